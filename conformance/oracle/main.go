@@ -1,0 +1,58 @@
+// Command oracle asks the Kubernetes libraries themselves what they make of CustomResourceDefinitions and YAML.
+//
+// It is the reference that conformance tests and benchmarks compare with; README.md describes its commands and records.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+
+	"k8s.io/klog/v2"
+)
+
+// command is one subcommand: args follow its name.
+type command struct {
+	usage string
+	run   func(args []string, in io.Reader, out *bufio.Writer) error
+}
+
+var commands = map[string]command{
+	"answer":   {"answer [-no-merged] [-answers structural,v3,v2,smd] < requests.ndjson", runAnswer},
+	"yaml":     {"yaml < requests.ndjson", runYAML},
+	"merge-v2": {"merge-v2 [-onto swagger.json] < requests.ndjson", runMergeV2},
+	"bench":    {"bench -shape v3|v2|smd [-j N] PATH", runBench},
+	"record":   {"record CORPUS_DIR OUT_DIR", runRecord},
+}
+
+func main() {
+	// The libraries log what they also return; keep stderr for our own errors.
+	klog.SetOutput(io.Discard)
+	klog.LogToStderr(false)
+
+	if len(os.Args) < 2 {
+		usage()
+	}
+	cmd, ok := commands[os.Args[1]]
+	if !ok {
+		usage()
+	}
+	out := bufio.NewWriterSize(os.Stdout, 1<<20)
+	err := cmd.run(os.Args[2:], os.Stdin, out)
+	if flushErr := out.Flush(); err == nil {
+		err = flushErr
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "oracle:", err)
+		os.Exit(1)
+	}
+}
+
+func usage() {
+	fmt.Fprintln(os.Stderr, "usage:")
+	for _, name := range []string{"answer", "yaml", "merge-v2", "bench", "record"} {
+		fmt.Fprintln(os.Stderr, "  oracle", commands[name].usage)
+	}
+	os.Exit(2)
+}

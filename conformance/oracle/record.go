@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// runRecord writes what upstream answers for the whole corpus. The same corpus gives the same bytes.
+func runRecord(args []string, _ io.Reader, _ *bufio.Writer) error {
+	flags := flag.NewFlagSet("record", flag.ExitOnError)
+	flags.Parse(args)
+	if flags.NArg() != 2 {
+		return fmt.Errorf("record: CORPUS_DIR and OUT_DIR expected")
+	}
+	corpus, outDir := flags.Arg(0), flags.Arg(1)
+	if err := os.MkdirAll(outDir, 0o755); err != nil {
+		return err
+	}
+	if err := recordCRDs(filepath.Join(corpus, "crds"), outDir); err != nil {
+		return err
+	}
+	return recordYAML(filepath.Join(corpus, "yaml", "cases.ndjson"))
+}
+
+// recordCRDs writes crds.ndjson.gz, a line per file in the order of paths, and merged.ndjson.gz, the documents of
+// everything that is meant to decode taken together.
+func recordCRDs(dir, outDir string) error {
+	files, err := yamlFiles(dir)
+	if err != nil {
+		return err
+	}
+	var lines bytes.Buffer
+	var published []manifest
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		path, err := filepath.Rel(dir, file)
+		if err != nil {
+			return err
+		}
+		id := filepath.ToSlash(path)
+		manifests := readManifests(string(text))
+		if err := encodeLine(&lines, answerRecord{ID: id, CRDs: answerManifests(manifests, allAnswers)}); err != nil {
+			return err
+		}
+		if !strings.HasPrefix(id, "broken/") {
+			published = append(published, manifests...)
+		}
+	}
+	if err := writeGzip(filepath.Join(outDir, "crds.ndjson.gz"), lines.Bytes()); err != nil {
+		return err
+	}
+
+	lines.Reset()
+	if err := mergedLines(&lines, byName(published)); err != nil {
+		return err
+	}
+	return writeGzip(filepath.Join(outDir, "merged.ndjson.gz"), lines.Bytes())
+}
+
+// mergedLines writes a line per group version and one for v2. Where CRDs of one group version exclude each other,
+// upstream publishes no v3 document at all and leaves v2 to chance, so v2 is merged without them.
+func mergedLines(w io.Writer, crds []*apiextensionsv1.CustomResourceDefinition) error {
+	clashing := map[string]bool{}
+	for _, v3 := range mergeV3(crds) {
+		if v3.Error != "" {
+			for _, name := range v3.CRDs {
+				clashing[name] = true
+			}
+		}
+		if err := encodeLine(w, struct {
+			Record string `json:"record"`
+			mergedV3
+		}{"v3", v3}); err != nil {
+			return err
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(crds), func(crd *apiextensionsv1.CustomResourceDefinition) bool {
+		return clashing[crd.Name]
+	})
+	return encodeLine(w, struct {
+		Record string `json:"record"`
+		*mergedV2
+	}{"v2", mergeV2(bareSwagger(), rest)})
+}
+
+// yamlCase is a line of cases.ndjson: the text and the rule are ours, the answer is upstream's.
+type yamlCase struct {
+	Rule string `json:"rule,omitempty"`
+	YAML string `json:"yaml"`
+	yamlAnswer
+}
+
+// recordYAML rewrites the answers of the YAML cases in place.
+func recordYAML(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var lines bytes.Buffer
+	dec := json.NewDecoder(bytes.NewReader(text))
+	for {
+		var c yamlCase
+		if err := dec.Decode(&c); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		c.yamlAnswer = readYAML(c.YAML)
+		if err := encodeLine(&lines, c); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(path, lines.Bytes(), 0o644)
+}
+
+// writeGzip leaves name and time out of the header, so that equal content gives equal bytes.
+func writeGzip(path string, content []byte) error {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(content); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}

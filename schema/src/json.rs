@@ -1,0 +1,108 @@
+//! Free JSON values inside schemas: `default`, `enum`, `example` and extensions.
+
+use crate::escape::{self, Escape};
+use crate::order;
+use bumpalo::Bump;
+use kubeshape_yaml::{Kind, Node, Number, number};
+
+/// A JSON value that borrows its texts. Objects are sorted as they are printed and hold no key twice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Json<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number without fraction and exponent that fits a signed 64-bit integer.
+    Int(i64),
+    /// Any other number.
+    Float(f64),
+    /// A string.
+    Str(&'a str),
+    /// An array.
+    Array(&'a [Json<'a>]),
+    /// An object, sorted by [`order::utf16`].
+    Object(&'a [(&'a str, Json<'a>)]),
+}
+
+impl<'a> Json<'a> {
+    /// Reads any node. Integers beyond a signed 64-bit integer become doubles, as in Kubernetes.
+    pub fn read(node: Node<'a>, arena: &'a Bump) -> Json<'a> {
+        match node.kind() {
+            Kind::Null => Json::Null,
+            Kind::False => Json::Bool(false),
+            Kind::True => Json::Bool(true),
+            Kind::Str => Json::Str(node.text()),
+            Kind::Int | Kind::Float => match node.as_number() {
+                Some(Number::Int(n)) => Json::Int(n),
+                Some(n) => Json::Float(n.as_f64()),
+                None => Json::Null,
+            },
+            Kind::Seq => {
+                let mut items = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
+                items.extend(node.items().map(|item| Json::read(item, arena)));
+                Json::Array(items.into_bump_slice())
+            }
+            Kind::Map => {
+                let mut members = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
+                members.extend(node.pairs().map(|(key, value)| (key.text(), Json::read(value, arena))));
+                order::sort_last_wins(&mut members, |(key, _)| key);
+                Json::Object(members.into_bump_slice())
+            }
+        }
+    }
+
+    /// Whether this is `null`, `""`, `[]` or `{}`: what Go leaves out of an omitted-when-empty member.
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Json::Null | Json::Str("") | Json::Array([]) | Json::Object([]))
+    }
+
+    /// A member of an object.
+    pub fn get(&self, key: &str) -> Option<&'a Json<'a>> {
+        match self {
+            Json::Object(members) => members.iter().find(|(k, _)| *k == key).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
+    /// The text of a string.
+    pub fn as_str(&self) -> Option<&'a str> {
+        match self {
+            Json::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Appends the value as compact JSON.
+    pub fn print(&self, out: &mut Vec<u8>, escape: Escape) {
+        match self {
+            Json::Null => out.extend_from_slice(b"null"),
+            Json::Bool(true) => out.extend_from_slice(b"true"),
+            Json::Bool(false) => out.extend_from_slice(b"false"),
+            Json::Int(n) => number::write_int(out, *n),
+            Json::Float(n) => number::write_json(out, *n),
+            Json::Str(text) => escape::string(out, text, escape),
+            Json::Array(items) => {
+                out.push(b'[');
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    item.print(out, escape);
+                }
+                out.push(b']');
+            }
+            Json::Object(members) => {
+                out.push(b'{');
+                for (i, (key, value)) in members.iter().enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    escape::string(out, key, escape);
+                    out.push(b':');
+                    value.print(out, escape);
+                }
+                out.push(b'}');
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The one schema node of kubeshape and what belongs to it.
+//!
+//! [`Schema`] is OpenAPI v3 as Kubernetes uses it, with its extensions and the few spellings of v2. A
+//! dialect is a reader and a printer around it. [`note`] holds the findings and losses that every
+//! conversion returns beside its result.
+//!
+//! # Example: read a schema and print it as OpenAPI v3
+//! ```
+//! use kubeshape_schema::{Bump, print, read};
+//! use kubeshape_yaml::{Limits, Stream, Tape};
+//!
+//! let source = "type: object\nproperties:\n  y: {type: string}\n";
+//! let mut tape = Tape::new();
+//! Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+//! let arena = Bump::new();
+//! let mut reader = read::Reader::new(&arena, read::Unknown::Warn);
+//! let schema = reader.schema(tape.document(source).root().unwrap());
+//! let mut out = Vec::new();
+//! print::schema(&mut out, &schema, print::Style::V3);
+//! // An unquoted y is a boolean for Kubernetes; a note says so.
+//! assert_eq!(out, br#"{"type":"object","properties":{"true":{"type":"string"}}}"#);
+//! assert_eq!(reader.into_notes().len(), 1);
+//! # Ok::<(), kubeshape_yaml::Error>(())
+//! ```
+
+pub mod escape;
+pub mod json;
+pub mod node;
+pub mod note;
+pub mod order;
+pub mod print;
+pub mod read;
+
+pub use bumpalo::Bump;
+pub use json::Json;
+pub use node::{Additional, Dependency, Extra, ExternalDocs, Flags, Items, Property, Rule, Schema, Type};
+pub use note::{Code, Converted, Note, NoteKind};

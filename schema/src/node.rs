@@ -1,0 +1,375 @@
+//! The one schema node: OpenAPI v3 as Kubernetes uses it, its extensions, and the few v2 spellings.
+
+use crate::json::Json;
+
+/// The `type` of a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+pub enum Type {
+    /// No `type`, or an empty one.
+    #[default]
+    Absent,
+    /// `array`
+    Array,
+    /// `boolean`
+    Boolean,
+    /// `integer`
+    Integer,
+    /// `number`
+    Number,
+    /// `object`
+    Object,
+    /// `string`
+    String,
+    /// Anything else; the text stands in [`Extra::other_type`].
+    Other,
+}
+
+impl Type {
+    /// The type of that name.
+    pub fn from_name(name: &str) -> Type {
+        match name {
+            "" => Type::Absent,
+            "array" => Type::Array,
+            "boolean" => Type::Boolean,
+            "integer" => Type::Integer,
+            "number" => Type::Number,
+            "object" => Type::Object,
+            "string" => Type::String,
+            _ => Type::Other,
+        }
+    }
+
+    /// The type's name; of [`Type::Absent`] and [`Type::Other`] the empty text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Absent | Type::Other => "",
+            Type::Array => "array",
+            Type::Boolean => "boolean",
+            Type::Integer => "integer",
+            Type::Number => "number",
+            Type::Object => "object",
+            Type::String => "string",
+        }
+    }
+}
+
+/// Facts about a schema that are true or false. The same set, united over a whole subtree, tells walks
+/// which subtrees they need not enter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Flags(u32);
+
+macro_rules! flags {
+    ($($(#[$doc:meta])* $name:ident = $bit:expr;)*) => {
+        impl Flags { $($(#[$doc])* pub const $name: Flags = Flags(1 << $bit);)* }
+    };
+}
+
+flags! {
+    /// `nullable: true`
+    NULLABLE = 0;
+    /// `x-kubernetes-preserve-unknown-fields: true`
+    PRESERVE_UNKNOWN = 1;
+    /// `x-kubernetes-preserve-unknown-fields: false`, which no structural schema may say.
+    PRESERVE_UNKNOWN_FALSE = 2;
+    /// `x-kubernetes-embedded-resource: true`
+    EMBEDDED_RESOURCE = 3;
+    /// `x-kubernetes-int-or-string: true`
+    INT_OR_STRING = 4;
+    /// `uniqueItems: true`
+    UNIQUE_ITEMS = 5;
+    /// `exclusiveMaximum: true`
+    EXCLUSIVE_MAXIMUM = 6;
+    /// `exclusiveMinimum: true`
+    EXCLUSIVE_MINIMUM = 7;
+    /// `allOf`, `anyOf`, `oneOf` or `not` is there.
+    JUNCTOR = 8;
+    /// `id`, `$schema`, `$ref`, `patternProperties`, `dependencies`, `additionalItems`, `definitions` or
+    /// `items` as a list: what does not convert to a structural schema.
+    NOT_STRUCTURAL = 9;
+    /// The type is [`Type::Other`].
+    OTHER_TYPE = 10;
+    /// `default` is there and not null.
+    DEFAULT = 11;
+    /// `pattern` is not empty.
+    PATTERN = 12;
+    /// `x-kubernetes-validations` is not empty.
+    VALIDATIONS = 13;
+    /// `$ref` is not empty.
+    REF = 14;
+    /// `format` is not empty.
+    FORMAT = 15;
+    /// `readOnly: true` (documents only)
+    READ_ONLY = 16;
+    /// `properties` was written, if only as `{}`: it counts for branches of junctors.
+    PROPERTIES_WRITTEN = 17;
+    /// `required` was written, if only as `[]`: it counts for the int-or-string patterns.
+    REQUIRED_WRITTEN = 18;
+    /// The type is `array` and there are no `items`.
+    ARRAY_WITHOUT_ITEMS = 19;
+}
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Flags = Flags(0);
+
+    /// Whether any of `other` is set.
+    #[inline]
+    pub fn any(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Both sets together.
+    #[must_use]
+    #[inline]
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// This set without the other.
+    #[must_use]
+    #[inline]
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
+
+    /// Sets or clears.
+    #[inline]
+    pub fn set(&mut self, other: Flags, on: bool) {
+        *self = if on { self.with(other) } else { self.without(other) };
+    }
+}
+
+/// One property: its name and its schema.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Property<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Place of the name: its entry in the tape.
+    pub at: u32,
+    /// The schema.
+    pub schema: Schema<'a>,
+}
+
+/// `additionalProperties`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Additional<'a> {
+    /// `true` or `false`.
+    Allowed(bool),
+    /// A schema, which implies that they are allowed.
+    Schema(&'a Schema<'a>),
+}
+
+/// `items`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Items<'a> {
+    /// One schema for all items.
+    One(&'a Schema<'a>),
+    /// A schema per position.
+    Many(&'a [Schema<'a>]),
+}
+
+/// A schema.
+///
+/// It borrows everything from the source it was read from and from an arena, is `Copy`, and is changed
+/// by making a changed copy: unchanged subtrees stay shared. An absent text is the empty one, an absent
+/// list the empty one; Kubernetes does not tell them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Schema<'a> {
+    /// `description`
+    pub description: &'a str,
+    /// `format`
+    pub format: &'a str,
+    /// `properties`, sorted by [`order::utf16`](crate::order::utf16).
+    pub properties: &'a [Property<'a>],
+    /// `required`, as authored.
+    pub required: &'a [&'a str],
+    /// `enum`
+    pub enumeration: &'a [Json<'a>],
+    /// `items`
+    pub items: Option<Items<'a>>,
+    /// `additionalProperties`
+    pub additional: Option<Additional<'a>>,
+    /// `default`, unless null.
+    pub default: Option<&'a Json<'a>>,
+    /// All that most schemas do not have.
+    pub extra: Option<&'a Extra<'a>>,
+    /// Place: the schema's entry in the tape.
+    pub at: u32,
+    /// Facts about this node.
+    pub flags: Flags,
+    /// The flags of this node and of all nodes below it, junctor branches included.
+    pub subtree: Flags,
+    /// `type`
+    pub ty: Type,
+}
+
+/// What most schemas do not have.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Extra<'a> {
+    /// `title`
+    pub title: &'a str,
+    /// `maximum`
+    pub maximum: Option<f64>,
+    /// `minimum`
+    pub minimum: Option<f64>,
+    /// `multipleOf`
+    pub multiple_of: Option<f64>,
+    /// `maxLength`
+    pub max_length: Option<i64>,
+    /// `minLength`
+    pub min_length: Option<i64>,
+    /// `maxItems`
+    pub max_items: Option<i64>,
+    /// `minItems`
+    pub min_items: Option<i64>,
+    /// `maxProperties`
+    pub max_properties: Option<i64>,
+    /// `minProperties`
+    pub min_properties: Option<i64>,
+    /// `pattern`
+    pub pattern: &'a str,
+    /// `allOf`
+    pub all_of: &'a [Schema<'a>],
+    /// `oneOf`
+    pub one_of: &'a [Schema<'a>],
+    /// `anyOf`
+    pub any_of: &'a [Schema<'a>],
+    /// `not`
+    pub not: Option<&'a Schema<'a>>,
+    /// `externalDocs`
+    pub external_docs: Option<ExternalDocs<'a>>,
+    /// `example`, unless null.
+    pub example: Option<&'a Json<'a>>,
+    /// `x-kubernetes-list-type`
+    pub list_type: Option<&'a str>,
+    /// `x-kubernetes-map-type`
+    pub map_type: Option<&'a str>,
+    /// `x-kubernetes-list-map-keys`
+    pub list_map_keys: &'a [&'a str],
+    /// `x-kubernetes-validations`
+    pub validations: &'a [Rule<'a>],
+    /// The text of a `type` that is none of the six.
+    pub other_type: &'a str,
+    /// `id`
+    pub id: &'a str,
+    /// `$schema`
+    pub schema_uri: &'a str,
+    /// `$ref`
+    pub reference: &'a str,
+    /// `patternProperties`
+    pub pattern_properties: &'a [Property<'a>],
+    /// `definitions`
+    pub definitions: &'a [Property<'a>],
+    /// `dependencies`
+    pub dependencies: &'a [(&'a str, Dependency<'a>)],
+    /// `additionalItems`
+    pub additional_items: Option<Additional<'a>>,
+    /// Extensions without a member of their own, and unknown members where a dialect keeps them, sorted.
+    pub extensions: &'a [(&'a str, Json<'a>)],
+}
+
+/// One of `dependencies`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Dependency<'a> {
+    /// Names that must be there too.
+    Names(&'a [&'a str]),
+    /// A schema that must hold too.
+    Schema(&'a Schema<'a>),
+}
+
+/// `externalDocs`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ExternalDocs<'a> {
+    /// `description`
+    pub description: &'a str,
+    /// `url`
+    pub url: &'a str,
+}
+
+/// One of `x-kubernetes-validations`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Rule<'a> {
+    /// `rule`, a CEL expression.
+    pub rule: &'a str,
+    /// `message`
+    pub message: &'a str,
+    /// `messageExpression`
+    pub message_expression: &'a str,
+    /// `reason`; null is absent.
+    pub reason: Option<&'a str>,
+    /// `fieldPath`
+    pub field_path: &'a str,
+    /// `optionalOldSelf`; null is absent.
+    pub optional_old_self: Option<bool>,
+}
+
+static NO_EXTRA: Extra<'static> = Extra {
+    title: "",
+    maximum: None,
+    minimum: None,
+    multiple_of: None,
+    max_length: None,
+    min_length: None,
+    max_items: None,
+    min_items: None,
+    max_properties: None,
+    min_properties: None,
+    pattern: "",
+    all_of: &[],
+    one_of: &[],
+    any_of: &[],
+    not: None,
+    external_docs: None,
+    example: None,
+    list_type: None,
+    map_type: None,
+    list_map_keys: &[],
+    validations: &[],
+    other_type: "",
+    id: "",
+    schema_uri: "",
+    reference: "",
+    pattern_properties: &[],
+    definitions: &[],
+    dependencies: &[],
+    additional_items: None,
+    extensions: &[],
+};
+
+impl<'a> Schema<'a> {
+    /// The rarer members; all absent if there are none.
+    #[inline]
+    pub fn extra(&self) -> &'a Extra<'a> {
+        self.extra.unwrap_or(&NO_EXTRA)
+    }
+
+    /// The schema of a property.
+    pub fn property(&self, name: &str) -> Option<&'a Schema<'a>> {
+        let at = self.properties.binary_search_by(|p| crate::order::utf16(p.name, name)).ok()?;
+        Some(&self.properties[at].schema)
+    }
+
+    /// The one schema for items, if there is one.
+    #[inline]
+    pub fn item(&self) -> Option<&'a Schema<'a>> {
+        match self.items {
+            Some(Items::One(schema)) => Some(schema),
+            _ => None,
+        }
+    }
+
+    /// The schema for additional properties, if there is one.
+    #[inline]
+    pub fn additional_schema(&self) -> Option<&'a Schema<'a>> {
+        match self.additional {
+            Some(Additional::Schema(schema)) => Some(schema),
+            _ => None,
+        }
+    }
+
+    /// The name of the type, also of one that is none of the six.
+    pub fn type_name(&self) -> &'a str {
+        if self.ty == Type::Other { self.extra().other_type } else { self.ty.name() }
+    }
+}

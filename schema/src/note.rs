@@ -1,0 +1,167 @@
+//! Findings and losses as data: a stable code, a place, and what is particular to the case.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// What an entry of a report says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NoteKind {
+    /// The input is wrong: there is no answer for it, or not the whole one.
+    Error,
+    /// The answer is given, but probably not the one the author expects.
+    Warning,
+    /// A loss: something of the source is not in the result, which accepts the same objects.
+    Dropped,
+    /// A loss: the result accepts objects that the source refuses.
+    Widened,
+    /// A loss: the result refuses objects that the source accepts.
+    Narrowed,
+    /// Something stands in the result under another name.
+    Renamed,
+    /// A loss: the result says nearly the same.
+    Approximated,
+}
+
+impl NoteKind {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            NoteKind::Error => "error",
+            NoteKind::Warning => "warning",
+            NoteKind::Dropped => "dropped",
+            NoteKind::Widened => "widened",
+            NoteKind::Narrowed => "narrowed",
+            NoteKind::Renamed => "renamed",
+            NoteKind::Approximated => "approximated",
+        }
+    }
+
+    /// Whether this is a loss of a conversion, as opposed to a finding about the input.
+    pub fn is_loss(self) -> bool {
+        !matches!(self, NoteKind::Error | NoteKind::Warning)
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $kind:ident, $title:literal;)*) => {
+        /// A stable code, printed `KSnnnn`. Codes are never used again for another meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = $title] $name = $number,)*
+        }
+
+        impl Code {
+            /// All codes in ascending order.
+            pub const ALL: &'static [Code] = &[$(Code::$name,)*];
+
+            /// What an entry with this code says.
+            pub fn kind(self) -> NoteKind {
+                match self { $(Code::$name => NoteKind::$kind,)* }
+            }
+
+            /// One sentence that holds for every case.
+            pub fn title(self) -> &'static str {
+                match self { $(Code::$name => $title,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    // 1xxx: reading
+    NotYaml = 1001, Error, "The text is not YAML (or JSON) that Kubernetes reads.";
+    Limit = 1002, Error, "A limit on the size of the input was crossed.";
+    DuplicateKey = 1003, Warning, "A key stands twice in one mapping; the last one counts.";
+    ResolvedKey = 1004, Warning, "An unquoted key is read as a boolean or a number and gets another name.";
+    WrongType = 1005, Error, "A field holds a value of the wrong type.";
+    UnknownField = 1006, Warning, "A field that the API does not know is dropped.";
+    Unreadable = 1007, Error, "The file cannot be read.";
+    Nothing = 1008, Error, "The input yields nothing that can be converted.";
+    Skipped = 1009, Warning, "A document is skipped, because it is no CustomResourceDefinition.";
+    NoVersions = 1010, Error, "The CustomResourceDefinition has no version.";
+    WrongApiVersion = 1011, Error, "The apiVersion of the CustomResourceDefinition is not known.";
+    // 2xxx: what OpenAPI v2 does not carry
+    V2Junctor = 2001, Widened, "OpenAPI v2 drops allOf, oneOf, anyOf and not.";
+    V2Nullable = 2002, Widened, "OpenAPI v2 drops the type of a nullable value, its properties and items.";
+    V2PreserveUnknown = 2003, Widened, "OpenAPI v2 drops the properties and items of a value that preserves unknown fields.";
+    V2ArrayWithoutItems = 2004, Widened, "OpenAPI v2 drops the type of an array without items.";
+    V2PreserveUnknownType = 2005, Widened, "OpenAPI v2 drops the type of an object that preserves unknown fields.";
+    V2RequiredNullable = 2006, Widened, "OpenAPI v2 does not require a nullable property.";
+    V2RequiredMap = 2007, Widened, "OpenAPI v2 requires no property of a map with nullable values.";
+    V2Default = 2008, Dropped, "OpenAPI v2 as served holds no defaults.";
+    V2Root = 2009, Widened, "OpenAPI v2 shows a resource that preserves unknown fields as any object.";
+    V2IntOrString = 2010, Widened, "OpenAPI v2 drops the two types of an int-or-string.";
+    V2EmbeddedResource = 2011, Widened, "OpenAPI v2 adds no apiVersion, kind and metadata to an embedded resource that preserves unknown fields.";
+    // 3xxx: schemas that are not used
+    NotConvertible = 3001, Error, "The schema uses a keyword that a structural schema cannot have; the version is published without schema.";
+    NotStructural = 3002, Error, "The schema is not structural; the version is published without schema.";
+    UnknownType = 3003, Error, "The schema names a type that does not exist; the version is published without schema.";
+    NoSchema = 3004, Warning, "The version has no schema; it is published as any object.";
+    // 4xxx: publishing
+    DuplicateCrd = 4001, Warning, "Two CustomResourceDefinitions have one name; one of them counts.";
+    DuplicateCrdError = 4002, Error, "Two CustomResourceDefinitions have one name.";
+    NotServed = 4003, Warning, "The version is not served and not published.";
+    RootMetadata = 4004, Dropped, "Restrictions on metadata, apiVersion and kind of the root are not published.";
+    SchemaConflict = 4005, Error, "Two resources of one group version define one name differently; the group version cannot be published.";
+    PathConflict = 4006, Error, "A path is already defined by the document that the resources are merged onto.";
+    Renamed = 4007, Renamed, "A definition has another name in the merged document.";
+    EmbeddedMetadata = 4008, Dropped, "Restrictions on metadata, apiVersion and kind of an embedded resource are not published.";
+    EmbeddedRequired = 4009, Narrowed, "apiVersion and kind of an embedded resource are required.";
+    V2PathDropped = 4010, Dropped, "A path is dropped, because the document that the resources are merged onto has it.";
+    VersionName = 4011, Error, "Two versions of one CustomResourceDefinition have one name.";
+    // 5xxx: what structured-merge-diff schemas do not carry
+    SmdError = 5001, Error, "The schema has no structured-merge-diff form; every request for the resource would fail.";
+    SmdValidation = 5002, Widened, "A structured-merge-diff schema holds no value validation.";
+    SmdUntyped = 5003, Widened, "A structured-merge-diff schema holds a string with a format, or a value without a type, as untyped.";
+    SmdDefault = 5004, Dropped, "A structured-merge-diff schema holds the defaults of fields only.";
+    SmdNullable = 5005, Dropped, "A structured-merge-diff schema does not say what is nullable.";
+    SmdDescription = 5006, Dropped, "A structured-merge-diff schema holds no description, title, example or external documentation.";
+    SmdListKind = 5007, Dropped, "Objects of the list kind have no structured-merge-diff type on a server.";
+}
+
+impl Code {
+    /// The number behind `KS`.
+    pub fn number(self) -> u16 {
+        self as u16
+    }
+
+    /// The code written `KS2001` (also `2001` or in lower case).
+    pub fn parse(text: &str) -> Option<Code> {
+        let digits = text.strip_prefix("KS").or_else(|| text.strip_prefix("ks")).unwrap_or(text);
+        let number: u16 = digits.parse().ok()?;
+        Code::ALL.iter().copied().find(|code| code.number() == number)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KS{:04}", self.number())
+    }
+}
+
+/// One finding or loss about a place of one document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note<'a> {
+    /// What it is.
+    pub code: Code,
+    /// Where: the entry in the document's tape.
+    pub at: u32,
+    /// What is particular to this case: the keyword, the name, what was found and what was expected.
+    pub detail: Cow<'a, str>,
+}
+
+impl<'a> Note<'a> {
+    /// A note.
+    pub fn new(code: Code, at: u32, detail: impl Into<Cow<'a, str>>) -> Self {
+        Note { code, at, detail: detail.into() }
+    }
+}
+
+/// A value and what its conversion lost or found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Converted<'a, T> {
+    /// The result.
+    pub value: T,
+    /// Losses and findings in document order of the walk.
+    pub notes: Vec<Note<'a>>,
+}

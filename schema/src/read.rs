@@ -1,0 +1,700 @@
+//! Reading schemas, straight from the tape into [`Schema`] nodes.
+//!
+//! The rules are those of Go's typed decoding, which is how an API server reads a
+//! CustomResourceDefinition (spec: structural, "Data model" and "Conversion"): null leaves a field
+//! absent, a value of the wrong type is an error, an unknown field is dropped.
+
+use crate::json::Json;
+use crate::node::{Additional, Dependency, Extra, ExternalDocs, Flags, Items, Property, Rule, Schema, Type};
+use crate::note::{Code, Note};
+use crate::order;
+use bumpalo::{Bump, collections::Vec as BumpVec};
+use kubeshape_yaml::{Flags as EntryFlags, Kind, Node, Number};
+
+/// What the reader does with members that the API's type does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Unknown {
+    /// Drops them with a warning, as the API server does in a CustomResourceDefinition.
+    #[default]
+    Warn,
+    /// Keeps them as extensions, as kube-openapi does in a document.
+    Keep,
+}
+
+/// Reads typed values from one document.
+///
+/// Type errors do not stop it: each is noted with its place, and the field stays absent.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    arena: &'a Bump,
+    unknown: Unknown,
+    notes: Vec<Note<'a>>,
+    errors: usize,
+}
+
+/// Type errors of one document beyond this number are not noted one by one.
+const MAX_ERRORS: usize = 100;
+
+impl<'a> Reader<'a> {
+    /// A reader that puts what it makes into `arena`.
+    pub fn new(arena: &'a Bump, unknown: Unknown) -> Self {
+        Reader { arena, unknown, notes: Vec::new(), errors: 0 }
+    }
+
+    /// Where read values live.
+    #[inline]
+    pub fn arena(&self) -> &'a Bump {
+        self.arena
+    }
+
+    /// Whether any value had the wrong type.
+    pub fn failed(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// What was found so far.
+    pub fn into_notes(self) -> Vec<Note<'a>> {
+        self.notes
+    }
+
+    /// Adds a note of one's own.
+    pub fn note(&mut self, note: Note<'a>) {
+        self.notes.push(note);
+    }
+
+    /// Notes that `node` should have been something else.
+    #[cold]
+    pub fn wrong_type(&mut self, node: Node<'a>, expected: &str) {
+        self.errors += 1;
+        if self.errors <= MAX_ERRORS {
+            let found = describe(node);
+            self.notes.push(Note::new(Code::WrongType, node.index(), format!("expected {expected}, found {found}")));
+        }
+    }
+
+    /// Notes a member that the API's type does not have.
+    #[cold]
+    pub fn unknown_field(&mut self, key: Node<'a>) {
+        self.notes.push(Note::new(Code::UnknownField, key.index(), key.text()));
+    }
+
+    #[cold]
+    fn duplicate(&mut self, key: Node<'a>, again: Node<'a>) {
+        let position = kubeshape_yaml::Position::of(key.document().source(), key.span().start);
+        self.notes.push(Note::new(
+            Code::DuplicateKey,
+            again.index(),
+            format!("{:?} stands already on line {}, column {}", again.text(), position.line, position.column),
+        ));
+    }
+
+    /// A text; null is the empty one.
+    #[inline]
+    pub fn text(&mut self, node: Node<'a>) -> &'a str {
+        match node.kind() {
+            Kind::Str => node.text(),
+            Kind::Null => "",
+            _ => {
+                self.wrong_type(node, "a string");
+                ""
+            }
+        }
+    }
+
+    /// A boolean; null is `false`.
+    pub fn boolean(&mut self, node: Node<'a>) -> bool {
+        self.optional_boolean(node).unwrap_or(false)
+    }
+
+    /// A boolean; null is `None`.
+    pub fn optional_boolean(&mut self, node: Node<'a>) -> Option<bool> {
+        if !node.is_null() && node.as_bool().is_none() {
+            self.wrong_type(node, "true or false");
+        }
+        node.as_bool()
+    }
+
+    /// A signed integer of 64 bits; null is `None`.
+    pub fn integer(&mut self, node: Node<'a>) -> Option<i64> {
+        match (node.kind(), node.as_number()) {
+            (Kind::Null, _) => None,
+            (_, Some(Number::Int(n))) => Some(n),
+            _ => {
+                self.wrong_type(node, "an integer of 64 bits");
+                None
+            }
+        }
+    }
+
+    /// A signed integer of 32 bits; null is `None`.
+    pub fn integer32(&mut self, node: Node<'a>) -> Option<i32> {
+        let wide = self.integer(node)?;
+        let narrow = i32::try_from(wide).ok();
+        if narrow.is_none() {
+            self.wrong_type(node, "an integer of 32 bits");
+        }
+        narrow
+    }
+
+    /// A number; null is `None`.
+    pub fn number(&mut self, node: Node<'a>) -> Option<f64> {
+        match (node.kind(), node.as_number()) {
+            (Kind::Null, _) => None,
+            (_, Some(n)) => Some(n.as_f64()),
+            _ => {
+                self.wrong_type(node, "a number");
+                None
+            }
+        }
+    }
+
+    /// A list of texts; null is the empty one, and a null item the empty text.
+    pub fn texts(&mut self, node: Node<'a>) -> &'a [&'a str] {
+        let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
+        self.each_item(node, "a list of strings", |reader, item| out.push(reader.text(item)));
+        out.into_bump_slice()
+    }
+
+    /// A mapping of texts, only checked.
+    pub fn check_text_map(&mut self, node: Node<'a>) {
+        self.each_pair(node, "a mapping of strings", |reader, _, value| {
+            reader.text(value);
+        });
+    }
+
+    /// Calls `f` for every item of a list; null has none.
+    pub fn each_item(&mut self, node: Node<'a>, expected: &str, mut f: impl FnMut(&mut Self, Node<'a>)) {
+        match node.kind() {
+            Kind::Seq => node.items().for_each(|item| f(self, item)),
+            Kind::Null => {}
+            _ => self.wrong_type(node, expected),
+        }
+    }
+
+    /// Calls `f` for every pair of a mapping, of repeated keys only for the last; null has none.
+    pub fn each_pair(&mut self, node: Node<'a>, expected: &str, mut f: impl FnMut(&mut Self, Node<'a>, Node<'a>)) {
+        match node.kind() {
+            Kind::Map => {
+                let pairs: std::vec::Vec<_> = node.pairs().collect();
+                let repeated = self.note_duplicates(&pairs);
+                for (i, (key, value)) in pairs.iter().enumerate() {
+                    if repeated && pairs[i + 1..].iter().any(|(k, _)| k.text() == key.text()) {
+                        continue;
+                    }
+                    f(self, *key, *value);
+                }
+            }
+            Kind::Null => {}
+            _ => self.wrong_type(node, expected),
+        }
+    }
+
+    /// Notes keys that stand twice or were not written as texts; whether any key stands twice.
+    fn note_duplicates(&mut self, pairs: &[(Node<'a>, Node<'a>)]) -> bool {
+        let mut order: std::vec::Vec<usize> = (0..pairs.len()).collect();
+        order.sort_by_key(|i| (pairs[*i].0.text(), *i));
+        let mut repeated = false;
+        for pair in order.windows(2) {
+            let (first, second) = (pairs[pair[0]].0, pairs[pair[1]].0);
+            if first.text() == second.text() {
+                repeated = true;
+                if !second.entry().flags.has(EntryFlags::ALIASED) && !first.entry().flags.has(EntryFlags::ALIASED) {
+                    self.duplicate(first, second);
+                }
+            }
+        }
+        for (key, _) in pairs {
+            if key.entry().flags.has(EntryFlags::RESOLVED_KEY) {
+                self.resolved_key(*key);
+            }
+        }
+        repeated
+    }
+
+    #[cold]
+    fn resolved_key(&mut self, key: Node<'a>) {
+        let written = &key.document().source()[key.span()];
+        self.notes.push(Note::new(
+            Code::ResolvedKey,
+            key.index(),
+            format!("{written} without quotes is read as {:?}; write {written:?} to keep the name", key.text()),
+        ));
+    }
+
+    /// A schema; null is the empty one.
+    pub fn schema(&mut self, node: Node<'a>) -> Schema<'a> {
+        let mut schema = Schema { at: node.index(), ..Schema::default() };
+        match node.kind() {
+            Kind::Map => {}
+            Kind::Null => return schema,
+            _ => {
+                self.wrong_type(node, "a schema");
+                return schema;
+            }
+        }
+        let mark = (self.notes.len(), self.errors);
+        let mut seen = 0u64;
+        let mut extra: Option<&'a mut Extra<'a>> = None;
+        let mut repeated = false;
+        for (key, value) in node.pairs() {
+            repeated |= self.member(&mut schema, &mut extra, &mut seen, key, value);
+        }
+        if repeated {
+            // Only the last of repeated keys exists for Kubernetes: read again without the others.
+            self.notes.truncate(mark.0);
+            self.errors = mark.1;
+            schema = Schema { at: node.index(), ..Schema::default() };
+            extra = None;
+            seen = 0;
+            self.each_pair(node, "a schema", |reader, key, value| {
+                reader.member(&mut schema, &mut extra, &mut seen, key, value);
+            });
+        }
+        self.finish(&mut schema, extra);
+        schema
+    }
+
+    /// Reads one member; whether its keyword stands a second time.
+    #[inline]
+    fn member(
+        &mut self,
+        schema: &mut Schema<'a>,
+        extra: &mut Option<&'a mut Extra<'a>>,
+        seen: &mut u64,
+        key: Node<'a>,
+        value: Node<'a>,
+    ) -> bool {
+        let bit = match key.text() {
+            "description" => {
+                schema.description = self.text(value);
+                0
+            }
+            "type" => {
+                schema.ty = self.schema_type(extra, value);
+                1
+            }
+            "properties" => {
+                schema.properties = self.properties(value);
+                schema.flags.set(Flags::PROPERTIES_WRITTEN, !value.is_null());
+                2
+            }
+            "items" => {
+                schema.items = self.items(value);
+                3
+            }
+            "format" => {
+                schema.format = self.text(value);
+                4
+            }
+            "required" => {
+                schema.required = self.texts(value);
+                schema.flags.set(Flags::REQUIRED_WRITTEN, !value.is_null());
+                5
+            }
+            "enum" => {
+                schema.enumeration = self.values(value);
+                6
+            }
+            "default" => {
+                schema.default = self.value(value);
+                7
+            }
+            "additionalProperties" => {
+                schema.additional = self.additional(value);
+                8
+            }
+            "nullable" => {
+                let on = self.boolean(value);
+                schema.flags.set(Flags::NULLABLE, on);
+                9
+            }
+            "x-kubernetes-preserve-unknown-fields" => {
+                let said = self.optional_boolean(value);
+                schema.flags.set(Flags::PRESERVE_UNKNOWN, said == Some(true));
+                schema.flags.set(Flags::PRESERVE_UNKNOWN_FALSE, said == Some(false));
+                10
+            }
+            "x-kubernetes-int-or-string" => {
+                let on = self.boolean(value);
+                schema.flags.set(Flags::INT_OR_STRING, on);
+                11
+            }
+            "x-kubernetes-embedded-resource" => {
+                let on = self.boolean(value);
+                schema.flags.set(Flags::EMBEDDED_RESOURCE, on);
+                12
+            }
+            "uniqueItems" => {
+                let on = self.boolean(value);
+                schema.flags.set(Flags::UNIQUE_ITEMS, on);
+                13
+            }
+            "exclusiveMaximum" => {
+                let on = self.boolean(value);
+                schema.flags.set(Flags::EXCLUSIVE_MAXIMUM, on);
+                14
+            }
+            "exclusiveMinimum" => {
+                let on = self.boolean(value);
+                schema.flags.set(Flags::EXCLUSIVE_MINIMUM, on);
+                15
+            }
+            name => {
+                let arena = self.arena;
+                let extra = extra.get_or_insert_with(|| arena.alloc(Extra::default()));
+                match self.rare_member(extra, name, value) {
+                    Some(bit) => bit,
+                    None => {
+                        self.unknown_member(extra, key, value);
+                        return false;
+                    }
+                }
+            }
+        };
+        let repeated = *seen & (1 << bit) != 0;
+        *seen |= 1 << bit;
+        repeated
+    }
+
+    #[inline(never)]
+    fn rare_member(&mut self, extra: &mut Extra<'a>, name: &str, value: Node<'a>) -> Option<u32> {
+        Some(match name {
+            "title" => {
+                extra.title = self.text(value);
+                20
+            }
+            "maximum" => {
+                extra.maximum = self.number(value);
+                21
+            }
+            "minimum" => {
+                extra.minimum = self.number(value);
+                22
+            }
+            "multipleOf" => {
+                extra.multiple_of = self.number(value);
+                23
+            }
+            "maxLength" => {
+                extra.max_length = self.integer(value);
+                24
+            }
+            "minLength" => {
+                extra.min_length = self.integer(value);
+                25
+            }
+            "maxItems" => {
+                extra.max_items = self.integer(value);
+                26
+            }
+            "minItems" => {
+                extra.min_items = self.integer(value);
+                27
+            }
+            "maxProperties" => {
+                extra.max_properties = self.integer(value);
+                28
+            }
+            "minProperties" => {
+                extra.min_properties = self.integer(value);
+                29
+            }
+            "pattern" => {
+                extra.pattern = self.text(value);
+                30
+            }
+            "allOf" => {
+                extra.all_of = self.schemas(value);
+                31
+            }
+            "oneOf" => {
+                extra.one_of = self.schemas(value);
+                32
+            }
+            "anyOf" => {
+                extra.any_of = self.schemas(value);
+                33
+            }
+            "not" => {
+                extra.not = self.optional_schema(value);
+                34
+            }
+            "externalDocs" => {
+                extra.external_docs = self.external_docs(value);
+                35
+            }
+            "example" => {
+                extra.example = self.value(value);
+                36
+            }
+            "x-kubernetes-list-type" => {
+                extra.list_type = (!value.is_null()).then(|| self.text(value));
+                37
+            }
+            "x-kubernetes-map-type" => {
+                extra.map_type = (!value.is_null()).then(|| self.text(value));
+                38
+            }
+            "x-kubernetes-list-map-keys" => {
+                extra.list_map_keys = self.texts(value);
+                39
+            }
+            "x-kubernetes-validations" => {
+                extra.validations = self.validations(value);
+                40
+            }
+            "id" => {
+                extra.id = self.text(value);
+                41
+            }
+            "$schema" => {
+                extra.schema_uri = self.text(value);
+                42
+            }
+            "$ref" => {
+                extra.reference = self.text(value);
+                43
+            }
+            "patternProperties" => {
+                extra.pattern_properties = self.properties(value);
+                44
+            }
+            "definitions" => {
+                extra.definitions = self.properties(value);
+                45
+            }
+            "dependencies" => {
+                extra.dependencies = self.dependencies(value);
+                46
+            }
+            "additionalItems" => {
+                extra.additional_items = self.additional(value);
+                47
+            }
+            _ => return None,
+        })
+    }
+
+    #[cold]
+    fn unknown_member(&mut self, extra: &mut Extra<'a>, key: Node<'a>, value: Node<'a>) {
+        match self.unknown {
+            Unknown::Warn => self.unknown_field(key),
+            Unknown::Keep => {
+                let mut members = BumpVec::from_iter_in(extra.extensions.iter().copied(), self.arena);
+                members.push((key.text(), Json::read(value, self.arena)));
+                order::sort_last_wins(&mut members, |(name, _)| name);
+                extra.extensions = members.into_bump_slice();
+            }
+        }
+    }
+
+    /// Sets the flags that follow from the members.
+    fn finish(&mut self, schema: &mut Schema<'a>, extra: Option<&'a mut Extra<'a>>) {
+        let mut flags = schema.flags;
+        let mut below = Flags::NONE;
+        flags.set(Flags::OTHER_TYPE, schema.ty == Type::Other);
+        flags.set(Flags::DEFAULT, schema.default.is_some());
+        flags.set(Flags::FORMAT, !schema.format.is_empty());
+        flags.set(Flags::ARRAY_WITHOUT_ITEMS, schema.ty == Type::Array && schema.items.is_none());
+        for property in schema.properties {
+            below = below.with(property.schema.subtree);
+        }
+        match schema.items {
+            Some(Items::One(item)) => below = below.with(item.subtree),
+            Some(Items::Many(items)) => {
+                flags = flags.with(Flags::NOT_STRUCTURAL);
+                below = items.iter().fold(below, |sum, item| sum.with(item.subtree));
+            }
+            None => {}
+        }
+        if let Some(Additional::Schema(inner)) = schema.additional {
+            below = below.with(inner.subtree);
+        }
+        if let Some(extra) = extra {
+            let extra: &'a Extra<'a> = extra;
+            for branches in [extra.all_of, extra.one_of, extra.any_of] {
+                if !branches.is_empty() {
+                    flags = flags.with(Flags::JUNCTOR);
+                    below = branches.iter().fold(below, |sum, branch| sum.with(branch.subtree));
+                }
+            }
+            if let Some(not) = extra.not {
+                flags = flags.with(Flags::JUNCTOR);
+                below = below.with(not.subtree);
+            }
+            flags.set(Flags::PATTERN, !extra.pattern.is_empty());
+            flags.set(Flags::VALIDATIONS, !extra.validations.is_empty());
+            flags.set(Flags::REF, !extra.reference.is_empty());
+            let forbidden = !extra.id.is_empty()
+                || !extra.schema_uri.is_empty()
+                || !extra.reference.is_empty()
+                || !extra.pattern_properties.is_empty()
+                || !extra.dependencies.is_empty()
+                || extra.additional_items.is_some()
+                || !extra.definitions.is_empty();
+            if forbidden {
+                flags = flags.with(Flags::NOT_STRUCTURAL);
+                for list in [extra.pattern_properties, extra.definitions] {
+                    below = list.iter().fold(below, |sum, p| sum.with(p.schema.subtree));
+                }
+                for (_, dependency) in extra.dependencies {
+                    if let Dependency::Schema(inner) = dependency {
+                        below = below.with(inner.subtree);
+                    }
+                }
+                if let Some(Additional::Schema(inner)) = extra.additional_items {
+                    below = below.with(inner.subtree);
+                }
+            }
+            schema.extra = Some(extra);
+        }
+        schema.flags = flags;
+        schema.subtree = flags.with(below);
+    }
+
+    fn schema_type(&mut self, extra: &mut Option<&'a mut Extra<'a>>, node: Node<'a>) -> Type {
+        let name = self.text(node);
+        let ty = Type::from_name(name);
+        if ty == Type::Other {
+            let arena = self.arena;
+            extra.get_or_insert_with(|| arena.alloc(Extra::default())).other_type = name;
+        }
+        ty
+    }
+
+    fn value(&mut self, node: Node<'a>) -> Option<&'a Json<'a>> {
+        (!node.is_null()).then(|| &*self.arena.alloc(Json::read(node, self.arena)))
+    }
+
+    fn values(&mut self, node: Node<'a>) -> &'a [Json<'a>] {
+        let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
+        let arena = self.arena;
+        self.each_item(node, "a list of values", |_, item| out.push(Json::read(item, arena)));
+        out.into_bump_slice()
+    }
+
+    fn optional_schema(&mut self, node: Node<'a>) -> Option<&'a Schema<'a>> {
+        (!node.is_null()).then(|| &*self.arena.alloc(self.schema(node)))
+    }
+
+    fn schemas(&mut self, node: Node<'a>) -> &'a [Schema<'a>] {
+        let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
+        self.each_item(node, "a list of schemas", |reader, item| out.push(reader.schema(item)));
+        out.into_bump_slice()
+    }
+
+    /// A mapping of names to schemas, sorted.
+    pub fn properties(&mut self, node: Node<'a>) -> &'a [Property<'a>] {
+        match node.kind() {
+            Kind::Map => {}
+            Kind::Null => return &[],
+            _ => {
+                self.wrong_type(node, "a mapping of schemas");
+                return &[];
+            }
+        }
+        let mark = (self.notes.len(), self.errors);
+        let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
+        for (key, value) in node.pairs() {
+            if key.entry().flags.has(EntryFlags::RESOLVED_KEY) {
+                self.resolved_key(key);
+            }
+            out.push(Property { name: key.text(), at: key.index(), schema: self.schema(value) });
+        }
+        if order::sort_last_wins(&mut out, |p| p.name) {
+            self.notes.truncate(mark.0);
+            self.errors = mark.1;
+            out.clear();
+            self.each_pair(node, "a mapping of schemas", |reader, key, value| {
+                out.push(Property { name: key.text(), at: key.index(), schema: reader.schema(value) });
+            });
+            order::sort_last_wins(&mut out, |p| p.name);
+        }
+        out.into_bump_slice()
+    }
+
+    /// `items`: a mapping is a schema, a list one per position; anything else counts as absent.
+    fn items(&mut self, node: Node<'a>) -> Option<Items<'a>> {
+        match node.kind() {
+            Kind::Map => Some(Items::One(self.arena.alloc(self.schema(node)))),
+            // An empty list is as good as none.
+            Kind::Seq if node.is_empty() => None,
+            Kind::Seq => Some(Items::Many(self.schemas(node))),
+            _ => None,
+        }
+    }
+
+    fn additional(&mut self, node: Node<'a>) -> Option<Additional<'a>> {
+        match node.kind() {
+            Kind::Null => None,
+            Kind::True => Some(Additional::Allowed(true)),
+            Kind::False => Some(Additional::Allowed(false)),
+            Kind::Map => Some(Additional::Schema(self.arena.alloc(self.schema(node)))),
+            _ => {
+                self.wrong_type(node, "true, false or a schema");
+                None
+            }
+        }
+    }
+
+    fn dependencies(&mut self, node: Node<'a>) -> &'a [(&'a str, Dependency<'a>)] {
+        let mut out = BumpVec::new_in(self.arena);
+        self.each_pair(node, "a mapping of schemas or lists of names", |reader, key, value| {
+            let dependency = match value.kind() {
+                Kind::Map => Dependency::Schema(reader.arena.alloc(reader.schema(value))),
+                Kind::Seq => Dependency::Names(reader.texts(value)),
+                _ => Dependency::Names(&[]),
+            };
+            out.push((key.text(), dependency));
+        });
+        order::sort_last_wins(&mut out, |(name, _)| name);
+        out.into_bump_slice()
+    }
+
+    fn external_docs(&mut self, node: Node<'a>) -> Option<ExternalDocs<'a>> {
+        if node.is_null() {
+            return None;
+        }
+        let mut docs = ExternalDocs::default();
+        self.each_pair(node, "a mapping with description and url", |reader, key, value| match key.text() {
+            "description" => docs.description = reader.text(value),
+            "url" => docs.url = reader.text(value),
+            _ => reader.unknown_field(key),
+        });
+        Some(docs)
+    }
+
+    fn validations(&mut self, node: Node<'a>) -> &'a [Rule<'a>] {
+        let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
+        self.each_item(node, "a list of rules", |reader, item| {
+            let mut rule = Rule::default();
+            reader.each_pair(item, "a rule", |reader, key, value| match key.text() {
+                "rule" => rule.rule = reader.text(value),
+                "message" => rule.message = reader.text(value),
+                "messageExpression" => rule.message_expression = reader.text(value),
+                "reason" => rule.reason = (!value.is_null()).then(|| reader.text(value)),
+                "fieldPath" => rule.field_path = reader.text(value),
+                "optionalOldSelf" => rule.optional_old_self = reader.optional_boolean(value),
+                _ => reader.unknown_field(key),
+            });
+            out.push(rule);
+        });
+        out.into_bump_slice()
+    }
+}
+
+/// What a node is, in the words of an error message.
+pub fn describe(node: Node<'_>) -> String {
+    match node.kind() {
+        Kind::Null => "null".to_owned(),
+        Kind::False | Kind::True => format!("the boolean {}", node.text()),
+        Kind::Int | Kind::Float => format!("the number {}", node.text()),
+        Kind::Str => {
+            let text = node.text();
+            let short: String = text.chars().take(40).collect();
+            if short.len() < text.len() { format!("the string {short:?}…") } else { format!("the string {short:?}") }
+        }
+        Kind::Seq => "a list".to_owned(),
+        Kind::Map => "a mapping".to_owned(),
+    }
+}

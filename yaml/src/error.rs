@@ -1,0 +1,48 @@
+//! Errors of reading, with their place.
+
+/// Why a document could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct Error {
+    /// What was found, what was expected and what to do, in one sentence.
+    pub message: String,
+    /// Byte offset in the source.
+    pub offset: usize,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// Whether a limit was crossed, as opposed to text that is not YAML.
+    pub limit: bool,
+}
+
+impl Error {
+    /// An error at a byte offset of `source`.
+    pub fn at(source: &str, offset: usize, message: impl Into<String>) -> Self {
+        let Position { line, column } = Position::of(source, offset);
+        Error { message: message.into(), offset, line, column, limit: false }
+    }
+}
+
+/// Line and column of a byte offset, both from 1, the column in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl Position {
+    /// Counts lines up to `offset`; an offset behind the end counts as the end.
+    pub fn of(source: &str, offset: usize) -> Position {
+        let bytes = source.as_bytes();
+        let offset = offset.min(bytes.len());
+        let before = &bytes[..offset];
+        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let start = memchr::memrchr(b'\n', before).map_or(0, |n| n + 1);
+        // Characters, not bytes: count what is no continuation byte.
+        let column = before[start..].iter().filter(|b| **b & 0xC0 != 0x80).count() + 1;
+        Position { line, column }
+    }
+}

@@ -1,0 +1,23 @@
+//! What a reader accepts before it refuses a document.
+
+/// Bounds on one source. Crossing one is an [`Error`](crate::Error) with a place, never a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of the whole source (at most 4 GiB − 1).
+    pub bytes: usize,
+    /// Nesting of sequences and mappings.
+    pub depth: usize,
+    /// Nodes of one document, aliases and merge keys expanded.
+    pub nodes: usize,
+    /// Nodes of one document that came in through aliases and merge keys.
+    pub alias_nodes: usize,
+    /// Bytes of one scalar.
+    pub scalar: usize,
+}
+
+impl Default for Limits {
+    /// 256 MiB, 512 levels, 16 million nodes, 1 million of them through aliases, scalars of 64 MiB.
+    fn default() -> Self {
+        Limits { bytes: 256 << 20, depth: 512, nodes: 16_000_000, alias_nodes: 1_000_000, scalar: 64 << 20 }
+    }
+}

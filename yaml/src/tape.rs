@@ -1,0 +1,413 @@
+//! The flat form that every reader of this crate produces.
+//!
+//! A document is a sequence of [`Entry`] values in document order: a container's entry is followed by
+//! the entries of its children and knows where they end. Scalars are already resolved the way
+//! Kubernetes resolves them (`yes` is a boolean, `010` is 8), keys are already texts (`y: 1` has the key
+//! `true`), aliases and merge keys are already expanded. Nothing is allocated per entry; scalars that
+//! stand in the source as they are read are ranges of it, the others are ranges of one text buffer.
+
+use crate::number::{self, Number};
+
+/// What an entry holds, after resolution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// `null`, `~` or nothing at all.
+    Null,
+    /// A false boolean.
+    False,
+    /// A true boolean.
+    True,
+    /// A number whose JSON form has neither fraction nor exponent and fits 64 bits, signed or unsigned.
+    Int,
+    /// Any other number.
+    Float,
+    /// A text. Keys are always of this kind.
+    Str,
+    /// A sequence.
+    Seq,
+    /// A mapping: its children alternate between key and value.
+    Map,
+}
+
+/// Facts about an entry beside its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// The text stands in the tape's text buffer, not in the source.
+    pub const DECODED: Flags = Flags(1);
+    /// A key that was not written as a text (`y:`, `1:`, `null` in a set …): its text is the one that
+    /// Kubernetes gives it.
+    pub const RESOLVED_KEY: Flags = Flags(2);
+    /// The entry came in through an alias or a merge key; its place is where the anchor stands.
+    pub const ALIASED: Flags = Flags(4);
+    /// The scalar was quoted or a block scalar.
+    pub const QUOTED: Flags = Flags(8);
+    /// No flag.
+    pub const NONE: Flags = Flags(0);
+
+    /// Whether all of `other` is set.
+    #[inline]
+    pub fn has(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets together.
+    #[must_use]
+    #[inline]
+    pub fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+
+/// One node of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Byte offset of the node's first character in the source (of the quote, the `|`, the `[` or the
+    /// first key; of an absent value, of the place where it could stand).
+    pub start: u32,
+    /// Byte offset behind the node's last character in the source.
+    pub end: u32,
+    /// Scalars: offset of the text. Containers: index of the first entry behind the container.
+    pub a: u32,
+    /// Scalars: length of the text in bytes. Containers: number of items or of key-value pairs.
+    pub b: u32,
+    /// What the entry is.
+    pub kind: Kind,
+    /// What else is known of it.
+    pub flags: Flags,
+}
+
+impl Entry {
+    /// Whether the entry is a sequence or a mapping.
+    #[inline]
+    pub fn is_container(&self) -> bool {
+        matches!(self.kind, Kind::Seq | Kind::Map)
+    }
+}
+
+/// The entries of one document, to be used again for the next one.
+#[derive(Clone, Debug, Default)]
+pub struct Tape {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) text: String,
+    /// Whether the document held any node (false: comments only, or nothing between two markers).
+    pub(crate) content: bool,
+    /// Whether the document was read as JSON proper.
+    pub(crate) json: bool,
+}
+
+impl Tape {
+    /// An empty tape.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets the document and keeps the memory.
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.text.clear();
+        self.content = false;
+        self.json = false;
+    }
+
+    /// The document that was read from `source`.
+    pub fn document<'a>(&'a self, source: &'a str) -> Document<'a> {
+        Document { source, tape: self }
+    }
+
+    /// All entries in document order; the first one is the root.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Whether the document held any node: false for comments only, or nothing between two markers.
+    pub fn has_content(&self) -> bool {
+        self.content
+    }
+}
+
+/// A document: its source and its tape.
+#[derive(Clone, Copy, Debug)]
+pub struct Document<'a> {
+    source: &'a str,
+    tape: &'a Tape,
+}
+
+impl<'a> Document<'a> {
+    /// The root node; of a document without content a null.
+    ///
+    /// # Example: the name of an object
+    /// ```
+    /// use kubeshape_yaml::{Limits, Stream, Tape};
+    /// let source = "kind: A\nmetadata:\n  name: x\n";
+    /// let mut stream = Stream::new(source.as_bytes(), Limits::default()).unwrap();
+    /// let mut tape = Tape::new();
+    /// stream.next(&mut tape).unwrap().unwrap();
+    /// let root = tape.document(source).root().unwrap();
+    /// assert_eq!(root.get("metadata").unwrap().get("name").unwrap().as_str(), Some("x"));
+    /// ```
+    pub fn root(self) -> Option<Node<'a>> {
+        (!self.tape.entries.is_empty()).then_some(Node { document: self, index: 0 })
+    }
+
+    /// The node with this index, which must come from this document.
+    #[inline]
+    pub fn node(self, index: u32) -> Node<'a> {
+        Node { document: self, index }
+    }
+
+    /// The whole source, of all documents of the stream.
+    pub fn source(self) -> &'a str {
+        self.source
+    }
+
+    /// Whether the document was read as JSON proper, not as YAML.
+    pub fn is_json(self) -> bool {
+        self.tape.json
+    }
+
+    /// Number of entries.
+    pub fn len(self) -> usize {
+        self.tape.entries.len()
+    }
+
+    /// Whether there is no entry at all.
+    pub fn is_empty(self) -> bool {
+        self.tape.entries.is_empty()
+    }
+
+    /// The JSON pointer of an entry: `/spec/versions/0/name`, with `~0` and `~1` escapes.
+    pub fn pointer(self, index: u32) -> String {
+        let mut out = String::new();
+        let entries = &self.tape.entries;
+        if index as usize >= entries.len() {
+            return out;
+        }
+        let mut at = 0u32;
+        'down: while at != index {
+            let entry = entries[at as usize];
+            match entry.kind {
+                Kind::Map => {
+                    let mut key = at + 1;
+                    while key < entry.a {
+                        let value = key + 1;
+                        let next = self.next_index(value);
+                        if index == key || index < next {
+                            out.push('/');
+                            for c in self.node(key).text().chars() {
+                                match c {
+                                    '~' => out.push_str("~0"),
+                                    '/' => out.push_str("~1"),
+                                    c => out.push(c),
+                                }
+                            }
+                            if index == key {
+                                return out;
+                            }
+                            at = value;
+                            continue 'down;
+                        }
+                        key = next;
+                    }
+                    return out;
+                }
+                Kind::Seq => {
+                    let (mut item, mut n) = (at + 1, 0usize);
+                    while item < entry.a {
+                        let next = self.next_index(item);
+                        if index < next {
+                            out.push('/');
+                            out.push_str(&n.to_string());
+                            at = item;
+                            continue 'down;
+                        }
+                        item = next;
+                        n += 1;
+                    }
+                    return out;
+                }
+                _ => return out,
+            }
+        }
+        out
+    }
+
+    #[inline]
+    fn next_index(self, index: u32) -> u32 {
+        let entry = &self.tape.entries[index as usize];
+        if entry.is_container() { entry.a } else { index + 1 }
+    }
+}
+
+/// One node of a document.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    document: Document<'a>,
+    index: u32,
+}
+
+impl std::fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}@{}", self.kind(), self.entry().start)
+    }
+}
+
+impl<'a> Node<'a> {
+    /// The document the node belongs to.
+    #[inline]
+    pub fn document(self) -> Document<'a> {
+        self.document
+    }
+
+    /// The node's index in the tape: its stable name within the document.
+    #[inline]
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
+    /// The node's entry.
+    #[inline]
+    pub fn entry(self) -> &'a Entry {
+        &self.document.tape.entries[self.index as usize]
+    }
+
+    /// What the node is.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        self.entry().kind
+    }
+
+    /// Byte range in the source.
+    pub fn span(self) -> std::ops::Range<usize> {
+        let entry = self.entry();
+        entry.start as usize..entry.end as usize
+    }
+
+    /// The scalar's text as written after unquoting, folding and (for keys) resolving; of containers `""`.
+    #[inline]
+    pub fn text(self) -> &'a str {
+        let entry = self.entry();
+        if entry.is_container() {
+            return "";
+        }
+        let from = if entry.flags.has(Flags::DECODED) { self.document.tape.text.as_str() } else { self.document.source };
+        &from[entry.a as usize..(entry.a + entry.b) as usize]
+    }
+
+    /// The text of a string, else `None`.
+    #[inline]
+    pub fn as_str(self) -> Option<&'a str> {
+        (self.kind() == Kind::Str).then(|| self.text())
+    }
+
+    /// The value of a boolean, else `None`.
+    #[inline]
+    pub fn as_bool(self) -> Option<bool> {
+        match self.kind() {
+            Kind::True => Some(true),
+            Kind::False => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether the node is null.
+    #[inline]
+    pub fn is_null(self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// The number as Kubernetes' JSON has it, else `None`.
+    pub fn as_number(self) -> Option<Number> {
+        match self.kind() {
+            Kind::Int | Kind::Float if self.document.tape.json => number::from_json_literal(self.text()),
+            Kind::Int | Kind::Float => number::from_yaml_scalar(self.text()),
+            _ => None,
+        }
+    }
+
+    /// The items of a sequence in order; of anything else none.
+    #[inline]
+    pub fn items(self) -> Items<'a> {
+        let entry = self.entry();
+        let end = if entry.kind == Kind::Seq { entry.a } else { 0 };
+        Items { document: self.document, at: self.index + 1, end }
+    }
+
+    /// The pairs of a mapping in document order, repeated keys included (Kubernetes takes the last); of
+    /// anything else none.
+    #[inline]
+    pub fn pairs(self) -> Pairs<'a> {
+        let entry = self.entry();
+        let end = if entry.kind == Kind::Map { entry.a } else { 0 };
+        Pairs { document: self.document, at: self.index + 1, end }
+    }
+
+    /// Number of items or pairs, 0 for scalars.
+    #[inline]
+    pub fn len(self) -> usize {
+        let entry = self.entry();
+        if entry.is_container() { entry.b as usize } else { 0 }
+    }
+
+    /// Whether there are no items or pairs.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a mapping's key; of repeated keys the last.
+    pub fn get(self, key: &str) -> Option<Node<'a>> {
+        self.pairs().filter(|(k, _)| k.text() == key).last().map(|(_, v)| v)
+    }
+
+    /// The node's JSON pointer within its document.
+    pub fn pointer(self) -> String {
+        self.document.pointer(self.index)
+    }
+}
+
+/// Iterator over the items of a sequence.
+#[derive(Clone, Debug)]
+pub struct Items<'a> {
+    document: Document<'a>,
+    at: u32,
+    end: u32,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Node<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Node<'a>> {
+        if self.at >= self.end {
+            return None;
+        }
+        let node = self.document.node(self.at);
+        self.at = self.document.next_index(self.at);
+        Some(node)
+    }
+}
+
+/// Iterator over the pairs of a mapping.
+#[derive(Clone, Debug)]
+pub struct Pairs<'a> {
+    document: Document<'a>,
+    at: u32,
+    end: u32,
+}
+
+impl<'a> Iterator for Pairs<'a> {
+    type Item = (Node<'a>, Node<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<(Node<'a>, Node<'a>)> {
+        if self.at >= self.end {
+            return None;
+        }
+        let key = self.document.node(self.at);
+        let value = self.document.node(self.at + 1);
+        self.at = self.document.next_index(self.at + 1);
+        Some((key, value))
+    }
+}
