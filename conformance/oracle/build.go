@@ -3,8 +3,12 @@ package main
 import (
 	"crypto/sha512"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -67,7 +71,7 @@ func buildSMD(crd *apiextensionsv1.CustomResourceDefinition) (*smdschema.Schema,
 			}
 			docs = append(docs, doc)
 		}
-		merged, err := builder.MergeSpecsV3(docs...)
+		merged, err := mergeSpecsV3(docs)
 		if err != nil {
 			return err
 		}
@@ -76,9 +80,51 @@ func buildSMD(crd *apiextensionsv1.CustomResourceDefinition) (*smdschema.Schema,
 			models = merged.Components.Schemas
 		}
 		result, err = schemaconv.ToSchemaFromOpenAPI(models, crd.Spec.PreserveUnknownFields)
-		return err
+		return sortLines(err)
 	})
 	return result, err
+}
+
+// sortLines puts the lines of an error in order: upstream collects them while it walks maps.
+func sortLines(err error) error {
+	if err == nil {
+		return nil
+	}
+	lines := strings.Split(err.Error(), "\n")
+	sort.Strings(lines)
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// mergeSpecsV3 merges documents. Of several conflicts upstream names a random one; here it is the first by name.
+func mergeSpecsV3(docs []*spec3.OpenAPI) (*spec3.OpenAPI, error) {
+	merged, err := builder.MergeSpecsV3(docs...)
+	if err == nil {
+		return merged, nil
+	}
+	names := map[string]bool{}
+	for _, doc := range docs {
+		if doc.Components != nil {
+			for name := range doc.Components.Schemas {
+				names[name] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		// Ask again with nothing but this definition.
+		var single []*spec3.OpenAPI
+		for _, doc := range docs {
+			if doc.Components == nil || doc.Components.Schemas[name] == nil {
+				continue
+			}
+			reduced := *doc
+			reduced.Components = &spec3.Components{Schemas: map[string]*spec.Schema{name: doc.Components.Schemas[name]}}
+			single = append(single, &reduced)
+		}
+		if _, err := builder.MergeSpecsV3(single...); err != nil {
+			return nil, err
+		}
+	}
+	return nil, err
 }
 
 // mergeServedV2 is the part of one CRD in the v2 specification: all served versions without defaults.

@@ -91,7 +91,7 @@ func mergeV3(crds []*apiextensionsv1.CustomResourceDefinition) []mergedV3 {
 	for path, g := range groups {
 		if len(docs[path]) > 0 {
 			err := guard(func() error {
-				merged, err := builder.MergeSpecsV3(docs[path]...)
+				merged, err := mergeSpecsV3(docs[path])
 				if err != nil {
 					return err
 				}

@@ -1,1 +1,22 @@
-//! Placeholder
+//! What kube-apiserver publishes for CustomResourceDefinitions.
+//!
+//! [`Publisher`] takes CustomResourceDefinitions as [`kubeshape_structural::read`] gives them and makes the
+//! OpenAPI v3 and v2 documents and the structured-merge-diff schema of each; [`MergeV3`] and [`MergeV2`]
+//! put the parts of many together as a server does. Everything is a pure function of the definitions, the
+//! [`Base`] and the [`Options`].
+
+mod base;
+mod fragments;
+pub mod names;
+mod operations;
+mod paths;
+mod resource;
+mod root;
+mod smd;
+mod template;
+
+pub use base::{Base, BaseError};
+pub use fragments::{Fragment, GroupVersionDocument, MergeConflict, MergeV2, MergeV3, V2Form, V2Fragments, V3Fragments};
+pub use resource::{Options, Profile, Publisher, Resource, ResourceVersion, Shape};
+pub use kubeshape_convert::v2::merge::{MergeError, Merged};
+pub use smd::{SmdCompat, SmdError};

@@ -78,8 +78,8 @@ impl<'a> Json<'a> {
             Json::Null => out.extend_from_slice(b"null"),
             Json::Bool(true) => out.extend_from_slice(b"true"),
             Json::Bool(false) => out.extend_from_slice(b"false"),
-            Json::Int(n) => number::write_int(out, *n),
-            Json::Float(n) => number::write_json(out, *n),
+            Json::Int(n) => number::write_int(*n, out),
+            Json::Float(n) => number::write_json(*n, out),
             Json::Str(text) => escape::string(out, text, escape),
             Json::Array(items) => {
                 out.push(b'[');

@@ -24,6 +24,8 @@ impl Style {
     pub const V3: Style = Style { escape: Escape::Html, sorted_rules: false, without_defaults: false };
     /// The OpenAPI v2 document of one resource, as the builder makes it.
     pub const V2: Style = Style { escape: Escape::Plain, sorted_rules: false, without_defaults: false };
+    /// The OpenAPI v2 document of all resources together.
+    pub const V2_MERGED: Style = Style { escape: Escape::Plain, sorted_rules: false, without_defaults: true };
     /// The OpenAPI v2 document of a server.
     pub const V2_SERVED: Style = Style { escape: Escape::Plain, sorted_rules: true, without_defaults: true };
 }
@@ -70,13 +72,13 @@ macro_rules! member {
     ($p:expr, $name:literal, int $value:expr) => {
         if let Some(n) = $value {
             key!($p, $name);
-            number::write_int($p.out, n);
+            number::write_int(n, $p.out);
         }
     };
     ($p:expr, $name:literal, double $value:expr) => {
         if let Some(n) = $value {
             key!($p, $name);
-            number::write_json($p.out, n);
+            number::write_json(n, $p.out);
         }
     };
     ($p:expr, $name:literal, texts $value:expr) => {

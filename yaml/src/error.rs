@@ -46,3 +46,30 @@ impl Position {
         Position { line, column }
     }
 }
+
+/// An error on its way to the stream, which finds its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) at: usize,
+    pub(crate) message: Box<str>,
+    pub(crate) limit: bool,
+    /// Where the bracket stands that is still open.
+    pub(crate) opened: Option<usize>,
+}
+
+impl Fault {
+    #[cold]
+    pub(crate) fn new(at: usize, message: impl Into<Box<str>>) -> Self {
+        Fault { at, message: message.into(), limit: false, opened: None }
+    }
+
+    #[cold]
+    pub(crate) fn limit(at: usize, message: impl Into<Box<str>>) -> Self {
+        Fault { at, message: message.into(), limit: true, opened: None }
+    }
+
+    pub(crate) fn opened(mut self, bracket: Option<&usize>) -> Self {
+        self.opened = bracket.copied();
+        self
+    }
+}

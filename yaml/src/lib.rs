@@ -1,7 +1,16 @@
 //! YAML and JSON as Kubernetes reads them, with a place for every node.
+mod chars;
+mod compose;
 mod error;
+mod fast;
+pub mod json;
+mod json_read;
 mod limits;
 pub mod number;
+mod parse;
+mod resolve;
+mod scalars;
+mod scan;
 mod stream;
 mod tape;
 

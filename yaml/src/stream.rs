@@ -1,15 +1,23 @@
 //! The documents of one source, one after the other.
 
-use crate::{Error, Limits, Tape};
+use crate::chars::{self, Odd};
+use crate::compose::{self, Stop};
+use crate::error::Fault;
+use crate::{Entry, Error, Flags, Kind, Limits, Tape, json_read};
 
 /// Which reader takes a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Path {
-    /// The reader for machine-written block YAML, and the full one for what it does not take.
+    /// JSON proper when the document begins with `{`; else the reader for machine-written block YAML,
+    /// and the full one for what it does not take.
     #[default]
     Auto,
-    /// The full reader only.
+    /// As [`Path::Auto`], but never JSON proper: `{` begins a mapping of YAML.
+    Yaml,
+    /// The full YAML reader only.
     Full,
+    /// JSON proper only: one value, or several one after the other.
+    Json,
 }
 
 /// The documents of one source.
@@ -19,6 +27,13 @@ pub struct Stream<'a> {
     limits: Limits,
     path: Path,
     at: usize,
+    /// The next character that is refused or special, if it is not before `at`.
+    odd: Option<(usize, Odd)>,
+    /// A place whose line is known.
+    line: (usize, usize),
+    ignored: Option<(usize, usize)>,
+    fast: crate::fast::Stack,
+    shares: [usize; 2],
 }
 
 impl<'a> Stream<'a> {
@@ -26,6 +41,21 @@ impl<'a> Stream<'a> {
     ///
     /// # Errors
     /// The source is not UTF-8 or larger than the limit.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_yaml::{Limits, Stream, Tape};
+    /// let source = b"a: 1\n---\nb: 2\n";
+    /// let mut stream = Stream::new(source, Limits::default())?;
+    /// let mut tape = Tape::new();
+    /// let mut n = 0;
+    /// while let Some(document) = stream.next(&mut tape) {
+    ///     document?;
+    ///     n += 1;
+    /// }
+    /// assert_eq!(n, 2);
+    /// # Ok::<(), kubeshape_yaml::Error>(())
+    /// ```
     pub fn new(source: &'a [u8], limits: Limits) -> Result<Self, Error> {
         Self::with_path(source, limits, Path::Auto)
     }
@@ -35,8 +65,28 @@ impl<'a> Stream<'a> {
     /// # Errors
     /// As [`Stream::new`].
     pub fn with_path(source: &'a [u8], limits: Limits, path: Path) -> Result<Self, Error> {
-        let source = std::str::from_utf8(source).map_err(|e| Error::at("", e.valid_up_to(), "not UTF-8"))?;
-        Ok(Stream { source, limits, path, at: 0 })
+        let most = limits.bytes.min(u32::MAX as usize);
+        if source.len() > most {
+            let message = format!("a source of {} bytes, more than the limit of {most} bytes", source.len());
+            return Err(Error { message, offset: 0, line: 1, column: 1, limit: true });
+        }
+        let text = match std::str::from_utf8(source) {
+            Ok(text) => text,
+            Err(error) => return Err(no_utf8(source, error.valid_up_to())),
+        };
+        let at = if source.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let odd = if path == Path::Json { None } else { chars::next_odd(source, at) };
+        Ok(Stream {
+            source: text,
+            limits,
+            path,
+            at,
+            odd,
+            line: (0, 1),
+            ignored: None,
+            fast: crate::fast::Stack::default(),
+            shares: [0; 2],
+        })
     }
 
     /// The source as text.
@@ -44,15 +94,346 @@ impl<'a> Stream<'a> {
         self.source
     }
 
+    /// The text between the document that was read last and the next one, if there is any but blanks and
+    /// comments: Kubernetes reads past it without a word. It stands there when a document ends before
+    /// the next `---`, as after a `...` or a complete `"text"`.
+    pub fn ignored(&self) -> Option<std::ops::Range<usize>> {
+        self.ignored.map(|(from, to)| from..to)
+    }
+
+    /// How many bytes of the source were read by the fast reader and by the full ones so far.
+    pub fn shares(&self) -> [usize; 2] {
+        self.shares
+    }
+
     /// Reads the next document into `tape`, which is cleared first; `None` at the end of the source.
-    /// After an error the stream goes on behind the next line that begins with `---`.
+    /// After an error the stream goes on with the next line that begins with `---`.
+    ///
+    /// A document of blank lines and comments only is read too ([`Tape::has_content`] tells); nothing at
+    /// all between two `---` is none.
     ///
     /// # Errors
     /// The document is no YAML that Kubernetes reads, or crosses a limit.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self, tape: &mut Tape) -> Option<Result<(), Error>> {
         tape.clear();
-        let _ = (self.limits, self.path, self.at);
+        self.ignored = None;
+        if self.path == Path::Json {
+            return self.next_json(tape);
+        }
+        let bytes = self.source.as_bytes();
+        // Markers with nothing between them.
+        loop {
+            if self.at >= bytes.len() {
+                return None;
+            }
+            if !chars::marker(bytes, self.at, b'-') {
+                break;
+            }
+            match separator_end(bytes, self.at) {
+                Some(end) if end == bytes.len() || chars::marker(bytes, end, b'-') => self.at = end,
+                _ => break,
+            }
+        }
+        let start = self.at;
+        if !chars::marker(bytes, start, b'-') {
+            let content = self.pass_comments(start);
+            if content == bytes.len() || chars::marker(bytes, content, b'-') {
+                if let Some(fault) = self.refused(content) {
+                    return Some(Err(self.fail(fault, start)));
+                }
+                empty(tape, content);
+                self.at = content;
+                return Some(Ok(()));
+            }
+        }
+        let result = self.document(start, tape);
+        Some(match result {
+            Ok(stop) => {
+                self.go_on(stop);
+                Ok(())
+            }
+            Err(fault) => {
+                tape.clear();
+                Err(self.fail(fault, start))
+            }
+        })
+    }
+
+    /// Reads the document that begins at `start`.
+    fn document(&mut self, start: usize, tape: &mut Tape) -> Result<Stop, Fault> {
+        let bytes = self.source.as_bytes();
+        if self.odd.is_some_and(|(at, _)| at < start) {
+            self.odd = chars::next_odd(bytes, start);
+        }
+        let mut json_fault = None;
+        if self.path == Path::Auto {
+            let first = bytes[start..].iter().position(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
+            if let Some(first) = first.map(|n| start + n).filter(|at| bytes[*at] == b'{') {
+                match json_read::read(self.source, first, &self.limits, tape) {
+                    Ok(end) if json_ends(bytes, end) => {
+                        self.shares[1] += end - start;
+                        return Ok(Stop { at: end, dots: false });
+                    }
+                    Ok(_) => {}
+                    Err(fault) => json_fault = Some(fault),
+                }
+                tape.clear();
+            }
+        }
+        if self.path != Path::Full && json_fault.is_none() {
+            let end = self.odd.map_or(bytes.len(), |(at, _)| at);
+            if let Some(at) = crate::fast::read(self.source, start, end, &self.limits, tape, &mut self.fast) {
+                self.shares[0] += at - start;
+                return Ok(Stop { at, dots: false });
+            }
+            tape.clear();
+        }
+        let refused = self.next_refused(start);
+        let end = refused.unwrap_or(bytes.len());
+        let result = compose::read(&self.source[..end], start, &self.limits, tape);
+        let stop = match result {
+            Ok(Some(stop)) if refused.is_none_or(|_| stop.at < end && !self.reaches(start, end)) => stop,
+            Ok(None) if refused.is_none() => {
+                tape.clear();
+                empty(tape, end);
+                Stop { at: end, dots: false }
+            }
+            // Whatever was wrong, the refused character comes first if the reader came that far.
+            Ok(_) => return Err(self.refused_at(end)),
+            Err(fault) if refused.is_some() && self.reaches(start, end) && !fault.limit => return Err(self.refused_at(end)),
+            Err(fault) => {
+                return Err(match json_fault {
+                    // A document that was meant as JSON is told what is wrong with it as JSON.
+                    Some(json) if !fault.limit && looks_like_json(bytes, start) && json.at >= fault.at => json,
+                    _ => fault,
+                });
+            }
+        };
+        self.shares[1] += stop.at - start;
+        Ok(stop)
+    }
+
+    fn next_json(&mut self, tape: &mut Tape) -> Option<Result<(), Error>> {
+        let bytes = self.source.as_bytes();
+        while self.at < bytes.len() && matches!(bytes[self.at], b' ' | b'\t' | b'\n' | b'\r') {
+            self.at += 1;
+        }
+        if self.at == bytes.len() {
+            return None;
+        }
+        Some(match json_read::read(self.source, self.at, &self.limits, tape) {
+            Ok(end) => {
+                self.shares[1] += end - self.at;
+                self.at = end;
+                Ok(())
+            }
+            Err(fault) => {
+                tape.clear();
+                let error = self.error(fault);
+                // There is no marker to go on at.
+                self.at = bytes.len();
+                Err(error)
+            }
+        })
+    }
+
+    /// Whether there is no marker between the two places.
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        next_marker(self.source.as_bytes(), from + 1).is_none_or(|at| at > to)
+    }
+
+    /// The next character that YAML does not allow.
+    fn next_refused(&mut self, from: usize) -> Option<usize> {
+        let bytes = self.source.as_bytes();
+        let mut odd = self.odd;
+        while let Some((at, kind)) = odd {
+            if kind == Odd::Refused && at >= from {
+                return Some(at);
+            }
+            odd = chars::next_odd(bytes, at + 1);
+        }
         None
     }
+
+    fn refused(&mut self, end: usize) -> Option<Fault> {
+        let at = self.next_refused(self.at)?;
+        (at < end).then(|| self.refused_at(at))
+    }
+
+    fn refused_at(&self, at: usize) -> Fault {
+        let c = self.source[at..].chars().next().unwrap_or('\0');
+        Fault::new(
+            at,
+            format!("found the control character U+{:04X}, which YAML does not allow; remove it, or write \"\\u{:04x}\" in double quotes", c as u32, c as u32),
+        )
+    }
+
+    /// Passes blank lines and comments.
+    fn pass_comments(&self, from: usize) -> usize {
+        let bytes = self.source.as_bytes();
+        let mut at = from;
+        let mut line = from;
+        loop {
+            while at < bytes.len() && bytes[at] == b' ' {
+                at += 1;
+            }
+            if bytes.get(at) == Some(&b'#') {
+                while at < bytes.len() && chars::break_len(bytes, at) == 0 {
+                    at += 1;
+                }
+            }
+            if at >= bytes.len() {
+                return bytes.len();
+            }
+            match chars::break_len(bytes, at) {
+                0 => return line,
+                n => at += n,
+            }
+            line = at;
+            if chars::marker(bytes, at, b'-') {
+                return at;
+            }
+        }
+    }
+
+    /// Finds the next document behind one.
+    fn go_on(&mut self, stop: Stop) {
+        let bytes = self.source.as_bytes();
+        let mut at = stop.at;
+        if at >= bytes.len() || chars::marker(bytes, at, b'-') {
+            self.at = at;
+            return;
+        }
+        // The rest of the marker's line, blank lines, comments.
+        while at < bytes.len() {
+            let byte = bytes[at];
+            if chars::is_blank(byte) {
+                at += 1;
+            } else if byte == b'#' {
+                while at < bytes.len() && chars::break_len(bytes, at) == 0 {
+                    at += 1;
+                }
+            } else {
+                match chars::break_len(bytes, at) {
+                    0 => break,
+                    n => at += n,
+                }
+                if chars::marker(bytes, at, b'-') {
+                    break;
+                }
+            }
+        }
+        let directive = stop.dots && bytes.get(at) == Some(&b'%');
+        let json = !stop.dots && self.path == Path::Auto && bytes.get(at) == Some(&b'{');
+        if at >= bytes.len() || directive || json || chars::marker(bytes, at, b'-') {
+            self.at = at;
+            return;
+        }
+        self.at = next_marker(bytes, at).unwrap_or(bytes.len());
+        self.ignored = Some((at, self.at));
+    }
+
+    /// Words an error and goes on at the next marker.
+    fn fail(&mut self, fault: Fault, start: usize) -> Error {
+        let error = self.error(fault);
+        let bytes = self.source.as_bytes();
+        self.at = next_marker(bytes, start + 1).unwrap_or(bytes.len());
+        error
+    }
+
+    fn error(&mut self, fault: Fault) -> Error {
+        let opened = fault.opened.map(|at| (self.line_of(at).0, char::from(self.source.as_bytes()[at])));
+        let (line, start) = self.line_of(fault.at);
+        let column = self.source.as_bytes()[start..fault.at.min(self.source.len())].iter().filter(|b| **b & 0xC0 != 0x80).count() + 1;
+        let mut message = fault.message.into_string();
+        if let Some((line, bracket)) = opened {
+            message.push_str(&format!(", inside the '{bracket}' of line {line}"));
+        }
+        Error { message, offset: fault.at, line, column, limit: fault.limit }
+    }
+
+    /// The line of a place and where it begins.
+    fn line_of(&mut self, at: usize) -> (usize, usize) {
+        let bytes = self.source.as_bytes();
+        let at = at.min(bytes.len());
+        if at < self.line.0 {
+            self.line = (0, 1);
+        }
+        let (from, line) = self.line;
+        let line = line + memchr::memchr_iter(b'\n', &bytes[from..at]).count();
+        let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |n| n + 1);
+        self.line = (start, line);
+        (line, start)
+    }
+}
+
+/// The tape of a document without content.
+fn empty(tape: &mut Tape, at: usize) {
+    let at = at as u32;
+    tape.entries.push(Entry { start: at, end: at, a: at, b: 0, kind: Kind::Null, flags: Flags::NONE });
+}
+
+/// Where the line behind a marker begins, if the marker's line holds nothing else but a comment.
+fn separator_end(bytes: &[u8], marker: usize) -> Option<usize> {
+    let mut at = marker + 3;
+    while at < bytes.len() && chars::is_blank(bytes[at]) {
+        at += 1;
+    }
+    if bytes.get(at) == Some(&b'#') {
+        while at < bytes.len() && chars::break_len(bytes, at) == 0 {
+            at += 1;
+        }
+    }
+    if at >= bytes.len() {
+        return Some(bytes.len());
+    }
+    match chars::break_len(bytes, at) {
+        0 => None,
+        n => Some(at + n),
+    }
+}
+
+/// The next line at or behind `from` that begins with `---`.
+fn next_marker(bytes: &[u8], from: usize) -> Option<usize> {
+    let from = from.min(bytes.len());
+    memchr::memmem::find_iter(&bytes[from..], b"---").map(|n| from + n).find(|at| {
+        let line = match &bytes[..*at] {
+            [.., b'\n' | b'\r'] | [.., 0xC2, 0x85] | [.., 0xE2, 0x80, 0xA8 | 0xA9] | [] => true,
+            _ => false,
+        };
+        line && chars::blank_or_end(bytes, *at + 3)
+    })
+}
+
+/// Whether a JSON value that ends here is a document of its own.
+fn json_ends(bytes: &[u8], end: usize) -> bool {
+    let mut at = end;
+    let mut line = false;
+    while at < bytes.len() && matches!(bytes[at], b' ' | b'\t' | b'\n' | b'\r') {
+        line = bytes[at] == b'\n' || (line && at > end);
+        at += 1;
+    }
+    match bytes.get(at) {
+        None | Some(b'{') => true,
+        Some(b'-') => line && chars::marker(bytes, at, b'-'),
+        _ => false,
+    }
+}
+
+/// Whether a text that begins with a brace goes on with a quoted key.
+fn looks_like_json(bytes: &[u8], from: usize) -> bool {
+    let mut rest = bytes[from..].iter().filter(|b| !b.is_ascii_whitespace());
+    rest.next() == Some(&b'{') && rest.next() == Some(&b'"')
+}
+
+fn no_utf8(source: &[u8], at: usize) -> Error {
+    let message = match source {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
+            "the source is UTF-16, which is not read here; convert it to UTF-8".to_owned()
+        }
+        _ => format!("found the byte 0x{:02X}, which is no UTF-8; convert the source to UTF-8", source[at]),
+    };
+    let before = String::from_utf8_lossy(&source[..at]);
+    Error::at(&before, before.len(), message)
 }

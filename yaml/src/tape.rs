@@ -44,6 +44,8 @@ impl Flags {
     pub const ALIASED: Flags = Flags(4);
     /// The scalar was quoted or a block scalar.
     pub const QUOTED: Flags = Flags(8);
+    /// A key that Kubernetes refuses unless a later one replaces it.
+    pub(crate) const BAD: Flags = Flags(16);
     /// No flag.
     pub const NONE: Flags = Flags(0);
 

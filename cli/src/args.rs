@@ -1,0 +1,299 @@
+//! The command line: one definition from which help, man page and completions are made.
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// What `--version` prints behind the name; the build script adds the commit.
+const VERSION: &str = env!("KUBESHAPE_VERSION");
+
+const EXIT_CODES: &str = "Exit codes:
+  0  done, and nothing to object
+  1  the answer is no: an input failed, or an error was found in one
+  2  no answer: the command line is wrong, or something could not be written";
+
+/// Shows, without a cluster, every shape in which Kubernetes shows and treats an API.
+#[derive(Debug, Parser)]
+#[command(name = "kubeshape", version = VERSION, disable_help_subcommand = true, max_term_width = 100)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Whether messages are coloured; `auto` is a terminal without `NO_COLOR`
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    pub(crate) color: When,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Convert(Box<ConvertArgs>),
+    ExplainCode(ExplainArgs),
+    /// Print the completions of a shell
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, in the form that `man` reads
+    #[command(after_help = "Example:\n  kubeshape man | man -l -")]
+    Man,
+}
+
+/// Convert CustomResourceDefinitions to what the API server makes of them
+///
+/// Reads any number of CustomResourceDefinitions (apiextensions.k8s.io/v1 and v1beta1) from files, folders
+/// and standard input, and writes the OpenAPI v3 and v2 documents that the API server would publish, the
+/// structured-merge-diff schemas that server-side apply would use, and the structural schemas. What a shape
+/// cannot hold is named in the report, entry by entry.
+///
+/// Inputs are YAML or JSON, plain or compressed (.gz, .zst), with any number of documents and lists. Folders
+/// are searched for .yaml, .yml and .json; in them, what is no CustomResourceDefinition is skipped and
+/// counted. A broken file is reported, and the rest goes on. The order of the inputs makes no difference.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape convert crds/ --to v3 -o openapi/          a document per group version
+  kubeshape convert crds/ --to v3 --to v2 --to smd -o shapes/ --report losses.ndjson
+  kubeshape convert widgets.yaml --to v2               one document, on standard output
+  kubectl get crd -o yaml | kubeshape convert --to v3 -o openapi/
+  kubeshape convert crds/ --to v2 --onto swagger.json -o merged.json
+
+Run `kubeshape explain-code KS2001` for what a code of the report means.", after_long_help = EXAMPLES)]
+pub(crate) struct ConvertArgs {
+    /// Files and folders to read; `-` is standard input, which is also read when none is given
+    #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub(crate) inputs: Vec<PathBuf>,
+
+    /// Shape to write; may be given several times
+    #[arg(long, value_name = "SHAPE", required = true, value_delimiter = ',')]
+    pub(crate) to: Vec<Shape>,
+
+    /// Where to write: a folder, a file (a name ending in .json, .yaml or .yml), or `-`
+    ///
+    /// A name ending in .json, .yaml or .yml is a file, `-` is standard output, and both hold exactly one
+    /// result. Anything else is a folder, which is created with its parents. Without this, the one result
+    /// goes to standard output.
+    ///
+    /// Names in a folder: apis__GROUP__VERSION_openapi.json for OpenAPI v3 by group version, swagger.json for
+    /// the merged OpenAPI v2 document, and per resource PLURAL.GROUP/VERSION.v3.json,
+    /// PLURAL.GROUP/VERSION.v2.json, PLURAL.GROUP/VERSION.structural.yaml and PLURAL.GROUP/schema.smd.yaml.
+    /// Files appear whole or not at all.
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// What a result covers [default: v3 group-version, v2 single, smd and structural resource]
+    #[arg(long, value_name = "UNIT")]
+    pub(crate) per: Option<Per>,
+
+    /// Document of a cluster that supplies Kubernetes' own definitions and texts (repeatable)
+    ///
+    /// An OpenAPI v2 or v3 document as a cluster serves it, or a folder of them. It supplies the definitions of
+    /// metadata, lists and scale, the texts of parameters, and versions, instead of the built-in ones. It adds
+    /// no paths.
+    #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
+    pub(crate) base: Vec<PathBuf>,
+
+    /// OpenAPI v2 document onto which the resources are merged, as the API server does it
+    #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
+    pub(crate) onto: Option<PathBuf>,
+
+    /// Publish versions that are not served as well
+    #[arg(long)]
+    pub(crate) all_versions: bool,
+
+    /// Release of structured-merge-diff whose schemas are written
+    #[arg(long, value_name = "RELEASE", default_value = "v6.3")]
+    pub(crate) smd_compat: SmdCompat,
+
+    /// Which of two CustomResourceDefinitions with one name counts, by the order of the inputs' paths
+    #[arg(long, value_name = "WHICH", default_value = "first")]
+    pub(crate) duplicates: Duplicates,
+
+    /// Whether upstream's faults are reproduced
+    #[arg(long, value_name = "PROFILE", default_value = "kube")]
+    pub(crate) profile: Profile,
+
+    /// Write every loss and finding to this file, a JSON object per line
+    ///
+    /// The members are code, kind, pointer, input, line, column, resource, version, shape and detail. `-` is
+    /// standard output, when the results do not go there.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Format of the results [default: json for documents, yaml for smd and structural]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+
+    /// Indent JSON by two spaces
+    ///
+    /// Such a document says the same, but its bytes, and so its hash, are not those of the API server.
+    #[arg(long)]
+    pub(crate) pretty: bool,
+
+    /// Number of files converted at the same time [default: all cores]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+
+    /// Take everything that is skipped as a failure
+    #[arg(long)]
+    pub(crate) strict_input: bool,
+
+    /// Delete older results in the output folder that this run did not write
+    ///
+    /// Deletes files that have the name of a result, of any shape, and folders that are empty then. Nothing is
+    /// deleted when an input failed.
+    #[arg(long)]
+    pub(crate) prune: bool,
+
+    /// Print errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Print every warning, with its place in the source
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+
+    /// Whether a progress bar and a summary are shown; `auto` is on a terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    pub(crate) progress: When,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  A document per group version, named as in Kubernetes' own api/openapi-spec/v3:
+      kubeshape convert crds/ --to v3 -o openapi/
+
+  Every shape, and what each of them cannot hold:
+      kubeshape convert crds/ --to v3 --to v2 --to smd -o shapes/ --report losses.ndjson
+
+  One document on standard output:
+      kubeshape convert widgets.yaml --to v2
+
+  What a cluster has:
+      kubectl get crd -o yaml | kubeshape convert --to v3 -o openapi/
+
+  The OpenAPI v2 document that a cluster would serve with these resources:
+      kubectl get --raw /openapi/v2 > swagger.json
+      kubeshape convert crds/ --to v2 --onto swagger.json -o merged.json
+
+Exit codes:
+  0  done, and nothing to object
+  1  the answer is no: an input failed, or an error was found in one; the good inputs are written
+  2  no answer: the command line is wrong, or something could not be written
+
+Run `kubeshape explain-code KS2001` for what a code of the report means.";
+
+/// Explain a code of a report
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  kubeshape explain-code KS2001\n  kubeshape explain-code --list")]
+pub(crate) struct ExplainArgs {
+    /// The code, such as KS2001
+    #[arg(value_name = "KSnnnn", required_unless_present = "list")]
+    pub(crate) code: Option<String>,
+
+    /// List all codes
+    #[arg(long, conflicts_with = "code")]
+    pub(crate) list: bool,
+}
+
+/// A shape in which Kubernetes shows or treats an API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Shape {
+    /// The OpenAPI v3 document
+    V3,
+    /// The OpenAPI v2 document
+    V2,
+    /// The structured-merge-diff schema, as server-side apply uses it
+    Smd,
+    /// The structural schema
+    Structural,
+}
+
+impl Shape {
+    /// All shapes in the order in which their results are written.
+    pub(crate) const ALL: [Shape; 4] = [Shape::V3, Shape::V2, Shape::Smd, Shape::Structural];
+
+    /// The word on the command line and in reports.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Shape::V3 => "v3",
+            Shape::V2 => "v2",
+            Shape::Smd => "smd",
+            Shape::Structural => "structural",
+        }
+    }
+}
+
+/// What one result covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Per {
+    /// All resources of a group version, merged as the API server merges them (v3)
+    GroupVersion,
+    /// One resource (any shape)
+    Resource,
+    /// All resources (v2)
+    Single,
+}
+
+impl Per {
+    /// The word on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Per::GroupVersion => "group-version",
+            Per::Resource => "resource",
+            Per::Single => "single",
+        }
+    }
+}
+
+/// `--smd-compat`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SmdCompat {
+    /// As in Kubernetes 1.36
+    #[value(name = "v6.3")]
+    V63,
+    /// References to types also say what is nullable
+    #[value(name = "v6.4")]
+    V64,
+}
+
+/// `--duplicates`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Duplicates {
+    /// The first one, with a warning
+    First,
+    /// The last one, with a warning
+    Last,
+    /// The first one, and the others are errors
+    Error,
+}
+
+/// `--profile`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Profile {
+    /// Byte for byte what kube-apiserver answers, faults included
+    Kube,
+    /// Upstream's faults put right
+    Faithful,
+}
+
+/// `--format`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// JSON
+    Json,
+    /// YAML
+    Yaml,
+}
+
+/// When something is done that suits terminals only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal
+    Auto,
+    /// In any case
+    Always,
+    /// Never
+    Never,
+}

@@ -1,0 +1,192 @@
+//! Work on many files at once, and commits in their order.
+//!
+//! Workers take files in order, but never more than a window ahead of the commit, so that what is waiting does not grow
+//! with the number of files. The commit runs on the calling thread and sees the files in order, whichever is done first.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Files in flight per worker.
+const WINDOW: usize = 4;
+/// Recursion is bounded by limits on depth, which this is ample for.
+const STACK: usize = 32 << 20;
+/// How often the caller hears that nothing was committed.
+const IDLE: Duration = Duration::from_millis(200);
+
+struct State<R> {
+    /// The next file to take.
+    next: usize,
+    /// How many files were committed.
+    committed: usize,
+    /// Results of the files behind the committed ones, as far as they were taken.
+    waiting: VecDeque<Option<R>>,
+    stop: bool,
+}
+
+struct Shared<R> {
+    state: Mutex<State<R>>,
+    ready: Condvar,
+    room: Condvar,
+}
+
+impl<R> Shared<R> {
+    fn lock(&self) -> MutexGuard<'_, State<R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets the workers end, also when the commit panics.
+struct StopAtEnd<'a, R>(&'a Shared<R>);
+
+impl<R> Drop for StopAtEnd<'_, R> {
+    fn drop(&mut self) {
+        self.0.lock().stop = true;
+        self.0.room.notify_all();
+    }
+}
+
+/// Runs the numbers `0..count` through `jobs` workers and commits their results in order, until one commit fails.
+///
+/// `worker` makes a worker for each thread; a result is `None` when the worker panicked. `commit` gets `None` as the
+/// number from time to time while there is nothing to commit.
+///
+/// # Errors
+/// The first error of `commit`, and the one of starting threads.
+pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
+    jobs: usize,
+    count: usize,
+    worker: impl Fn() -> W + Sync,
+    mut commit: impl FnMut(Option<(usize, Option<R>)>) -> Result<(), E>,
+) -> Result<(), E> {
+    let jobs = jobs.min(count).max(1);
+    let window = jobs * WINDOW;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs)
+        .stack_size(STACK)
+        .build()
+        .map_err(|error| E::from(std::io::Error::other(error)))?;
+    let state = State { next: 0, committed: 0, waiting: VecDeque::new(), stop: false };
+    let shared: Shared<Option<R>> = Shared { state: Mutex::new(state), ready: Condvar::new(), room: Condvar::new() };
+    pool.in_place_scope(|scope| {
+        let _stop = StopAtEnd(&shared);
+        for _ in 0..jobs {
+            scope.spawn(|_| work(&shared, count, window, &worker));
+        }
+        let mut state = shared.lock();
+        while state.committed < count {
+            let number = state.committed;
+            let Some(result) = state.waiting.front_mut().and_then(Option::take) else {
+                let (guard, timeout) = shared.ready.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
+                drop(guard);
+                if timeout.timed_out() {
+                    commit(None)?;
+                }
+                state = shared.lock();
+                continue;
+            };
+            state.waiting.pop_front();
+            state.committed += 1;
+            drop(state);
+            shared.room.notify_all();
+            commit(Some((number, result)))?;
+            state = shared.lock();
+        }
+        Ok(())
+    })
+}
+
+fn work<R, W: FnMut(usize) -> R>(shared: &Shared<Option<R>>, count: usize, window: usize, worker: impl Fn() -> W) {
+    let mut run = worker();
+    loop {
+        let mut state = shared.lock();
+        while !state.stop && state.next < count && state.next >= state.committed + window {
+            state = shared.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.stop || state.next >= count {
+            return;
+        }
+        let number = state.next;
+        state.next += 1;
+        state.waiting.push_back(None);
+        drop(state);
+        // A worker that panicked is in no known state: the next file gets a new one.
+        let result = catch_unwind(AssertUnwindSafe(|| run(number))).ok();
+        if result.is_none() {
+            run = worker();
+        }
+        let mut state = shared.lock();
+        let place = number - state.committed;
+        state.waiting[place] = Some(result);
+        drop(state);
+        shared.ready.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn commits_come_in_order_for_any_number_of_workers() -> std::io::Result<()> {
+        for jobs in [1, 2, 3, 16] {
+            let mut seen = Vec::new();
+            let worker = || {
+                |n: usize| {
+                    std::thread::sleep(Duration::from_micros((n as u64 * 7919) % 300));
+                    n * n
+                }
+            };
+            run(jobs, 200, worker, |done| {
+                seen.extend(done);
+                Ok::<_, std::io::Error>(())
+            })?;
+            assert_eq!(seen, (0..200).map(|n| (n, Some(n * n))).collect::<Vec<_>>());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_runs_far_ahead_of_the_commit() -> std::io::Result<()> {
+        let (started, mut committed) = (AtomicUsize::new(0), 0);
+        run(2, 100, || |_| started.fetch_add(1, Ordering::SeqCst), |done| {
+            assert!(started.load(Ordering::SeqCst) <= committed + 1 + 2 * WINDOW);
+            committed += usize::from(done.is_some());
+            Ok::<_, std::io::Error>(())
+        })
+    }
+
+    #[test]
+    fn an_error_of_the_commit_ends_the_batch() {
+        let started = AtomicUsize::new(0);
+        let result = run(2, 100_000, || |_| started.fetch_add(1, Ordering::SeqCst), |_| {
+            Err::<(), _>(std::io::Error::from(std::io::ErrorKind::StorageFull))
+        });
+        assert_eq!(result.map_err(|error| error.kind()), Err(std::io::ErrorKind::StorageFull));
+        assert!(started.load(Ordering::SeqCst) < 1000);
+    }
+
+    #[test]
+    fn a_panic_concerns_one_file() -> std::io::Result<()> {
+        let mut lost = Vec::new();
+        let worker = || {
+            |n: usize| {
+                assert!(n != 3, "told to");
+                n
+            }
+        };
+        run(2, 5, worker, |done| {
+            lost.extend(done.filter(|(_, result)| result.is_none()).map(|(n, _)| n));
+            Ok::<_, std::io::Error>(())
+        })?;
+        assert_eq!(lost, [3]);
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_to_do_is_done_at_once() -> std::io::Result<()> {
+        run(4, 0, || |n: usize| n, |_| Ok::<_, std::io::Error>(()))
+    }
+}

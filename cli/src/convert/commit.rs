@@ -1,0 +1,352 @@
+//! What happens in the order of the inputs: which CustomResourceDefinition of a name counts, results getting their
+//! names, and everything that is said about it.
+
+use super::engine::{Engine, Fragments, Merged};
+use super::finding::{Entry, Excerpt, Finding, Tally, is_finding};
+use super::plan::{Destination, Plan};
+use super::report::Report;
+use super::worker::{Converted, Event, FileResult, Notes, Output, discard};
+use crate::args::Duplicates;
+use crate::error::Fatal;
+use crate::output::Stage;
+use crate::ui::Ui;
+use kubeshape_schema::{Code, NoteKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The totals of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) files: usize,
+    pub(crate) documents: usize,
+    pub(crate) resources: usize,
+    pub(crate) versions: usize,
+    pub(crate) skipped: usize,
+    pub(crate) failed: usize,
+    pub(crate) results: usize,
+    pub(crate) pruned: usize,
+    pub(crate) tally: Tally,
+}
+
+/// Commits files in order.
+pub(crate) struct Commit<'c> {
+    plan: &'c Plan,
+    stage: &'c Stage,
+    duplicates: Duplicates,
+    report: Option<Report>,
+    resources: Resources,
+    /// What goes into merged documents, by name of the CustomResourceDefinition.
+    parts: BTreeMap<String, Fragments>,
+    /// The one result, without an output folder; and the resource it belongs to.
+    held: Option<(Vec<u8>, String, usize)>,
+    /// Names of results, when older ones are to be deleted.
+    written: Option<BTreeSet<String>>,
+    pub(crate) totals: Totals,
+}
+
+/// The CustomResourceDefinitions that count so far.
+#[derive(Default)]
+struct Resources {
+    all: Vec<Resource>,
+    /// By `metadata.name` and by `PLURAL.GROUP`.
+    by_name: BTreeMap<String, usize>,
+}
+
+struct Resource {
+    name: String,
+    input: Arc<str>,
+    pointer: String,
+    place: (usize, usize, Excerpt),
+    /// Only when a later one may count instead: its results, its losses and its lines in the report.
+    results: Vec<PathBuf>,
+    names: Vec<String>,
+    tally: Tally,
+    versions: usize,
+    lines: Option<Range<u64>>,
+}
+
+impl<'c> Commit<'c> {
+    /// Begins a run.
+    pub(crate) fn new(
+        plan: &'c Plan,
+        stage: &'c Stage,
+        duplicates: Duplicates,
+        report: Option<Report>,
+        prune: bool,
+    ) -> Commit<'c> {
+        Commit {
+            plan,
+            stage,
+            duplicates,
+            report,
+            resources: Resources::default(),
+            parts: BTreeMap::new(),
+            held: None,
+            written: prune.then(BTreeSet::new),
+            totals: Totals::default(),
+        }
+    }
+
+    /// Commits one file.
+    ///
+    /// # Errors
+    /// Something cannot be written, or there are more results than there is room for.
+    pub(crate) fn file(&mut self, input: &str, result: FileResult, ui: &mut Ui) -> Result<(), Fatal> {
+        let input: Arc<str> = input.into();
+        self.totals.files += 1;
+        self.totals.documents += result.documents;
+        self.totals.skipped += result.skipped;
+        self.totals.failed += usize::from(result.failed);
+        for event in result.events {
+            match event {
+                Event::Notes(notes) => {
+                    self.notes(notes, ui)?;
+                }
+                Event::Converted(converted) => self.converted(&input, *converted, ui)?,
+            }
+        }
+        result.fatal.map_or(Ok(()), Err)
+    }
+
+    /// Takes in findings and losses; gives their lines in the report.
+    fn notes(&mut self, notes: Notes, ui: &mut Ui) -> Result<Option<Range<u64>>, Fatal> {
+        self.totals.tally.add(&notes.tally);
+        for finding in &notes.findings {
+            ui.finding(finding);
+        }
+        self.report.as_mut().map(|report| report.append(&notes.report)).transpose()
+    }
+
+    /// A finding of the commit itself.
+    fn finding(&mut self, entry: Entry<'_>, excerpt: Excerpt, code: Code, ui: &mut Ui) -> Result<(), Fatal> {
+        self.totals.tally.count(code.kind());
+        if let Some(report) = &mut self.report {
+            let mut line = Vec::new();
+            entry.write(code, &mut line);
+            report.append(&line)?;
+        }
+        ui.finding(&Finding {
+            code,
+            input: entry.input.unwrap_or_default().to_owned(),
+            place: entry.place.map(|(line, column)| (line, column, excerpt)),
+            resource: entry.resource.unwrap_or_default().to_owned(),
+            version: String::new(),
+            detail: entry.detail.to_owned(),
+        });
+        Ok(())
+    }
+
+    fn converted(&mut self, input: &Arc<str>, mut converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
+        let mut earlier: Vec<usize> = [&converted.name, &converted.resource]
+            .into_iter()
+            .filter_map(|name| self.resources.by_name.get(name).copied())
+            .collect();
+        earlier.sort_unstable();
+        earlier.dedup();
+        if let Some(first) = earlier.first() {
+            let first = &self.resources.all[*first];
+            let place = format!("{}:{}:{}", first.input, first.place.0, first.place.1);
+            let (code, which) = match self.duplicates {
+                Duplicates::First => (Code::DuplicateCrd, "that one counts"),
+                Duplicates::Last => (Code::DuplicateCrd, "this one counts"),
+                Duplicates::Error => (Code::DuplicateCrdError, "give only one of them"),
+            };
+            let detail = format!("{} stands in {place}, too; {which}", first.name);
+            let (line, column, excerpt) = converted.place.clone();
+            let entry = Entry {
+                pointer: Some(&converted.pointer),
+                input: Some(input),
+                place: Some((line, column)),
+                resource: Some(&converted.name),
+                detail: &detail,
+                ..Entry::default()
+            };
+            self.finding(entry, excerpt, code, ui)?;
+            if self.duplicates != Duplicates::Last {
+                return self.refuse(converted, ui);
+            }
+            for number in earlier {
+                self.retract(number)?;
+            }
+        }
+        let tally = converted.notes.tally;
+        let lines = self.notes(std::mem::take(&mut converted.notes), ui)?;
+        self.accept(input, converted, tally, lines)
+    }
+
+    /// A CustomResourceDefinition that does not count: only findings are left of it.
+    fn refuse(&mut self, mut converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
+        converted.results.drain(..).for_each(|result| discard(self.stage, result));
+        let mut notes = converted.notes;
+        let lines = notes.report.split_inclusive(|byte| *byte == b'\n').filter(|line| is_finding(line));
+        notes.report = lines.flatten().copied().collect();
+        let all = notes.tally;
+        notes.tally.remove_losses(&all);
+        self.notes(notes, ui).map(|_| ())
+    }
+
+    /// Takes back a CustomResourceDefinition that counted so far.
+    fn retract(&mut self, number: usize) -> Result<(), Fatal> {
+        let resource = &mut self.resources.all[number];
+        self.totals.tally.remove_losses(&resource.tally);
+        self.totals.resources -= 1;
+        self.totals.versions -= resource.versions;
+        self.totals.results -= resource.results.len();
+        if let (Some(report), Some(lines)) = (&mut self.report, resource.lines.take()) {
+            report.void(lines);
+        }
+        for path in resource.results.drain(..) {
+            fs::remove_file(&path).map_err(|error| Fatal::write(&path, error))?;
+            // Succeeds only when nothing else is in it.
+            path.parent().map(fs::remove_dir);
+        }
+        if let Some(written) = &mut self.written {
+            resource.names.iter().for_each(|name| _ = written.remove(name));
+        }
+        self.parts.remove(&resource.name);
+        self.held.take_if(|(_, _, owner)| *owner == number);
+        self.resources.by_name.retain(|_, owner| *owner != number);
+        Ok(())
+    }
+
+    fn accept(
+        &mut self,
+        input: &Arc<str>,
+        converted: Converted,
+        tally: Tally,
+        lines: Option<Range<u64>>,
+    ) -> Result<(), Fatal> {
+        let number = self.resources.all.len();
+        let revised = self.duplicates == Duplicates::Last;
+        let (mut results, mut names) = (Vec::new(), Vec::new());
+        self.totals.resources += 1;
+        self.totals.versions += converted.versions;
+        for output in converted.results {
+            if revised {
+                names.push(output.name().to_owned());
+            }
+            if let Output::Staged(staged, _) = &output
+                && revised
+            {
+                results.push(staged.target.clone());
+            }
+            self.output(output, &converted.name, number)?;
+        }
+        for name in [&converted.name, &converted.resource] {
+            self.resources.by_name.insert(name.clone(), number);
+        }
+        if self.plan.targets.iter().any(|target| target.per != crate::args::Per::Resource) {
+            self.parts.insert(converted.name.clone(), converted.fragments);
+        }
+        self.resources.all.push(Resource {
+            name: converted.name,
+            input: input.clone(),
+            pointer: converted.pointer,
+            place: converted.place,
+            results,
+            names,
+            tally,
+            versions: converted.versions,
+            lines,
+        });
+        Ok(())
+    }
+
+    /// A result that counts.
+    fn output(&mut self, output: Output, of: &str, owner: usize) -> Result<(), Fatal> {
+        self.totals.results += 1;
+        match output {
+            Output::Staged(staged, name) => {
+                if let Some(written) = &mut self.written {
+                    written.insert(name);
+                }
+                self.stage.finish(staged)
+            }
+            Output::Held(bytes, name) => {
+                let label = if of.is_empty() { name } else { format!("{of} {name}") };
+                if let Some((_, first, _)) = &self.held {
+                    return Err(Fatal::Usage(format!(
+                        "there is more than one result ({first}, {label} …): give a folder with `-o`"
+                    )));
+                }
+                self.held = Some((bytes, label, owner));
+                Ok(())
+            }
+        }
+    }
+
+    /// Findings that are about no file.
+    ///
+    /// # Errors
+    /// The report cannot be written.
+    pub(crate) fn nothing(&mut self, input: &str, code: Code, detail: &str, ui: &mut Ui) -> Result<(), Fatal> {
+        self.totals.failed += 1;
+        let entry = Entry { input: Some(input), detail, ..Entry::default() };
+        self.finding(entry, Excerpt::default(), code, ui)
+    }
+
+    /// Makes the merged documents and puts everything in place.
+    ///
+    /// # Errors
+    /// Something cannot be written, or there are more results than there is room for.
+    pub(crate) fn finish(mut self, engine: &Engine, ui: &mut Ui) -> Result<Totals, Fatal> {
+        let parts = std::mem::take(&mut self.parts);
+        engine.merge(parts, |merged| match merged {
+            Merged::Document(_, name, bytes) => {
+                let output = match &self.plan.destination {
+                    Destination::Folder(folder) => {
+                        let target = folder.join(&name);
+                        Output::Staged(self.stage.write(target, &bytes)?, name)
+                    }
+                    _ => Output::Held(bytes, name),
+                };
+                self.output(output, "", usize::MAX)
+            }
+            Merged::Finding(code, target, name, detail) => {
+                let owner = self.resources.by_name.get(&name).map(|number| &self.resources.all[*number]);
+                let input = owner.map(|resource| resource.input.clone());
+                let (pointer, place) = owner.map(|r| (r.pointer.clone(), r.place.clone())).unzip();
+                let (place, excerpt) = place.map(|(line, column, excerpt)| ((line, column), excerpt)).unzip();
+                let entry = Entry {
+                    pointer: pointer.as_deref(),
+                    input: input.as_deref(),
+                    place,
+                    resource: Some(&name),
+                    version: None,
+                    shape: Some(target.shape),
+                    detail: &detail,
+                };
+                self.finding(entry, excerpt.unwrap_or_default(), code, ui)
+            }
+        })?;
+        self.place_held()?;
+        if let Some(report) = self.report.take() {
+            report.finish(self.stage)?;
+        }
+        if let (Some(mut keep), Destination::Folder(folder)) = (self.written.take(), &self.plan.destination) {
+            if self.totals.tally.get(NoteKind::Error) == 0 {
+                keep.extend(self.plan.keep.iter().cloned());
+                self.totals.pruned = crate::output::prune(folder, &keep)?;
+            } else {
+                ui.say("nothing was pruned, because there were errors");
+            }
+        }
+        Ok(self.totals)
+    }
+
+    fn place_held(&mut self) -> Result<(), Fatal> {
+        let Some((bytes, ..)) = self.held.take() else { return Ok(()) };
+        match &self.plan.destination {
+            Destination::File(path) => {
+                // A link stays one, and what it points to is replaced.
+                let target = path.canonicalize().unwrap_or_else(|_| path.clone());
+                let staged = self.stage.write(target, &bytes)?;
+                self.stage.finish(staged)
+            }
+            _ => crate::ui::print(&bytes),
+        }
+    }
+}

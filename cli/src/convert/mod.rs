@@ -1,0 +1,127 @@
+//! `kubeshape convert`.
+//!
+//! [`plan`] checks the command line and finds the inputs. [`batch`] runs a [`worker`] per thread over them, which reads
+//! a file, asks the [`engine`] to convert what is in it, and leaves results under temporary names beside their targets.
+//! [`commit`] sees the files in order, decides which of two CustomResourceDefinitions counts, and puts results in place.
+
+mod batch;
+mod commit;
+mod engine;
+mod finding;
+mod plan;
+mod report;
+mod worker;
+
+pub(crate) use commit::Totals;
+pub(crate) use finding::{Excerpt, Finding};
+
+use crate::args::{ConvertArgs, Duplicates, When};
+use crate::error::{Fatal, describe};
+use crate::output::Stage;
+use crate::ui::Ui;
+use commit::Commit;
+use engine::Engine;
+use kubeshape_schema::{Code, NoteKind};
+use kubeshape_yaml::Limits;
+use plan::{Destination, Plan};
+use report::Report;
+use std::fs;
+use std::sync::Arc;
+use worker::{Context, Worker};
+
+/// Runs the command; says whether nothing is to object.
+///
+/// # Errors
+/// There is no answer.
+pub(crate) fn run(args: &ConvertArgs, color: When) -> Result<bool, Fatal> {
+    let mut ui = Ui::new(color, args.progress, args.quiet, args.verbose);
+    let plan = Plan::new(args)?;
+    let engine = Engine::new(args, &plan, args.report.is_some() || ui.lively)?;
+    let folder = match &plan.destination {
+        Destination::Folder(folder) => Some(folder.as_path()),
+        _ => None,
+    };
+    if let Some(folder) = folder {
+        fs::create_dir_all(folder).map_err(|error| Fatal::write(folder, error))?;
+    }
+    let stage = Arc::new(Stage::default());
+    clean_up_when_interrupted(stage.clone());
+    let result = convert(args, &plan, &engine, &stage, &mut ui);
+    if result.is_err() {
+        stage.abandon();
+    }
+    let to = match &plan.destination {
+        Destination::Stdout => "standard output".to_owned(),
+        Destination::File(path) | Destination::Folder(path) => path.display().to_string(),
+    };
+    ui.end(result.as_ref().ok(), &to);
+    result.map(|totals| totals.tally.get(NoteKind::Error) == 0)
+}
+
+fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: &mut Ui) -> Result<Totals, Fatal> {
+    let revised = args.duplicates == Duplicates::Last;
+    let report = args.report.as_deref().map(|path| Report::new(path, revised, stage)).transpose()?;
+    let context = Context {
+        engine,
+        stage,
+        folder: match &plan.destination {
+            Destination::Folder(folder) => Some(folder),
+            _ => None,
+        },
+        limits: Limits::default(),
+        report: report.is_some(),
+        warnings: !args.quiet,
+        verbose: args.verbose,
+        strict: args.strict_input,
+    };
+    let inputs = &plan.gathered.inputs;
+    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let mut commit = Commit::new(plan, stage, args.duplicates, report, args.prune);
+    for (path, why) in &plan.gathered.unreadable {
+        commit.nothing(&path.to_string_lossy(), Code::Unreadable, why, ui)?;
+    }
+    ui.expect(inputs.len());
+    // Resources of every folder of the command line, to find those that hold none.
+    let mut used = vec![false; plan.gathered.roots.len()];
+    let worker = || {
+        let mut worker = Worker::new(&context);
+        move |number: usize| worker.file(&inputs[number])
+    };
+    batch::run(jobs, inputs.len(), worker, |done| {
+        if let Some((number, result)) = done {
+            let input = &inputs[number];
+            let Some(result) = result else { return Err(Fatal::Internal { input: input.name() }) };
+            let before = commit.totals.resources + commit.totals.failed;
+            commit.file(&input.name(), result, ui)?;
+            if commit.totals.resources + commit.totals.failed > before {
+                for (root, used) in plan.gathered.roots.iter().zip(&mut used) {
+                    *used |= input.canonical.starts_with(&root.canonical);
+                }
+            }
+        }
+        ui.progress(commit.totals.files);
+        Ok(())
+    })?;
+    for (root, used) in plan.gathered.roots.iter().zip(used) {
+        let unreadable = plan.gathered.unreadable.iter().any(|(path, _)| path.starts_with(&root.path));
+        if !used && !unreadable {
+            let detail = "no CustomResourceDefinition was found in the folder";
+            commit.nothing(&root.path.to_string_lossy(), Code::Nothing, detail, ui)?;
+        }
+    }
+    commit.finish(engine, ui)
+}
+
+/// Ctrl-C and the signals that end a process: no unfinished file is left.
+#[allow(clippy::exit)] // the one place where the process ends from another thread
+fn clean_up_when_interrupted(stage: Arc<Stage>) {
+    let handler = move || {
+        stage.abandon();
+        crate::ui::fatal(&Fatal::Interrupted, false);
+        std::process::exit(2);
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        // Without it, the default remains: the process ends and may leave a temporary file.
+        let _ = describe(&std::io::Error::other(error));
+    }
+}

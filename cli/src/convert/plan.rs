@@ -1,0 +1,304 @@
+//! The command line after its checks: what is converted, and where it goes.
+
+use crate::args::{ConvertArgs, Format, Per, Shape};
+use crate::error::Fatal;
+use crate::input::{Gathered, gather};
+use crate::output::names;
+use std::collections::BTreeSet;
+use std::io::IsTerminal;
+use std::path::{Component, Path, PathBuf};
+
+/// One kind of result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// The shape.
+    pub(crate) shape: Shape,
+    /// What a result covers.
+    pub(crate) per: Per,
+    /// How it is written.
+    pub(crate) format: Format,
+}
+
+/// Where results go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// Standard output, which holds one result.
+    Stdout,
+    /// A file, which holds one result.
+    File(PathBuf),
+    /// A folder.
+    Folder(PathBuf),
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The kinds of results, each once, in the order of [`Shape::ALL`].
+    pub(crate) targets: Vec<Target>,
+    /// Where they go.
+    pub(crate) destination: Destination,
+    /// What is read.
+    pub(crate) gathered: Gathered,
+    /// Names of inputs that stand in the output folder, relative to it.
+    pub(crate) keep: BTreeSet<String>,
+}
+
+impl Plan {
+    /// Checks the command line and finds the inputs. Writes nothing.
+    ///
+    /// # Errors
+    /// The command line asks for something that cannot be.
+    pub(crate) fn new(args: &ConvertArgs) -> Result<Plan, Fatal> {
+        let destination = destination(args)?;
+        let targets = targets(args, &destination)?;
+        if args.onto.is_some() && !targets.iter().any(|t| t.shape == Shape::V2 && t.per == Per::Single) {
+            return Err(usage("--onto takes the merged OpenAPI v2 document: add `--to v2`, without `--per resource`"));
+        }
+        match &destination {
+            Destination::Folder(_) => {}
+            _ if args.prune => return Err(usage("--prune needs a folder: give one with `-o`")),
+            _ if targets.len() > 1 => {
+                return Err(usage("several shapes need a folder: give one with `-o`, or one `--to` only"));
+            }
+            Destination::Stdout if args.report.as_deref().is_some_and(|path| path.as_os_str() == "-") => {
+                return Err(usage(
+                    "`--report -` and the result cannot both go to standard output: give a file or a folder with `-o`",
+                ));
+            }
+            _ => {}
+        }
+
+        let stdin = [PathBuf::from("-")];
+        let arguments = if args.inputs.is_empty() {
+            if std::io::stdin().is_terminal() {
+                return Err(usage("no input: name files or folders, or pipe CustomResourceDefinitions in"));
+            }
+            stdin.as_slice()
+        } else {
+            args.inputs.as_slice()
+        };
+        let folder = match &destination {
+            Destination::Folder(path) => resolved(path),
+            _ => None,
+        };
+        let gathered = gather(arguments, folder.as_deref());
+        let keep = collisions(args, &destination, folder.as_deref(), &gathered, &targets)?;
+        Ok(Plan { targets, destination, gathered, keep })
+    }
+
+    /// The target of a shape, if it is wanted.
+    pub(crate) fn target(&self, shape: Shape) -> Option<Target> {
+        self.targets.iter().copied().find(|target| target.shape == shape)
+    }
+}
+
+fn usage(message: impl Into<String>) -> Fatal {
+    Fatal::Usage(message.into())
+}
+
+fn destination(args: &ConvertArgs) -> Result<Destination, Fatal> {
+    let Some(path) = &args.output else { return Ok(Destination::Stdout) };
+    if path.as_os_str() == "-" {
+        return Ok(Destination::Stdout);
+    }
+    match suffix(path).as_deref() {
+        Some("pb") => Err(usage(format!(
+            "{}: CustomResourceDefinitions are not converted to protobuf; use a name ending in .json or .yaml",
+            path.display()
+        ))),
+        Some("json" | "yaml" | "yml") if path.is_dir() => {
+            Err(usage(format!("{} is a folder, but has the name of a file", path.display())))
+        }
+        Some("json" | "yaml" | "yml") => Ok(Destination::File(path.clone())),
+        _ if path.exists() && !path.is_dir() => Err(usage(format!(
+            "{} is a file, and its name is taken for a folder's: use a name ending in .json or .yaml for a file",
+            path.display()
+        ))),
+        _ => Ok(Destination::Folder(path.clone())),
+    }
+}
+
+fn suffix(path: &Path) -> Option<String> {
+    path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase())
+}
+
+fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>, Fatal> {
+    // The name of a file says its format, too.
+    let named = match destination {
+        Destination::File(path) => match suffix(path).as_deref() {
+            Some("json") => Some(Format::Json),
+            _ => Some(Format::Yaml),
+        },
+        _ => None,
+    };
+    if let (Some(named), Some(format), Destination::File(path)) = (named, args.format, destination)
+        && named != format
+    {
+        return Err(usage(format!("--format and the name {} do not agree", path.display())));
+    }
+    let wanted = |shape: &Shape| args.to.contains(shape);
+    Shape::ALL
+        .into_iter()
+        .filter(wanted)
+        .map(|shape| {
+            let (units, default, format): (&[Per], _, _) = match shape {
+                Shape::V3 => (&[Per::GroupVersion, Per::Resource], Per::GroupVersion, Format::Json),
+                Shape::V2 => (&[Per::Single, Per::Resource], Per::Single, Format::Json),
+                Shape::Smd | Shape::Structural => (&[Per::Resource], Per::Resource, Format::Yaml),
+            };
+            let per = args.per.unwrap_or(default);
+            if !units.contains(&per) {
+                let units: Vec<_> = units.iter().map(|per| format!("`--per {}`", per.name())).collect();
+                return Err(usage(format!(
+                    "there is no {} result per {}: use {}",
+                    shape.name(),
+                    per.name(),
+                    units.join(" or ")
+                )));
+            }
+            Ok(Target { shape, per, format: args.format.or(named).unwrap_or(format) })
+        })
+        .collect()
+}
+
+/// Refuses to write over what is read. Returns the names of inputs that stand in the output folder.
+fn collisions(
+    args: &ConvertArgs,
+    destination: &Destination,
+    folder: Option<&Path>,
+    gathered: &Gathered,
+    targets: &[Target],
+) -> Result<BTreeSet<String>, Fatal> {
+    let others = args.base.iter().chain(&args.onto).filter_map(|path| path.canonicalize().ok());
+    let read: Vec<PathBuf> = gathered.inputs.iter().map(|input| input.canonical.clone()).chain(others).collect();
+    let mut keep = BTreeSet::new();
+    let report = args.report.as_deref().filter(|path| path.as_os_str() != "-");
+    for (what, path) in [
+        ("the output", if let Destination::File(path) = destination { Some(path.as_path()) } else { None }),
+        ("the report", report),
+    ] {
+        let Some(path) = path else { continue };
+        if resolved(path).is_some_and(|path| read.contains(&path)) {
+            return Err(usage(format!("{what} {} is one of the inputs", path.display())));
+        }
+    }
+    if let (Some(report), Destination::File(path)) = (report, destination)
+        && resolved(report) == resolved(path)
+    {
+        return Err(usage("the report and the output are one file"));
+    }
+    let Some(folder) = folder else { return Ok(keep) };
+    if let Some(root) = gathered.roots.iter().find(|root| root.canonical == folder) {
+        return Err(usage(format!("the output folder {} is one of the inputs", root.path.display())));
+    }
+    for path in read.iter().chain(&report.and_then(resolved)) {
+        let Ok(relative) = path.strip_prefix(folder) else { continue };
+        let names: Vec<_> = relative.components().map(|c| c.as_os_str().to_string_lossy()).collect();
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        if names::is_result(&names) && targets.iter().any(|target| may_write(*target, &names)) {
+            return Err(usage(format!("{} is read, and has the name of a result in the output folder", path.display())));
+        }
+        keep.insert(names.join("/"));
+    }
+    Ok(keep)
+}
+
+/// Whether a result of this kind may have that name, which is one of [`names::is_result`].
+fn may_write(target: Target, names: &[&str]) -> bool {
+    let name = names.last().copied().unwrap_or_default();
+    let stem = name.strip_suffix(match target.format {
+        Format::Json => ".json",
+        Format::Yaml => ".yaml",
+    });
+    let Some(stem) = stem else { return false };
+    match (target.per, target.shape) {
+        (Per::Single, _) => names.len() == 1 && stem == "swagger",
+        (Per::GroupVersion, _) => names.len() == 1 && stem.starts_with("apis__"),
+        (Per::Resource, Shape::Smd) => names.len() == 2 && stem == "schema.smd",
+        (Per::Resource, shape) => names.len() == 2 && stem.ends_with(&format!(".{}", shape.name())),
+    }
+}
+
+/// The path without symbolic links; what does not exist yet is kept as it is written.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let mut missing = Vec::new();
+    let mut exists = path;
+    loop {
+        let start = if exists.as_os_str().is_empty() { Path::new(".") } else { exists };
+        if let Ok(mut found) = start.canonicalize() {
+            found.extend(missing.iter().rev());
+            return Some(found);
+        }
+        match exists.components().next_back()? {
+            Component::Normal(name) => missing.push(name.to_owned()),
+            // `missing/..`
+            _ => return None,
+        }
+        exists = exists.parent()?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    fn plan(arguments: &[&str]) -> Result<Plan, String> {
+        let line = ["kubeshape", "convert"].iter().chain(arguments);
+        let Command::Convert(args) = Cli::try_parse_from(line).map_err(|e| e.to_string())?.command else {
+            return Err("not convert".to_owned());
+        };
+        Plan::new(&args).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn every_shape_has_its_unit_and_format() -> Result<(), String> {
+        let plan = plan(&["-", "--to", "smd,v2", "--to", "v3", "--to", "v3", "-o", "nowhere"])?;
+        let expected = [
+            Target { shape: Shape::V3, per: Per::GroupVersion, format: Format::Json },
+            Target { shape: Shape::V2, per: Per::Single, format: Format::Json },
+            Target { shape: Shape::Smd, per: Per::Resource, format: Format::Yaml },
+        ];
+        assert_eq!(plan.targets, expected);
+        assert_eq!(plan.destination, Destination::Folder("nowhere".into()));
+        Ok(())
+    }
+
+    #[test]
+    fn the_name_of_a_file_says_its_format() -> Result<(), String> {
+        assert_eq!(plan(&["-", "--to", "v2", "-o", "x.yml"])?.targets[0].format, Format::Yaml);
+        assert_eq!(plan(&["-", "--to", "smd", "-o", "x.json"])?.targets[0].format, Format::Json);
+        Ok(())
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        for (arguments, message) in [
+            (&["--to", "v3", "--to", "v2"][..], "several shapes need a folder"),
+            (&["--to", "v3", "--per", "single", "-o", "nowhere"], "there is no v3 result per single"),
+            (&["--to", "v2", "--per", "group-version", "-o", "nowhere"], "there is no v2 result per group-version"),
+            (&["--to", "smd", "--per", "single"], "there is no smd result per single: use `--per resource`"),
+            (&["--to", "v3", "--onto", "x"], "--onto takes the merged OpenAPI v2 document"),
+            (&["--to", "v3", "--prune"], "--prune needs a folder"),
+            (&["--to", "v3", "--report", "-"], "`--report -` and the result cannot both"),
+            (&["--to", "v3", "-o", "x.pb"], "not converted to protobuf"),
+            (&["--to", "v3", "-o", "x.json", "--format", "yaml"], "do not agree"),
+            (&["--to", "v3", "-o", "Cargo.toml"], "is a file, and its name is taken for a folder's"),
+        ] {
+            let line: Vec<&str> = ["-"].iter().chain(arguments).copied().collect();
+            let error = plan(&line).err().unwrap_or_default();
+            assert!(error.contains(message), "{line:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_exist_is_resolved_as_far_as_it_does() -> std::io::Result<()> {
+        let dir = tempfile::tempdir()?;
+        let root = dir.path().canonicalize()?;
+        assert_eq!(resolved(&dir.path().join("a/b")), Some(root.join("a/b")));
+        assert_eq!(resolved(&dir.path().join("a/../b")), None);
+        assert_eq!(resolved(Path::new("nowhere")), std::env::current_dir().ok().map(|dir| dir.join("nowhere")));
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! The report: a line per finding and loss, in the order of the inputs.
+
+use super::finding::is_finding;
+use crate::error::Fatal;
+use crate::output::{Stage, Staged};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// A report that is being written.
+#[derive(Debug)]
+pub(crate) struct Report {
+    to: To,
+    /// Bytes so far.
+    length: u64,
+    /// Lines of CustomResourceDefinitions that do not count after all: their losses are left out.
+    void: Vec<Range<u64>>,
+}
+
+#[derive(Debug)]
+enum To {
+    File(BufWriter<File>, Staged),
+    Stdout(BufWriter<io::Stdout>),
+    /// For standard output at the end, when it is known which lines count.
+    Memory(Vec<u8>),
+}
+
+impl Report {
+    /// Begins a report; `-` is standard output. With `revised`, [`Report::void`] may be used.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub(crate) fn new(path: &Path, revised: bool, stage: &Stage) -> Result<Report, Fatal> {
+        let to = if path.as_os_str() == "-" {
+            if revised { To::Memory(Vec::new()) } else { To::Stdout(BufWriter::new(io::stdout())) }
+        } else {
+            let (file, staged) = stage.open(path.to_owned())?;
+            To::File(BufWriter::with_capacity(1 << 16, file), staged)
+        };
+        Ok(Report { to, length: 0, void: Vec::new() })
+    }
+
+    /// Appends lines and says where they stand.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(crate) fn append(&mut self, lines: &[u8]) -> Result<Range<u64>, Fatal> {
+        match &mut self.to {
+            To::File(file, staged) => file.write_all(lines).map_err(|error| Fatal::write(&staged.target, error))?,
+            To::Stdout(out) => out.write_all(lines).map_err(Fatal::Stdout)?,
+            To::Memory(text) => text.extend_from_slice(lines),
+        }
+        let start = self.length;
+        self.length += lines.len() as u64;
+        Ok(start..self.length)
+    }
+
+    /// Leaves out the losses among these lines.
+    pub(crate) fn void(&mut self, lines: Range<u64>) {
+        self.void.push(lines);
+    }
+
+    /// Ends the report.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn finish(mut self, stage: &Stage) -> Result<(), Fatal> {
+        self.void.sort_by_key(|range| range.start);
+        match self.to {
+            To::Stdout(mut out) => out.flush().map_err(Fatal::Stdout),
+            To::Memory(text) => {
+                let mut out = io::stdout().lock();
+                copy(text.as_slice(), &self.void, &mut out).and_then(|()| out.flush()).map_err(Fatal::Stdout)
+            }
+            To::File(file, staged) => {
+                let target: PathBuf = staged.target.clone();
+                let failed = |error: io::Error| Fatal::write(&target, error);
+                let mut file = file.into_inner().map_err(|error| failed(error.into_error()))?;
+                if self.void.is_empty() {
+                    return stage.finish(staged);
+                }
+                file.rewind().map_err(failed)?;
+                let (to, counted) = stage.open(target.clone())?;
+                let mut to = BufWriter::new(to);
+                copy(BufReader::new(file), &self.void, &mut to).and_then(|()| to.flush()).map_err(failed)?;
+                stage.discard(staged);
+                stage.finish(counted)
+            }
+        }
+    }
+}
+
+/// Copies all lines but the losses in void ranges.
+fn copy(mut from: impl BufRead, void: &[Range<u64>], to: &mut impl Write) -> io::Result<()> {
+    let mut line = Vec::new();
+    let mut at = 0u64;
+    loop {
+        line.clear();
+        if from.read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        let is_void = void.partition_point(|range| range.start <= at).checked_sub(1).is_some_and(|n| void[n].contains(&at));
+        if !is_void || is_finding(&line) {
+            to.write_all(&line)?;
+        }
+        at += line.len() as u64;
+    }
+}

@@ -1,0 +1,48 @@
+//! Inputs: which files are read, in which order, and their bytes.
+//!
+//! [`gather`] turns the command line into a list without repetitions whose order depends on the names alone;
+//! [`read`](read::Reader::read) gives the bytes of one of them, uncompressed.
+
+mod gather;
+mod order;
+mod read;
+
+pub(crate) use gather::{Gathered, Root, gather};
+pub(crate) use read::{ReadError, Reader};
+
+use std::path::{Path, PathBuf};
+
+/// What is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Standard input.
+    Stdin,
+    /// A file, by the path under which it was found.
+    File(PathBuf),
+}
+
+/// One input.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    /// What is read.
+    pub(crate) source: Source,
+    /// The path without symbolic links; empty for standard input.
+    pub(crate) canonical: PathBuf,
+    /// Whether it was named on the command line, as opposed to found in a folder.
+    pub(crate) named: bool,
+}
+
+impl Input {
+    /// The path under which it is known, `-` for standard input.
+    pub(crate) fn path(&self) -> &Path {
+        match &self.source {
+            Source::Stdin => Path::new("-"),
+            Source::File(path) => path,
+        }
+    }
+
+    /// The name in messages and reports.
+    pub(crate) fn name(&self) -> String {
+        self.path().to_string_lossy().into_owned()
+    }
+}

@@ -1,0 +1,9 @@
+//! Results: their names, their formats, and how they come to stand in a folder whole or not at all.
+
+pub(crate) mod format;
+pub(crate) mod names;
+mod prune;
+mod stage;
+
+pub(crate) use prune::prune;
+pub(crate) use stage::{Stage, Staged};

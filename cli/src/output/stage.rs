@@ -1,0 +1,151 @@
+//! Files that appear whole or not at all: written beside their target, then renamed.
+
+use crate::error::Fatal;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
+
+/// How the names of unfinished files begin and end.
+const BEGIN: &str = ".kubeshape-";
+const END: &str = ".tmp";
+
+/// Whether a file of this name is an unfinished one.
+pub(crate) fn is_unfinished(name: &str) -> bool {
+    name.starts_with(BEGIN) && name.ends_with(END)
+}
+
+/// The unfinished files of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Stage {
+    /// Held for reading while a file is made or renamed; whoever holds it for writing knows that nothing happens.
+    gate: RwLock<bool>,
+    unfinished: Mutex<BTreeSet<PathBuf>>,
+    count: AtomicU64,
+}
+
+/// A file that has its bytes and not yet its name.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Staged {
+    temporary: PathBuf,
+    /// The name it will have.
+    pub(crate) target: PathBuf,
+}
+
+impl Stage {
+    /// Writes a file beside `target`, in a folder that is made where it is missing.
+    pub(crate) fn write(&self, target: PathBuf, bytes: &[u8]) -> Result<Staged, Fatal> {
+        let (mut file, temporary) = self.create(&target).map_err(|error| Fatal::write(&target, error))?;
+        let staged = Staged { temporary, target };
+        match file.write_all(bytes) {
+            Ok(()) => Ok(staged),
+            Err(error) => {
+                let fatal = Fatal::write(&staged.target, error);
+                self.discard(staged);
+                Err(fatal)
+            }
+        }
+    }
+
+    /// Opens a file beside `target`, to be written piece by piece.
+    pub(crate) fn open(&self, target: PathBuf) -> Result<(File, Staged), Fatal> {
+        let (file, temporary) = self.create(&target).map_err(|error| Fatal::write(&target, error))?;
+        Ok((file, Staged { temporary, target }))
+    }
+
+    fn create(&self, target: &Path) -> io::Result<(File, PathBuf)> {
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        if *gate {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let number = self.count.fetch_add(1, Ordering::Relaxed);
+        let temporary = target.with_file_name(format!("{BEGIN}{}-{number}{END}", std::process::id()));
+        let open = || File::options().read(true).write(true).create(true).truncate(true).open(&temporary);
+        let file = match (open(), target.parent()) {
+            (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(parent)?;
+                open()
+            }
+            (result, _) => result,
+        }?;
+        self.unfinished().insert(temporary.clone());
+        Ok((file, temporary))
+    }
+
+    /// Gives a file its name.
+    pub(crate) fn finish(&self, staged: Staged) -> Result<(), Fatal> {
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        if *gate {
+            return Err(Fatal::Interrupted);
+        }
+        fs::rename(&staged.temporary, &staged.target).map_err(|error| Fatal::write(&staged.target, error))?;
+        self.unfinished().remove(&staged.temporary);
+        Ok(())
+    }
+
+    /// Removes a file that is not wanted.
+    pub(crate) fn discard(&self, staged: Staged) {
+        let _gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        // What cannot be removed can be neither used nor helped.
+        let _ = fs::remove_file(&staged.temporary);
+        self.unfinished().remove(&staged.temporary);
+    }
+
+    /// Removes all unfinished files and lets none be made any more.
+    pub(crate) fn abandon(&self) {
+        let mut gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+        *gate = true;
+        for path in std::mem::take(&mut *self.unfinished()) {
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    fn unfinished(&self) -> std::sync::MutexGuard<'_, BTreeSet<PathBuf>> {
+        self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listing(path: &Path) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(path)
+            .map(|entries| entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
+            .unwrap_or_default();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_has_its_name_when_it_is_finished() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let stage = Stage::default();
+        let target = dir.path().join("a/b/c.json");
+        let staged = stage.write(target.clone(), b"{}")?;
+        assert!(!target.exists());
+        stage.finish(staged)?;
+        assert_eq!(fs::read(&target)?, b"{}");
+        assert_eq!(listing(&dir.path().join("a/b")), ["c.json"]);
+        Ok(())
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_is_discarded_or_abandoned() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let stage = Stage::default();
+        let first = stage.write(dir.path().join("a.json"), b"{}")?;
+        let second = stage.write(dir.path().join("b.json"), b"{}")?;
+        assert!(listing(dir.path()).iter().all(|name| is_unfinished(name)));
+        stage.discard(first);
+        stage.abandon();
+        assert!(listing(dir.path()).is_empty());
+        assert!(stage.finish(second).is_err());
+        assert!(stage.write(dir.path().join("c.json"), b"{}").is_err());
+        assert!(listing(dir.path()).is_empty());
+        Ok(())
+    }
+}

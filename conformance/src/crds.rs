@@ -1,0 +1,295 @@
+//! Area `crds`: what the libraries answer for every CustomResourceDefinition, alone and merged.
+
+use crate::golden;
+use crate::input::{Answer, OurCrd, answers};
+use crate::known::Known;
+use crate::table::{Table, Verdict};
+use kubeshape_publish::{MergeV2, MergeV3, Publisher};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+#[derive(Deserialize)]
+struct Record<'r> {
+    record: String,
+    #[serde(default)]
+    file: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    preserve_unknown_fields: bool,
+    #[serde(default)]
+    served: bool,
+    #[serde(default)]
+    storage: bool,
+    #[serde(default)]
+    has_schema: bool,
+    new_structural_error: Option<String>,
+    #[serde(borrow)]
+    v3: Option<&'r RawValue>,
+    #[serde(borrow)]
+    v2: Option<&'r RawValue>,
+    #[serde(borrow)]
+    smd: Option<&'r RawValue>,
+    smd_error: Option<String>,
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    etag: String,
+    #[serde(borrow)]
+    doc: Option<&'r RawValue>,
+    error: Option<String>,
+}
+
+/// Compares all projects of a golden folder; `publisher` is `None` without a base.
+pub fn compare(golden: &Path, corpus: &Path, publisher: Option<&Publisher>, known: Known) -> Table {
+    let mut table = Table::new("crds", known);
+    for file in golden::files(&golden.join("crds")) {
+        let Some(name) = file.file_name().and_then(|n| n.to_str()) else { continue };
+        if let Some(project) = name.strip_suffix(".merged.ndjson.gz") {
+            merged(project, &file, corpus, publisher, &mut table);
+        } else if let Some(project) = name.strip_suffix(".ndjson.gz") {
+            single(project, &file, corpus, publisher, &mut table);
+        }
+    }
+    table
+}
+
+/// Parses every line; a line that does not parse is a fault of the recording.
+fn lines<'r>(text: &'r [u8], file: &Path, table: &mut Table) -> Vec<Record<'r>> {
+    let mut out = Vec::new();
+    for (i, line) in text.split(|b| *b == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+        match serde_json::from_slice(line) {
+            Ok(record) => out.push(record),
+            Err(error) => table.add("records", &format!("{}:{}", file.display(), i + 1), Verdict::Missing(error.to_string())),
+        }
+    }
+    out
+}
+
+fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publisher>, table: &mut Table) {
+    let text = match golden::read(file) {
+        Ok(text) => text,
+        Err(error) => return table.add("records", project, Verdict::Missing(error.to_string())),
+    };
+    let records = lines(&text, file, table);
+    let files: BTreeSet<&str> = records.iter().map(|r| r.file.as_str()).collect();
+    let mut ours: BTreeMap<&str, Vec<Answer>> = BTreeMap::new();
+    for name in files {
+        let answers = match (publisher, std::fs::read(corpus.join("crds").join(project).join(name))) {
+            (Some(publisher), Ok(bytes)) => answers(&bytes, publisher),
+            (_, Err(error)) => vec![Answer::Unreadable(error.to_string())],
+            (None, Ok(_)) => Vec::new(),
+        };
+        ours.insert(name, answers);
+    }
+    let mut next: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut current: Option<&OurCrd> = None;
+    let mut version_index = 0;
+    for record in &records {
+        let label = format!("{project}/{} {}{}{}", record.file, record.name, if record.version.is_empty() { "" } else { " " }, record.version);
+        if publisher.is_none() {
+            without_base(record, &label, table);
+            continue;
+        }
+        if record.record == "version" {
+            version(record, current, version_index, &label, table);
+            version_index += 1;
+            continue;
+        }
+        let at = next.entry(record.file.as_str()).or_default();
+        let answer = ours.get(record.file.as_str()).and_then(|answers| answers.get(*at));
+        *at += 1;
+        version_index = 0;
+        current = None;
+        match (record.record.as_str(), answer) {
+            ("unreadable", Some(Answer::Unreadable(_))) | ("unreadable", None) => table.add("reading", &label, Verdict::Equal),
+            ("unreadable", Some(Answer::Crd(_))) => {
+                let theirs = record.error.clone().unwrap_or_default();
+                table.add("reading", &label, Verdict::Differing(format!("read by us, theirs: {theirs}")));
+            }
+            ("crd", Some(Answer::Crd(crd))) => {
+                current = Some(crd);
+                let ours = (crd.name.as_str(), crd.api_version, crd.preserve_unknown_fields);
+                let theirs = (record.name.as_str(), record.api_version.as_str(), record.preserve_unknown_fields);
+                table.add("reading", &label, equal(&ours, &theirs));
+                smd(record, crd, &label, table);
+            }
+            ("crd", Some(Answer::Unreadable(why))) => {
+                table.add("reading", &label, Verdict::Differing(format!("not read by us: {why}")));
+            }
+            ("crd", None) => table.add("reading", &label, Verdict::Missing("no CRD at this place".to_owned())),
+            (other, _) => table.add("records", &label, Verdict::Missing(format!("unknown record {other:?}"))),
+        }
+    }
+}
+
+fn without_base(record: &Record<'_>, label: &str, table: &mut Table) {
+    let rows: &[&str] = match record.record.as_str() {
+        "version" => &["v3", "v2", "version"],
+        "crd" => &["reading", "smd"],
+        _ => &["reading"],
+    };
+    for row in rows {
+        table.remark(row, "no base");
+        table.add(row, label, Verdict::Missing("no base".to_owned()));
+    }
+}
+
+fn equal<T: PartialEq + std::fmt::Debug>(ours: &T, theirs: &T) -> Verdict {
+    if ours == theirs { Verdict::Equal } else { Verdict::Differing(format!("{ours:?}, theirs {theirs:?}")) }
+}
+
+fn smd(record: &Record<'_>, crd: &OurCrd, label: &str, table: &mut Table) {
+    let verdict = match (&crd.smd, record.smd, &record.smd_error) {
+        (Ok(ours), Some(theirs), _) => json(ours, theirs),
+        (Err(_), None, Some(_)) => Verdict::Equal,
+        (Ok(_), None, theirs) => Verdict::Differing(format!("no error, theirs: {theirs:?}")),
+        (Err(ours), _, _) => Verdict::Differing(format!("error: {ours}")),
+    };
+    table.add("smd", label, verdict);
+}
+
+fn version(record: &Record<'_>, crd: Option<&OurCrd>, index: usize, label: &str, table: &mut Table) {
+    let Some(ours) = crd.and_then(|crd| crd.versions.get(index)) else {
+        for row in ["version", "v3", "v2"] {
+            table.add(row, label, Verdict::Missing("no such version".to_owned()));
+        }
+        return;
+    };
+    let facts = (ours.name.as_str(), ours.served, ours.storage, ours.has_schema, ours.not_convertible.is_some());
+    let theirs =
+        (record.version.as_str(), record.served, record.storage, record.has_schema, record.new_structural_error.is_some());
+    table.add("version", label, equal(&facts, &theirs));
+    if let Some(theirs) = record.v3 {
+        table.add("v3", label, bytes(&ours.v3, theirs.get().as_bytes()));
+    }
+    if let Some(theirs) = record.v2 {
+        table.add("v2", label, json(&ours.v2, theirs));
+    }
+}
+
+fn bytes(ours: &[u8], theirs: &[u8]) -> Verdict {
+    golden::first_byte_difference(ours, theirs).map_or(Verdict::Equal, Verdict::Differing)
+}
+
+fn json(ours: &[u8], theirs: &RawValue) -> Verdict {
+    let parsed = serde_json::from_slice(ours).and_then(|ours| Ok((ours, serde_json::from_str(theirs.get())?)));
+    match parsed {
+        Ok((ours, theirs)) => golden::first_difference(&ours, &theirs).map_or(Verdict::Equal, Verdict::Differing),
+        Err(error) => Verdict::Differing(format!("not JSON: {error}")),
+    }
+}
+
+/// The CRDs of a folder, the first of every name, with the merged documents.
+pub struct Cluster {
+    /// Documents of group versions.
+    pub v3: BTreeMap<String, Result<Vec<u8>, String>>,
+    /// The v2 document.
+    pub v2: Vec<u8>,
+}
+
+/// Merges all CRDs of the given files in order; of several with one name the first counts.
+pub fn cluster(files: &[std::path::PathBuf], publisher: &Publisher) -> Cluster {
+    let mut names = BTreeSet::new();
+    let (mut v3, mut v2) = (MergeV3::new(), MergeV2::new());
+    for file in files {
+        let Ok(bytes) = golden::read(file) else { continue };
+        for answer in answers(&bytes, publisher) {
+            let Answer::Crd(crd) = answer else { continue };
+            if !names.insert(crd.name.clone()) {
+                continue;
+            }
+            for version in crd.versions.iter().filter(|version| version.served) {
+                v3.add(&crd.name, version.v3_fragments.clone());
+            }
+            v2.add(&crd.name, crd.v2_fragments);
+        }
+    }
+    Cluster {
+        v3: v3.finish(publisher.base()).map(|(path, document)| (path, document.map_err(|e| e.to_string()))).collect(),
+        v2: v2.finish(publisher.base()),
+    }
+}
+
+/// The index of v3 documents and its ETag.
+fn index(cluster: &Cluster) -> (Vec<u8>, String) {
+    let mut paths = serde_json::Map::new();
+    for (path, document) in &cluster.v3 {
+        if let Ok(document) = document {
+            let url = format!("/openapi/v3/{path}?hash={}", golden::etag(document));
+            paths.insert(path.clone(), serde_json::json!({ "serverRelativeURL": url }));
+        }
+    }
+    let text = serde_json::json!({ "paths": paths }).to_string();
+    let etag = format!("\"{}\"", golden::etag(text.as_bytes()));
+    (text.into_bytes(), etag)
+}
+
+fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publisher>, table: &mut Table) {
+    let text = match golden::read(file) {
+        Ok(text) => text,
+        Err(error) => return table.add("records", project, Verdict::Missing(error.to_string())),
+    };
+    let ours = publisher.map(|publisher| cluster(&golden::files(&corpus.join("crds").join(project)), publisher));
+    let mut theirs_v3 = BTreeSet::new();
+    for record in lines(&text, file, table) {
+        let (row, label) = match record.record.as_str() {
+            "v3" => ("merged v3", format!("{project} {}", record.path)),
+            "v2" => ("merged v2", project.to_owned()),
+            "v3_root" => ("v3 index", project.to_owned()),
+            _ => continue,
+        };
+        let Some(ours) = &ours else {
+            table.remark(row, "no base");
+            table.add(row, &label, Verdict::Missing("no base".to_owned()));
+            continue;
+        };
+        let theirs = record.doc.map_or(&b""[..], |doc| doc.get().as_bytes());
+        let verdict = match record.record.as_str() {
+            "v3" => {
+                theirs_v3.insert(record.path.clone());
+                match (ours.v3.get(&record.path), &record.error) {
+                    (None, _) => Verdict::Missing("no such document".to_owned()),
+                    (Some(Ok(document)), None) => bytes_and_etag(document, theirs, &golden::etag(document), &record.etag),
+                    (Some(Err(_)), Some(_)) => Verdict::Equal,
+                    (Some(ours), theirs) => Verdict::Differing(format!("{:?}, theirs {theirs:?}", ours.as_ref().map(Vec::len))),
+                }
+            }
+            "v2" => etag_only(&ours.v2, theirs, &record.etag),
+            _ => {
+                let (index, etag) = index(ours);
+                bytes_and_etag(&index, theirs, &etag, &record.etag)
+            }
+        };
+        table.add(row, &label, verdict);
+    }
+    for path in ours.iter().flat_map(|ours| ours.v3.keys()).filter(|path| !theirs_v3.contains(*path)) {
+        table.add("merged v3", &format!("{project} {path}"), Verdict::Differing("only ours".to_owned()));
+    }
+}
+
+fn bytes_and_etag(ours: &[u8], theirs: &[u8], our_etag: &str, their_etag: &str) -> Verdict {
+    match bytes(ours, theirs) {
+        Verdict::Equal if our_etag == their_etag => Verdict::Equal,
+        Verdict::Equal => Verdict::Differing(format!("etag {our_etag}, theirs {their_etag}")),
+        other => other,
+    }
+}
+
+/// The recording of the v2 document was escaped once more; its ETag is of the unescaped bytes.
+fn etag_only(ours: &[u8], theirs: &[u8], their_etag: &str) -> Verdict {
+    let our_etag = golden::etag(ours);
+    if our_etag == their_etag {
+        return Verdict::Equal;
+    }
+    match bytes(ours, theirs) {
+        Verdict::Equal => Verdict::Differing(format!("etag {our_etag}, theirs {their_etag}")),
+        other => other,
+    }
+}

@@ -1,0 +1,103 @@
+//! Reading recorded answers.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// A file's bytes, decompressed by its name: `.gz`, `.zst` or neither.
+///
+/// # Errors
+/// The file cannot be read or decompressed.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let bytes = fs::read(path)?;
+    let mut out = Vec::new();
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("gz") => {
+            flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut out)?;
+        }
+        Some("zst") => {
+            let mut decoder = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice()).map_err(io::Error::other)?;
+            decoder.read_to_end(&mut out)?;
+        }
+        _ => return Ok(bytes),
+    }
+    Ok(out)
+}
+
+/// All files below a folder, sorted by path.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() { folders.push(path) } else { out.push(path) }
+        }
+    }
+    out.sort();
+    out
+}
+
+/// Where two JSON values first differ, as a pointer and the two values; `None` if they are equal. Numbers
+/// are compared by value.
+pub fn first_difference(ours: &serde_json::Value, theirs: &serde_json::Value) -> Option<String> {
+    use serde_json::Value;
+    fn go(ours: &Value, theirs: &Value, at: &mut String) -> Option<String> {
+        let mark = at.len();
+        match (ours, theirs) {
+            (Value::Object(a), Value::Object(b)) => {
+                for (key, value) in a {
+                    at.push('/');
+                    at.push_str(key);
+                    match b.get(key) {
+                        None => return Some(format!("{at}: only ours: {}", short(value))),
+                        Some(other) => {
+                            if let Some(found) = go(value, other, at) {
+                                return Some(found);
+                            }
+                        }
+                    }
+                    at.truncate(mark);
+                }
+                let extra = b.iter().find(|(key, _)| !a.contains_key(*key))?;
+                Some(format!("{at}/{}: only theirs: {}", extra.0, short(extra.1)))
+            }
+            (Value::Array(a), Value::Array(b)) => {
+                for (i, (x, y)) in a.iter().zip(b).enumerate() {
+                    at.push_str(&format!("/{i}"));
+                    if let Some(found) = go(x, y, at) {
+                        return Some(found);
+                    }
+                    at.truncate(mark);
+                }
+                (a.len() != b.len()).then(|| format!("{at}: {} items, theirs {}", a.len(), b.len()))
+            }
+            (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() => None,
+            (a, b) => (a != b).then(|| format!("{at}: {}, theirs {}", short(a), short(b))),
+        }
+    }
+    go(ours, theirs, &mut String::new())
+}
+
+fn short(value: &serde_json::Value) -> String {
+    let text = value.to_string();
+    let cut: String = text.chars().take(120).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+/// Where two texts first differ, with some of what stands there.
+pub fn first_byte_difference(ours: &[u8], theirs: &[u8]) -> Option<String> {
+    if ours == theirs {
+        return None;
+    }
+    let at = ours.iter().zip(theirs).position(|(a, b)| a != b).unwrap_or(ours.len().min(theirs.len()));
+    let from = at.saturating_sub(60);
+    let part = |bytes: &[u8]| String::from_utf8_lossy(&bytes[from.min(bytes.len())..(at + 60).min(bytes.len())]).into_owned();
+    Some(format!("byte {at}: …{}… theirs …{}…", part(ours), part(theirs)))
+}
+
+/// The upper-case hexadecimal SHA-512 of a document: its ETag.
+pub fn etag(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha512};
+    Sha512::digest(bytes).iter().map(|byte| format!("{byte:02X}")).collect()
+}

@@ -1,0 +1,150 @@
+//! The table: a row per kind of answer.
+
+use crate::known::Known;
+use std::collections::BTreeMap;
+
+/// What comparing one answer gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same.
+    Equal,
+    /// Another answer; where the two first differ.
+    Differing(String),
+    /// No answer of ours; why.
+    Missing(String),
+}
+
+/// One row.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Equal answers.
+    pub equal: usize,
+    /// Differing answers that no entry of KNOWN.md explains.
+    pub differing: usize,
+    /// Missing answers that no entry of KNOWN.md explains.
+    pub missing: usize,
+    /// Answers that differ or are missing for a known reason.
+    pub known: usize,
+    /// The first difference: its record and its place.
+    pub first: Option<String>,
+    /// Shown instead of a first difference.
+    pub remark: Option<String>,
+}
+
+/// The rows of an area.
+#[derive(Clone, Debug)]
+pub struct Table {
+    area: String,
+    rows: BTreeMap<String, Row>,
+    known: Known,
+    unneeded: Vec<String>,
+}
+
+impl Table {
+    /// No rows yet.
+    pub fn new(area: &str, known: Known) -> Table {
+        Table { area: area.to_owned(), rows: BTreeMap::new(), known, unneeded: Vec::new() }
+    }
+
+    /// Counts an answer. `record` names it: project, file, resource, version.
+    pub fn add(&mut self, row: &str, record: &str, verdict: Verdict) {
+        let explained = self.known.explains(&self.area, row, record);
+        let entry = self.rows.entry(row.to_owned()).or_default();
+        let text = match &verdict {
+            Verdict::Equal => {
+                entry.equal += 1;
+                if explained {
+                    self.unneeded.push(format!("{} {row} {record}", self.area));
+                }
+                return;
+            }
+            _ if explained => {
+                entry.known += 1;
+                return;
+            }
+            Verdict::Differing(place) => {
+                entry.differing += 1;
+                format!("{record}: {place}")
+            }
+            Verdict::Missing(why) => {
+                entry.missing += 1;
+                format!("{record}: missing: {why}")
+            }
+        };
+        entry.first.get_or_insert(text);
+    }
+
+    /// Says something about a whole row, such as that there is no base.
+    pub fn remark(&mut self, row: &str, remark: &str) {
+        self.rows.entry(row.to_owned()).or_default().remark = Some(remark.to_owned());
+    }
+
+    /// Entries of KNOWN.md whose record is equal by now.
+    pub fn unneeded(&self) -> &[String] {
+        &self.unneeded
+    }
+
+    /// Whether there is any record at all.
+    pub fn is_empty(&self) -> bool {
+        self.total() == 0
+    }
+
+    fn sum(&self, f: impl Fn(&Row) -> usize) -> usize {
+        self.rows.values().map(f).sum()
+    }
+
+    fn total(&self) -> usize {
+        self.sum(|r| r.equal + r.differing + r.missing + r.known)
+    }
+
+    /// Whether nothing differs and nothing is missing but what is known.
+    pub fn passed(&self) -> bool {
+        !self.is_empty() && self.sum(|r| r.differing + r.missing) == 0 && self.unneeded.is_empty()
+    }
+
+    /// The closing line.
+    pub fn closing_line(&self) -> String {
+        format!(
+            "total {} equal {} of {}, known {}, missing {}, differing {}",
+            self.area,
+            self.sum(|r| r.equal),
+            self.total(),
+            self.sum(|r| r.known),
+            self.sum(|r| r.missing),
+            self.sum(|r| r.differing)
+        )
+    }
+
+    /// The table for people.
+    pub fn to_text(&self) -> String {
+        let mut out = format!("{:<28}{:>8}{:>10}{:>9}{:>7}  first difference\n", self.area, "equal", "differing", "missing", "known");
+        for (name, row) in &self.rows {
+            let first = row.remark.as_deref().or(row.first.as_deref()).unwrap_or("");
+            let first: String = first.chars().take(300).collect();
+            out.push_str(&format!(
+                "{name:<28}{:>8}{:>10}{:>9}{:>7}  {first}\n",
+                row.equal, row.differing, row.missing, row.known
+            ));
+        }
+        for entry in &self.unneeded {
+            out.push_str(&format!("no longer needed in KNOWN.md: {entry}\n"));
+        }
+        out.push_str(&self.closing_line());
+        out
+    }
+
+    /// The table for programs.
+    pub fn to_json(&self) -> serde_json::Value {
+        let rows: Vec<_> = self
+            .rows
+            .iter()
+            .map(|(name, row)| {
+                serde_json::json!({
+                    "row": name, "equal": row.equal, "differing": row.differing, "missing": row.missing,
+                    "known": row.known, "first": row.first, "remark": row.remark,
+                })
+            })
+            .collect();
+        serde_json::json!({ "area": self.area, "rows": rows, "unneeded": self.unneeded, "total": self.closing_line() })
+    }
+}

@@ -1,0 +1,189 @@
+//! Reducing a structural schema to what OpenAPI v2 clients understand (spec: publishing, "v2 reduction";
+//! upstream: `ToStructuralOpenAPIV2`).
+//!
+//! The rules exist because old clients refuse a document with keywords of v3, and refuse objects with
+//! fields beside declared ones: where v2 cannot say that null or an unknown field is allowed, nothing is
+//! said at all. Every rule widens.
+
+use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Property, Schema, Type};
+
+/// Flags without which nothing in a subtree changes.
+const TOUCHED: Flags =
+    Flags::NULLABLE.with(Flags::PRESERVE_UNKNOWN).with(Flags::JUNCTOR).with(Flags::ARRAY_WITHOUT_ITEMS);
+
+/// The OpenAPI v2 form of a structural schema whose int-or-strings are unfolded. Subtrees that stay the
+/// same are shared with the source.
+///
+/// Losses are added to `notes` if they are wanted.
+pub fn from_structural<'a>(
+    schema: &'a Schema<'a>,
+    arena: &'a Bump,
+    mut notes: Option<&mut Vec<Note<'a>>>,
+) -> &'a Schema<'a> {
+    match reduce(schema, arena, &mut notes) {
+        Some(changed) => arena.alloc(changed),
+        None => schema,
+    }
+}
+
+fn reduce<'a>(s: &Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<'a>>>) -> Option<Schema<'a>> {
+    if !s.subtree.any(TOUCHED) {
+        return None;
+    }
+    let mut t = *s;
+    let mut changed = false;
+    let mut lose = |code: Code, detail: String| {
+        if let Some(notes) = notes.as_deref_mut() {
+            notes.push(Note::new(code, s.at, detail));
+        }
+    };
+    if s.flags.any(Flags::JUNCTOR) {
+        let e = s.extra();
+        let code = if is_int_or_string(s) { Code::V2IntOrString } else { Code::V2Junctor };
+        lose(code, named(&[("allOf", !e.all_of.is_empty()), ("oneOf", !e.one_of.is_empty()), ("anyOf", !e.any_of.is_empty()), ("not", e.not.is_some())]));
+        t.extra = Some(arena.alloc(Extra { all_of: &[], one_of: &[], any_of: &[], not: None, ..*e }));
+        t.flags = t.flags.without(Flags::JUNCTOR);
+        changed = true;
+    }
+    if s.flags.any(Flags::NULLABLE) {
+        lose(Code::V2Nullable, named(&[("nullable", true), ("type", s.ty != Type::Absent), ("items", s.items.is_some()), ("properties", !s.properties.is_empty())]));
+        t.ty = Type::Absent;
+        t.flags = t.flags.without(Flags::NULLABLE);
+        t.items = None;
+        t.properties = &[];
+        changed = true;
+    }
+    let preserves = s.flags.any(Flags::PRESERVE_UNKNOWN);
+    if preserves && (t.items.is_some() || !t.properties.is_empty()) {
+        lose(Code::V2PreserveUnknown, named(&[("items", t.items.is_some()), ("properties", !t.properties.is_empty())]));
+        t.items = None;
+        t.properties = &[];
+        changed = true;
+    }
+    if t.items.is_none() && t.ty == Type::Array {
+        lose(Code::V2ArrayWithoutItems, "type".to_owned());
+        t.ty = Type::Absent;
+        changed = true;
+    }
+    if preserves && t.ty == Type::Object {
+        lose(Code::V2PreserveUnknownType, "type".to_owned());
+        t.ty = Type::Absent;
+        changed = true;
+    }
+    if !t.required.is_empty() && t.properties.iter().any(|p| p.schema.flags.any(Flags::NULLABLE)) {
+        let nullable = |name: &str| t.properties.iter().any(|p| p.name == name && p.schema.flags.any(Flags::NULLABLE));
+        let kept: Vec<&'a str> = t.required.iter().copied().filter(|name| !nullable(name)).collect();
+        if kept.len() < t.required.len() {
+            let lost: Vec<&str> = t.required.iter().copied().filter(|name| nullable(name)).collect();
+            lose(Code::V2RequiredNullable, lost.join(", "));
+            t.required = arena.alloc_slice_copy(&kept);
+            changed = true;
+        }
+    }
+    if let Some(Additional::Schema(inner)) = t.additional {
+        if inner.flags.any(Flags::NULLABLE) && !t.required.is_empty() {
+            lose(Code::V2RequiredMap, t.required.join(", "));
+            t.required = &[];
+            changed = true;
+        }
+    }
+    changed |= reduce_children(&mut t, arena, notes);
+    changed.then_some(t)
+}
+
+fn reduce_children<'a>(t: &mut Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<'a>>>) -> bool {
+    let mut changed = false;
+    let mut properties: Option<&'a mut [Property<'a>]> = None;
+    for (i, property) in t.properties.iter().enumerate() {
+        if let Some(schema) = reduce(&property.schema, arena, notes) {
+            properties.get_or_insert_with(|| arena.alloc_slice_copy(t.properties))[i].schema = schema;
+        }
+    }
+    if let Some(properties) = properties {
+        t.properties = properties;
+        changed = true;
+    }
+    if let Some(Items::One(item)) = t.items {
+        if let Some(item) = reduce(item, arena, notes) {
+            t.items = Some(Items::One(arena.alloc(item)));
+            changed = true;
+        }
+    }
+    if let Some(Additional::Schema(inner)) = t.additional {
+        if let Some(inner) = reduce(inner, arena, notes) {
+            t.additional = Some(Additional::Schema(arena.alloc(inner)));
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Whether the junctors say only that the value is an integer or a string.
+fn is_int_or_string(s: &Schema<'_>) -> bool {
+    let e = s.extra();
+    s.flags.any(Flags::INT_OR_STRING)
+        && e.all_of.is_empty()
+        && e.one_of.is_empty()
+        && e.not.is_none()
+        && matches!(e.any_of, [a, b] if a.ty == Type::Integer && b.ty == Type::String)
+}
+
+/// The names of what is there.
+fn named(members: &[(&str, bool)]) -> String {
+    let names: Vec<&str> = members.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubeshape_schema::{print, read};
+    use kubeshape_yaml::{Limits, Stream, Tape};
+
+    fn v2(source: &str) -> (String, Vec<String>) {
+        let mut tape = Tape::new();
+        let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("readable");
+        stream.next(&mut tape).expect("a document").expect("YAML");
+        let arena = Bump::new();
+        let schema = read::Reader::new(&arena, read::Unknown::Warn).schema(tape.document(source).root().expect("a root"));
+        let schema = &*arena.alloc(schema);
+        let mut notes = Vec::new();
+        let reduced = from_structural(schema, &arena, Some(&mut notes));
+        let mut out = Vec::new();
+        print::schema(&mut out, reduced, print::Style::V2);
+        let notes = notes.iter().map(|n| format!("{} {}", n.code, n.detail)).collect();
+        (String::from_utf8(out).expect("UTF-8"), notes)
+    }
+
+    #[test]
+    fn a_nullable_value_loses_type_properties_and_items_and_is_not_required() {
+        let (out, notes) = v2("{type: object, required: [a, c], properties: {a: {type: string, nullable: true}, c: {type: string}}}");
+        assert_eq!(out, r#"{"type":"object","required":["c"],"properties":{"a":{},"c":{"type":"string"}}}"#);
+        assert_eq!(notes, ["KS2006 a", "KS2002 nullable, type"]);
+    }
+
+    #[test]
+    fn a_value_that_lost_its_properties_keeps_required() {
+        let (out, _) = v2("{type: object, properties: {p: {type: object, nullable: true, required: [a], properties: {a: {nullable: true, type: string}}}, q: {type: object, required: [x, x, z], properties: {x: {type: string, nullable: true}}}}}");
+        assert_eq!(out, r#"{"type":"object","properties":{"p":{"required":["a"]},"q":{"type":"object","required":["z"],"properties":{"x":{}}}}}"#);
+    }
+
+    #[test]
+    fn a_map_of_nullable_values_requires_nothing() {
+        let (out, _) = v2("{type: object, required: [a], additionalProperties: {type: string, nullable: true}}");
+        assert_eq!(out, r#"{"type":"object","additionalProperties":{}}"#);
+    }
+
+    #[test]
+    fn an_array_that_preserves_unknown_fields_keeps_only_the_extension() {
+        let (out, _) = v2("{type: array, items: {type: string}, x-kubernetes-preserve-unknown-fields: true}");
+        assert_eq!(out, r#"{"x-kubernetes-preserve-unknown-fields":true}"#);
+    }
+
+    #[test]
+    fn what_needs_no_change_is_shared() {
+        let (out, notes) = v2("{type: object, properties: {a: {type: array, items: {type: integer, format: int64}}}}");
+        assert_eq!(out, r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"integer","format":"int64"}}}}"#);
+        assert!(notes.is_empty());
+    }
+}

@@ -1,0 +1,267 @@
+//! Taking the closed set and the texts from a cluster's own documents.
+
+use super::{Texts, closed_set, gvk_list};
+use crate::operations::{META, query_parameters};
+use kubeshape_schema::read::{Reader, Unknown};
+use kubeshape_schema::{Bump, Extra, Json, Property, Schema, order};
+use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
+use std::collections::BTreeMap;
+
+/// Why a base document cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BaseError {
+    /// It cannot be read.
+    #[error("{name}: {error}")]
+    Unreadable {
+        /// Name of the document.
+        name: String,
+        /// What is wrong with the text.
+        error: kubeshape_yaml::Error,
+    },
+    /// It is no OpenAPI document.
+    #[error("{name}: found neither `openapi: 3…` nor `swagger: \"2.0\"` at the root; give OpenAPI documents of a cluster")]
+    NotOpenApi {
+        /// Name of the document.
+        name: String,
+    },
+}
+
+/// A document with its tape.
+pub(super) struct ReadDocument<'d> {
+    name: &'d str,
+    source: &'d str,
+    tape: Tape,
+}
+
+/// Reads every document's first YAML document.
+pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<ReadDocument<'d>>, BaseError> {
+    documents
+        .iter()
+        .map(|(name, bytes)| {
+            let unreadable = |error| BaseError::Unreadable { name: name.clone(), error };
+            let mut stream = Stream::new(bytes, Limits::default()).map_err(unreadable)?;
+            let source = stream.source();
+            let mut tape = Tape::new();
+            stream.next(&mut tape).transpose().map_err(unreadable)?;
+            Ok(ReadDocument { name, source, tape })
+        })
+        .collect()
+}
+
+/// Definitions as a JSON object by name.
+pub(super) fn parse_definitions<'a>(document: &'a ReadDocument<'_>, arena: &'a Bump) -> Vec<(String, Schema<'a>)> {
+    let mut reader = Reader::new(arena, Unknown::Keep);
+    let Some(root) = document.tape.document(document.source).root() else { return Vec::new() };
+    root.pairs().map(|(key, value)| (key.text().to_owned(), reader.schema(value))).collect()
+}
+
+/// A text of our own as a document.
+pub(super) fn own(source: &str) -> ReadDocument<'_> {
+    let mut tape = Tape::new();
+    if let Ok(mut stream) = Stream::new(source.as_bytes(), Limits::default()) {
+        // The text is printed by this crate and reads back.
+        let _ = stream.next(&mut tape);
+    }
+    ReadDocument { name: "", source, tape }
+}
+
+/// What documents have given so far. The first document by name wins.
+pub(super) struct Found<'a> {
+    arena: &'a Bump,
+    definitions: BTreeMap<String, Schema<'a>>,
+    /// Definitions of a v2 document: only their texts are taken.
+    described: BTreeMap<String, Schema<'a>>,
+    texts: Texts,
+    object_metadata: BTreeMap<&'a str, usize>,
+    delete_options: Option<Json<'a>>,
+}
+
+/// Groups whose kinds a v2 document lists for `DeleteOptions` and client-go, which the list of a
+/// CustomResourceDefinition's document comes from, does not.
+const NOT_IN_CLIENT_GO: [&str; 4] =
+    ["admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io"];
+
+const OPERATIONS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
+
+impl<'a> Found<'a> {
+    pub(super) fn new(arena: &'a Bump) -> Self {
+        Found {
+            arena,
+            definitions: BTreeMap::new(),
+            described: BTreeMap::new(),
+            texts: Texts::default(),
+            object_metadata: BTreeMap::new(),
+            delete_options: None,
+        }
+    }
+
+    pub(super) fn add(&mut self, document: &'a ReadDocument<'_>) -> Result<(), BaseError> {
+        let not_openapi = || BaseError::NotOpenApi { name: document.name.to_owned() };
+        let root = document.tape.document(document.source).root().ok_or_else(not_openapi)?;
+        if root.get("openapi").is_some_and(|v| v.text().starts_with('3')) {
+            let schemas = root.get("components").and_then(|c| c.get("schemas"));
+            self.add_definitions(schemas, true);
+        } else if root.get("swagger").is_some_and(|v| v.text() == "2.0") {
+            let definitions = root.get("definitions");
+            self.add_definitions(definitions, false);
+            let kinds = definitions
+                .and_then(|d| d.get(&format!("{META}DeleteOptions")))
+                .and_then(|d| d.get("x-kubernetes-group-version-kind"));
+            if let (Some(kinds), None) = (kinds, self.delete_options) {
+                self.delete_options = Some(Json::read(kinds, self.arena));
+            }
+        } else {
+            return Err(not_openapi());
+        }
+        self.add_parameters(root);
+        Ok(())
+    }
+
+    fn add_definitions(&mut self, definitions: Option<Node<'a>>, v3: bool) {
+        let Some(definitions) = definitions else { return };
+        let wanted: Vec<String> = closed_set().collect();
+        for (key, value) in definitions.pairs() {
+            if let Some(name) = wanted.iter().find(|name| *name == key.text()) {
+                let into = if v3 { &mut self.definitions } else { &mut self.described };
+                if !into.contains_key(name) {
+                    into.insert(name.clone(), Reader::new(self.arena, Unknown::Keep).schema(value));
+                }
+            } else if let Some(text) = object_metadata(value) {
+                *self.object_metadata.entry(text).or_default() += 1;
+            }
+        }
+    }
+
+    fn add_parameters(&mut self, root: Node<'a>) {
+        let Some(paths) = root.get("paths") else { return };
+        for (_, item) in paths.pairs() {
+            for (method, value) in item.pairs() {
+                let parameters = if method.text() == "parameters" {
+                    Some(value)
+                } else if OPERATIONS.contains(&method.text()) {
+                    value.get("parameters")
+                } else {
+                    None
+                };
+                for parameter in parameters.into_iter().flat_map(Node::items) {
+                    self.add_parameter(root, parameter, method.text() == "patch");
+                }
+            }
+        }
+    }
+
+    fn add_parameter(&mut self, root: Node<'a>, parameter: Node<'a>, patch: bool) {
+        let parameter = match parameter.get("$ref").and_then(|r| r.text().strip_prefix("#/parameters/")) {
+            Some(name) => root.get("parameters").and_then(|p| p.get(name)),
+            None => Some(parameter),
+        };
+        let member = |name| parameter.and_then(|p| p.get(name)).map_or("", |v| v.text());
+        let (name, text) = (member("name"), member("description"));
+        if text.is_empty() {
+            return;
+        }
+        match member("in") {
+            "path" if name == "namespace" && self.texts.namespace.is_empty() => text.clone_into(&mut self.texts.namespace),
+            "query" if name == "fieldManager" && patch => {
+                if self.texts.patch_field_manager.is_empty() {
+                    text.clone_into(&mut self.texts.patch_field_manager);
+                }
+            }
+            "query" if query_parameters().any(|known| known == name) => {
+                self.texts.query.entry(name.to_owned()).or_insert_with(|| text.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// The closed set: what the documents have, and the rest of `fallback`.
+    pub(super) fn definitions(&self, fallback: &[(String, Schema<'a>)]) -> Vec<(String, Schema<'a>)> {
+        let mut out = Vec::new();
+        for (name, own) in fallback {
+            let mut schema = match (self.definitions.get(name), self.described.get(name)) {
+                (Some(found), _) => *found,
+                (None, Some(described)) => self.describe(own, described),
+                (None, None) => *own,
+            };
+            if name.ends_with(".DeleteOptions") {
+                schema = self.with_kinds(schema, own);
+            }
+            out.push((name.clone(), schema));
+        }
+        out
+    }
+
+    /// A schema of ours with the descriptions of another one.
+    fn describe(&self, own: &Schema<'a>, described: &Schema<'a>) -> Schema<'a> {
+        let properties: Vec<Property<'a>> = own
+            .properties
+            .iter()
+            .map(|p| {
+                let mut schema = p.schema;
+                if let Some(other) = described.property(p.name) {
+                    schema.description = other.description;
+                }
+                Property { schema, ..*p }
+            })
+            .collect();
+        Schema { description: described.description, properties: self.arena.alloc_slice_copy(&properties), ..*own }
+    }
+
+    /// `DeleteOptions` with client-go's group-version-kinds: those of the v2 document without four groups,
+    /// else those of our own table. The v3 documents of group versions hold only one or two.
+    fn with_kinds(&self, schema: Schema<'a>, own: &Schema<'a>) -> Schema<'a> {
+        const KEY: &str = "x-kubernetes-group-version-kind";
+        let kinds = match self.delete_options {
+            Some(Json::Array(kinds)) => {
+                let pairs: Vec<(&str, &str)> = kinds
+                    .iter()
+                    .map(|kind| {
+                        let member = |name| kind.get(name).and_then(Json::as_str).unwrap_or_default();
+                        (member("group"), member("version"))
+                    })
+                    .filter(|(group, _)| !NOT_IN_CLIENT_GO.contains(group))
+                    .collect();
+                gvk_list(&pairs, "DeleteOptions", self.arena)
+            }
+            _ => own.extra().extensions.iter().find(|(key, _)| *key == KEY).map_or(Json::Null, |(_, v)| *v),
+        };
+        let mut extensions: Vec<(&'a str, Json<'a>)> =
+            schema.extra().extensions.iter().copied().filter(|(key, _)| *key != KEY).collect();
+        extensions.push((KEY, kinds));
+        extensions.sort_by(|a, b| order::utf16(a.0, b.0));
+        let extra = Extra { extensions: self.arena.alloc_slice_copy(&extensions), ..*schema.extra() };
+        Schema { extra: Some(self.arena.alloc(extra)), ..schema }
+    }
+
+    /// The texts: what the documents have, and the rest of `fallback`.
+    pub(super) fn texts(&self, mut fallback: Texts, definitions: &[(String, Schema<'a>)]) -> Texts {
+        let status = definitions.iter().find(|(name, _)| name.ends_with("meta.v1.Status")).map(|(_, schema)| schema);
+        let of_status = |name| status.and_then(|s| s.property(name)).map_or("", |p| p.description);
+        let object_metadata = self.object_metadata.iter().max_by_key(|(_, count)| **count).map_or("", |(text, _)| text);
+        for (own, found) in [
+            (&mut fallback.api_version, of_status("apiVersion")),
+            (&mut fallback.kind, of_status("kind")),
+            (&mut fallback.list_metadata, of_status("metadata")),
+            (&mut fallback.object_metadata, object_metadata),
+            (&mut fallback.namespace, self.texts.namespace.as_str()),
+            (&mut fallback.patch_field_manager, self.texts.patch_field_manager.as_str()),
+        ] {
+            if !found.is_empty() {
+                found.clone_into(own);
+            }
+        }
+        fallback.query.extend(self.texts.query.clone());
+        fallback
+    }
+}
+
+/// The description of a kind's `metadata`, if that is an ObjectMeta.
+fn object_metadata(definition: Node<'_>) -> Option<&str> {
+    let metadata = definition.get("properties")?.get("metadata")?;
+    let reference = match metadata.get("allOf") {
+        Some(all) if all.kind() == Kind::Seq => all.items().next()?.get("$ref")?,
+        _ => metadata.get("$ref")?,
+    };
+    let text = metadata.get("description")?.as_str()?;
+    reference.text().ends_with("/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta").then_some(text)
+}

@@ -1,0 +1,211 @@
+//! Kubernetes' own definitions and texts, which stand in every document of a CustomResourceDefinition.
+
+mod builtin;
+mod documents;
+
+pub use documents::BaseError;
+
+use crate::operations::{AUTOSCALING, META};
+use crate::paths::{Dialect, Paths};
+use kubeshape_schema::{Additional, Bump, Items, Json, Property, Schema, print};
+use std::collections::BTreeMap;
+
+/// Definitions of `io.k8s.apimachinery.pkg.apis.meta.v1` that every resource reaches.
+pub(crate) const META_KINDS: [&str; 13] = [
+    "DeleteOptions",
+    "FieldsV1",
+    "ListMeta",
+    "ManagedFieldsEntry",
+    "ObjectMeta",
+    "OwnerReference",
+    "Patch",
+    "Preconditions",
+    "ShardInfo",
+    "Status",
+    "StatusCause",
+    "StatusDetails",
+    "Time",
+];
+/// Definitions of `io.k8s.api.autoscaling.v1` that a resource with a scale subresource reaches.
+pub(crate) const SCALE_KINDS: [&str; 3] = ["Scale", "ScaleSpec", "ScaleStatus"];
+
+/// The texts of documents that stand in no definition of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Texts {
+    /// `apiVersion` of every object.
+    pub(crate) api_version: String,
+    /// `kind` of every object.
+    pub(crate) kind: String,
+    /// `metadata` of every object.
+    pub(crate) object_metadata: String,
+    /// `metadata` of every list.
+    pub(crate) list_metadata: String,
+    /// The path parameter `namespace`.
+    pub(crate) namespace: String,
+    /// Query parameters by name.
+    pub(crate) query: BTreeMap<String, String>,
+    /// `fieldManager` of patches.
+    pub(crate) patch_field_manager: String,
+}
+
+impl Texts {
+    pub(crate) fn query(&self, name: &str, patch: bool) -> &str {
+        if patch && name == "fieldManager" {
+            return &self.patch_field_manager;
+        }
+        self.query.get(name).map_or("", String::as_str)
+    }
+}
+
+/// One shared definition, printed for each document that holds it.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub(crate) name: String,
+    pub(crate) v3: Vec<u8>,
+    pub(crate) v2: Vec<u8>,
+    pub(crate) v2_served: Vec<u8>,
+    /// Belongs to the scale subresource.
+    pub(crate) scale: bool,
+}
+
+/// Kubernetes' own definitions and texts.
+///
+/// # Example: the definitions of Kubernetes 1.36 with the texts of the `k8s-openapi` crate
+/// ```
+/// let base = kubeshape_publish::Base::builtin();
+/// assert_eq!(base.definition_names().count(), 16);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Base {
+    pub(crate) texts: Texts,
+    /// Sorted by name.
+    pub(crate) definitions: Vec<Definition>,
+    /// Paths by dialect, then cluster-scoped and namespaced.
+    pub(crate) paths: [[Paths; 2]; 3],
+    pub(crate) smd: crate::smd::MetaTypes,
+}
+
+impl Base {
+    /// The definitions of Kubernetes 1.36. Descriptions come from the `k8s-openapi` crate, those of query
+    /// parameters that it lacks are kubeshape's own: the structure of every document is the server's, its
+    /// hash is not. For equal bytes use [`Base::from_documents`].
+    pub fn builtin() -> Base {
+        let source = builtin::definitions();
+        let json = source.to_string();
+        let document = documents::own(&json);
+        let arena = Bump::new();
+        Base::assemble(&arena, &documents::parse_definitions(&document, &arena), builtin::texts(&source))
+    }
+
+    /// The definitions, parameter texts and group versions of a cluster's OpenAPI documents: v3 documents
+    /// of group versions such as `apis/apps/v1`, and the v2 document for the kinds of `DeleteOptions`.
+    /// What the documents lack is taken from [`Base::builtin`].
+    ///
+    /// `documents` are pairs of a name for errors and the JSON or YAML text. Their order does not matter.
+    ///
+    /// # Errors
+    /// A document cannot be read or is no OpenAPI document.
+    pub fn from_documents(documents: &[(String, Vec<u8>)]) -> Result<Base, BaseError> {
+        let mut sorted: Vec<_> = documents.iter().collect();
+        sorted.sort();
+        let read = documents::read_all(&sorted)?;
+        let source = builtin::definitions();
+        let json = source.to_string();
+        let own = documents::own(&json);
+        let arena = Bump::new();
+        let mut found = documents::Found::new(&arena);
+        for document in &read {
+            found.add(document)?;
+        }
+        let definitions = found.definitions(&documents::parse_definitions(&own, &arena));
+        let texts = found.texts(builtin::texts(&source), &definitions);
+        Ok(Base::assemble(&arena, &definitions, texts))
+    }
+
+    /// Names of the definitions in the closed set, sorted.
+    pub fn definition_names(&self) -> impl Iterator<Item = &str> {
+        self.definitions.iter().map(|definition| definition.name.as_str())
+    }
+
+    fn assemble<'a>(arena: &'a Bump, definitions: &[(String, Schema<'a>)], texts: Texts) -> Base {
+        let mut printed: Vec<Definition> = definitions
+            .iter()
+            .map(|(name, schema)| {
+                let (mut v3, mut v2, mut v2_served) = (Vec::new(), Vec::new(), Vec::new());
+                print::schema(&mut v3, schema, print::Style::V3);
+                let unwrapped = to_v2(schema, arena);
+                print::schema(&mut v2, &unwrapped, print::Style::V2);
+                print::schema(&mut v2_served, &unwrapped, print::Style::V2_SERVED);
+                Definition { name: name.clone(), v3, v2, v2_served, scale: name.starts_with(AUTOSCALING) }
+            })
+            .collect();
+        printed.sort_by(|a, b| kubeshape_schema::order::utf16(&a.name, &b.name));
+        let paths = [Dialect::V3, Dialect::V2, Dialect::V2Served]
+            .map(|dialect| [false, true].map(|namespaced| Paths::new(namespaced, &texts, dialect)));
+        let models: Vec<(&str, &Schema<'_>)> = definitions.iter().map(|(name, schema)| (name.as_str(), schema)).collect();
+        Base { smd: crate::smd::MetaTypes::new(&models), texts, definitions: printed, paths }
+    }
+
+    pub(crate) fn paths(&self, dialect: Dialect, namespaced: bool) -> &Paths {
+        &self.paths[dialect as usize][usize::from(namespaced)]
+    }
+}
+
+/// Full names of the closed set.
+pub(crate) fn closed_set() -> impl Iterator<Item = String> {
+    META_KINDS.iter().map(|kind| format!("{META}{kind}")).chain(SCALE_KINDS.iter().map(|kind| format!("{AUTOSCALING}{kind}")))
+}
+
+/// A property's description in a JSON object of definitions.
+fn text(definitions: &serde_json::Value, kind: &str, property: &str) -> String {
+    definitions[format!("{META}{kind}")]["properties"][property]["description"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A definition of a v3 document as a v2 document has it: `allOf` with one reference is that reference
+/// beside its siblings.
+fn to_v2<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
+    let mut out = *schema;
+    let properties = schema
+        .properties
+        .iter()
+        .map(|p| Property { schema: to_v2(&p.schema, arena), ..*p })
+        .collect::<Vec<_>>();
+    out.properties = arena.alloc_slice_copy(&properties);
+    out.items = match schema.items {
+        Some(Items::One(item)) => Some(Items::One(arena.alloc(to_v2(item, arena)))),
+        other => other,
+    };
+    out.additional = match schema.additional {
+        Some(Additional::Schema(inner)) => Some(Additional::Schema(arena.alloc(to_v2(inner, arena)))),
+        other => other,
+    };
+    let mut extra = *schema.extra();
+    if let [only] = extra.all_of {
+        if !only.extra().reference.is_empty() {
+            extra.reference = only.extra().reference;
+            extra.all_of = &[];
+        }
+    }
+    if let Some(name) = extra.reference.strip_prefix("#/components/schemas/") {
+        extra.reference = arena.alloc_str(&format!("#/definitions/{name}"));
+    }
+    if schema.extra.is_some() {
+        out.extra = Some(arena.alloc(extra));
+    }
+    out
+}
+
+/// A group-version-kind list as definitions have it, from `group, version` pairs.
+pub(crate) fn gvk_list<'a>(pairs: &[(&'a str, &'a str)], kind: &'a str, arena: &'a Bump) -> Json<'a> {
+    let items: Vec<Json<'a>> = pairs.iter().map(|(group, version)| gvk(group, version, kind, arena)).collect();
+    Json::Array(arena.alloc_slice_copy(&items))
+}
+
+/// A group-version-kind object.
+pub(crate) fn gvk<'a>(group: &'a str, version: &'a str, kind: &'a str, arena: &'a Bump) -> Json<'a> {
+    Json::Object(arena.alloc_slice_copy(&[
+        ("group", Json::Str(group)),
+        ("kind", Json::Str(kind)),
+        ("version", Json::Str(version)),
+    ]))
+}

@@ -1,0 +1,108 @@
+//! Names that the builder derives from group, version and kind (spec: publishing, "Definition names" and
+//! "Paths and operations").
+
+/// The definition name of a kind: the labels of the group reversed, then version and kind.
+///
+/// # Example
+/// ```
+/// assert_eq!(kubeshape_publish::names::definition("stable.example.com", "v1", "CronTab"), "com.example.stable.v1.CronTab");
+/// ```
+pub fn definition(group: &str, version: &str, kind: &str) -> String {
+    let mut out = String::with_capacity(group.len() + version.len() + kind.len() + 2);
+    for label in group.rsplit('.') {
+        out.push_str(label);
+        out.push('.');
+    }
+    out.push_str(version);
+    out.push('.');
+    out.push_str(kind);
+    out
+}
+
+/// How a name begins when it is camel-cased.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Begin {
+    /// It begins an identifier: a leading digit is dropped, the first letter becomes upper-case.
+    Upper,
+    /// The same, but the first letter stays.
+    Lower,
+    /// Letters stand before it.
+    Inside,
+}
+
+/// Keeps letters, underscores and digits; whatever else is dropped and makes the next letter upper-case.
+pub(crate) fn camel(text: &str, begin: Begin) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut upper = begin == Begin::Upper;
+    for (i, c) in text.char_indices() {
+        let kept = c.is_alphabetic() || c == '_' || (is_digit(c) && (i > 0 || begin == Begin::Inside));
+        if !kept {
+            upper = true;
+        } else if upper {
+            out.extend(c.to_uppercase());
+            upper = false;
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn is_digit(c: char) -> bool {
+    c.is_ascii_digit() || (!c.is_ascii() && c.is_numeric())
+}
+
+/// The part of an operation id between the verb and the kind.
+pub(crate) fn infix(group: &str, version: &str) -> String {
+    let mut out = camel(group.strip_suffix(".k8s.io").unwrap_or(group), Begin::Upper);
+    out.push_str(&camel(version, Begin::Upper));
+    out
+}
+
+/// The tag of all operations of a group version.
+pub(crate) fn tag(group: &str, version: &str) -> String {
+    let group = group.strip_suffix(".k8s.io").unwrap_or(group);
+    camel(&format!("{group}_{version}"), Begin::Lower)
+}
+
+/// `a K`, `an K`, or the kind alone when it ends in a single `s`.
+pub(crate) fn with_article(kind: &str) -> String {
+    let bytes = kind.as_bytes();
+    if bytes.ends_with(b"s") && !bytes.ends_with(b"ss") {
+        return kind.to_owned();
+    }
+    match bytes.first() {
+        Some(b'a' | b'e' | b'i' | b'o' | b'u' | b'A' | b'E' | b'I' | b'O' | b'U') => format!("an {kind}"),
+        _ => format!("a {kind}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_and_infixes_keep_letters_and_inner_digits() {
+        for (group, expected_tag, expected_infix) in [
+            ("a.b", "aB", "AB"),
+            ("x-y.example.com", "xYExampleCom", "XYExampleCom"),
+            ("9things.rules.example.com", "ThingsRulesExampleCom", "ThingsRulesExampleCom"),
+            ("a-1b.io", "a1bIo", "A1bIo"),
+            ("k8s.io", "k8sIo", "K8sIo"),
+            ("bar.k8s.io", "bar", "Bar"),
+            ("1password.com", "PasswordCom", "PasswordCom"),
+        ] {
+            assert_eq!(tag(group, "v1"), format!("{expected_tag}_v1"));
+            assert_eq!(infix(group, "v1"), format!("{expected_infix}V1"));
+        }
+    }
+
+    #[test]
+    fn the_article_follows_the_first_and_the_last_letter() {
+        for (kind, expected) in
+            [("Apple", "an Apple"), ("Class", "a Class"), ("News", "News"), ("Foo", "a Foo"), ("S", "a S"), ("s", "s"), ("DNS", "a DNS")]
+        {
+            assert_eq!(with_article(kind), expected);
+        }
+    }
+}

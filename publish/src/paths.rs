@@ -1,0 +1,317 @@
+//! Printing path items in the two dialects, as templates, and the shared parameters of v2.
+
+use crate::base::Texts;
+use crate::operations::{self, In, Model, Operation, PRODUCES, Parameter, PathItem, Place, response_description};
+use crate::template::{Fill, Slot, Template};
+use kubeshape_schema::escape::{Escape, string};
+use std::collections::BTreeMap;
+
+/// One path: its key, raw for sorting, and the templates of its item.
+#[derive(Clone, Debug)]
+pub(crate) struct PathTemplate {
+    pub(crate) place: Place,
+    pub(crate) key: Template,
+    pub(crate) item: Template,
+}
+
+/// All paths of one scope in one dialect.
+#[derive(Clone, Debug)]
+pub(crate) struct Paths {
+    pub(crate) paths: Vec<PathTemplate>,
+    /// Shared parameters (v2 only): name and JSON, sorted.
+    pub(crate) parameters: Vec<(String, Vec<u8>)>,
+}
+
+/// Which document the paths are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    V3,
+    /// v2 as the builder makes it.
+    V2,
+    /// v2 as a server sends it: extension values are sorted.
+    V2Served,
+}
+
+impl Dialect {
+    pub(crate) fn escape(self) -> Escape {
+        match self {
+            Dialect::V3 => Escape::Html,
+            Dialect::V2 | Dialect::V2Served => Escape::Plain,
+        }
+    }
+}
+
+impl Paths {
+    pub(crate) fn new(namespaced: bool, texts: &Texts, dialect: Dialect) -> Paths {
+        let mut printer = Printer { out: Vec::new(), dialect, shared: Shared::default() };
+        let mut paths = Vec::new();
+        for item in operations::path_items(namespaced, texts) {
+            printer.out.clear();
+            printer.item(&item);
+            let text = String::from_utf8_lossy(&printer.out).into_owned();
+            paths.push(PathTemplate { place: item.place, key: Template::parse(&item.path), item: Template::parse(&text) });
+        }
+        Paths { paths, parameters: printer.shared.by_name.into_iter().collect() }
+    }
+
+    /// The keys of the paths that `wanted` selects, sorted, with the templates of their items.
+    pub(crate) fn sorted(&self, raw: &Fill, wanted: impl Fn(Place) -> bool) -> Vec<(String, &Template)> {
+        let mut out: Vec<(String, &Template)> = self
+            .paths
+            .iter()
+            .filter(|path| wanted(path.place))
+            .map(|path| {
+                let mut key = Vec::new();
+                path.key.write(&mut key, raw);
+                (String::from_utf8_lossy(&key).into_owned(), &path.item)
+            })
+            .collect();
+        out.sort_by(|a, b| kubeshape_schema::order::utf16(&a.0, &b.0));
+        out
+    }
+}
+
+/// Shared parameters of v2 by name.
+#[derive(Default)]
+struct Shared {
+    by_name: BTreeMap<String, Vec<u8>>,
+}
+
+impl Shared {
+    /// The name under which a parameter is shared: its own and a hash of its content; a number more when
+    /// two contents meet in one name (kube-openapi, builder/parameters.go).
+    fn name(&mut self, name: &str, hashed: &[u8], printed: Vec<u8>) -> String {
+        let base = format!("{name}-{}", short_hash(hashed));
+        let mut candidate = base.clone();
+        let mut n = 0;
+        loop {
+            match self.by_name.get(&candidate) {
+                Some(same) if *same == printed => return candidate,
+                Some(_) => {
+                    n += 1;
+                    candidate = format!("{base}-{n}");
+                }
+                None => {
+                    self.by_name.insert(candidate.clone(), printed);
+                    return candidate;
+                }
+            }
+        }
+    }
+}
+
+/// The first six bytes of the 64-bit FNV-1 hash in base64url.
+fn short_hash(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(*byte)
+    });
+    (0..8).map(|i| ALPHABET[(hash >> (58 - 6 * i)) as usize & 63] as char).collect()
+}
+
+struct Printer {
+    out: Vec<u8>,
+    dialect: Dialect,
+    shared: Shared,
+}
+
+impl Printer {
+    fn raw(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        string(&mut self.out, text, self.dialect.escape());
+    }
+
+    fn item(&mut self, item: &PathItem) {
+        self.raw("{");
+        for (i, operation) in item.operations.iter().enumerate() {
+            if i > 0 {
+                self.raw(",");
+            }
+            self.raw(&format!("\"{}\":", operation.method.name()));
+            if self.dialect == Dialect::V3 { self.v3_operation(operation) } else { self.v2_operation(operation) }
+        }
+        if !item.parameters.is_empty() {
+            self.raw(",\"parameters\":[");
+            self.parameters(&item.parameters, None);
+            self.raw("]");
+        }
+        self.raw("}");
+    }
+
+    fn v3_operation(&mut self, operation: &Operation) {
+        self.raw(&format!("{{\"tags\":[\"{}\"],\"description\":", Slot::Tag.mark()));
+        self.text(&operation.description);
+        self.raw(",\"operationId\":");
+        self.text(&operation.id);
+        if !operation.parameters.is_empty() {
+            self.raw(",\"parameters\":[");
+            self.parameters(&operation.parameters, None);
+            self.raw("]");
+        }
+        if let Some((model, required)) = operation.body {
+            self.raw(",\"requestBody\":{");
+            self.content(operation.consumes(), model);
+            if required {
+                self.raw(",\"required\":true");
+            }
+            self.raw("}");
+        }
+        self.raw(",\"responses\":{");
+        for (code, model) in &operation.responses {
+            self.raw(&format!("\"{code}\":{{\"description\":\"{}\",", response_description(*code)));
+            self.content(PRODUCES, *model);
+            self.raw("},");
+        }
+        self.raw(&format!("\"401\":{{\"description\":\"{}\"}}}}", response_description(401)));
+        self.end_operation(operation);
+    }
+
+    /// `content` with the same schema for every media type.
+    fn content(&mut self, types: &[&str], model: Model) {
+        let mut types = types.to_vec();
+        types.sort_unstable();
+        self.raw("\"content\":{");
+        for (i, media_type) in types.iter().enumerate() {
+            if i > 0 {
+                self.raw(",");
+            }
+            self.raw(&format!("\"{media_type}\":{{\"schema\":"));
+            self.reference(model);
+            self.raw("}");
+        }
+        self.raw("}");
+    }
+
+    fn reference(&mut self, model: Model) {
+        let prefix = if self.dialect == Dialect::V3 { "components/schemas" } else { "definitions" };
+        self.raw(&format!("{{\"$ref\":\"#/{prefix}/{}\"}}", model.definition()));
+    }
+
+    fn v2_operation(&mut self, operation: &Operation) {
+        self.raw("{\"description\":");
+        self.text(&operation.description);
+        self.raw(",\"consumes\":[");
+        self.list(operation.consumes());
+        self.raw("],\"produces\":[");
+        self.list(PRODUCES);
+        self.raw(&format!("],\"schemes\":[\"https\"],\"tags\":[\"{}\"],\"operationId\":", Slot::Tag.mark()));
+        self.text(&operation.id);
+        if !operation.parameters.is_empty() || operation.body.is_some() {
+            self.raw(",\"parameters\":[");
+            self.parameters(&operation.parameters, operation.body);
+            self.raw("]");
+        }
+        self.raw(",\"responses\":{");
+        for (code, model) in &operation.responses {
+            self.raw(&format!("\"{code}\":{{\"description\":\"{}\",\"schema\":", response_description(*code)));
+            self.reference(*model);
+            self.raw("},");
+        }
+        self.raw(&format!("\"401\":{{\"description\":\"{}\"}}}}", response_description(401)));
+        self.end_operation(operation);
+    }
+
+    /// The extensions of an operation and its closing brace.
+    fn end_operation(&mut self, operation: &Operation) {
+        let (group, version, kind) = (Slot::Group.mark(), Slot::Version.mark(), Slot::Kind.mark());
+        self.raw(&format!(",\"x-kubernetes-action\":\"{}\",\"x-kubernetes-group-version-kind\":", operation.action));
+        if self.dialect == Dialect::V2Served {
+            self.raw(&format!("{{\"group\":\"{group}\",\"kind\":\"{kind}\",\"version\":\"{version}\"}}}}"));
+        } else {
+            self.raw(&format!("{{\"group\":\"{group}\",\"version\":\"{version}\",\"kind\":\"{kind}\"}}}}"));
+        }
+    }
+
+    fn list(&mut self, texts: &[&str]) {
+        for (i, text) in texts.iter().enumerate() {
+            if i > 0 {
+                self.raw(",");
+            }
+            self.text(text);
+        }
+    }
+
+    /// The parameters with the body in its place by name (v2), each shared one replaced by a reference.
+    fn parameters(&mut self, parameters: &[Parameter], body: Option<(Model, bool)>) {
+        let mut body = body;
+        for (i, parameter) in parameters.iter().enumerate() {
+            if i > 0 {
+                self.raw(",");
+            }
+            if parameter.name > "body" {
+                if let Some(body) = body.take() {
+                    self.body_parameter(body);
+                    self.raw(",");
+                }
+            }
+            self.parameter(parameter);
+        }
+        if let Some(body) = body {
+            if !parameters.is_empty() {
+                self.raw(",");
+            }
+            self.body_parameter(body);
+        }
+    }
+
+    fn parameter(&mut self, parameter: &Parameter) {
+        if self.dialect == Dialect::V3 {
+            self.raw(&format!("{{\"name\":\"{}\",\"in\":\"{}\",\"description\":", parameter.name, parameter.location.name()));
+            self.text(&parameter.description);
+            if parameter.location == In::Path {
+                self.raw(",\"required\":true");
+            }
+            self.raw(&format!(",\"schema\":{{\"type\":\"{}\",\"uniqueItems\":true}}}}", parameter.ty));
+            return;
+        }
+        let printed = v2_parameter(parameter, Escape::Plain);
+        // Not shared: names that differ by kind, and two that clients look for in the operation itself.
+        if matches!(parameter.name, "name" | "fieldValidation" | "dryRun") {
+            self.out.extend_from_slice(&printed);
+        } else {
+            self.shared_parameter(parameter.name, &v2_parameter(parameter, Escape::Html), printed);
+        }
+    }
+
+    fn body_parameter(&mut self, (model, required): (Model, bool)) {
+        let definition = model.definition();
+        let required = if required { ",\"required\":true" } else { "" };
+        let printed =
+            format!("{{\"name\":\"body\",\"in\":\"body\"{required},\"schema\":{{\"$ref\":\"#/definitions/{definition}\"}}}}");
+        if definition.starts_with("io.k8s.apimachinery") {
+            self.shared_parameter("body", printed.as_bytes(), printed.clone().into_bytes());
+        } else {
+            self.raw(&printed);
+        }
+    }
+
+    fn shared_parameter(&mut self, name: &str, hashed: &[u8], printed: Vec<u8>) {
+        let shared = self.shared.name(name, hashed, printed);
+        self.raw(&format!("{{\"$ref\":\"#/parameters/{shared}\"}}"));
+    }
+}
+
+fn v2_parameter(parameter: &Parameter, escape: Escape) -> Vec<u8> {
+    let mut out = format!("{{\"uniqueItems\":true,\"type\":\"{}\",\"description\":", parameter.ty).into_bytes();
+    string(&mut out, &parameter.description, escape);
+    out.extend_from_slice(format!(",\"name\":\"{}\",\"in\":\"{}\"", parameter.name, parameter.location.name()).as_bytes());
+    if parameter.location == In::Path {
+        out.extend_from_slice(b",\"required\":true");
+    }
+    out.push(b'}');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_hash_is_fnv_1_in_base64url() {
+        // The empty input leaves the offset basis cbf29ce484222325.
+        assert_eq!(short_hash(b""), "y_Kc5IQi");
+    }
+}

@@ -1,0 +1,507 @@
+//! One CustomResourceDefinition and what is published for its versions.
+
+use crate::base::Base;
+use crate::fragments::{Fragment, V2Form, V2Fragments, V3Fragments};
+use crate::names::{self, Begin};
+use crate::operations::Place;
+use crate::paths::Dialect;
+use crate::root::{self, RefStyle, RootBuilder};
+use crate::smd;
+use crate::template::{Fill, Slot};
+use kubeshape_convert::v2::from_structural::from_structural;
+use kubeshape_schema::escape;
+use kubeshape_schema::{Bump, Code, Flags, Note, Schema, order, print};
+use kubeshape_structural::{Crd, Scope, Version};
+
+/// Whether upstream's faults are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// Documents, bytes and verdicts as kube-apiserver's, faults included.
+    #[default]
+    Kube,
+    /// Faults put right.
+    Faithful,
+}
+
+/// What is published and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Whether upstream's faults are kept.
+    pub profile: Profile,
+    /// Form of structured-merge-diff schemas.
+    pub smd_compat: smd::SmdCompat,
+    /// Publish versions that are not served too.
+    pub all_versions: bool,
+}
+
+/// Publishes CustomResourceDefinitions as a server with the given base would.
+///
+/// # Example: the OpenAPI v3 document of a resource
+/// ```
+/// use kubeshape_publish::{Base, Options, Publisher};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = "
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {name: crontabs.example.com}
+/// spec:
+///   group: example.com
+///   scope: Namespaced
+///   names: {plural: crontabs, kind: CronTab}
+///   versions:
+///   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+/// ";
+/// let publisher = Publisher::new(Base::builtin(), Options::default());
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = kubeshape_schema::Bump::new();
+/// let crd = kubeshape_structural::read::read(tape.document(source).root().unwrap(), &arena).value.unwrap();
+/// let resource = publisher.resource(&crd, &arena);
+/// let mut document = Vec::new();
+/// resource.versions()[0].v3(&mut document);
+/// assert!(document.starts_with(br#"{"openapi":"3.0.0","info":{"title":"Kubernetes CRD Swagger","version":"v0.1.0"},"paths":{"/apis/example.com/v1/crontabs""#));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Publisher {
+    base: Base,
+    options: Options,
+}
+
+impl Publisher {
+    /// A publisher over a base.
+    pub fn new(base: Base, options: Options) -> Publisher {
+        Publisher { base, options }
+    }
+
+    /// The options.
+    pub fn options(&self) -> Options {
+        self.options
+    }
+
+    /// The base.
+    pub fn base(&self) -> &Base {
+        &self.base
+    }
+
+    /// Decides for every version which schema is used. `arena` holds what is made of it.
+    pub fn resource<'a>(&'a self, crd: &'a Crd<'a>, arena: &'a Bump) -> Resource<'a> {
+        let mut notes = Vec::new();
+        let mut versions = Vec::with_capacity(crd.versions.len());
+        for listed in crd.versions {
+            // Schema and subresources are looked up by name: of two versions with one name the first counts.
+            let version = crd.versions.iter().find(|version| version.name == listed.name).unwrap_or(listed);
+            let used = kubeshape_structural::usable(version.schema, version.at);
+            notes.extend(used.notes);
+            let schema = used.value.map(|structural| kubeshape_structural::unfold(structural, arena));
+            let published = self.options.all_versions || listed.served;
+            if !published {
+                notes.push(Note::new(Code::NotServed, listed.at, listed.name));
+            }
+            if listed.at != version.at {
+                notes.push(Note::new(Code::VersionName, listed.at, listed.name));
+            }
+            versions.push(ResourceVersion { publisher: self, crd, listed, version, schema, published, arena });
+        }
+        Resource { publisher: self, crd, versions, notes, arena }
+    }
+}
+
+/// A CustomResourceDefinition with the schemas that are used.
+#[derive(Clone, Debug)]
+pub struct Resource<'a> {
+    publisher: &'a Publisher,
+    crd: &'a Crd<'a>,
+    versions: Vec<ResourceVersion<'a>>,
+    notes: Vec<Note<'a>>,
+    arena: &'a Bump,
+}
+
+/// Which document a loss is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Shape {
+    /// OpenAPI v3.
+    V3,
+    /// OpenAPI v2.
+    V2,
+    /// The structured-merge-diff schema.
+    Smd,
+    /// The structural schema.
+    Structural,
+}
+
+impl Shape {
+    /// The name used on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::V3 => "v3",
+            Shape::V2 => "v2",
+            Shape::Smd => "smd",
+            Shape::Structural => "structural",
+        }
+    }
+}
+
+impl<'a> Resource<'a> {
+    /// The CustomResourceDefinition.
+    pub fn crd(&self) -> &'a Crd<'a> {
+        self.crd
+    }
+
+    /// All versions, published or not.
+    pub fn versions(&self) -> &[ResourceVersion<'a>] {
+        &self.versions
+    }
+
+    /// Findings about the versions: schemas that are not used and why, versions that are not served.
+    pub fn findings(&self) -> &[Note<'a>] {
+        &self.notes
+    }
+
+    /// The structured-merge-diff schema that server-side apply uses: all versions, served or not.
+    ///
+    /// # Errors
+    /// The schema has no such form; on a server every request for the resource would fail.
+    pub fn smd(&self) -> Result<kubeshape_smd::Schema, Vec<smd::SmdError>> {
+        let mut models: Vec<(&str, &Schema<'_>)> = Vec::with_capacity(2 * self.versions.len());
+        for version in &self.versions {
+            let (name, list_name) = version.definition_names();
+            let builder = version.builder(RefStyle::V3, false);
+            if models.iter().any(|(other, _)| *other == list_name) {
+                let text = format!("the definitions of two versions are called {name}");
+                return Err(vec![smd::SmdError { text, at: version.listed.at }]);
+            }
+            if name != list_name {
+                let kind = builder.kind(version.schema, self.crd.names.kind);
+                models.push((self.arena.alloc_str(&name), self.arena.alloc(kind)));
+            }
+            models.push((self.arena.alloc_str(&list_name), self.arena.alloc(version.list(&builder, &name))));
+        }
+        let scale = self.versions.iter().any(|version| version.version.scale.is_some());
+        models.sort_by(|a, b| a.0.cmp(b.0));
+        smd::build(
+            &models,
+            &self.publisher.base.smd,
+            scale,
+            self.crd.preserve_unknown_fields,
+            self.publisher.options.smd_compat,
+        )
+    }
+
+    /// What the structured-merge-diff schema does not say.
+    pub fn smd_losses(&self, notes: &mut Vec<Note<'a>>) {
+        for schema in self.versions.iter().filter_map(|version| version.schema) {
+            smd::losses(schema, self.publisher.options.smd_compat, notes);
+        }
+    }
+
+    /// The parts of the merged v2 document that come from this resource; empty without published versions.
+    pub fn v2_fragments(&self, form: V2Form) -> V2Fragments {
+        let mut out = V2Fragments::default();
+        for version in self.versions.iter().filter(|version| version.published) {
+            version.add_v2_fragments(form, &mut out);
+        }
+        out
+    }
+}
+
+/// One version and the schema that is used for it.
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceVersion<'a> {
+    publisher: &'a Publisher,
+    crd: &'a Crd<'a>,
+    listed: &'a Version<'a>,
+    /// The first version with that name: what documents are made of.
+    version: &'a Version<'a>,
+    schema: Option<&'a Schema<'a>>,
+    published: bool,
+    arena: &'a Bump,
+}
+
+impl<'a> ResourceVersion<'a> {
+    /// The version, as it is listed.
+    pub fn version(&self) -> &'a Version<'a> {
+        self.listed
+    }
+
+    /// Whether documents are made for it: it is served, or all versions are wanted.
+    pub fn is_published(&self) -> bool {
+        self.published
+    }
+
+    /// The structural schema in its normal form (int-or-strings unfolded), if it is used.
+    pub fn schema(&self) -> Option<&'a Schema<'a>> {
+        self.schema
+    }
+
+    /// `apis/GROUP/VERSION`: the key of the v3 document that the version belongs to.
+    pub fn group_version_path(&self) -> String {
+        format!("apis/{}/{}", self.crd.group, self.version.name)
+    }
+
+    /// Appends the OpenAPI v3 document of this version alone.
+    pub fn v3(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(crate::fragments::V3_HEAD);
+        self.write_paths(Dialect::V3, out);
+        out.extend_from_slice(b"},\"components\":{\"schemas\":{");
+        let (name, list_name) = self.definition_names();
+        let builder = self.builder(RefStyle::V3, true);
+        let root = builder.kind(self.schema, self.crd.names.kind);
+        let list = self.list(&builder, &name);
+        self.write_definitions(Dialect::V3, [(&name, &root), (&list_name, &list)], out);
+        out.extend_from_slice(b"}}}");
+    }
+
+    /// Appends the OpenAPI v2 document of this version alone, as the builder makes it: with defaults.
+    pub fn v2(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"swagger\":\"2.0\",\"info\":");
+        out.extend_from_slice(crate::fragments::CRD_INFO);
+        out.extend_from_slice(b",\"paths\":{");
+        self.write_paths(Dialect::V2, out);
+        out.extend_from_slice(b"},\"definitions\":{");
+        let (name, list_name) = self.definition_names();
+        let builder = self.builder(RefStyle::V2, true);
+        let root = builder.kind(self.v2_schema(None), self.crd.names.kind);
+        let list = self.list(&builder, &name);
+        self.write_definitions(Dialect::V2, [(&name, &root), (&list_name, &list)], out);
+        out.extend_from_slice(b"},\"parameters\":{");
+        let parameters = &self.publisher.base.paths(Dialect::V2, self.namespaced()).parameters;
+        for (i, (name, json)) in parameters.iter().enumerate() {
+            write_member(i == 0, name, Dialect::V2, out);
+            out.extend_from_slice(json);
+        }
+        out.extend_from_slice(b"}}");
+    }
+
+    /// Appends the structural schema in its normal form as JSON; `null` if no schema is used.
+    pub fn structural(&self, out: &mut Vec<u8>) {
+        match self.schema {
+            Some(schema) => print::schema(out, schema, print::Style::V2),
+            None => out.extend_from_slice(b"null"),
+        }
+    }
+
+    /// What the document of a shape loses against the schema that is used.
+    pub fn losses(&self, shape: Shape, notes: &mut Vec<Note<'a>>) {
+        let Some(schema) = self.schema else { return };
+        match shape {
+            Shape::V3 => root::losses(schema, notes),
+            Shape::V2 => {
+                if self.v2_schema(Some(notes)).is_some() {
+                    root::losses(schema, notes);
+                    if schema.subtree.any(Flags::EMBEDDED_RESOURCE) {
+                        v2_embedded_losses(schema, notes);
+                    }
+                }
+            }
+            Shape::Smd | Shape::Structural => {}
+        }
+    }
+
+    /// The defaults that the served v2 document loses beyond [`ResourceVersion::losses`].
+    pub fn v2_default_losses(&self, notes: &mut Vec<Note<'a>>) {
+        if let Some(schema) = self.v2_schema(None) {
+            default_losses(schema, notes);
+        }
+    }
+
+    /// The parts of the merged v3 document of the group version that come from this version.
+    pub fn v3_fragments(&self) -> V3Fragments {
+        let (name, list_name) = self.definition_names();
+        let builder = self.builder(RefStyle::V3, true);
+        let root = builder.kind(self.schema, self.crd.names.kind);
+        let list = self.list(&builder, &name);
+        let printed = |schema: &Schema<'_>| {
+            let mut out = Vec::new();
+            print::schema(&mut out, schema, print::Style::V3);
+            out
+        };
+        V3Fragments {
+            group_version: self.group_version_path(),
+            paths: self.path_fragments(Dialect::V3),
+            schemas: vec![
+                Fragment { name, json: printed(&root), at: self.version.at },
+                Fragment { name: list_name, json: printed(&list), at: self.version.at },
+            ],
+            scale: self.version.scale.is_some(),
+        }
+    }
+
+    fn add_v2_fragments(&self, form: V2Form, out: &mut V2Fragments) {
+        let (name, list_name) = self.definition_names();
+        let builder = self.builder(RefStyle::V2, true);
+        let root = builder.kind(self.v2_schema(None), self.crd.names.kind);
+        let list = self.list(&builder, &name);
+        for (name, schema) in [(name, root), (list_name, list)] {
+            let mut json = Vec::new();
+            print::schema(&mut json, &schema, form.style());
+            out.definitions.push(Fragment { name, json, at: self.version.at });
+        }
+        out.paths.extend(self.path_fragments(form.dialect()));
+        out.scale |= self.version.scale.is_some();
+        out.namespaced = self.namespaced();
+    }
+
+    fn path_fragments(&self, dialect: Dialect) -> Vec<Fragment> {
+        let (raw, fill) = self.fills(dialect);
+        let paths = self.publisher.base.paths(dialect, self.namespaced());
+        paths
+            .sorted(&raw, |place| self.has(place))
+            .into_iter()
+            .map(|(name, template)| {
+                let mut json = Vec::new();
+                template.write(&mut json, &fill);
+                Fragment { name, json, at: self.version.at }
+            })
+            .collect()
+    }
+
+    /// The schema that v2 is made from: `None` publishes any object.
+    fn v2_schema(&self, notes: Option<&mut Vec<Note<'a>>>) -> Option<&'a Schema<'a>> {
+        let schema = self.schema?;
+        if self.crd.preserve_unknown_fields || schema.flags.any(Flags::PRESERVE_UNKNOWN) {
+            if let Some(notes) = notes {
+                let why = if self.crd.preserve_unknown_fields {
+                    "spec.preserveUnknownFields"
+                } else {
+                    "x-kubernetes-preserve-unknown-fields"
+                };
+                notes.push(Note::new(Code::V2Root, schema.at, why));
+            }
+            return None;
+        }
+        Some(from_structural(schema, self.arena, notes))
+    }
+
+    fn builder(&self, style: RefStyle, selectable: bool) -> RootBuilder<'a> {
+        RootBuilder {
+            arena: self.arena,
+            base: &self.publisher.base,
+            style,
+            group: self.crd.group,
+            version: self.version.name,
+            selectable_fields: if selectable { self.version.selectable_fields } else { &[] },
+        }
+    }
+
+    fn list(&self, builder: &RootBuilder<'a>, definition: &str) -> Schema<'a> {
+        let names = &self.crd.names;
+        builder.list(names.kind, names.list_kind, names.plural, definition)
+    }
+
+    /// Names of the definitions of the kind and of its list.
+    pub fn definition_names(&self) -> (String, String) {
+        let name = |kind| names::definition(self.crd.group, self.version.name, kind);
+        (name(self.crd.names.kind), name(self.crd.names.list_kind))
+    }
+
+    fn namespaced(&self) -> bool {
+        self.crd.scope == Scope::Namespaced
+    }
+
+    fn has(&self, place: Place) -> bool {
+        match place {
+            Place::AllNamespaces | Place::Collection | Place::Item => true,
+            Place::Status => self.version.status,
+            Place::Scale => self.version.scale.is_some(),
+        }
+    }
+
+    fn write_paths(&self, dialect: Dialect, out: &mut Vec<u8>) {
+        let (raw, fill) = self.fills(dialect);
+        let paths = self.publisher.base.paths(dialect, self.namespaced());
+        for (i, (key, template)) in paths.sorted(&raw, |place| self.has(place)).into_iter().enumerate() {
+            write_member(i == 0, &key, dialect, out);
+            template.write(out, &fill);
+        }
+    }
+
+    /// The resource's names, raw for sorting keys and escaped for the document.
+    fn fills(&self, dialect: Dialect) -> (Fill, Fill) {
+        let names = &self.crd.names;
+        let (definition, list) = self.definition_names();
+        let text = |slot: Slot| -> String {
+            match slot {
+                Slot::Group => self.crd.group.to_owned(),
+                Slot::Version => self.version.name.to_owned(),
+                Slot::Plural => names.plural.to_owned(),
+                Slot::Kind => names.kind.to_owned(),
+                Slot::Definition => definition.replace('~', "~0").replace('/', "~1"),
+                Slot::List => list.replace('~', "~0").replace('/', "~1"),
+                Slot::Infix => names::infix(self.crd.group, self.version.name),
+                Slot::Tag => names::tag(self.crd.group, self.version.name),
+                Slot::KindFirst => names::camel(names.kind, Begin::Upper),
+                Slot::KindInside => names::camel(names.kind, Begin::Inside),
+                Slot::Article => names::with_article(names.kind),
+            }
+        };
+        let escaped = |slot| {
+            let mut out = Vec::new();
+            escape::body(&mut out, &text(slot), dialect.escape());
+            out
+        };
+        (Fill::new(|slot| text(slot).into_bytes()), Fill::new(escaped))
+    }
+
+    /// The two definitions of the resource and the shared ones, sorted.
+    fn write_definitions(&self, dialect: Dialect, own: [(&String, &Schema<'_>); 2], out: &mut Vec<u8>) {
+        let mut own = own;
+        if order::utf16(own[0].0, own[1].0).is_gt() {
+            own.swap(0, 1);
+        }
+        // A kind that is called like its list has one definition, the list's.
+        let own = if own[0].0 == own[1].0 { &own[1..] } else { &own[..] };
+        let mut own = own.iter().copied().peekable();
+        let scale = self.version.scale.is_some();
+        let mut first = true;
+        let write_own = |(name, schema): (&String, &Schema<'_>), first: &mut bool, out: &mut Vec<u8>| {
+            write_member(std::mem::take(first), name, dialect, out);
+            print::schema(out, schema, if dialect == Dialect::V3 { print::Style::V3 } else { print::Style::V2 });
+        };
+        for shared in self.publisher.base.definitions.iter().filter(|d| scale || !d.scale) {
+            while let Some(mine) = own.next_if(|(name, _)| order::utf16(name, &shared.name).is_lt()) {
+                write_own(mine, &mut first, out);
+            }
+            write_member(std::mem::take(&mut first), &shared.name, dialect, out);
+            out.extend_from_slice(if dialect == Dialect::V3 { &shared.v3 } else { &shared.v2 });
+        }
+        for mine in own {
+            write_own(mine, &mut first, out);
+        }
+    }
+}
+
+/// Appends a comma where one is needed, the key and a colon.
+pub(crate) fn write_member(first: bool, key: &str, dialect: Dialect, out: &mut Vec<u8>) {
+    if !first {
+        out.push(b',');
+    }
+    escape::string(out, key, dialect.escape());
+    out.push(b':');
+}
+
+/// Embedded resources that v2 does not give their standard fields.
+fn v2_embedded_losses<'a>(s: &Schema<'a>, notes: &mut Vec<Note<'a>>) {
+    if s.flags.any(Flags::EMBEDDED_RESOURCE) && s.flags.any(Flags::PRESERVE_UNKNOWN) {
+        notes.push(Note::new(Code::V2EmbeddedResource, s.at, "apiVersion, kind, metadata"));
+    }
+    each_child(s, |child| v2_embedded_losses(child, notes));
+}
+
+fn default_losses<'a>(s: &Schema<'a>, notes: &mut Vec<Note<'a>>) {
+    if !s.subtree.any(Flags::DEFAULT) {
+        return;
+    }
+    if s.default.is_some() {
+        notes.push(Note::new(Code::V2Default, s.at, "default"));
+    }
+    each_child(s, |child| default_losses(child, notes));
+}
+
+fn each_child<'a>(s: &Schema<'a>, mut f: impl FnMut(&Schema<'a>)) {
+    s.properties.iter().for_each(|p| f(&p.schema));
+    s.item().into_iter().for_each(&mut f);
+    s.additional_schema().into_iter().for_each(&mut f);
+}
+

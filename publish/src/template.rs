@@ -1,0 +1,111 @@
+//! Texts with holes: path items are printed once per base with a mark for every name of the resource, and
+//! then only filled.
+
+/// A hole in a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Slot {
+    Group,
+    Version,
+    Plural,
+    Kind,
+    /// Name of the kind's definition.
+    Definition,
+    /// Name of the list kind's definition.
+    List,
+    /// Group and version in an operation id.
+    Infix,
+    Tag,
+    /// Kind at the beginning of the last part of an operation id.
+    KindFirst,
+    /// Kind inside an operation id.
+    KindInside,
+    /// Kind with its article.
+    Article,
+}
+
+const SLOTS: [Slot; 11] = [
+    Slot::Group,
+    Slot::Version,
+    Slot::Plural,
+    Slot::Kind,
+    Slot::Definition,
+    Slot::List,
+    Slot::Infix,
+    Slot::Tag,
+    Slot::KindFirst,
+    Slot::KindInside,
+    Slot::Article,
+];
+
+/// First of the characters that mark holes; a plane for private use, which no text of Kubernetes holds.
+const FIRST_MARK: u32 = 0xF_0000;
+
+impl Slot {
+    /// The character that marks the hole while a template is printed.
+    pub(crate) fn mark(self) -> char {
+        char::from_u32(FIRST_MARK + self as u32).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+}
+
+/// What goes into the holes, already escaped for the document.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fill {
+    texts: [Vec<u8>; SLOTS.len()],
+}
+
+impl Fill {
+    pub(crate) fn new(text: impl Fn(Slot) -> Vec<u8>) -> Self {
+        Fill { texts: SLOTS.map(text) }
+    }
+}
+
+/// A text with holes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Template {
+    /// Literal text, and the hole behind it.
+    parts: Vec<(Vec<u8>, Option<Slot>)>,
+}
+
+impl Template {
+    /// Cuts a printed text at its marks.
+    pub(crate) fn parse(text: &str) -> Template {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((at, slot)) = rest.char_indices().find_map(|(at, c)| Some((at, Self::slot(c)?))) {
+            parts.push((rest.as_bytes()[..at].to_vec(), Some(slot)));
+            rest = &rest[at + slot.mark().len_utf8()..];
+        }
+        parts.push((rest.as_bytes().to_vec(), None));
+        Template { parts }
+    }
+
+    fn slot(c: char) -> Option<Slot> {
+        let n = u32::from(c).checked_sub(FIRST_MARK)?;
+        SLOTS.get(n as usize).copied()
+    }
+
+    /// Appends the text with its holes filled.
+    pub(crate) fn write(&self, out: &mut Vec<u8>, fill: &Fill) {
+        for (literal, slot) in &self.parts {
+            out.extend_from_slice(literal);
+            if let Some(slot) = slot {
+                out.extend_from_slice(&fill.texts[*slot as usize]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_are_filled_in_place() {
+        let text = format!("a{}b{}{}", Slot::Group.mark(), Slot::Article.mark(), Slot::Group.mark());
+        let fill = Fill::new(|slot| format!("<{slot:?}>").into_bytes());
+        let mut out = Vec::new();
+        Template::parse(&text).write(&mut out, &fill);
+        assert_eq!(out, b"a<Group>b<Article><Group>");
+    }
+}

@@ -1,0 +1,126 @@
+//! What the structural check finds, in the terms of the Kubernetes API.
+
+use std::fmt;
+
+/// Kind of an error about a field (upstream `field.ErrorType`), as far as structural schemas have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ErrorType {
+    /// The field must be there.
+    Required,
+    /// The field has a value that it must not have.
+    Invalid,
+    /// The field must not be there.
+    Forbidden,
+}
+
+impl ErrorType {
+    /// The API's name: `FieldValueRequired`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorType::Required => "FieldValueRequired",
+            ErrorType::Invalid => "FieldValueInvalid",
+            ErrorType::Forbidden => "FieldValueForbidden",
+        }
+    }
+
+    /// The words shown to people: `Required value`.
+    pub fn title(self) -> &'static str {
+        match self {
+            ErrorType::Required => "Required value",
+            ErrorType::Invalid => "Invalid value",
+            ErrorType::Forbidden => "Forbidden",
+        }
+    }
+}
+
+/// The value that an error is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BadValue {
+    /// None is shown: the field is missing or must not be there at all.
+    Omitted,
+    /// A boolean, which is always the wrong `true`.
+    True,
+    /// A text.
+    Text(String),
+}
+
+/// One reason why a schema is not structural.
+///
+/// Shown, it reads as upstream's error does:
+/// `properties[a].type: Required value: must not be empty for specified object fields`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StructuralError {
+    /// What is wrong with the field.
+    pub error_type: ErrorType,
+    /// The field.
+    pub path: String,
+    /// Its value.
+    pub value: BadValue,
+    /// What it should be.
+    pub detail: String,
+    /// Place: the entry in the tape of the schema whose field it is.
+    pub at: u32,
+}
+
+impl fmt::Display for StructuralError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Upstream shows the empty path as Go shows a nil pointer.
+        let path = if self.path.is_empty() { "<nil>" } else { &self.path };
+        write!(f, "{path}: {}: ", self.error_type.title())?;
+        match &self.value {
+            BadValue::Omitted => {}
+            BadValue::True => f.write_str("true: ")?,
+            BadValue::Text(text) => write!(f, "{}: ", Quoted(text))?,
+        }
+        f.write_str(&self.detail)
+    }
+}
+
+/// A text as Go's `%q` writes it.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"")?;
+        for c in self.0.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                '\u{7}' => f.write_str("\\a")?,
+                '\u{8}' => f.write_str("\\b")?,
+                '\u{c}' => f.write_str("\\f")?,
+                '\n' => f.write_str("\\n")?,
+                '\r' => f.write_str("\\r")?,
+                '\t' => f.write_str("\\t")?,
+                '\u{b}' => f.write_str("\\v")?,
+                '\0'..='\u{1f}' | '\u{7f}' => write!(f, "\\x{:02x}", u32::from(c))?,
+                // Beyond ASCII, what Rust escapes is what Go holds for unprintable.
+                c if c.is_ascii() || c.escape_debug().len() == 1 => write!(f, "{c}")?,
+                c if u32::from(c) > 0xFFFF => write!(f, "\\U{:08x}", u32::from(c))?,
+                c => write!(f, "\\u{:04x}", u32::from(c))?,
+            }
+        }
+        f.write_str("\"")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BadValue, ErrorType, StructuralError};
+
+    #[test]
+    fn errors_read_as_upstream_writes_them() {
+        let mut error = StructuralError {
+            error_type: ErrorType::Invalid,
+            path: "pattern".to_owned(),
+            value: BadValue::Text("a\"\u{1}\n(é\u{2028}".to_owned()),
+            detail: "must be right".to_owned(),
+            at: 0,
+        };
+        assert_eq!(error.to_string(), r#"pattern: Invalid value: "a\"\x01\n(é\u2028": must be right"#);
+        error.value = BadValue::True;
+        assert_eq!(error.to_string(), "pattern: Invalid value: true: must be right");
+        error = StructuralError { error_type: ErrorType::Forbidden, value: BadValue::Omitted, ..error };
+        assert_eq!(error.to_string(), "pattern: Forbidden: must be right");
+    }
+}

@@ -1,0 +1,72 @@
+//! Paths of schemas as upstream renders them: `properties[spec].items.type`.
+
+use std::fmt;
+
+/// A path, held as a chain of steps on the stack of the walk: it costs nothing until it is shown.
+#[derive(Clone, Copy)]
+pub(crate) enum Step<'p> {
+    /// The empty path.
+    Root,
+    /// What all paths begin with.
+    Base(&'p str),
+    Child(&'p Step<'p>, &'static str),
+    Key(&'p Step<'p>, &'p str),
+    Index(&'p Step<'p>, usize),
+}
+
+impl<'p> Step<'p> {
+    #[inline]
+    pub(crate) fn child(&'p self, name: &'static str) -> Step<'p> {
+        Step::Child(self, name)
+    }
+
+    #[inline]
+    pub(crate) fn key(&'p self, key: &'p str) -> Step<'p> {
+        Step::Key(self, key)
+    }
+
+    #[inline]
+    pub(crate) fn index(&'p self, index: usize) -> Step<'p> {
+        Step::Index(self, index)
+    }
+
+    /// The path of a property of the schema at this path.
+    #[cold]
+    pub(crate) fn property(&self, name: &str) -> String {
+        self.child("properties").key(name).to_string()
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Step::Root | Step::Base(""))
+    }
+}
+
+impl fmt::Display for Step<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Root => Ok(()),
+            Step::Base(base) => f.write_str(base),
+            Step::Child(parent, name) if parent.is_empty() => f.write_str(name),
+            Step::Child(parent, name) => write!(f, "{parent}.{name}"),
+            Step::Key(parent, key) => write!(f, "{parent}[{key}]"),
+            Step::Index(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Step;
+
+    #[test]
+    fn keys_and_positions_stand_in_brackets_and_children_behind_dots() {
+        let root = Step::Root;
+        let properties = root.child("properties");
+        let any_of = properties.key("a.b");
+        let any_of = any_of.child("anyOf");
+        let member = any_of.index(1);
+        assert_eq!(member.child("type").to_string(), "properties[a.b].anyOf[1].type");
+        assert_eq!(Step::Base("schema").child("type").to_string(), "schema.type");
+        assert_eq!(Step::Root.to_string(), "");
+    }
+}

@@ -1,0 +1,157 @@
+//! Whether a schema converts to a structural one: the keywords that it must not use.
+
+use crate::check::path::Step;
+use kubeshape_schema::{Additional, Flags, Items, Schema};
+use std::fmt;
+
+/// The first keyword in the way of conversion.
+///
+/// The text is upstream's, which names no place; the place stands beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConvertError {
+    /// What was found.
+    pub kind: ConvertErrorKind,
+    /// Path of the schema that holds it: `properties[spec].items`; empty for the root.
+    pub path: String,
+    /// Place: the schema's entry in the tape.
+    pub at: u32,
+}
+
+/// What conversion refuses, in the order in which it looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ConvertErrorKind {
+    /// `id` is not empty.
+    Id,
+    /// `$schema` is not empty.
+    SchemaUri,
+    /// `$ref` is not empty.
+    Ref,
+    /// `patternProperties` is not empty.
+    PatternProperties,
+    /// `dependencies` is not empty.
+    Dependencies,
+    /// `additionalItems` is there, if only as `false`.
+    AdditionalItems,
+    /// `definitions` is not empty.
+    Definitions,
+    /// `x-kubernetes-preserve-unknown-fields` is `false`.
+    PreserveUnknownFalse,
+    /// `items` is a list of schemas.
+    ItemsList,
+}
+
+impl ConvertErrorKind {
+    /// The keyword as written in the manifest.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            ConvertErrorKind::Id => "id",
+            ConvertErrorKind::SchemaUri => "$schema",
+            ConvertErrorKind::Ref => "$ref",
+            ConvertErrorKind::PatternProperties => "patternProperties",
+            ConvertErrorKind::Dependencies => "dependencies",
+            ConvertErrorKind::AdditionalItems => "additionalItems",
+            ConvertErrorKind::Definitions => "definitions",
+            ConvertErrorKind::PreserveUnknownFalse => "x-kubernetes-preserve-unknown-fields",
+            ConvertErrorKind::ItemsList => "items",
+        }
+    }
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            ConvertErrorKind::PreserveUnknownFalse => {
+                f.write_str("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined")
+            }
+            ConvertErrorKind::ItemsList => f.write_str("OpenAPIV3Schema 'items' must be a schema, but is an array"),
+            // The one keyword whose Go name is shown.
+            ConvertErrorKind::SchemaUri => f.write_str("OpenAPIV3Schema 'schema' is not supported"),
+            kind => write!(f, "OpenAPIV3Schema '{}' is not supported", kind.keyword()),
+        }
+    }
+}
+
+impl std::error::Error for ConvertError {}
+
+/// Checks that a schema converts (spec: structural, "Conversion from CRD JSONSchemaProps"; upstream
+/// `schema.NewStructural`). Takes constant time for a schema that does.
+///
+/// Nothing is converted: a structural schema is a [`Schema`] in the same form.
+///
+/// # Errors
+/// The first keyword in the way, in upstream's order; properties, whose order is random there, are
+/// visited by name.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::{Flags, Schema};
+/// use kubeshape_structural::convert;
+/// assert!(convert(&Schema::default()).is_ok());
+/// let flags = Flags::PRESERVE_UNKNOWN_FALSE;
+/// let refused = convert(&Schema { flags, subtree: flags, ..Schema::default() });
+/// assert_eq!(refused.unwrap_err().kind.keyword(), "x-kubernetes-preserve-unknown-fields");
+/// ```
+pub fn convert(schema: &Schema<'_>) -> Result<(), ConvertError> {
+    match first(schema, &Step::Root) {
+        None => Ok(()),
+        Some(error) => Err(error),
+    }
+}
+
+/// All of the subtree's flags that say "does not convert".
+const REFUSED: Flags = Flags::NOT_STRUCTURAL.with(Flags::PRESERVE_UNKNOWN_FALSE);
+
+fn first(schema: &Schema<'_>, path: &Step<'_>) -> Option<ConvertError> {
+    if !schema.subtree.any(REFUSED) {
+        return None;
+    }
+    let error = |kind| Some(ConvertError { kind, path: path.to_string(), at: schema.at });
+    if let Some(kind) = keyword(schema) {
+        return error(kind);
+    }
+    let extra = schema.extra();
+    let not = extra.not.and_then(|not| first(not, &path.child("not")));
+    let branches = |name: &'static str, list: &[Schema<'_>]| {
+        let path = path.child(name);
+        list.iter().enumerate().find_map(|(i, branch)| first(branch, &path.index(i)))
+    };
+    let junctor = not
+        .or_else(|| branches("allOf", extra.all_of))
+        .or_else(|| branches("anyOf", extra.any_of))
+        .or_else(|| branches("oneOf", extra.one_of));
+    if junctor.is_some() {
+        return junctor;
+    }
+    if schema.flags.any(Flags::PRESERVE_UNKNOWN_FALSE) {
+        return error(ConvertErrorKind::PreserveUnknownFalse);
+    }
+    let items = match schema.items {
+        Some(Items::Many(_)) => return error(ConvertErrorKind::ItemsList),
+        Some(Items::One(item)) => first(item, &path.child("items")),
+        None => None,
+    };
+    let properties = || {
+        let path = path.child("properties");
+        schema.properties.iter().find_map(|p| first(&p.schema, &path.key(p.name)))
+    };
+    let additional = || match schema.additional {
+        Some(Additional::Schema(inner)) => first(inner, &path.child("additionalProperties")),
+        _ => None,
+    };
+    items.or_else(properties).or_else(additional)
+}
+
+/// The first unsupported keyword of this node.
+fn keyword(schema: &Schema<'_>) -> Option<ConvertErrorKind> {
+    let extra = schema.extra?;
+    let found = [
+        (!extra.id.is_empty(), ConvertErrorKind::Id),
+        (!extra.schema_uri.is_empty(), ConvertErrorKind::SchemaUri),
+        (!extra.reference.is_empty(), ConvertErrorKind::Ref),
+        (!extra.pattern_properties.is_empty(), ConvertErrorKind::PatternProperties),
+        (!extra.dependencies.is_empty(), ConvertErrorKind::Dependencies),
+        (extra.additional_items.is_some(), ConvertErrorKind::AdditionalItems),
+        (!extra.definitions.is_empty(), ConvertErrorKind::Definitions),
+    ];
+    found.into_iter().find_map(|(set, kind)| set.then_some(kind))
+}

@@ -1,0 +1,116 @@
+//! CustomResourceDefinitions, as far as publishing and merging look at them.
+
+use kubeshape_schema::Schema;
+
+/// The API version of the manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ApiVersion {
+    /// `apiextensions.k8s.io/v1`
+    V1,
+    /// `apiextensions.k8s.io/v1beta1`, already converted to v1 as the API server converts it.
+    V1beta1,
+}
+
+/// `spec.scope`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Objects live in namespaces.
+    Namespaced,
+    /// Objects live in the cluster.
+    Cluster,
+    /// Neither word: treated as cluster-scoped.
+    Other,
+}
+
+/// A CustomResourceDefinition, decoded and defaulted as the API server does it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Crd<'a> {
+    /// `metadata.name`
+    pub name: &'a str,
+    /// API version of the manifest.
+    pub api_version: ApiVersion,
+    /// `spec.group`
+    pub group: &'a str,
+    /// `spec.names`
+    pub names: Names<'a>,
+    /// `spec.scope`
+    pub scope: Scope,
+    /// `spec.preserveUnknownFields` after defaulting.
+    pub preserve_unknown_fields: bool,
+    /// `spec.versions` in order, served or not.
+    pub versions: &'a [Version<'a>],
+    /// Place: the CRD's entry in the tape.
+    pub at: u32,
+}
+
+/// `spec.names`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Names<'a> {
+    /// `plural`
+    pub plural: &'a str,
+    /// `singular`, defaulted to the lower-cased kind.
+    pub singular: &'a str,
+    /// `shortNames`
+    pub short_names: &'a [&'a str],
+    /// `kind`
+    pub kind: &'a str,
+    /// `listKind`, defaulted to the kind and `List`.
+    pub list_kind: &'a str,
+    /// `categories`
+    pub categories: &'a [&'a str],
+}
+
+/// One of `spec.versions`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Version<'a> {
+    /// `name`
+    pub name: &'a str,
+    /// `served`
+    pub served: bool,
+    /// `storage`
+    pub storage: bool,
+    /// `deprecated`
+    pub deprecated: bool,
+    /// `deprecationWarning`
+    pub deprecation_warning: Option<&'a str>,
+    /// `schema.openAPIV3Schema`
+    pub schema: Option<&'a Schema<'a>>,
+    /// Whether `subresources.status` is there.
+    pub status: bool,
+    /// `subresources.scale`
+    pub scale: Option<Scale<'a>>,
+    /// `additionalPrinterColumns`
+    pub columns: &'a [Column<'a>],
+    /// JSON paths of `selectableFields`, as written.
+    pub selectable_fields: &'a [&'a str],
+    /// Place: the version's entry in the tape (of a v1beta1 manifest without `versions`, that of `spec`).
+    pub at: u32,
+}
+
+/// `subresources.scale`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Scale<'a> {
+    /// `specReplicasPath`
+    pub spec_replicas_path: &'a str,
+    /// `statusReplicasPath`
+    pub status_replicas_path: &'a str,
+    /// `labelSelectorPath`
+    pub label_selector_path: Option<&'a str>,
+}
+
+/// One of `additionalPrinterColumns`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Column<'a> {
+    /// `name`
+    pub name: &'a str,
+    /// `type`
+    pub column_type: &'a str,
+    /// `format`
+    pub format: &'a str,
+    /// `description`
+    pub description: &'a str,
+    /// `priority`
+    pub priority: i32,
+    /// `jsonPath` (v1beta1: `JSONPath`)
+    pub json_path: &'a str,
+}

@@ -1,0 +1,92 @@
+//! `metadata` and `status`: read for the mistakes that refuse an object, kept but for the name.
+
+use super::fields::fields;
+use super::scalar::time;
+use super::spec;
+use kubeshape_schema::read::Reader;
+use kubeshape_yaml::Node;
+
+/// ObjectMeta; returns the name.
+pub(super) fn object_meta<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> &'a str {
+    let mut name = "";
+    fields(reader, node, "a mapping of metadata", |r, key, value| {
+        match key {
+            "name" => name = r.text(value),
+            "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion" => { r.text(value); }
+            "generation" | "deletionGracePeriodSeconds" => { r.integer(value); }
+            "creationTimestamp" | "deletionTimestamp" => time(r, value),
+            "labels" | "annotations" => text_map(r, value),
+            "ownerReferences" => r.each_item(value, "a list of owner references", owner_reference),
+            "finalizers" => texts(r, value),
+            "managedFields" => r.each_item(value, "a list of managed fields", managed_fields),
+            _ => return false,
+        }
+        true
+    });
+    name
+}
+
+fn owner_reference<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
+    fields(reader, node, "an owner reference", |r, key, value| {
+        match key {
+            "apiVersion" | "kind" | "name" | "uid" => { r.text(value); }
+            "controller" | "blockOwnerDeletion" => { r.optional_boolean(value); }
+            _ => return false,
+        }
+        true
+    });
+}
+
+fn managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
+    fields(reader, node, "a managed fields entry", |r, key, value| {
+        match key {
+            "manager" | "operation" | "apiVersion" | "fieldsType" | "subresource" => { r.text(value); }
+            "time" => time(r, value),
+            // Any JSON value is taken here.
+            "fieldsV1" => {}
+            _ => return false,
+        }
+        true
+    });
+}
+
+/// CustomResourceDefinitionStatus.
+pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
+    fields(reader, node, "a status", |r, key, value| {
+        match key {
+            "conditions" => r.each_item(value, "a list of conditions", condition),
+            "acceptedNames" => { spec::names(r, value); }
+            "storedVersions" => texts(r, value),
+            "observedGeneration" => { r.integer(value); }
+            _ => return false,
+        }
+        true
+    });
+}
+
+fn condition<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
+    fields(reader, node, "a condition", |r, key, value| {
+        match key {
+            "type" | "status" | "reason" | "message" => { r.text(value); }
+            "lastTransitionTime" => time(r, value),
+            "observedGeneration" => { r.integer(value); }
+            _ => return false,
+        }
+        true
+    });
+}
+
+/// A mapping of texts, only checked.
+fn text_map<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
+    fields(reader, node, "a mapping of strings", |r, _, value| {
+        r.text(value);
+        true
+    });
+}
+
+/// A list of texts, only checked.
+pub(super) fn texts<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
+    reader.each_item(node, "a list of strings", |r, item| {
+        r.text(item);
+    });
+}

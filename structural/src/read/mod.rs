@@ -1,0 +1,202 @@
+//! Reading CustomResourceDefinitions, straight from the tape into [`Crd`].
+//!
+//! The rules are those of the API server's decoder (spec: structural, "CRD object validation"; upstream
+//! `sigs.k8s.io/json`, `apiextensions/v1` and `v1beta1` with their defaulting and conversion functions):
+//! names of fields are case-sensitive, null leaves the zero value, a value of the wrong type anywhere
+//! refuses the object, unknown fields are dropped. Parts that nothing here uses later (owner references,
+//! status, webhooks …) are read all the same, because a mistake in them refuses the object.
+//!
+//! Manifests of `v1beta1` are defaulted as such, converted to `v1` and defaulted again.
+
+mod fields;
+mod meta;
+mod scalar;
+mod spec;
+
+use crate::{ApiVersion, Crd};
+use fields::fields;
+use kubeshape_schema::{Bump, Code, Converted, Note, read::Reader, read::Unknown};
+use kubeshape_yaml::{Kind, Node};
+
+const GROUP: &str = "apiextensions.k8s.io/";
+const KIND: &str = "CustomResourceDefinition";
+
+/// Reads one CustomResourceDefinition of `apiextensions.k8s.io/v1` or `v1beta1`.
+///
+/// The value is `None` if and only if one of the notes is an error: a wrong type
+/// ([`Code::WrongType`]), an unknown API version ([`Code::WrongApiVersion`]) or no version at all
+/// ([`Code::NoVersions`]). All errors are noted, each with its place. Warnings are unknown fields,
+/// repeated keys and keys that YAML reads as something else than they look like.
+///
+/// # Example: the versions of a manifest
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_structural::read;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+///   "metadata": {"name": "tabs.example.com"}, "spec": {"group": "example.com", "scope": "Cluster",
+///   "names": {"plural": "tabs", "kind": "Tab"}, "versions": [{"name": "v1", "served": true, "storage": true,
+///     "schema": {"openAPIV3Schema": {"type": "object"}}}]}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let crd = read::read(tape.document(source).root().unwrap(), &arena).value.unwrap();
+/// assert_eq!(crd.names.list_kind, "TabList");
+/// assert!(crd.versions[0].schema.is_some());
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn read<'a>(node: Node<'a>, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
+    let text = node.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
+    let version = match text.strip_prefix(GROUP) {
+        Some("v1") => ApiVersion::V1,
+        Some("v1beta1") => ApiVersion::V1beta1,
+        _ => {
+            let at = node.get("apiVersion").unwrap_or(node).index();
+            let detail = format!("found {text:?}, expected \"{GROUP}v1\" or \"{GROUP}v1beta1\"");
+            return Converted { value: None, notes: vec![Note::new(Code::WrongApiVersion, at, detail)] };
+        }
+    };
+    read_as(node, version, arena)
+}
+
+/// Reads one CustomResourceDefinition of that API version, whatever its `apiVersion` says: items of a
+/// `CustomResourceDefinitionList` may leave it out.
+///
+/// Value and notes are those of [`read`].
+pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
+    let mut reader = Reader::new(arena, Unknown::Warn);
+    let mut name = "";
+    let mut spec = spec::Spec::default();
+    spec.at = node.index();
+    fields(&mut reader, node, "a CustomResourceDefinition", |r, key, value| {
+        match key {
+            "apiVersion" | "kind" => { r.text(value); }
+            "metadata" => name = meta::object_meta(r, value),
+            "spec" => spec = spec::spec(r, value, version),
+            "status" => meta::status(r, value),
+            _ => return false,
+        }
+        true
+    });
+    if node.is_null() {
+        reader.wrong_type(node, "a CustomResourceDefinition");
+    }
+    let crd = spec.into_crd(name, version, node.index(), arena);
+    let mut failed = reader.failed();
+    if crd.versions.is_empty() && !failed {
+        failed = true;
+        reader.note(Note::new(Code::NoVersions, spec.at, crd.name));
+    }
+    Converted { value: (!failed).then_some(crd), notes: reader.into_notes() }
+}
+
+/// Whether this is a CustomResourceDefinition, of whatever version.
+///
+/// # Example
+/// ```
+/// # use kubeshape_yaml::{Limits, Stream, Tape};
+/// let source = r#"{"apiVersion": "apiextensions.k8s.io/v2", "kind": "CustomResourceDefinition"}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// assert!(kubeshape_structural::read::is_crd(tape.document(source).root().unwrap()));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn is_crd(node: Node<'_>) -> bool {
+    text_of(node, "kind") == KIND && text_of(node, "apiVersion").starts_with(GROUP)
+}
+
+/// The API version that an item of this list has if it names none: that of a `CustomResourceDefinitionList`.
+pub fn item_version(list: Node<'_>) -> Option<ApiVersion> {
+    if text_of(list, "kind") != "CustomResourceDefinitionList" {
+        return None;
+    }
+    match text_of(list, "apiVersion").strip_prefix(GROUP) {
+        Some("v1") => Some(ApiVersion::V1),
+        Some("v1beta1") => Some(ApiVersion::V1beta1),
+        _ => None,
+    }
+}
+
+/// Whether this is an object with items: its kind ends in `List` and `items` is a list.
+pub fn is_list(node: Node<'_>) -> bool {
+    text_of(node, "kind").ends_with("List") && node.get("items").is_some_and(|items| items.kind() == Kind::Seq)
+}
+
+/// The objects of a document: of a list its items, of lists in lists theirs, of anything else itself.
+///
+/// Lists within lists come behind the items beside them, as kubectl visits them (upstream
+/// `resource.FlattenListVisitor`).
+pub fn expand_list(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut queue = vec![node];
+    let mut objects = Vec::with_capacity(1);
+    let mut next = 0;
+    while let Some(node) = queue.get(next).copied() {
+        next += 1;
+        match node.get("items") {
+            Some(items) if is_list(node) => queue.extend(items.items()),
+            _ => objects.push(node),
+        }
+    }
+    objects
+}
+
+/// One CustomResourceDefinition of a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Manifest<'a> {
+    /// The object.
+    pub node: Node<'a>,
+    /// The API version that its list implies, where the object names neither `apiVersion` nor `kind`.
+    pub implied: Option<ApiVersion>,
+}
+
+impl<'a> Manifest<'a> {
+    /// Reads it: see [`read`].
+    pub fn read(self, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
+        match self.implied {
+            Some(version) => read_as(self.node, version, arena),
+            None => read(self.node, arena),
+        }
+    }
+}
+
+/// What a document holds: its CustomResourceDefinitions, those in lists included, and how many objects
+/// of other kinds there are beside them.
+///
+/// # Example
+/// ```
+/// # use kubeshape_yaml::{Limits, Stream, Tape};
+/// let source = r#"{"apiVersion": "v1", "kind": "List", "items": [
+///   {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"},
+///   {"apiVersion": "v1", "kind": "ConfigMap"}]}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let (crds, others) = kubeshape_structural::read::manifests(tape.document(source).root().unwrap());
+/// assert_eq!((crds.len(), others.len()), (1, 1));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn manifests(root: Node<'_>) -> (Vec<Manifest<'_>>, Vec<Node<'_>>) {
+    let (mut crds, mut others) = (Vec::new(), Vec::new());
+    let mut queue = vec![Manifest { node: root, implied: None }];
+    let mut next = 0;
+    while let Some(manifest) = queue.get(next).copied() {
+        next += 1;
+        let node = manifest.node;
+        let nameless = text_of(node, "kind").is_empty() && text_of(node, "apiVersion").is_empty();
+        if is_crd(node) {
+            crds.push(Manifest { node, implied: None });
+        } else if nameless && manifest.implied.is_some() && node.kind() == Kind::Map {
+            crds.push(manifest);
+        } else if let Some(items) = node.get("items").filter(|_| is_list(node)) {
+            let implied = item_version(node);
+            queue.extend(items.items().map(|node| Manifest { node, implied }));
+        } else {
+            others.push(node);
+        }
+    }
+    (crds, others)
+}
+
+fn text_of<'a>(node: Node<'a>, key: &str) -> &'a str {
+    node.get(key).and_then(Node::as_str).unwrap_or_default()
+}

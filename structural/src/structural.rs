@@ -1,0 +1,157 @@
+//! Schemas known to be structural, and which schemas of a CustomResourceDefinition are used.
+
+use crate::check::path::Step;
+use crate::{StructuralError, convert, validate};
+use kubeshape_schema::{Additional, Code, Converted, Dependency, Flags, Items, Note, Property, Schema, Type};
+
+/// A schema that names none but the six types, converts and is structural: what an API server works with.
+///
+/// The schema itself keeps its form; nothing is copied.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Structural<'a>(&'a Schema<'a>);
+
+impl<'a> Structural<'a> {
+    /// The proof, or `None` if the schema is not structural; [`usable`] says why.
+    pub fn new(schema: &'a Schema<'a>) -> Option<Self> {
+        usable(Some(schema), schema.at).value
+    }
+
+    /// The schema.
+    #[inline]
+    pub fn schema(self) -> &'a Schema<'a> {
+        self.0
+    }
+}
+
+/// Reasons beyond this number are only counted.
+const MAX_REASONS: usize = 100;
+
+/// Decides whether the schema of a version is used; otherwise the version is published as any object
+/// (spec: publishing, "Selecting the schema for a version").
+///
+/// `schema` is the version's, `at` the place of the version in the tape, for the note that it has none.
+/// The value is `None` if there is no schema or it is not structural. Notes say why, each detail
+/// beginning with the path of the keyword in the schema: [`Code::NoSchema`], [`Code::UnknownType`],
+/// [`Code::NotConvertible`], [`Code::NotStructural`]. They do not come one after the other's repair:
+/// unknown types are reported beside what else is wrong.
+///
+/// # Example: a misspelt type
+/// ```
+/// use kubeshape_schema::{Bump, Code, read};
+/// use kubeshape_structural::usable;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"type": "object", "properties": {"a": {"type": "strin"}}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let mut reader = read::Reader::new(&arena, read::Unknown::Warn);
+/// let schema = reader.schema(tape.document(source).root().unwrap());
+/// let decision = usable(Some(&schema), 0);
+/// assert!(decision.value.is_none());
+/// assert_eq!(decision.notes[0].code, Code::UnknownType);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn usable<'a>(schema: Option<&'a Schema<'a>>, at: u32) -> Converted<'a, Option<Structural<'a>>> {
+    let Some(schema) = schema else {
+        return Converted { value: None, notes: vec![Note::new(Code::NoSchema, at, "")] };
+    };
+    let mut reasons = Reasons { notes: Vec::new(), more: 0 };
+    unknown_types(schema, &Step::Root, &mut reasons);
+    match convert(schema) {
+        Err(error) => {
+            let colon = if error.path.is_empty() { "" } else { ": " };
+            reasons.add(Code::NotConvertible, error.at, || format!("{}{colon}{error}", error.path));
+        }
+        Ok(()) => {
+            for error in validate(schema, "") {
+                let StructuralError { at, .. } = error;
+                reasons.add(Code::NotStructural, at, || error.to_string());
+            }
+        }
+    }
+    let notes = reasons.into_notes(schema.at);
+    Converted { value: notes.is_empty().then_some(Structural(schema)), notes }
+}
+
+struct Reasons<'a> {
+    notes: Vec<Note<'a>>,
+    more: usize,
+}
+
+impl<'a> Reasons<'a> {
+    fn add(&mut self, code: Code, at: u32, detail: impl FnOnce() -> String) {
+        if self.notes.len() < MAX_REASONS {
+            self.notes.push(Note::new(code, at, detail()));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    fn into_notes(mut self, at: u32) -> Vec<Note<'a>> {
+        if let (Some(last), 1..) = (self.notes.last(), self.more) {
+            let code = last.code;
+            self.notes.push(Note::new(code, at, format!("and {} more errors", self.more)));
+        }
+        self.notes
+    }
+}
+
+/// Notes every `type` that is none of the six, anywhere in the schema (upstream
+/// `validation.SchemaHasInvalidTypes`).
+fn unknown_types<'a>(schema: &Schema<'a>, path: &Step<'_>, reasons: &mut Reasons<'a>) {
+    if !schema.subtree.any(Flags::OTHER_TYPE) {
+        return;
+    }
+    if schema.ty == Type::Other {
+        reasons.add(Code::UnknownType, schema.at, || {
+            let path = path.child("type");
+            format!(
+                "{path}: found {:?}, expected array, boolean, integer, number, object or string",
+                schema.type_name()
+            )
+        });
+    }
+    let extra = schema.extra();
+    match schema.items {
+        Some(Items::One(item)) => unknown_types(item, &path.child("items"), reasons),
+        Some(Items::Many(items)) => unknown_types_in(items, "items", path, reasons),
+        None => {}
+    }
+    let additional = [("additionalProperties", schema.additional), ("additionalItems", extra.additional_items)];
+    for (name, additional) in additional {
+        if let Some(Additional::Schema(inner)) = additional {
+            unknown_types(inner, &path.child(name), reasons);
+        }
+    }
+    let named: [(&'static str, &[Property<'a>]); 3] = [
+        ("properties", schema.properties),
+        ("patternProperties", extra.pattern_properties),
+        ("definitions", extra.definitions),
+    ];
+    for (name, properties) in named {
+        let path = path.child(name);
+        for property in properties {
+            unknown_types(&property.schema, &path.key(property.name), reasons);
+        }
+    }
+    for (name, branches) in [("allOf", extra.all_of), ("anyOf", extra.any_of), ("oneOf", extra.one_of)] {
+        unknown_types_in(branches, name, path, reasons);
+    }
+    if let Some(not) = extra.not {
+        unknown_types(not, &path.child("not"), reasons);
+    }
+    let dependencies = path.child("dependencies");
+    for (name, dependency) in extra.dependencies {
+        if let Dependency::Schema(inner) = dependency {
+            unknown_types(inner, &dependencies.key(name), reasons);
+        }
+    }
+}
+
+fn unknown_types_in<'a>(list: &[Schema<'a>], name: &'static str, path: &Step<'_>, reasons: &mut Reasons<'a>) {
+    let path = path.child(name);
+    for (i, schema) in list.iter().enumerate() {
+        unknown_types(schema, &path.index(i), reasons);
+    }
+}

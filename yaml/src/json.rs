@@ -1,0 +1,183 @@
+//! JSON as Kubernetes' YAML to JSON conversion prints it.
+
+use crate::number::{self, Number};
+use crate::resolve::{self, Value};
+use crate::{Kind, Node};
+
+/// How JSON is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Keys of every mapping in the order of their bytes, as Go prints maps, and of repeated keys only
+    /// the last; else all pairs in document order.
+    pub sorted: bool,
+    /// `<`, `>` and `&` as escapes, as Go prints them unless told otherwise.
+    pub escape_html: bool,
+}
+
+impl Default for Options {
+    /// As Kubernetes' conversion does: sorted, with HTML escaped.
+    fn default() -> Self {
+        Options { sorted: true, escape_html: true }
+    }
+}
+
+/// Appends a node as JSON.
+///
+/// # Example
+/// ```
+/// use kubeshape_yaml::{Limits, Stream, Tape, json};
+/// let source = "b: 010\na: [yes, <x>]\n";
+/// let mut stream = Stream::new(source.as_bytes(), Limits::default()).unwrap();
+/// let mut tape = Tape::new();
+/// stream.next(&mut tape).unwrap().unwrap();
+/// let mut out = Vec::new();
+/// json::write(tape.document(source).root().unwrap(), &mut out, json::Options::default());
+/// assert_eq!(String::from_utf8(out).unwrap(), r#"{"a":[true,"\u003cx\u003e"],"b":8}"#);
+/// ```
+pub fn write(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
+    // What is still to be printed, the next on top.
+    enum Task<'a> {
+        Node(Node<'a>),
+        Pair(Node<'a>, Node<'a>),
+        Sign(u8),
+    }
+    let mut tasks = vec![Task::Node(node)];
+    let mut pairs: Vec<(Node<'_>, Node<'_>)> = Vec::new();
+    while let Some(task) = tasks.pop() {
+        let node = match task {
+            Task::Sign(sign) => {
+                out.push(sign);
+                continue;
+            }
+            Task::Pair(key, value) => {
+                write_str(key.text(), out, options.escape_html);
+                out.push(b':');
+                value
+            }
+            Task::Node(node) => node,
+        };
+        match node.kind() {
+            Kind::Seq => {
+                out.push(b'[');
+                tasks.push(Task::Sign(b']'));
+                let from = tasks.len();
+                for (n, item) in node.items().enumerate() {
+                    if n > 0 {
+                        tasks.push(Task::Sign(b','));
+                    }
+                    tasks.push(Task::Node(item));
+                }
+                tasks[from..].reverse();
+            }
+            Kind::Map => {
+                out.push(b'{');
+                tasks.push(Task::Sign(b'}'));
+                let from = tasks.len();
+                pairs.clear();
+                pairs.extend(node.pairs());
+                if options.sorted {
+                    // Stable: of equal keys the last one written stays last.
+                    pairs.sort_by(|a, b| a.0.text().cmp(b.0.text()));
+                }
+                for n in 0..pairs.len() {
+                    let (key, value) = pairs[n];
+                    if options.sorted && pairs.get(n + 1).is_some_and(|(next, _)| next.text() == key.text()) {
+                        continue;
+                    }
+                    if tasks.len() > from {
+                        tasks.push(Task::Sign(b','));
+                    }
+                    tasks.push(Task::Pair(key, value));
+                }
+                tasks[from..].reverse();
+            }
+            _ => scalar(node, out, options),
+        }
+    }
+}
+
+fn scalar(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
+    match node.kind() {
+        Kind::Null | Kind::Seq | Kind::Map => out.extend_from_slice(b"null"),
+        Kind::False => out.extend_from_slice(b"false"),
+        Kind::True => out.extend_from_slice(b"true"),
+        Kind::Str => write_str(node.text(), out, options.escape_html),
+        Kind::Int | Kind::Float => {
+            // What was a double is printed as one: -0.0 as -0.
+            let value = if node.document().is_json() {
+                match number::from_json_literal(node.text()) {
+                    Some(Number::Int(n)) => Value::Int(n),
+                    Some(Number::Uint(n)) => Value::Uint(n),
+                    Some(Number::Float(n)) => Value::Float(n),
+                    None => Value::Null,
+                }
+            } else {
+                resolve::plain(node.text())
+            };
+            match value {
+                Value::Int(n) => number::write_int(n, out),
+                Value::Uint(n) => number::write_uint(n, out),
+                Value::Float(n) => number::write_json(n, out),
+                _ => out.extend_from_slice(b"null"),
+            }
+        }
+    }
+}
+
+/// Bytes that are not copied: 1 control characters, quote and backslash, 2 HTML, 3 the start of U+2028.
+const CLASS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut i = 0;
+    while i < 0x20 {
+        table[i] = 1;
+        i += 1;
+    }
+    table[b'"' as usize] = 1;
+    table[b'\\' as usize] = 1;
+    table[b'<' as usize] = 2;
+    table[b'>' as usize] = 2;
+    table[b'&' as usize] = 2;
+    table[0xE2] = 3;
+    table
+};
+
+/// Appends a text as a JSON string, escaped as Go escapes it.
+///
+/// # Example
+/// ```
+/// let mut out = Vec::new();
+/// kubeshape_yaml::json::write_str("a\n\"<\u{1}", &mut out, true);
+/// assert_eq!(out, br#""a\n\"\u003c\u0001""#);
+/// ```
+pub fn write_str(text: &str, out: &mut Vec<u8>, escape_html: bool) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let bytes = text.as_bytes();
+    out.push(b'"');
+    let mut from = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        let escape: &[u8] = match CLASS[*byte as usize] {
+            0 => continue,
+            2 if !escape_html => continue,
+            3 => match bytes.get(at + 1..at + 3) {
+                Some([0x80, 0xA8]) => b"\\u2028",
+                Some([0x80, 0xA9]) => b"\\u2029",
+                _ => continue,
+            },
+            _ => match byte {
+                b'"' => b"\\\"",
+                b'\\' => b"\\\\",
+                b'\n' => b"\\n",
+                b'\r' => b"\\r",
+                b'\t' => b"\\t",
+                0x08 => b"\\b",
+                0x0C => b"\\f",
+                _ => &[b'\\', b'u', b'0', b'0', HEX[(byte >> 4) as usize], HEX[(byte & 15) as usize]],
+            },
+        };
+        out.extend_from_slice(&bytes[from..at]);
+        out.extend_from_slice(escape);
+        from = at + if *byte == 0xE2 { 3 } else { 1 };
+    }
+    out.extend_from_slice(&bytes[from..]);
+    out.push(b'"');
+}

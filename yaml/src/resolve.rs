@@ -1,0 +1,488 @@
+//! What a scalar means: the resolution of go-yaml's second version, which Kubernetes uses.
+
+use crate::Kind;
+
+/// The tags that change how a scalar is read; all others leave the text as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    None,
+    Str,
+    Int,
+    Float,
+    Bool,
+    Null,
+    Timestamp,
+    Binary,
+    Merge,
+    Other,
+}
+
+impl Tag {
+    /// The tag of this full name (`tag:yaml.org,2002:str`).
+    pub(crate) fn of(name: &str) -> Tag {
+        match name.strip_prefix("tag:yaml.org,2002:") {
+            Some("str") => Tag::Str,
+            Some("int") => Tag::Int,
+            Some("float") => Tag::Float,
+            Some("bool") => Tag::Bool,
+            Some("null") => Tag::Null,
+            Some("timestamp") => Tag::Timestamp,
+            Some("binary") => Tag::Binary,
+            Some("merge") => Tag::Merge,
+            _ => Tag::Other,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Tag::None => "",
+            Tag::Str => "!!str",
+            Tag::Int => "!!int",
+            Tag::Float => "!!float",
+            Tag::Bool => "!!bool",
+            Tag::Null => "!!null",
+            Tag::Timestamp => "!!timestamp",
+            Tag::Binary => "!!binary",
+            Tag::Merge => "!!merge",
+            Tag::Other => "another tag",
+        }
+    }
+}
+
+/// The value of a scalar, before it passes through JSON.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Float(f64),
+    Timestamp,
+    Str,
+}
+
+impl Value {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Int(_) | Value::Uint(_) => "integer",
+            Value::Float(_) => "float",
+            Value::Timestamp => "timestamp",
+            Value::Str => "text",
+        }
+    }
+
+    /// The kind that the value has in a tape.
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Value::Null => Kind::Null,
+            Value::Bool(false) => Kind::False,
+            Value::Bool(true) => Kind::True,
+            Value::Int(_) | Value::Uint(_) => Kind::Int,
+            Value::Float(n) => match crate::number::normal(n) {
+                crate::Number::Float(_) => Kind::Float,
+                _ => Kind::Int,
+            },
+            Value::Timestamp | Value::Str => Kind::Str,
+        }
+    }
+}
+
+/// What the first byte of a plain scalar allows it to be.
+pub(crate) const TEXT: u8 = 0;
+const WORD: u8 = 1;
+const DIGIT: u8 = 2;
+const SIGN: u8 = 3;
+const DOT: u8 = 4;
+
+/// Class by first byte: only what is not [`TEXT`] can be anything but a text.
+pub(crate) const FIRST: [u8; 256] = {
+    let mut table = [TEXT; 256];
+    let words = b"yYnNtTfFoO~";
+    let mut i = 0;
+    while i < words.len() {
+        table[words[i] as usize] = WORD;
+        i += 1;
+    }
+    let mut digit = b'0';
+    while digit <= b'9' {
+        table[digit as usize] = DIGIT;
+        digit += 1;
+    }
+    table[b'+' as usize] = SIGN;
+    table[b'-' as usize] = SIGN;
+    table[b'.' as usize] = DOT;
+    table
+};
+
+/// The kind of a plain scalar without a tag, the empty one included. Infinite and not-a-number floats
+/// are [`Kind::Float`].
+#[inline]
+pub(crate) fn plain_kind(text: &[u8]) -> Kind {
+    match text.first() {
+        None => Kind::Null,
+        Some(first) if FIRST[*first as usize] == TEXT => Kind::Str,
+        Some(_) => plain_kind_slow(text),
+    }
+}
+
+#[inline(never)]
+fn plain_kind_slow(text: &[u8]) -> Kind {
+    match FIRST[text[0] as usize] {
+        WORD if text.len() > 5 => Kind::Str,
+        // The most frequent numbers: the base does not change that they are integers.
+        DIGIT if text.len() <= 15 && text.iter().all(u8::is_ascii_digit) => Kind::Int,
+        _ => std::str::from_utf8(text).map_or(Kind::Str, |text| plain(text).kind()),
+    }
+}
+
+/// The value of a plain scalar without a tag.
+pub(crate) fn plain(text: &str) -> Value {
+    let Some(first) = text.as_bytes().first() else { return Value::Null };
+    let class = FIRST[*first as usize];
+    if class == TEXT {
+        return Value::Str;
+    }
+    match text {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => return Value::Bool(true),
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => return Value::Bool(false),
+        "~" | "null" | "Null" | "NULL" => return Value::Null,
+        ".nan" | ".NaN" | ".NAN" => return Value::Float(f64::NAN),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Value::Float(f64::INFINITY),
+        "-.inf" | "-.Inf" | "-.INF" => return Value::Float(f64::NEG_INFINITY),
+        _ => {}
+    }
+    match class {
+        DOT if text.contains('_') => dotted(text).map_or(Value::Str, Value::Float),
+        DOT => decimal(text).map_or(Value::Str, Value::Float),
+        DIGIT | SIGN => number(text),
+        _ => Value::Str,
+    }
+}
+
+/// Integers in any base, floats, both with underscores anywhere.
+fn number(text: &str) -> Value {
+    // Longer than any number that does not overflow, but leading zeros and fractions may be long.
+    let without;
+    let text = if text.contains('_') {
+        without = text.replace('_', "");
+        without.as_str()
+    } else {
+        text
+    };
+    if let Some(value) = integer(text) {
+        return value;
+    }
+    if let Some(value) = decimal(text) {
+        return Value::Float(value);
+    }
+    // A second look at binary numbers accepts a sign behind the prefix.
+    if let Some(digits) = text.strip_prefix("0b") {
+        return signed(digits, 2).or_else(|| unsigned(digits, 2)).unwrap_or(Value::Str);
+    }
+    Value::Str
+}
+
+/// An integer whose base is told by its prefix.
+fn integer(text: &str) -> Option<Value> {
+    let (negative, rest, sign) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..], true),
+        b'+' => (false, &text[1..], true),
+        _ => (false, text, false),
+    };
+    let bytes = rest.as_bytes();
+    let (base, digits) = match (bytes.first()?, bytes.get(1)) {
+        (b'0', Some(b'x' | b'X')) => (16, &rest[2..]),
+        (b'0', Some(b'o' | b'O')) => (8, &rest[2..]),
+        (b'0', Some(b'b' | b'B')) => (2, &rest[2..]),
+        (b'0', Some(_)) => (8, &rest[1..]),
+        _ => (10, rest),
+    };
+    let value = magnitude(digits, base)?;
+    match (negative, i64::try_from(value)) {
+        (false, Ok(n)) => Some(Value::Int(n)),
+        (true, Ok(n)) => Some(Value::Int(-n)),
+        (true, Err(_)) => (value == 1 << 63).then_some(Value::Int(i64::MIN)),
+        (false, Err(_)) => (!sign).then_some(Value::Uint(value)),
+    }
+}
+
+fn signed(digits: &str, base: u32) -> Option<Value> {
+    i64::from_str_radix(digits, base).ok().map(Value::Int)
+}
+
+fn unsigned(digits: &str, base: u32) -> Option<Value> {
+    magnitude(digits, base).map(Value::Uint)
+}
+
+/// Digits only, at least one; none if they overflow.
+fn magnitude(digits: &str, base: u32) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    let mut value = 0u64;
+    for digit in digits.chars() {
+        let digit = digit.to_digit(base)?;
+        value = value.checked_mul(u64::from(base))?.checked_add(u64::from(digit))?;
+    }
+    Some(value)
+}
+
+/// A float without whole digits: here underscores stand between digits only.
+fn dotted(text: &str) -> Option<f64> {
+    let bytes = text.as_bytes();
+    let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    let fine = (0..bytes.len()).all(|at| bytes[at] != b'_' || (digit(at.checked_sub(1)) && digit(Some(at + 1))));
+    if fine { decimal(&text.replace('_', "")) } else { None }
+}
+
+/// A decimal float; none when it overflows.
+fn decimal(text: &str) -> Option<f64> {
+    let bytes = text.as_bytes();
+    let mut at = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    let digits = |at: &mut usize| {
+        let from = *at;
+        while bytes.get(*at).is_some_and(u8::is_ascii_digit) {
+            *at += 1;
+        }
+        *at - from
+    };
+    let whole = digits(&mut at);
+    if bytes.get(at) == Some(&b'.') {
+        at += 1;
+        if digits(&mut at) == 0 && whole == 0 {
+            return None;
+        }
+    } else if whole == 0 {
+        return None;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        at += 1;
+        at += usize::from(matches!(bytes.get(at), Some(b'+' | b'-')));
+        if digits(&mut at) == 0 {
+            return None;
+        }
+    }
+    if at != bytes.len() {
+        return None;
+    }
+    text.parse().ok().filter(|n: &f64| n.is_finite())
+}
+
+/// The value of a scalar with a tag, or why it has none.
+pub(crate) fn tagged(tag: Tag, text: &str) -> Result<Value, Value> {
+    let value = plain(text);
+    let value = if tag == Tag::Timestamp || (tag == Tag::Int && value == Value::Str) {
+        if timestamp(text) { Value::Timestamp } else { value }
+    } else {
+        value
+    };
+    match (tag, value) {
+        (Tag::Str | Tag::Binary | Tag::Merge | Tag::Other, _) => Ok(Value::Str),
+        (Tag::None, value)
+        | (Tag::Int, value @ (Value::Int(_) | Value::Uint(_)))
+        | (Tag::Float, value @ Value::Float(_))
+        | (Tag::Bool, value @ Value::Bool(_))
+        | (Tag::Null, value @ Value::Null)
+        | (Tag::Timestamp, value @ Value::Timestamp) => Ok(value),
+        #[allow(clippy::cast_precision_loss)]
+        (Tag::Float, Value::Int(n)) => Ok(Value::Float(n as f64)),
+        (_, value) => Err(value),
+    }
+}
+
+/// Whether the text is a date or a point in time, in the four forms that are known.
+fn timestamp(text: &str) -> bool {
+    let mut rest = text.as_bytes();
+    let Some(year) = digits(&mut rest, 4, 4) else { return false };
+    if !eat(&mut rest, b"-") {
+        return false;
+    }
+    let Some(month) = digits(&mut rest, 1, 2) else { return false };
+    if !eat(&mut rest, b"-") {
+        return false;
+    }
+    let Some(day) = digits(&mut rest, 1, 2) else { return false };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u32::from(leap),
+        _ => return false,
+    };
+    if day == 0 || day > days {
+        return false;
+    }
+    if rest.is_empty() {
+        return true;
+    }
+    let zoned = if eat(&mut rest, b"T") || eat(&mut rest, b"t") {
+        true
+    } else if eat(&mut rest, b" ") {
+        while eat(&mut rest, b" ") {}
+        false
+    } else {
+        return false;
+    };
+    let Some(hour) = digits(&mut rest, 1, 2) else { return false };
+    if hour > 23 || !eat(&mut rest, b":") {
+        return false;
+    }
+    let Some(minute) = digits(&mut rest, 1, 2) else { return false };
+    if minute > 59 || !eat(&mut rest, b":") {
+        return false;
+    }
+    let Some(second) = digits(&mut rest, 1, 2) else { return false };
+    if second > 59 {
+        return false;
+    }
+    if rest.len() > 1 && matches!(rest[0], b'.' | b',') && rest[1].is_ascii_digit() {
+        rest = &rest[1..];
+        while rest.first().is_some_and(u8::is_ascii_digit) {
+            rest = &rest[1..];
+        }
+    }
+    if !zoned {
+        return rest.is_empty();
+    }
+    if eat(&mut rest, b"Z") {
+        return rest.is_empty();
+    }
+    if !eat(&mut rest, b"+") && !eat(&mut rest, b"-") {
+        return false;
+    }
+    let hours = digits(&mut rest, 2, 2);
+    let colon = eat(&mut rest, b":");
+    let minutes = digits(&mut rest, 2, 2);
+    colon && rest.is_empty() && hours.is_some_and(|h| h <= 24) && minutes.is_some_and(|m| m <= 60)
+}
+
+fn eat(rest: &mut &[u8], what: &[u8]) -> bool {
+    rest.strip_prefix(what).is_some_and(|behind| {
+        *rest = behind;
+        true
+    })
+}
+
+fn digits(rest: &mut &[u8], least: usize, most: usize) -> Option<u32> {
+    let mut n = 0;
+    let mut value = 0;
+    while n < most && n < rest.len() && rest[n].is_ascii_digit() {
+        value = value * 10 + u32::from(rest[n] - b'0');
+        n += 1;
+    }
+    *rest = &rest[n..];
+    (n >= least).then_some(value)
+}
+
+/// What becomes of a key.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Key {
+    /// It is the text that was written.
+    Text,
+    /// It was something else and becomes this text.
+    Other(String),
+    /// Kubernetes has no text for it.
+    Refused(&'static str),
+}
+
+/// The text that Kubernetes makes of a key of this value.
+pub(crate) fn key(value: Value) -> Key {
+    match value {
+        Value::Str | Value::Timestamp => Key::Text,
+        Value::Bool(true) => Key::Other("true".into()),
+        Value::Bool(false) => Key::Other("false".into()),
+        Value::Int(n) => Key::Other(n.to_string()),
+        Value::Float(n) => Key::Other(crate::number::key_text(n)),
+        Value::Null => Key::Refused("null"),
+        Value::Uint(_) => Key::Refused("an integer above 9223372036854775807"),
+    }
+}
+
+/// Decodes base64 as Go's standard encoding does: line breaks are skipped, padding is required.
+/// Bytes that are no UTF-8 become U+FFFD each.
+pub(crate) fn binary(text: &str) -> Option<String> {
+    let (mut out, mut word, mut have, mut pad) = (Vec::new(), 0u32, 0u32, 0u32);
+    for byte in text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')) {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'=' if have >= 2 && pad < 4 - have => {
+                pad += 1;
+                continue;
+            }
+            _ => return None,
+        };
+        if pad > 0 {
+            return None;
+        }
+        word = word << 6 | u32::from(six);
+        have += 1;
+        if have == 4 {
+            out.extend_from_slice(&[(word >> 16) as u8, (word >> 8) as u8, word as u8]);
+            (word, have) = (0, 0);
+        }
+    }
+    match (have, pad) {
+        (0, 0) => {}
+        (2, 2) => out.push((word >> 4) as u8),
+        (3, 1) => out.extend_from_slice(&[(word >> 10) as u8, (word >> 2) as u8]),
+        _ => return None,
+    }
+    let mut text = String::with_capacity(out.len());
+    for chunk in out.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| '\u{FFFD}'));
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_words_and_numbers_resolve_as_go_yaml_v2_resolves_them() {
+        for (text, value) in [
+            ("yes", Value::Bool(true)),
+            ("tRue", Value::Str),
+            ("0o17", Value::Int(15)),
+            ("08", Value::Float(8.0)),
+            ("0b-101", Value::Int(-5)),
+            ("-0b101", Value::Int(-5)),
+            ("+18446744073709551615", Value::Float(18_446_744_073_709_551_615.0)),
+            ("18446744073709551615", Value::Uint(u64::MAX)),
+            ("-9223372036854775808", Value::Int(i64::MIN)),
+            ("1:30", Value::Str),
+            ("-", Value::Str),
+            (".", Value::Str),
+            (".e1", Value::Str),
+            ("1e999", Value::Str),
+            ("0x", Value::Str),
+        ] {
+            assert_eq!(plain(text), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn base64_needs_its_padding_and_skips_line_breaks() {
+        assert_eq!(binary("aGVs\nbG8=").as_deref(), Some("hello"));
+        assert_eq!(binary("aGVsbG8"), None);
+        assert_eq!(binary("aGVsbG8=="), None);
+        assert_eq!(binary("/w==").as_deref(), Some("\u{FFFD}"));
+    }
+
+    #[test]
+    fn timestamps_are_the_four_known_forms() {
+        for yes in ["2001-12-14", "2001-2-3T4:5:6Z", "2001-12-14t21:59:43.10-05:00", "2001-12-14 21:59:43.1"] {
+            assert!(timestamp(yes), "{yes}");
+        }
+        for no in ["2001-13-01", "2001-02-30", "01-01-01", "2001-12-14 21:59:43 -5", "2001-12-14T21:59:43"] {
+            assert!(!timestamp(no), "{no}");
+        }
+    }
+}
