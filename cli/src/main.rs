@@ -2,7 +2,6 @@
 //!
 //! Entry points: [`args`] is the command line, [`convert`] the main job, [`explain`] the pages of codes. Exit codes are
 //! those of every command: 0 done and nothing to object, 1 the answer is no, 2 no answer.
-#![allow(unreachable_pub)]
 
 mod args;
 mod convert;
@@ -55,10 +54,33 @@ fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {
 
 /// One page with all commands.
 fn man() -> Result<(), Fatal> {
-    let mut out = Vec::new();
-    let mut command = Cli::command().term_width(0);
+    let mut command = Cli::command();
     command.build();
-    let render = |command: clap::Command, out: &mut Vec<u8>| clap_mangen::Man::new(command).render(out);
-    render(command.clone(), &mut out).map_err(Fatal::Stdout)?;
+    let mut out = Vec::new();
+    manual(&command, &mut out).map_err(Fatal::Stdout)?;
     ui::print(&out)
+}
+
+fn manual(command: &clap::Command, out: &mut Vec<u8>) -> std::io::Result<()> {
+    let page = clap_mangen::Man::new(command.clone());
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    page.render_synopsis_section(out)?;
+    page.render_description_section(out)?;
+    page.render_options_section(out)?;
+    for subcommand in command.get_subcommands() {
+        let page = clap_mangen::Man::new(subcommand.clone());
+        let mut section = Vec::new();
+        page.render_synopsis_section(&mut section)?;
+        page.render_description_section(&mut section)?;
+        page.render_options_section(&mut section)?;
+        page.render_extra_section(&mut section)?;
+        // A section of the one page, and its parts below it.
+        let section = String::from_utf8_lossy(&section).replace(".SH EXTRA", ".SS NOTES").replace("\n.SH ", "\n.SS ");
+        let section = section.replacen(".SH ", ".SS ", 1);
+        out.extend_from_slice(format!(".SH \"KUBESHAPE {}\"\n", subcommand.get_name().to_uppercase()).as_bytes());
+        out.extend_from_slice(section.as_bytes());
+    }
+    page.render_extra_section(out)?;
+    page.render_version_section(out)
 }

@@ -14,13 +14,16 @@ pub(crate) fn full(finding: &Finding, styled: bool) -> String {
     let input = clean(&finding.input);
     match &finding.place {
         Some((line, column, excerpt)) if !excerpt.text.is_empty() => {
-            group = group
-                .element(Origin::path(input).line(*line).char_column(*column))
-                .element(
-                    Snippet::source(&excerpt.text)
-                        .line_start(*line)
-                        .annotation(AnnotationKind::Primary.span(excerpt.span.clone()).label(detail)),
-                );
+            let mut snippet = Snippet::source(&excerpt.text)
+                .line_start(*line)
+                .annotation(AnnotationKind::Primary.span(excerpt.span.clone()).label(detail));
+            // The column is counted in the excerpt, which begins later in a long line.
+            if excerpt.text[..excerpt.span.start].chars().count() + 1 == *column {
+                snippet = snippet.path(input);
+            } else {
+                group = group.element(Origin::path(input).line(*line).char_column(*column));
+            }
+            group = group.element(snippet);
         }
         Some((line, column, _)) => {
             group = group.element(Origin::path(input).line(*line).char_column(*column)).element(Level::NOTE.message(detail));

@@ -1,18 +1,21 @@
-//! Int-or-string written out as two alternatives.
+//! The normal form: int-or-string written out as two alternatives.
 
 use crate::Structural;
 use crate::check::is_int_or_string;
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Property, Schema, Type};
 
-/// Gives every node of the spine with `x-kubernetes-int-or-string` the two alternatives that say so in
-/// plain OpenAPI (spec: structural, "Unfold", publishing, "Structural schema → OpenAPI schema"; upstream
-/// `Structural.Unfold`).
+/// The normal form of a structural schema: what upstream publishes, and what every printer and conversion
+/// starts from (spec: structural, "Unfold" and "Conversion from CRD JSONSchemaProps", publishing,
+/// "Structural schema → OpenAPI schema"; upstream `NewStructural` and `Structural.Unfold`).
 ///
-/// A node without `anyOf` gets `anyOf: [{type: integer}, {type: string}]`. A node with another `anyOf`
-/// gets a first member of `allOf` that holds it. A node that has the alternatives in one of these places
-/// stays as it is. Branches of junctors are not visited. This is the normal form of a structural schema.
+/// - Every node of the spine with `x-kubernetes-int-or-string` gets the two alternatives that say so in
+///   plain OpenAPI: without `anyOf` it gets `anyOf: [{type: integer}, {type: string}]`, with another
+///   `anyOf` a first member of `allOf` that holds them. A node that has them in one of these places stays
+///   as it is.
+/// - Branches of junctors lose `additionalProperties: false`, which has no structural form.
 ///
-/// Unchanged subtrees are shared with the argument; a schema without int-or-string is returned at once.
+/// Unchanged subtrees are shared with the argument; a schema
+/// with neither int-or-string nor junctors is returned at once.
 ///
 /// # Example
 /// ```
@@ -37,51 +40,95 @@ pub fn unfold<'a>(schema: Structural<'a>, arena: &'a Bump) -> &'a Schema<'a> {
 
 /// The changed node, or `None` where nothing changes.
 fn node<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
-    if !schema.subtree.any(Flags::INT_OR_STRING) {
+    if !schema.subtree.any(Flags::INT_OR_STRING.with(Flags::JUNCTOR)) {
         return None;
     }
-    let own = own(schema, arena);
-    let properties = properties(schema.properties, arena);
-    let items = schema.item().and_then(|item| node(item, arena));
-    let additional = schema.additional_schema().and_then(|inner| node(inner, arena));
-    if own.is_none() && properties.is_none() && items.is_none() && additional.is_none() {
-        return None;
-    }
-    let mut changed = *schema;
-    // Whatever changed got alternatives, itself or below.
-    changed.subtree = changed.subtree.with(Flags::JUNCTOR);
-    if let Some(extra) = own {
+    let cleaned = branches(schema, arena);
+    let own = own(schema, cleaned.unwrap_or(schema.extra()), arena);
+    let mut changed = children(schema, arena, node);
+    if let Some(extra) = own.or(cleaned) {
+        let changed = changed.get_or_insert(*schema);
         changed.extra = Some(extra);
         changed.flags = changed.flags.with(Flags::JUNCTOR);
     }
-    if let Some(properties) = properties {
-        changed.properties = properties;
+    if let Some(changed) = &mut changed {
+        // Whatever changed has a junctor now, itself or below.
+        changed.subtree = changed.subtree.with(Flags::JUNCTOR);
     }
-    if let Some(item) = items {
-        changed.items = Some(Items::One(arena.alloc(item)));
-    }
-    if let Some(inner) = additional {
-        changed.additional = Some(Additional::Schema(arena.alloc(inner)));
-    }
-    Some(changed)
+    changed
 }
 
-fn properties<'a>(list: &'a [Property<'a>], arena: &'a Bump) -> Option<&'a [Property<'a>]> {
-    let mut copy: Option<&'a mut [Property<'a>]> = None;
-    for (i, property) in list.iter().enumerate() {
-        if let Some(schema) = node(&property.schema, arena) {
-            copy.get_or_insert_with(|| arena.alloc_slice_copy(list))[i].schema = schema;
+/// A branch of a junctor and all below it.
+fn branch<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
+    let mut changed = children(schema, arena, branch);
+    if let Some(extra) = branches(schema, arena) {
+        changed.get_or_insert(*schema).extra = Some(extra);
+    }
+    if matches!(schema.additional, Some(Additional::Allowed(false))) {
+        changed.get_or_insert(*schema).additional = None;
+    }
+    changed
+}
+
+type Change<'a> = fn(&'a Schema<'a>, &'a Bump) -> Option<Schema<'a>>;
+
+/// The node with changed properties, items and additional properties.
+fn children<'a>(schema: &'a Schema<'a>, arena: &'a Bump, change: Change<'a>) -> Option<Schema<'a>> {
+    let mut changed = None;
+    let mut properties: Option<&'a mut [Property<'a>]> = None;
+    for (i, property) in schema.properties.iter().enumerate() {
+        if let Some(schema_there) = change(&property.schema, arena) {
+            properties.get_or_insert_with(|| arena.alloc_slice_copy(schema.properties))[i].schema = schema_there;
+        }
+    }
+    if let Some(properties) = properties {
+        changed.get_or_insert(*schema).properties = properties;
+    }
+    if let Some(item) = schema.item().and_then(|item| change(item, arena)) {
+        changed.get_or_insert(*schema).items = Some(Items::One(arena.alloc(item)));
+    }
+    if let Some(inner) = schema.additional_schema().and_then(|inner| change(inner, arena)) {
+        changed.get_or_insert(*schema).additional = Some(Additional::Schema(arena.alloc(inner)));
+    }
+    changed
+}
+
+/// The node's junctors with changed branches.
+fn branches<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<&'a Extra<'a>> {
+    if !schema.flags.any(Flags::JUNCTOR) {
+        return None;
+    }
+    let extra = schema.extra();
+    let lists = [extra.all_of, extra.any_of, extra.one_of].map(|list| branch_list(list, arena));
+    let not = extra.not.and_then(|not| branch(not, arena));
+    if lists.iter().all(Option::is_none) && not.is_none() {
+        return None;
+    }
+    let [all_of, any_of, one_of] = lists;
+    Some(arena.alloc(Extra {
+        all_of: all_of.unwrap_or(extra.all_of),
+        any_of: any_of.unwrap_or(extra.any_of),
+        one_of: one_of.unwrap_or(extra.one_of),
+        not: not.map(|not| &*arena.alloc(not)).or(extra.not),
+        ..*extra
+    }))
+}
+
+fn branch_list<'a>(list: &'a [Schema<'a>], arena: &'a Bump) -> Option<&'a [Schema<'a>]> {
+    let mut copy: Option<&'a mut [Schema<'a>]> = None;
+    for (i, schema) in list.iter().enumerate() {
+        if let Some(changed) = branch(schema, arena) {
+            copy.get_or_insert_with(|| arena.alloc_slice_copy(list))[i] = changed;
         }
     }
     copy.map(|copy| &*copy)
 }
 
 /// The node's own alternatives, where it needs them.
-fn own<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Option<&'a Extra<'a>> {
+fn own<'a>(schema: &Schema<'a>, extra: &'a Extra<'a>, arena: &'a Bump) -> Option<&'a Extra<'a>> {
     if !schema.flags.any(Flags::INT_OR_STRING) {
         return None;
     }
-    let extra = schema.extra();
     let first = extra.all_of.first().map(|first| first.extra().any_of);
     if is_int_or_string(extra.any_of) || first.is_some_and(is_int_or_string) {
         return None;

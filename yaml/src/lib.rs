@@ -1,6 +1,7 @@
 //! YAML and JSON as Kubernetes reads them, with a place for every node.
 mod chars;
 mod compose;
+pub mod emit;
 mod error;
 mod fast;
 pub mod json;

@@ -8,7 +8,13 @@ use crate::scan::{Scanner, Style, Text, Token};
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A scalar; `Text` is `None` where a value is absent.
-    Scalar { props: Props, text: Option<Text>, style: Style, start: usize, end: usize },
+    Scalar {
+        props: Props,
+        text: Option<Text>,
+        style: Style,
+        start: usize,
+        end: usize,
+    },
     /// A sequence begins.
     Sequence { props: Props, start: usize },
     /// A mapping begins.
@@ -32,7 +38,11 @@ pub(crate) struct Props {
 }
 
 impl Props {
-    const NONE: Props = Props { anchor: None, tag: Tag::None, bare: false };
+    const NONE: Props = Props {
+        anchor: None,
+        tag: Tag::None,
+        bare: false,
+    };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +79,14 @@ pub(crate) struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// Reads what stands in front of the document's content. `false` when there is no document.
     pub(crate) fn new(scanner: Scanner<'a>) -> Self {
-        Parser { scanner, state: State::Done, states: Vec::new(), tags: Vec::new(), behind: 0, opened: Vec::new() }
+        Parser {
+            scanner,
+            state: State::Done,
+            states: Vec::new(),
+            tags: Vec::new(),
+            behind: 0,
+            opened: Vec::new(),
+        }
     }
 
     /// Reads directives and the marker; `false` if there is nothing but the end.
@@ -88,7 +105,10 @@ impl<'a> Parser<'a> {
                     if found != (1, 1) {
                         return Err(Fault::new(
                             start,
-                            format!("found YAML version {}.{}; Kubernetes reads 1.1 only, remove the directive", found.0, found.1),
+                            format!(
+                                "found YAML version {}.{}; Kubernetes reads 1.1 only, remove the directive",
+                                found.0, found.1
+                            ),
                         ));
                     }
                     version = true;
@@ -96,7 +116,10 @@ impl<'a> Parser<'a> {
                 Token::TagDirective(pair) => {
                     let pair = (**pair).clone();
                     if self.tags.iter().any(|(handle, _)| *handle == pair.0) {
-                        return Err(Fault::new(start, format!("found a second %TAG directive for {}", pair.0)));
+                        return Err(Fault::new(
+                            start,
+                            format!("found a second %TAG directive for {}", pair.0),
+                        ));
                     }
                     self.tags.push(pair);
                 }
@@ -109,7 +132,10 @@ impl<'a> Parser<'a> {
                 Token::End if !directives => return Ok(false),
                 other => {
                     if directives {
-                        return Err(Fault::new(start, format!("found {} behind a directive, expected '---'", other.name())));
+                        return Err(Fault::new(
+                            start,
+                            format!("found {} behind a directive, expected '---'", other.name()),
+                        ));
                     }
                     self.behind = start;
                     self.state = State::BlockNode;
@@ -143,7 +169,13 @@ impl<'a> Parser<'a> {
     }
 
     fn nothing(&self) -> Event {
-        Event::Scalar { props: Props::NONE, text: None, style: Style::Plain, start: self.behind, end: self.behind }
+        Event::Scalar {
+            props: Props::NONE,
+            text: None,
+            style: Style::Plain,
+            start: self.behind,
+            end: self.behind,
+        }
     }
 
     fn skip(&mut self) -> Result<(), Fault> {
@@ -156,7 +188,11 @@ impl<'a> Parser<'a> {
     pub(crate) fn next(&mut self) -> Result<Event, Fault> {
         match self.state {
             State::DocumentContent => match self.scanner.peek()?.token {
-                Token::Version(..) | Token::TagDirective(_) | Token::DocumentStart | Token::DocumentEnd | Token::End => {
+                Token::Version(..)
+                | Token::TagDirective(_)
+                | Token::DocumentStart
+                | Token::DocumentEnd
+                | Token::End => {
                     self.pop();
                     Ok(self.nothing())
                 }
@@ -188,7 +224,10 @@ impl<'a> Parser<'a> {
             State::FlowPairValue => {
                 if matches!(self.scanner.peek()?.token, Token::Value) {
                     self.skip()?;
-                    if !matches!(self.scanner.peek()?.token, Token::FlowEntry | Token::FlowSequenceEnd) {
+                    if !matches!(
+                        self.scanner.peek()?.token,
+                        Token::FlowEntry | Token::FlowSequenceEnd
+                    ) {
                         self.states.push(State::FlowPairEnd);
                         return self.node(false, false);
                     }
@@ -203,7 +242,10 @@ impl<'a> Parser<'a> {
             State::FlowMappingValue { absent } => {
                 if !absent && matches!(self.scanner.peek()?.token, Token::Value) {
                     self.skip()?;
-                    if !matches!(self.scanner.peek()?.token, Token::FlowEntry | Token::FlowMappingEnd) {
+                    if !matches!(
+                        self.scanner.peek()?.token,
+                        Token::FlowEntry | Token::FlowMappingEnd
+                    ) {
                         self.states.push(State::FlowMappingKey { first: false });
                         return self.node(false, false);
                     }
@@ -227,8 +269,12 @@ impl<'a> Parser<'a> {
                     self.pop();
                     return Ok(Event::Alias { from, to });
                 }
-                Token::Anchor(from, to) if props.anchor.is_none() => props.anchor = Some((*from, *to)),
-                Token::Tag(pair) if tag.is_none() => tag = Some((pair.0.clone(), pair.1.clone(), start)),
+                Token::Anchor(from, to) if props.anchor.is_none() => {
+                    props.anchor = Some((*from, *to))
+                }
+                Token::Tag(pair) if tag.is_none() => {
+                    tag = Some((pair.0.clone(), pair.1.clone(), start))
+                }
                 _ => break,
             }
             self.skip()?;
@@ -241,12 +287,21 @@ impl<'a> Parser<'a> {
                 match self.tags.iter().find(|(known, _)| *known == handle) {
                     Some((_, prefix)) => format!("{prefix}{suffix}"),
                     None => {
-                        return Err(Fault::new(at, format!("found the tag handle {handle}, which no %TAG directive declares")));
+                        return Err(Fault::new(
+                            at,
+                            format!(
+                                "found the tag handle {handle}, which no %TAG directive declares"
+                            ),
+                        ));
                     }
                 }
             };
             props.bare = full == "!";
-            props.tag = if full.is_empty() { Tag::None } else { Tag::of(&full) };
+            props.tag = if full.is_empty() {
+                Tag::None
+            } else {
+                Tag::of(&full)
+            };
         }
         let behind = self.behind;
         let token = self.scanner.peek()?;
@@ -259,7 +314,13 @@ impl<'a> Parser<'a> {
             Token::Scalar(text, style) => {
                 self.skip()?;
                 self.pop();
-                Ok(Event::Scalar { props, text: Some(text), style, start, end })
+                Ok(Event::Scalar {
+                    props,
+                    text: Some(text),
+                    style,
+                    start,
+                    end,
+                })
             }
             Token::FlowSequenceStart => {
                 self.skip()?;
@@ -285,11 +346,19 @@ impl<'a> Parser<'a> {
             }
             _ if props.anchor.is_some() || tagged => {
                 self.pop();
-                Ok(Event::Scalar { props, text: None, style: Style::Plain, start: behind, end: behind })
+                Ok(Event::Scalar {
+                    props,
+                    text: None,
+                    style: Style::Plain,
+                    start: behind,
+                    end: behind,
+                })
             }
-            ref other => {
-                Err(Fault::new(start, format!("found {}, expected a value", other.name())).opened(self.opened.last()))
-            }
+            ref other => Err(Fault::new(
+                start,
+                format!("found {}, expected a value", other.name()),
+            )
+            .opened(self.opened.last())),
         }
     }
 
@@ -299,7 +368,10 @@ impl<'a> Parser<'a> {
         match &token.token {
             Token::BlockEntry => {
                 self.skip()?;
-                if matches!(self.scanner.peek()?.token, Token::BlockEntry | Token::BlockEnd) {
+                if matches!(
+                    self.scanner.peek()?.token,
+                    Token::BlockEntry | Token::BlockEnd
+                ) {
                     return Ok(self.absent(State::BlockSequence));
                 }
                 self.states.push(State::BlockSequence);
@@ -327,7 +399,9 @@ impl<'a> Parser<'a> {
         }
         self.skip()?;
         match self.scanner.peek()?.token {
-            Token::BlockEntry | Token::Key | Token::Value | Token::BlockEnd => Ok(self.absent(State::Indentless)),
+            Token::BlockEntry | Token::Key | Token::Value | Token::BlockEnd => {
+                Ok(self.absent(State::Indentless))
+            }
             _ => {
                 self.states.push(State::Indentless);
                 self.node(true, false)
@@ -343,7 +417,9 @@ impl<'a> Parser<'a> {
                 self.behind = start;
                 self.skip()?;
                 match self.scanner.peek()?.token {
-                    Token::Key | Token::Value | Token::BlockEnd => Ok(self.absent(State::BlockMappingValue)),
+                    Token::Key | Token::Value | Token::BlockEnd => {
+                        Ok(self.absent(State::BlockMappingValue))
+                    }
                     _ => {
                         self.states.push(State::BlockMappingValue);
                         self.node(true, true)
@@ -393,7 +469,10 @@ impl<'a> Parser<'a> {
                 self.skip()?;
                 self.state = State::FlowPairKey;
                 let start = self.scanner.peek()?.start.at;
-                Ok(Event::Mapping { props: Props::NONE, start })
+                Ok(Event::Mapping {
+                    props: Props::NONE,
+                    start,
+                })
             }
             _ => {
                 self.states.push(State::FlowSequence { first: false });
@@ -444,6 +523,9 @@ impl<'a> Parser<'a> {
             return self.skip();
         }
         let (at, found) = (token.start.at, token.token.name());
-        Err(Fault::new(at, format!("found {found}, expected ',' or {bracket}")).opened(self.opened.last()))
+        Err(
+            Fault::new(at, format!("found {found}, expected ',' or {bracket}"))
+                .opened(self.opened.last()),
+        )
     }
 }

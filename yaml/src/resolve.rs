@@ -139,17 +139,25 @@ fn plain_kind_slow(text: &[u8]) -> Kind {
 
 /// The value of a plain scalar without a tag.
 pub(crate) fn plain(text: &str) -> Value {
-    let Some(first) = text.as_bytes().first() else { return Value::Null };
+    let Some(first) = text.as_bytes().first() else {
+        return Value::Null;
+    };
     let class = FIRST[*first as usize];
     if class == TEXT {
         return Value::Str;
     }
     match text {
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => return Value::Bool(true),
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => return Value::Bool(false),
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            return Value::Bool(true);
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            return Value::Bool(false);
+        }
         "~" | "null" | "Null" | "NULL" => return Value::Null,
         ".nan" | ".NaN" | ".NAN" => return Value::Float(f64::NAN),
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Value::Float(f64::INFINITY),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => {
+            return Value::Float(f64::INFINITY);
+        }
         "-.inf" | "-.Inf" | "-.INF" => return Value::Float(f64::NEG_INFINITY),
         _ => {}
     }
@@ -179,7 +187,9 @@ fn number(text: &str) -> Value {
     }
     // A second look at binary numbers accepts a sign behind the prefix.
     if let Some(digits) = text.strip_prefix("0b") {
-        return signed(digits, 2).or_else(|| unsigned(digits, 2)).unwrap_or(Value::Str);
+        return signed(digits, 2)
+            .or_else(|| unsigned(digits, 2))
+            .unwrap_or(Value::Str);
     }
     Value::Str
 }
@@ -224,7 +234,9 @@ fn magnitude(digits: &str, base: u32) -> Option<u64> {
     let mut value = 0u64;
     for digit in digits.chars() {
         let digit = digit.to_digit(base)?;
-        value = value.checked_mul(u64::from(base))?.checked_add(u64::from(digit))?;
+        value = value
+            .checked_mul(u64::from(base))?
+            .checked_add(u64::from(digit))?;
     }
     Some(value)
 }
@@ -232,9 +244,17 @@ fn magnitude(digits: &str, base: u32) -> Option<u64> {
 /// A float without whole digits: here underscores stand between digits only.
 fn dotted(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
-    let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
-    let fine = (0..bytes.len()).all(|at| bytes[at] != b'_' || (digit(at.checked_sub(1)) && digit(Some(at + 1))));
-    if fine { decimal(&text.replace('_', "")) } else { None }
+    let digit = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at))
+            .is_some_and(u8::is_ascii_digit)
+    };
+    let fine = (0..bytes.len())
+        .all(|at| bytes[at] != b'_' || (digit(at.checked_sub(1)) && digit(Some(at + 1))));
+    if fine {
+        decimal(&text.replace('_', ""))
+    } else {
+        None
+    }
 }
 
 /// A decimal float; none when it overflows.
@@ -274,7 +294,11 @@ fn decimal(text: &str) -> Option<f64> {
 pub(crate) fn tagged(tag: Tag, text: &str) -> Result<Value, Value> {
     let value = plain(text);
     let value = if tag == Tag::Timestamp || (tag == Tag::Int && value == Value::Str) {
-        if timestamp(text) { Value::Timestamp } else { value }
+        if timestamp(text) {
+            Value::Timestamp
+        } else {
+            value
+        }
     } else {
         value
     };
@@ -295,15 +319,21 @@ pub(crate) fn tagged(tag: Tag, text: &str) -> Result<Value, Value> {
 /// Whether the text is a date or a point in time, in the four forms that are known.
 fn timestamp(text: &str) -> bool {
     let mut rest = text.as_bytes();
-    let Some(year) = digits(&mut rest, 4, 4) else { return false };
+    let Some(year) = digits(&mut rest, 4, 4) else {
+        return false;
+    };
     if !eat(&mut rest, b"-") {
         return false;
     }
-    let Some(month) = digits(&mut rest, 1, 2) else { return false };
+    let Some(month) = digits(&mut rest, 1, 2) else {
+        return false;
+    };
     if !eat(&mut rest, b"-") {
         return false;
     }
-    let Some(day) = digits(&mut rest, 1, 2) else { return false };
+    let Some(day) = digits(&mut rest, 1, 2) else {
+        return false;
+    };
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
@@ -325,15 +355,21 @@ fn timestamp(text: &str) -> bool {
     } else {
         return false;
     };
-    let Some(hour) = digits(&mut rest, 1, 2) else { return false };
+    let Some(hour) = digits(&mut rest, 1, 2) else {
+        return false;
+    };
     if hour > 23 || !eat(&mut rest, b":") {
         return false;
     }
-    let Some(minute) = digits(&mut rest, 1, 2) else { return false };
+    let Some(minute) = digits(&mut rest, 1, 2) else {
+        return false;
+    };
     if minute > 59 || !eat(&mut rest, b":") {
         return false;
     }
-    let Some(second) = digits(&mut rest, 1, 2) else { return false };
+    let Some(second) = digits(&mut rest, 1, 2) else {
+        return false;
+    };
     if second > 59 {
         return false;
     }
@@ -454,7 +490,10 @@ mod tests {
             ("08", Value::Float(8.0)),
             ("0b-101", Value::Int(-5)),
             ("-0b101", Value::Int(-5)),
-            ("+18446744073709551615", Value::Float(18_446_744_073_709_551_615.0)),
+            (
+                "+18446744073709551615",
+                Value::Float(18_446_744_073_709_551_615.0),
+            ),
             ("18446744073709551615", Value::Uint(u64::MAX)),
             ("-9223372036854775808", Value::Int(i64::MIN)),
             ("1:30", Value::Str),
@@ -478,10 +517,21 @@ mod tests {
 
     #[test]
     fn timestamps_are_the_four_known_forms() {
-        for yes in ["2001-12-14", "2001-2-3T4:5:6Z", "2001-12-14t21:59:43.10-05:00", "2001-12-14 21:59:43.1"] {
+        for yes in [
+            "2001-12-14",
+            "2001-2-3T4:5:6Z",
+            "2001-12-14t21:59:43.10-05:00",
+            "2001-12-14 21:59:43.1",
+        ] {
             assert!(timestamp(yes), "{yes}");
         }
-        for no in ["2001-13-01", "2001-02-30", "01-01-01", "2001-12-14 21:59:43 -5", "2001-12-14T21:59:43"] {
+        for no in [
+            "2001-13-01",
+            "2001-02-30",
+            "01-01-01",
+            "2001-12-14 21:59:43 -5",
+            "2001-12-14T21:59:43",
+        ] {
             assert!(!timestamp(no), "{no}");
         }
     }

@@ -128,6 +128,9 @@ impl<'c> Commit<'c> {
             entry.write(code, &mut line);
             report.append(&line)?;
         }
+        if code.kind().is_loss() {
+            return Ok(());
+        }
         ui.finding(&Finding {
             code,
             input: entry.input.unwrap_or_default().to_owned(),
@@ -295,7 +298,7 @@ impl<'c> Commit<'c> {
     pub(crate) fn finish(mut self, engine: &Engine, ui: &mut Ui) -> Result<Totals, Fatal> {
         let parts = std::mem::take(&mut self.parts);
         engine.merge(parts, |merged| match merged {
-            Merged::Document(_, name, bytes) => {
+            Merged::Document(name, bytes) => {
                 let output = match &self.plan.destination {
                     Destination::Folder(folder) => {
                         let target = folder.join(&name);

@@ -7,7 +7,8 @@ use crate::input::{ReadError, Reader, gather};
 use crate::output::format::Formatter;
 use crate::output::names;
 use kubeshape_publish::{
-    Base, MergeConflict, MergeV2, MergeV3, Options, Profile, Publisher, Shape as Published, SmdCompat, V2Fragments, V3Fragments,
+    Base, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource, Shape as Published, SmdCompat,
+    V2Form, V2Fragments, V3Fragments,
 };
 use kubeshape_schema::{Bump, Code, Note};
 use kubeshape_structural::Crd;
@@ -52,7 +53,7 @@ pub(crate) struct Scratch {
 #[derive(Debug)]
 pub(crate) enum Merged {
     /// The name of its file and its bytes.
-    Document(Target, String, Vec<u8>),
+    Document(String, Vec<u8>),
     /// A finding about the CustomResourceDefinition of that name.
     Finding(Code, Target, String, String),
 }
@@ -105,7 +106,6 @@ impl Engine {
         let mut fragments = Fragments::default();
         let mut notes = Vec::new();
         for target in &self.targets {
-            let shape = Some(target.shape);
             let published = || resource.versions().iter().filter(|version| version.is_published());
             match (target.shape, target.per) {
                 (Shape::V3, Per::Resource) => {
@@ -123,7 +123,10 @@ impl Engine {
                         sink.result(*target, version.version().name, self.format(*target, scratch))?;
                     }
                 }
-                (Shape::V2, _) => fragments.v2 = Some(resource.v2_fragments()),
+                (Shape::V2, _) => {
+                    let form = if self.onto.is_some() { V2Form::Served } else { V2Form::Merged };
+                    fragments.v2 = Some(resource.v2_fragments(form));
+                }
                 (Shape::Structural, _) => {
                     for version in published().filter(|version| version.schema().is_some()) {
                         scratch.bytes.clear();
@@ -131,41 +134,47 @@ impl Engine {
                         sink.result(*target, version.version().name, self.format(*target, scratch))?;
                     }
                 }
-                (Shape::Smd, _) => match resource.smd() {
-                    Ok(schema) => {
-                        scratch.bytes.clear();
-                        let in_its_format = write_smd(&schema, target.format, &mut scratch.bytes);
-                        let bytes = if in_its_format { &scratch.bytes } else { self.format(*target, scratch) };
-                        sink.result(*target, "", bytes)?;
-                    }
-                    Err(errors) => {
-                        for error in errors {
-                            sink.note(Note::new(Code::SmdError, crd.at, error.to_string()), shape);
-                        }
-                    }
-                },
+                (Shape::Smd, _) => self.smd(*target, crd, &resource, scratch, sink)?,
             }
-            if !self.losses {
-                continue;
-            }
-            match target.shape {
-                Shape::Smd => resource.smd_losses(&mut notes),
-                Shape::V3 => published().for_each(|version| version.losses(Published::V3, &mut notes)),
-                Shape::Structural => published().for_each(|version| version.losses(Published::Structural, &mut notes)),
-                Shape::V2 => {
-                    for version in published() {
-                        version.losses(Published::V2, &mut notes);
-                        if target.per == Per::Single {
-                            version.v2_default_losses(&mut notes);
-                        }
-                    }
-                }
-            }
-            for note in notes.drain(..) {
-                sink.note(note, shape);
+            if self.losses {
+                losses(*target, &resource, &mut notes);
+                notes.drain(..).for_each(|note| sink.note(note, Some(target.shape)));
             }
         }
         Ok(fragments)
+    }
+
+    fn smd<'a>(
+        &'a self,
+        target: Target,
+        crd: &'a Crd<'a>,
+        resource: &Resource<'a>,
+        scratch: &mut Scratch,
+        sink: &mut impl Sink<'a>,
+    ) -> Result<(), Fatal> {
+        match resource.smd() {
+            Ok(schema) => {
+                scratch.bytes.clear();
+                let bytes = match target.format {
+                    args::Format::Yaml => {
+                        kubeshape_smd::schema::print_yaml(&schema, &mut scratch.bytes);
+                        &scratch.bytes
+                    }
+                    args::Format::Json => {
+                        kubeshape_smd::schema::print_json(&schema, &mut scratch.bytes);
+                        self.format(target, scratch)
+                    }
+                };
+                sink.result(target, "", bytes)?;
+            }
+            Err(errors) => {
+                for error in errors {
+                    let at = if error.at == 0 { crd.at } else { error.at };
+                    sink.note(Note::new(Code::SmdError, at, error.text), Some(target.shape));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Merges what the CustomResourceDefinitions of these names have added, and gives the documents one by one.
@@ -179,6 +188,7 @@ impl Engine {
     ) -> Result<(), Fatal> {
         let (mut v3, mut v2) = (MergeV3::new(), MergeV2::new());
         let empty = parts.is_empty();
+        let owners = if self.onto.is_some() { owners(&parts) } else { BTreeMap::new() };
         for (name, fragments) in parts {
             for part in fragments.v3 {
                 v3.add(&name, part);
@@ -194,7 +204,7 @@ impl Engine {
                     give(match document {
                         Ok(bytes) => {
                             let bytes = self.format_owned(*target, bytes, &mut scratch);
-                            Merged::Document(*target, names::group_version(&path, target.format), bytes)
+                            Merged::Document(names::group_version(&path, target.format), bytes)
                         }
                         Err(conflict) => {
                             let MergeConflict { second, .. } = &conflict;
@@ -202,20 +212,34 @@ impl Engine {
                         }
                     })?;
                 }
+            } else if let Some((name, document)) = &self.onto {
+                let merge = std::mem::take(&mut v2);
+                let owner = |name: &str| owners.get(name).cloned().unwrap_or_default();
+                match merge.finish_onto(self.publisher.base(), document, self.publisher.options().profile) {
+                    Ok(merged) => {
+                        for path in merged.dropped_paths {
+                            give(Merged::Finding(Code::V2PathDropped, *target, owner(&path), path))?;
+                        }
+                        for (from, to) in merged.renamed {
+                            let detail = format!("{from} is called {to}");
+                            give(Merged::Finding(Code::Renamed, *target, owner(&from), detail))?;
+                        }
+                        let bytes = self.format_owned(*target, merged.document, &mut scratch);
+                        give(Merged::Document(names::single(target.format), bytes))?;
+                    }
+                    Err(MergeError::DuplicatePath(path)) => {
+                        let detail = MergeError::DuplicatePath(path.clone()).to_string();
+                        give(Merged::Finding(Code::PathConflict, *target, owner(&path), detail))?;
+                    }
+                    Err(error) => return Err(Fatal::Read { path: name.into(), message: error.to_string() }),
+                }
             } else {
-                let bytes = self.merge_v2(std::mem::take(&mut v2))?;
+                let bytes = std::mem::take(&mut v2).finish(self.publisher.base());
                 let bytes = self.format_owned(*target, bytes, &mut scratch);
-                give(Merged::Document(*target, names::single(target.format), bytes))?;
+                give(Merged::Document(names::single(target.format), bytes))?;
             }
         }
         Ok(())
-    }
-
-    fn merge_v2(&self, merge: MergeV2) -> Result<Vec<u8>, Fatal> {
-        match &self.onto {
-            None => Ok(merge.finish(self.publisher.base())),
-            Some((name, _)) => Err(Fatal::Usage(format!("{name}: --onto is not available yet"))),
-        }
     }
 
     fn format<'s>(&self, target: Target, scratch: &'s mut Scratch) -> &'s [u8] {
@@ -230,9 +254,30 @@ impl Engine {
     }
 }
 
-/// Appends an SMD schema and says whether that is in the format already, as opposed to compact JSON.
-fn write_smd(_schema: &kubeshape_smd::Schema, _format: args::Format, _out: &mut Vec<u8>) -> bool {
-    true
+/// What a shape does not hold of a resource.
+fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>) {
+    let published = resource.versions().iter().filter(|version| version.is_published());
+    match target.shape {
+        Shape::Smd => resource.smd_losses(notes),
+        Shape::V3 => published.for_each(|version| version.losses(Published::V3, notes)),
+        Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
+        Shape::V2 => {
+            for version in published {
+                version.losses(Published::V2, notes);
+                if target.per == Per::Single {
+                    version.v2_default_losses(notes);
+                }
+            }
+        }
+    }
+}
+
+/// The CustomResourceDefinition that each path and definition of v2 comes from.
+fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
+    let parts = parts.iter().filter_map(|(name, part)| Some((name, part.v2.as_ref()?)));
+    parts
+        .flat_map(|(name, v2)| v2.paths.iter().chain(&v2.definitions).map(|part| (part.name.clone(), name.clone())))
+        .collect()
 }
 
 /// The documents of files and folders.

@@ -13,10 +13,12 @@ mod report;
 mod worker;
 
 pub(crate) use commit::Totals;
-pub(crate) use finding::{Excerpt, Finding};
+#[cfg(test)]
+pub(crate) use finding::Excerpt;
+pub(crate) use finding::Finding;
 
 use crate::args::{ConvertArgs, Duplicates, When};
-use crate::error::{Fatal, describe};
+use crate::error::Fatal;
 use crate::output::Stage;
 use crate::ui::Ui;
 use commit::Commit;
@@ -120,8 +122,6 @@ fn clean_up_when_interrupted(stage: Arc<Stage>) {
         crate::ui::fatal(&Fatal::Interrupted, false);
         std::process::exit(2);
     };
-    if let Err(error) = ctrlc::set_handler(handler) {
-        // Without it, the default remains: the process ends and may leave a temporary file.
-        let _ = describe(&std::io::Error::other(error));
-    }
+    // Without it the default remains: the process ends at once and may leave a temporary file.
+    let _ = ctrlc::set_handler(handler);
 }

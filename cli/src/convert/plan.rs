@@ -85,11 +85,6 @@ impl Plan {
         let keep = collisions(args, &destination, folder.as_deref(), &gathered, &targets)?;
         Ok(Plan { targets, destination, gathered, keep })
     }
-
-    /// The target of a shape, if it is wanted.
-    pub(crate) fn target(&self, shape: Shape) -> Option<Target> {
-        self.targets.iter().copied().find(|target| target.shape == shape)
-    }
 }
 
 fn usage(message: impl Into<String>) -> Fatal {

@@ -36,8 +36,7 @@ pub struct Ref<'t> {
 
 impl<'t> Ref<'t> {
     /// A reference that says nothing: as element type of a map, that undeclared keys are errors.
-    pub const EMPTY: Ref<'static> =
-        Ref { named: None, inlined: AtomId::EMPTY, relationship: None, nullable: false };
+    pub const EMPTY: Ref<'static> = Ref { named: None, inlined: AtomId::EMPTY, relationship: None, nullable: false };
 
     /// A reference to a named type.
     pub fn named(name: &'t str) -> Self {
@@ -168,6 +167,8 @@ impl Builder {
     }
 
     /// Ends a map.
+    // The mark is used up, so that no map is ended twice.
+    #[allow(clippy::needless_pass_by_value)]
     pub fn map(&mut self, fields: Mark, def: MapDef<'_>) -> MapId {
         let element = self.type_ref(def.element);
         let relationship = self.map_relationship(def.relationship);

@@ -66,7 +66,9 @@ impl PartialEq for Map<'_> {
 
 impl PartialEq for Field<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name() && self.default_json() == other.default_json() && self.type_ref() == other.type_ref()
+        self.name() == other.name()
+            && self.default_json() == other.default_json()
+            && self.type_ref() == other.type_ref()
     }
 }
 
@@ -74,6 +76,9 @@ impl PartialEq for Union<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.discriminator() == other.discriminator()
             && self.deduce_invalid_discriminator() == other.deduce_invalid_discriminator()
-            && self.fields().map(|f| (f.field_name(), f.discriminator_value())).eq(other.fields().map(|f| (f.field_name(), f.discriminator_value())))
+            && self
+                .fields()
+                .map(|f| (f.field_name(), f.discriminator_value()))
+                .eq(other.fields().map(|f| (f.field_name(), f.discriminator_value())))
     }
 }

@@ -31,7 +31,5 @@ pub use builtin::{UNTYPED_ATOMIC, UNTYPED_DEDUCED, add_untyped_types, deduced, u
 pub use model::{AtomId, ListId, MAX_DEPTH, MapId, Relationship, Scalar, Schema};
 pub use print_json::print_json;
 pub use print_yaml::print_yaml;
-pub use read::{ReadError, read};
-pub use view::{
-    Atom, Field, Fields, Keys, List, Map, TypeDef, TypeRef, Types, Union, UnionField, UnionFields, Unions,
-};
+pub use read::{ReadError, ReadErrors, read};
+pub use view::{Atom, Field, Fields, Keys, List, Map, TypeDef, TypeRef, Types, Union, UnionField, UnionFields, Unions};

@@ -1,13 +1,14 @@
 //! Schemas as JSON, members in upstream's order.
 
-use super::model::Schema;
+use super::model::{AtomId, Schema};
 use super::view::{Atom, Field, List, Map, TypeDef, TypeRef, Union};
 use kubeshape_schema::escape::{self, Escape};
 use std::fmt;
 
 /// Appends the schema as compact JSON.
 ///
-/// The members are those of the YAML form, in the same order.
+/// The members are those of the YAML form, in the same order. Names are written even if they are empty,
+/// which upstream does not do, because without them the schema cannot be read again.
 ///
 /// # Example: the empty schema
 /// ```
@@ -61,9 +62,7 @@ fn array<T>(out: &mut Vec<u8>, items: impl Iterator<Item = T>, print: impl Fn(&m
 
 fn type_def(out: &mut Vec<u8>, def: TypeDef<'_>) {
     let start = open(out);
-    if !def.name().is_empty() {
-        text(out, start, "name", def.name());
-    }
+    text(out, start, "name", def.name());
     atom_members(out, start, def.atom());
     out.push(b'}');
 }
@@ -136,10 +135,21 @@ fn map(out: &mut Vec<u8>, map: Map<'_>) {
 
 fn field(out: &mut Vec<u8>, field: Field<'_>) {
     let start = open(out);
-    if !field.name().is_empty() {
-        text(out, start, "name", field.name());
-    }
-    if !field.type_ref().is_empty() {
+    text(out, start, "name", field.name());
+    let type_data = field.data.type_ref;
+    let constant: &[u8] = match type_data.atom {
+        _ if !type_data.is_plain_atom() => b"",
+        AtomId::STRING => br#""type":{"scalar":"string"}"#,
+        AtomId::NUMERIC => br#""type":{"scalar":"numeric"}"#,
+        AtomId::BOOLEAN => br#""type":{"scalar":"boolean"}"#,
+        AtomId::UNTYPED => br#""type":{"scalar":"untyped"}"#,
+        _ => b"",
+    };
+    if !constant.is_empty() {
+        // Most fields are of these types.
+        out.push(b',');
+        out.extend_from_slice(constant);
+    } else if !field.type_ref().is_empty() {
         key(out, start, "type");
         type_ref(out, field.type_ref());
     }

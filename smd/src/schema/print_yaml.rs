@@ -30,9 +30,7 @@ pub fn print_yaml(schema: &Schema, out: &mut Vec<u8>) {
     out.extend_from_slice(b"types:\n");
     for def in schema.types() {
         let start = out.len();
-        if !def.name().is_empty() {
-            text(out, 2, "name: ", def.name());
-        }
+        text(out, 2, "name: ", def.name());
         atom_members(out, 2, def.atom());
         item(out, start, 0);
     }
@@ -148,9 +146,7 @@ fn field(out: &mut Vec<u8>, depth: usize, field: Field<'_>) {
         return;
     }
     let start = out.len();
-    if !field.name().is_empty() {
-        text(out, depth + 2, "name: ", field.name());
-    }
+    text(out, depth + 2, "name: ", field.name());
     if !field.type_ref().is_empty() {
         line(out, depth + 2, "type:\n");
         type_ref(out, depth + 4, field.type_ref());

@@ -345,12 +345,3 @@ iterators! {
     /// The fields of a union.
     UnionFields: (Text, Text) => UnionField<'s>, |schema, data| UnionField { schema, data };
 }
-
-impl<'s> IntoIterator for &'s Schema {
-    type Item = TypeDef<'s>;
-    type IntoIter = Types<'s>;
-
-    fn into_iter(self) -> Types<'s> {
-        self.types()
-    }
-}

@@ -1,12 +1,14 @@
 //! Texts and JSON values inside block YAML.
 
-/// Whether every reader of YAML takes `text`, unquoted, as this text: it begins with a letter or an
+/// Whether every reader of YAML takes `text`, unquoted, as this text: it begins with a letter, an
 /// underscore, goes on with letters, digits and a few signs that mean nothing in YAML, and is too long
 /// for the words that YAML 1.1 reads as booleans or null.
 #[inline]
 pub(super) fn surely_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
-    bytes.len() > 5 && matches!(bytes[0], b'a'..=b'z' | b'A'..=b'Z' | b'_') && bytes.iter().all(|b| PLAIN[usize::from(*b)])
+    bytes.len() > 5
+        && matches!(bytes[0], b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$')
+        && bytes.iter().all(|b| PLAIN[usize::from(*b)])
 }
 
 /// Letters, digits, `_`, `-`, `.`, `/` and `$`.
@@ -31,11 +33,14 @@ pub(super) fn string(out: &mut Vec<u8>, text: &str) {
     }
 }
 
+/// What YAML 1.1 reads as a boolean or null, in any mixture of cases that it knows.
+const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+
 /// A short text that is surely plain but for its length, and no word that stands for something else.
 fn is_plain_word(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let plain = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_')) && bytes.iter().all(|b| PLAIN[usize::from(*b)]);
-    const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+    let plain = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$'))
+        && bytes.iter().all(|b| PLAIN[usize::from(*b)]);
     plain && !WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
@@ -50,7 +55,12 @@ fn quoted(out: &mut Vec<u8>, text: &str) {
             '\n' => out.extend_from_slice(b"\\n"),
             '\t' => out.extend_from_slice(b"\\t"),
             '\r' => out.extend_from_slice(b"\\r"),
-            ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}' | '\u{10000}'.. => {
+            ' '..='~'
+            | '\u{a0}'..='\u{2027}'
+            | '\u{202a}'..='\u{d7ff}'
+            | '\u{e000}'..='\u{fefe}'
+            | '\u{ff00}'..='\u{fffd}'
+            | '\u{10000}'.. => {
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
             }
             c => out.extend_from_slice(format!("\\u{:04x}", c as u32).as_bytes()),

@@ -12,6 +12,17 @@ pub(super) enum Level {
     Field,
 }
 
+/// Nodes with none of these can only lack a type.
+const RARE: Flags = Flags::JUNCTOR
+    .with(Flags::PATTERN)
+    .with(Flags::EMBEDDED_RESOURCE)
+    .with(Flags::INT_OR_STRING)
+    .with(Flags::ARRAY_WITHOUT_ITEMS);
+
+/// What the root's metadata must not be.
+const SPECIAL: Flags =
+    Flags::NULLABLE.with(Flags::PRESERVE_UNKNOWN).with(Flags::EMBEDDED_RESOURCE).with(Flags::INT_OR_STRING);
+
 impl<'a> Checker<'a> {
     /// Checks a spine node and all below it.
     pub(super) fn invariants(&mut self, schema: &Schema<'a>, level: Level, path: &Step<'_>) {
@@ -28,11 +39,6 @@ impl<'a> Checker<'a> {
             self.invariants(inner, Level::Field, &path.child("additionalProperties"));
         }
 
-        const RARE: Flags = Flags::JUNCTOR
-            .with(Flags::PATTERN)
-            .with(Flags::EMBEDDED_RESOURCE)
-            .with(Flags::INT_OR_STRING)
-            .with(Flags::ARRAY_WITHOUT_ITEMS);
         if level == Level::Root || schema.flags.any(RARE) {
             self.rare_rules(schema, level, path);
         } else if schema.ty == Type::Absent && !schema.flags.any(Flags::PRESERVE_UNKNOWN) {
@@ -130,19 +136,14 @@ impl<'a> Checker<'a> {
     /// At the root, `metadata` may restrict `name` and `generateName` and say nothing else.
     fn root_metadata(&mut self, schema: &Schema<'a>, path: &Step<'_>) {
         let Some(metadata) = schema.property("metadata") else { return };
-        const SAID: Flags = Flags::NULLABLE
-            .with(Flags::PRESERVE_UNKNOWN)
-            .with(Flags::EMBEDDED_RESOURCE)
-            .with(Flags::INT_OR_STRING);
         let named = metadata.properties.iter().all(|p| matches!(p.name, "name" | "generateName"));
         // A default is refused, too, but by the rules for defaults.
-        let without_default =
-            Schema { default: None, flags: metadata.flags.without(Flags::DEFAULT), ..*metadata };
+        let without_default = Schema { default: None, flags: metadata.flags.without(Flags::DEFAULT), ..*metadata };
         let allowed = named
             && metadata.description.is_empty()
             && metadata.items.is_none()
             && metadata.additional.is_none()
-            && !metadata.flags.any(SAID)
+            && !metadata.flags.any(SPECIAL)
             && says_nothing(&without_default);
         if !allowed {
             let detail =

@@ -12,8 +12,12 @@ pub(super) fn object_meta<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> &'a st
     fields(reader, node, "a mapping of metadata", |r, key, value| {
         match key {
             "name" => name = r.text(value),
-            "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion" => { r.text(value); }
-            "generation" | "deletionGracePeriodSeconds" => { r.integer(value); }
+            "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion" => {
+                r.text(value);
+            }
+            "generation" | "deletionGracePeriodSeconds" => {
+                r.integer(value);
+            }
             "creationTimestamp" | "deletionTimestamp" => time(r, value),
             "labels" | "annotations" => text_map(r, value),
             "ownerReferences" => r.each_item(value, "a list of owner references", owner_reference),
@@ -29,8 +33,12 @@ pub(super) fn object_meta<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> &'a st
 fn owner_reference<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     fields(reader, node, "an owner reference", |r, key, value| {
         match key {
-            "apiVersion" | "kind" | "name" | "uid" => { r.text(value); }
-            "controller" | "blockOwnerDeletion" => { r.optional_boolean(value); }
+            "apiVersion" | "kind" | "name" | "uid" => {
+                r.text(value);
+            }
+            "controller" | "blockOwnerDeletion" => {
+                r.optional_boolean(value);
+            }
             _ => return false,
         }
         true
@@ -40,7 +48,9 @@ fn owner_reference<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
 fn managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     fields(reader, node, "a managed fields entry", |r, key, value| {
         match key {
-            "manager" | "operation" | "apiVersion" | "fieldsType" | "subresource" => { r.text(value); }
+            "manager" | "operation" | "apiVersion" | "fieldsType" | "subresource" => {
+                r.text(value);
+            }
             "time" => time(r, value),
             // Any JSON value is taken here.
             "fieldsV1" => {}
@@ -55,9 +65,13 @@ pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     fields(reader, node, "a status", |r, key, value| {
         match key {
             "conditions" => r.each_item(value, "a list of conditions", condition),
-            "acceptedNames" => { spec::names(r, value); }
+            "acceptedNames" => {
+                spec::names(r, value);
+            }
             "storedVersions" => texts(r, value),
-            "observedGeneration" => { r.integer(value); }
+            "observedGeneration" => {
+                r.integer(value);
+            }
             _ => return false,
         }
         true
@@ -67,9 +81,13 @@ pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
 fn condition<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     fields(reader, node, "a condition", |r, key, value| {
         match key {
-            "type" | "status" | "reason" | "message" => { r.text(value); }
+            "type" | "status" | "reason" | "message" => {
+                r.text(value);
+            }
             "lastTransitionTime" => time(r, value),
-            "observedGeneration" => { r.integer(value); }
+            "observedGeneration" => {
+                r.integer(value);
+            }
             _ => return false,
         }
         true

@@ -71,7 +71,9 @@ pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Conv
     spec.at = node.index();
     fields(&mut reader, node, "a CustomResourceDefinition", |r, key, value| {
         match key {
-            "apiVersion" | "kind" => { r.text(value); }
+            "apiVersion" | "kind" => {
+                r.text(value);
+            }
             "metadata" => name = meta::object_meta(r, value),
             "spec" => spec = spec::spec(r, value, version),
             "status" => meta::status(r, value),

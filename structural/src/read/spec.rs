@@ -24,6 +24,7 @@ pub(super) struct Spec<'a> {
 
 /// What v1 has per version, and v1beta1 also for all of them. The outer options tell null and absent
 /// from empty: only what was written at the top is handed down.
+#[allow(clippy::option_option)]
 #[derive(Clone, Copy, Default)]
 struct Parts<'a> {
     schema: Option<Option<&'a Schema<'a>>>,
@@ -70,7 +71,13 @@ impl<'a> Spec<'a> {
             "Cluster" => Scope::Cluster,
             _ => Scope::Other,
         };
-        let single = WrittenVersion { at: self.at, name: self.version, served: true, storage: true, ..WrittenVersion::default() };
+        let single = WrittenVersion {
+            at: self.at,
+            name: self.version,
+            served: true,
+            storage: true,
+            ..WrittenVersion::default()
+        };
         let written = match self.versions {
             [] if !self.version.is_empty() => std::slice::from_ref(&single),
             versions => versions,
@@ -273,7 +280,9 @@ fn selectable_field<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> &'a str {
 fn conversion<'a>(reader: &mut Reader<'a>, node: Node<'a>, beta: bool) {
     fields(reader, node, "a conversion", |r, key, value| {
         match key {
-            "strategy" => { r.text(value); }
+            "strategy" => {
+                r.text(value);
+            }
             "webhookClientConfig" if beta => client_config(r, value),
             "conversionReviewVersions" if beta => texts(r, value),
             "webhook" if !beta => fields(r, value, "a webhook", |r, key, value| {
@@ -293,12 +302,18 @@ fn conversion<'a>(reader: &mut Reader<'a>, node: Node<'a>, beta: bool) {
 fn client_config<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     fields(reader, node, "a client configuration", |r, key, value| {
         match key {
-            "url" => { r.text(value); }
+            "url" => {
+                r.text(value);
+            }
             "caBundle" => bytes(r, value),
             "service" => fields(r, value, "a reference to a service", |r, key, value| {
                 match key {
-                    "namespace" | "name" | "path" => { r.text(value); }
-                    "port" => { r.integer32(value); }
+                    "namespace" | "name" | "path" => {
+                        r.text(value);
+                    }
+                    "port" => {
+                        r.integer32(value);
+                    }
                     _ => return false,
                 }
                 true

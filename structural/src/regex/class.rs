@@ -49,11 +49,7 @@ fn named(text: &str) -> Result<Option<&str>, Mistake<'_>> {
     let Some(inner) = text.strip_prefix("[:") else { return Ok(None) };
     let Some(end) = inner.find(":]") else { return Ok(None) };
     let name = inner[..end].strip_prefix('^').unwrap_or(&inner[..end]);
-    if names::is_posix(name) {
-        Ok(Some(&inner[end + 2..]))
-    } else {
-        Err((RegexErrorKind::CharRange, &text[..end + 4]))
-    }
+    if names::is_posix(name) { Ok(Some(&inner[end + 2..])) } else { Err((RegexErrorKind::CharRange, &text[..end + 4])) }
 }
 
 /// `\d` and the like, if `text` starts with one.

@@ -3,8 +3,8 @@
 /// Names within `[:…:]`.
 pub(super) fn is_posix(name: &str) -> bool {
     const NAMES: [&str; 14] = [
-        "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space",
-        "upper", "word", "xdigit",
+        "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
+        "word", "xdigit",
     ];
     NAMES.binary_search(&name).is_ok()
 }
@@ -27,6 +27,7 @@ pub(super) fn is_unicode(name: &str) -> bool {
 const LONGEST: usize = 20;
 
 /// What Go 1.26 knows (Unicode 15), lower-cased and without blanks, sorted.
+#[rustfmt::skip]
 const UNICODE: [&str; 200] = [
     "adlam", "ahom", "any", "arabic", "armenian", "ascii", "assigned", "avestan", "balinese", "bamum",
     "batak", "bengali", "bhaiksuki", "bopomofo", "brahmi", "braille", "buginese", "buhid", "c", "carian",

@@ -1,0 +1,96 @@
+//! `cargo run --release -p kubeshape-bench -- PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]`
+//!
+//! Every measurement is a process of its own, so that its peak memory is its own; the rounds of all
+//! measurements are interleaved, so that a slow moment of the machine meets all of them, and the best
+//! round of each counts.
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::cast_precision_loss)]
+
+mod report;
+mod work;
+
+use kubeshape_publish::{Base, Options, Publisher};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+use work::{Counts, Scratch, Work};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("one") if arguments.len() >= 4 => one(&arguments),
+        Some(path) if !path.starts_with('-') => report::all(&arguments),
+        _ => {
+            eprintln!("usage: kubeshape-bench PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The base documents of a folder (`.json` files), or the built-in base.
+fn base(folder: Option<&String>) -> Base {
+    let Some(folder) = folder else { return Base::builtin() };
+    let documents: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.path().extension().is_some_and(|e| e == "json"))
+        .filter_map(|entry| Some((entry.path().display().to_string(), std::fs::read(entry.path()).ok()?)))
+        .collect();
+    Base::from_documents(&documents).unwrap_or_else(|error| {
+        eprintln!("{error}; using the built-in base");
+        Base::builtin()
+    })
+}
+
+/// Measures one thing in this process and prints it as JSON: `one WORK JOBS PATH [BASE]`.
+fn one(arguments: &[String]) -> ExitCode {
+    let (Some(work), Ok(jobs)) = (Work::parse(&arguments[1]), arguments[2].parse::<usize>()) else {
+        return ExitCode::from(2);
+    };
+    let files = work::files(Path::new(&arguments[3]));
+    let publisher = Publisher::new(base(arguments.get(4)), Options::default());
+    let start = Instant::now();
+    let mut counts = Counts::default();
+    if jobs == 1 {
+        let mut scratch = Scratch::new(&publisher);
+        for path in &files {
+            counts += work::file(work, path, &publisher, &mut scratch);
+        }
+    } else {
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let totals: Vec<Counts> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..jobs)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let (mut scratch, mut counts) = (Scratch::new(&publisher), Counts::default());
+                        while let Some(path) = files.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                            counts += work::file(work, path, &publisher, &mut scratch);
+                        }
+                        counts
+                    })
+                })
+                .collect();
+            workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
+        });
+        totals.into_iter().for_each(|part| counts += part);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{}",
+        serde_json::json!({
+            "work": arguments[1], "jobs": jobs, "files": files.len(), "crds": counts.crds,
+            "in_bytes": counts.input, "out_bytes": counts.output, "seconds": seconds, "max_rss_kib": peak_memory(),
+        })
+    );
+    ExitCode::SUCCESS
+}
+
+/// Peak resident memory of this process in KiB.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").trim().parse().ok()).unwrap_or(0)
+}

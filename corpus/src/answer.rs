@@ -1,0 +1,110 @@
+//! Answers of the Kubernetes libraries, as `conformance/oracle` prints them.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The answers for a stream of manifests.
+#[derive(Clone, Debug, Deserialize)]
+pub struct FileAnswer {
+    /// The name of the stream.
+    pub id: String,
+    /// The CustomResourceDefinitions in the order of the stream.
+    pub crds: Vec<CrdAnswer>,
+    /// All of them merged, if that was asked for.
+    pub merged: Option<Merged>,
+}
+
+/// The answer for one manifest: `error`, or all the rest.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CrdAnswer {
+    /// Why it does not decode.
+    pub error: Option<String>,
+    /// `metadata.name`
+    #[serde(default)]
+    pub name: String,
+    /// `v1` or `v1beta1`
+    #[serde(default)]
+    pub api_version: String,
+    /// After defaulting.
+    #[serde(default)]
+    pub preserve_unknown_fields: bool,
+    /// What a library panicked with, if one did.
+    pub panic: Option<String>,
+    /// The schema of server-side apply.
+    pub smd: Option<Box<RawValue>>,
+    /// Why there is none.
+    pub smd_error: Option<String>,
+    /// The versions in order.
+    #[serde(default)]
+    pub versions: Vec<VersionAnswer>,
+}
+
+/// The answer for one version.
+#[derive(Clone, Debug, Deserialize)]
+pub struct VersionAnswer {
+    /// Its name.
+    pub version: String,
+    /// Whether it is served.
+    pub served: bool,
+    /// Whether it is the storage version.
+    pub storage: bool,
+    /// Whether it has a schema.
+    #[serde(default)]
+    pub has_schema: bool,
+    /// Why the schema does not convert.
+    pub new_structural_error: Option<String>,
+    /// The v3 document, byte for byte.
+    pub v3: Option<Box<RawValue>>,
+    /// Why there is none.
+    pub v3_error: Option<String>,
+    /// The v2 document with the escapes of Go's `encoding/json`.
+    pub v2: Option<Box<RawValue>>,
+    /// Why there is none.
+    pub v2_error: Option<String>,
+}
+
+/// The merged documents.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Merged {
+    /// One per group version, ordered by path.
+    #[serde(default)]
+    pub v3: Vec<MergedV3>,
+    /// The v2 document.
+    pub v2: Option<MergedV2>,
+}
+
+/// The v3 document of a group version: `error`, or all the rest.
+#[derive(Clone, Debug, Deserialize)]
+pub struct MergedV3 {
+    /// `apis/GROUP/VERSION`
+    pub path: String,
+    /// Names of its CustomResourceDefinitions.
+    pub crds: Vec<String>,
+    /// Those for which a library failed.
+    #[serde(default)]
+    pub failed_crds: Vec<String>,
+    /// Why there is no document.
+    pub error: Option<String>,
+    /// Upper-case hexadecimal SHA-512 of the document.
+    #[serde(default)]
+    pub etag: String,
+    /// The document, byte for byte.
+    pub doc: Option<Box<RawValue>>,
+}
+
+/// The v2 document: `error`, or all the rest.
+#[derive(Clone, Debug, Deserialize)]
+pub struct MergedV2 {
+    /// Names of its CustomResourceDefinitions.
+    pub crds: Vec<String>,
+    /// Those for which a library failed.
+    #[serde(default)]
+    pub failed_crds: Vec<String>,
+    /// Why there is no document.
+    pub error: Option<String>,
+    /// Upper-case hexadecimal SHA-512 of the document.
+    #[serde(default)]
+    pub etag: String,
+    /// The document, byte for byte.
+    pub doc: Option<Box<RawValue>>,
+}

@@ -1,0 +1,107 @@
+//! The project's own inputs for tests: CustomResourceDefinitions of one rule each with the answers that the
+//! Kubernetes libraries gave ([`files`], [`answers`], [`merged`]), and generated ones ([`generate`]).
+//!
+//! Answers are kept as they were printed: hash and compare them as they stand.
+
+mod answer;
+pub mod generate;
+
+pub use answer::{CrdAnswer, FileAnswer, Merged, MergedV2, MergedV3, VersionAnswer};
+
+use serde::Deserialize;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The folder that holds `crds`, `recorded` and `yaml`.
+pub fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file of CustomResourceDefinitions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The path below `crds/`.
+    pub id: String,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl File {
+    /// The rule that the file stands for: the first line behind `# Rule: `, in JSON the annotation `rule`.
+    pub fn rule(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let text = text.trim_start_matches('\u{FEFF}');
+        if text.starts_with('{') {
+            let manifest: serde_json::Value = serde_json::from_str(text).ok()?;
+            return manifest["metadata"]["annotations"]["rule"].as_str().map(str::to_owned);
+        }
+        let first = text.split(['\n', '\r', '\u{85}', '\u{2028}']).next()?;
+        Some(first.strip_prefix("# Rule: ")?.trim().to_owned())
+    }
+
+    /// Whether the file belongs to the folders that are merged.
+    pub fn is_merged(&self) -> bool {
+        self.id.starts_with("rules/") || self.id.starts_with("realistic/")
+    }
+}
+
+/// All files below `crds/` in the order of their paths.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn files() -> io::Result<Vec<File>> {
+    let root = folder().join("crds");
+    let mut out = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let below = path.strip_prefix(&root).unwrap_or(&path);
+                let id = below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+                out.push(File { id, bytes: fs::read(&path)? });
+            }
+        }
+    }
+    out.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(out)
+}
+
+/// The recorded answers, one per file.
+///
+/// # Errors
+/// The record is missing or damaged.
+pub fn answers() -> io::Result<Vec<FileAnswer>> {
+    lines(&folder().join("recorded").join("crds.ndjson.gz"))
+}
+
+/// The recorded documents of the files that are merged.
+///
+/// # Errors
+/// The record is missing or damaged.
+pub fn merged() -> io::Result<Merged> {
+    let mut out = Merged::default();
+    for line in lines::<MergedLine>(&folder().join("recorded").join("merged.ndjson.gz"))? {
+        match line {
+            MergedLine::V3(document) => out.v3.push(document),
+            MergedLine::V2(document) => out.v2 = Some(document),
+        }
+    }
+    Ok(out)
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum MergedLine {
+    V3(MergedV3),
+    V2(MergedV2),
+}
+
+fn lines<T: for<'a> Deserialize<'a>>(path: &Path) -> io::Result<Vec<T>> {
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(fs::File::open(path)?).read_to_string(&mut text)?;
+    text.lines().map(|line| serde_json::from_str(line).map_err(io::Error::other)).collect()
+}
