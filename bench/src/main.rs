@@ -14,8 +14,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 use work::{Counts, Scratch, Work};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -17,7 +17,7 @@ struct Measured {
 const SHAPES: [&str; 3] = ["v3", "v2", "smd"];
 
 /// Measures everything and prints the table.
-pub fn all(arguments: &[String]) -> ExitCode {
+pub(crate) fn all(arguments: &[String]) -> ExitCode {
     let value = |flag: &str| arguments.iter().position(|a| a == flag).and_then(|i| arguments.get(i + 1)).cloned();
     let path = &arguments[0];
     let rounds: usize = value("--rounds").and_then(|n| n.parse().ok()).unwrap_or(5);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// One measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub(crate) enum Work {
     /// Reading the files from disk.
     Disk,
     /// Our reader without building anything.
@@ -32,7 +32,7 @@ pub enum Work {
 
 impl Work {
     /// All, with their names.
-    pub const ALL: [(&'static str, Work); 10] = [
+    pub(crate) const ALL: [(&'static str, Work); 10] = [
         ("disk", Work::Disk),
         ("read", Work::Read),
         ("saphyr", Work::Saphyr),
@@ -46,14 +46,14 @@ impl Work {
     ];
 
     /// The measurement of that name.
-    pub fn parse(name: &str) -> Option<Work> {
+    pub(crate) fn parse(name: &str) -> Option<Work> {
         Work::ALL.iter().find(|(n, _)| *n == name).map(|(_, work)| *work)
     }
 }
 
 /// Memory that a worker uses again for every file.
 #[derive(Default)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     file: Vec<u8>,
     tape: Tape,
     arena: Bump,
@@ -76,7 +76,7 @@ spec:
 
 impl Scratch {
     /// Nothing but what the floors print.
-    pub fn new(publisher: &Publisher) -> Scratch {
+    pub(crate) fn new(publisher: &Publisher) -> Scratch {
         let mut scratch = Scratch { file: EMPTY.into(), ..Scratch::default() };
         let shared = [Work::V3, Work::V2].map(|work| {
             documents(work, publisher, &mut scratch, &mut Counts::default());
@@ -88,13 +88,13 @@ impl Scratch {
 
 /// Counts of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Bytes read.
-    pub input: usize,
+    pub(crate) input: usize,
     /// Bytes printed.
-    pub output: usize,
+    pub(crate) output: usize,
     /// CustomResourceDefinitions.
-    pub crds: usize,
+    pub(crate) crds: usize,
 }
 
 impl std::ops::AddAssign for Counts {
@@ -106,7 +106,7 @@ impl std::ops::AddAssign for Counts {
 }
 
 /// The files with a YAML suffix below a folder, sorted.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -124,7 +124,7 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Does one file's work.
-pub fn file(work: Work, path: &Path, publisher: &Publisher, scratch: &mut Scratch) -> Counts {
+pub(crate) fn file(work: Work, path: &Path, publisher: &Publisher, scratch: &mut Scratch) -> Counts {
     use std::io::Read;
     scratch.file.clear();
     if let Ok(mut file) = std::fs::File::open(path) {

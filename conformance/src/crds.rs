@@ -4,7 +4,9 @@ use crate::golden;
 use crate::input::{Answer, OurCrd, answers};
 use crate::known::Known;
 use crate::table::{Table, Verdict};
-use kubeshape_publish::{MergeV2, MergeV3, Publisher};
+use crate::verdict::{bytes, bytes_and_etag, equal, etag_or_bytes, json};
+use crate::cluster::Cluster;
+use kubeshape_publish::Publisher;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,10 +143,6 @@ fn without_base(record: &Record<'_>, label: &str, table: &mut Table) {
     }
 }
 
-fn equal<T: PartialEq + std::fmt::Debug>(ours: &T, theirs: &T) -> Verdict {
-    if ours == theirs { Verdict::Equal } else { Verdict::Differing(format!("{ours:?}, theirs {theirs:?}")) }
-}
-
 fn smd(record: &Record<'_>, crd: &OurCrd, label: &str, table: &mut Table) {
     let verdict = match (&crd.smd, record.smd, &record.smd_error) {
         (Ok(ours), Some(theirs), _) => json(ours, theirs),
@@ -174,49 +172,6 @@ fn version(record: &Record<'_>, crd: Option<&OurCrd>, index: usize, label: &str,
     }
 }
 
-fn bytes(ours: &[u8], theirs: &[u8]) -> Verdict {
-    golden::first_byte_difference(ours, theirs).map_or(Verdict::Equal, Verdict::Differing)
-}
-
-fn json(ours: &[u8], theirs: &RawValue) -> Verdict {
-    let parsed = serde_json::from_slice(ours).and_then(|ours| Ok((ours, serde_json::from_str(theirs.get())?)));
-    match parsed {
-        Ok((ours, theirs)) => golden::first_difference(&ours, &theirs).map_or(Verdict::Equal, Verdict::Differing),
-        Err(error) => Verdict::Differing(format!("not JSON: {error}")),
-    }
-}
-
-/// The CRDs of a folder, the first of every name, with the merged documents.
-pub struct Cluster {
-    /// Documents of group versions.
-    pub v3: BTreeMap<String, Result<Vec<u8>, String>>,
-    /// The v2 document.
-    pub v2: Vec<u8>,
-}
-
-/// Merges all CRDs of the given files in order; of several with one name the first counts.
-pub fn cluster(files: &[std::path::PathBuf], publisher: &Publisher) -> Cluster {
-    let mut names = BTreeSet::new();
-    let (mut v3, mut v2) = (MergeV3::new(), MergeV2::new());
-    for file in files {
-        let Ok(bytes) = golden::read(file) else { continue };
-        for answer in answers(&bytes, publisher) {
-            let Answer::Crd(crd) = answer else { continue };
-            if !names.insert(crd.name.clone()) {
-                continue;
-            }
-            for version in crd.versions.iter().filter(|version| version.served) {
-                v3.add(&crd.name, version.v3_fragments.clone());
-            }
-            v2.add(&crd.name, crd.v2_fragments);
-        }
-    }
-    Cluster {
-        v3: v3.finish(publisher.base()).map(|(path, document)| (path, document.map_err(|e| e.to_string()))).collect(),
-        v2: v2.finish(publisher.base()),
-    }
-}
-
 /// The index of v3 documents and its ETag.
 fn index(cluster: &Cluster) -> (Vec<u8>, String) {
     let mut paths = serde_json::Map::new();
@@ -236,7 +191,7 @@ fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
         Ok(text) => text,
         Err(error) => return table.add("records", project, Verdict::Missing(error.to_string())),
     };
-    let ours = publisher.map(|publisher| cluster(&golden::files(&corpus.join("crds").join(project)), publisher));
+    let ours = publisher.map(|publisher| Cluster::of_files(&golden::files(&corpus.join("crds").join(project)), publisher));
     let mut theirs_v3 = BTreeSet::new();
     for record in lines(&text, file, table) {
         let (row, label) = match record.record.as_str() {
@@ -261,7 +216,7 @@ fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
                     (Some(ours), theirs) => Verdict::Differing(format!("{:?}, theirs {theirs:?}", ours.as_ref().map(Vec::len))),
                 }
             }
-            "v2" => etag_only(&ours.v2, theirs, &record.etag),
+            "v2" => etag_or_bytes(&ours.v2, theirs, &record.etag),
             _ => {
                 let (index, etag) = index(ours);
                 bytes_and_etag(&index, theirs, &etag, &record.etag)
@@ -271,25 +226,5 @@ fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
     }
     for path in ours.iter().flat_map(|ours| ours.v3.keys()).filter(|path| !theirs_v3.contains(*path)) {
         table.add("merged v3", &format!("{project} {path}"), Verdict::Differing("only ours".to_owned()));
-    }
-}
-
-fn bytes_and_etag(ours: &[u8], theirs: &[u8], our_etag: &str, their_etag: &str) -> Verdict {
-    match bytes(ours, theirs) {
-        Verdict::Equal if our_etag == their_etag => Verdict::Equal,
-        Verdict::Equal => Verdict::Differing(format!("etag {our_etag}, theirs {their_etag}")),
-        other => other,
-    }
-}
-
-/// The recording of the v2 document was escaped once more; its ETag is of the unescaped bytes.
-fn etag_only(ours: &[u8], theirs: &[u8], their_etag: &str) -> Verdict {
-    let our_etag = golden::etag(ours);
-    if our_etag == their_etag {
-        return Verdict::Equal;
-    }
-    match bytes(ours, theirs) {
-        Verdict::Equal => Verdict::Differing(format!("etag {our_etag}, theirs {their_etag}")),
-        other => other,
     }
 }

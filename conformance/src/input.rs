@@ -53,6 +53,16 @@ pub enum Answer {
     Unreadable(String),
 }
 
+impl Answer {
+    /// The CustomResourceDefinition, if there is one.
+    pub fn into_crd(self) -> Option<OurCrd> {
+        match self {
+            Answer::Crd(crd) => Some(*crd),
+            Answer::Unreadable(_) => None,
+        }
+    }
+}
+
 /// Our answers for a file, in document order; what is no CustomResourceDefinition gives none.
 pub fn answers(bytes: &[u8], publisher: &Publisher) -> Vec<Answer> {
     let mut out = Vec::new();

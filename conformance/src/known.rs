@@ -1,31 +1,21 @@
 //! `KNOWN.md`: differences that stay, each with its reason.
 
-/// One entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
-    area: String,
-    row: String,
-    record: String,
-}
+use std::collections::BTreeSet;
 
 /// The entries of `KNOWN.md`.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    entries: Vec<Entry>,
+    /// `AREA ROW RECORD`: names of rows hold blanks, so an entry is only taken as a whole.
+    entries: BTreeSet<String>,
 }
 
 impl Known {
-    /// Reads lines of the form ``- `AREA ROW RECORD`: reason``; everything else is prose.
+    /// Reads lines of the form ``- `AREA ROW RECORD`: reason``; everything else is prose. An entry without
+    /// a reason is none.
     pub fn parse(text: &str) -> Known {
         let entries = text.lines().filter_map(|line| {
             let (entry, reason) = line.strip_prefix("- `")?.split_once("`: ")?;
-            let mut words = entry.splitn(3, ' ');
-            let entry = Entry {
-                area: words.next()?.to_owned(),
-                row: words.next()?.to_owned(),
-                record: words.next()?.to_owned(),
-            };
-            (!reason.trim().is_empty()).then_some(entry)
+            (!reason.trim().is_empty()).then(|| entry.to_owned())
         });
         Known { entries: entries.collect() }
     }
@@ -37,6 +27,13 @@ impl Known {
 
     /// Whether an entry names the record.
     pub fn explains(&self, area: &str, row: &str, record: &str) -> bool {
-        self.entries.iter().any(|e| e.area == area && e.row == row && e.record == record)
+        self.entries.contains(&format!("{area} {row} {record}"))
+    }
+
+    /// The entries of an area.
+    pub fn of_area<'k>(&'k self, area: &'k str) -> impl Iterator<Item = &'k str> {
+        self.entries.iter().map(String::as_str).filter(move |entry| {
+            entry.strip_prefix(area).is_some_and(|rest| rest.starts_with(' '))
+        })
     }
 }

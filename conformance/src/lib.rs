@@ -1,25 +1,68 @@
 //! Compares kubeshape's answers with recorded answers of the originals, and prints one table per area.
 
+pub mod answers;
+pub mod apiserver;
+pub mod cluster;
 pub mod crds;
 pub mod golden;
 pub mod input;
 pub mod known;
+pub mod own;
 pub mod table;
+pub mod verdict;
 
+use apiserver::BaseDocuments;
+use known::Known;
 use kubeshape_publish::{Base, BaseError, Options, Publisher};
 use std::path::Path;
+use table::Table;
 
-/// A publisher over the base documents of a folder: every OpenAPI document below it, `.zst` and `.gz`
-/// decompressed.
-///
-/// # Errors
-/// A document is no OpenAPI document.
-pub fn publisher(base: &Path) -> Result<Option<Publisher>, BaseError> {
-    let documents = base_documents(base);
-    if documents.is_empty() {
-        return Ok(None);
+/// A publisher over base documents, and the v2 document among them.
+#[derive(Clone, Debug)]
+pub struct BaseFolder {
+    /// The publisher.
+    pub publisher: Publisher,
+    v2: Option<Vec<u8>>,
+}
+
+impl BaseFolder {
+    /// Every OpenAPI document below a folder, `.zst` and `.gz` decompressed; `None` if there is none.
+    ///
+    /// # Errors
+    /// A document cannot be read.
+    pub fn read(folder: &Path) -> Result<Option<BaseFolder>, BaseError> {
+        let documents = base_documents(folder);
+        if documents.is_empty() {
+            return Ok(None);
+        }
+        let publisher = Publisher::new(Base::from_documents(&documents)?, Options::default());
+        let v2 = documents.into_iter().map(|(_, bytes)| bytes).find(|bytes| bytes.starts_with(b"{\"swagger\""));
+        Ok(Some(BaseFolder { publisher, v2 }))
     }
-    Ok(Some(Publisher::new(Base::from_documents(&documents)?, Options::default())))
+
+    /// The documents as the area `apiserver` wants them.
+    pub fn documents(&self) -> BaseDocuments<'_> {
+        BaseDocuments { publisher: &self.publisher, v2: self.v2.as_deref() }
+    }
+}
+
+/// The areas that compare with the folders of recorded answers.
+pub const AREAS: [&str; 2] = ["crds", "apiserver"];
+
+/// Whether a golden folder holds anything of an area.
+pub fn has_records(area: &str, golden: &Path) -> bool {
+    match area {
+        "apiserver" => apiserver::has_records(golden),
+        area => golden.join(area).is_dir(),
+    }
+}
+
+/// Compares one of [`AREAS`]; without `base`, every answer that needs one is missing.
+pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolder>, known: Known) -> Table {
+    match area {
+        "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),
+        _ => crds::compare(golden, corpus, base.map(|base| &base.publisher), known),
+    }
 }
 
 /// The OpenAPI documents of a folder by name.

@@ -2,52 +2,109 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use kubeshape_conformance::known::Known;
+use kubeshape_conformance::table::Table;
+use kubeshape_conformance::{AREAS, BaseFolder, compare, has_records, own};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+const USAGE: &str = "\
+usage: kubeshape-conformance [AREA…] [--json]
+
+Compares kubeshape's answers with recorded answers of the originals and prints a table per area.
+Exits with 1 if any answer differs or is missing that KNOWN.md does not name.
+
+areas:
+  crds        the libraries' answers for every CustomResourceDefinition
+  apiserver   a real server's documents
+  corpus      the libraries' answers for the project's own corpus (needs no folder)
+Without areas: crds and apiserver, as far as the golden folder holds them.
+
+KUBESHAPE_CORPUS  folder of inputs
+KUBESHAPE_GOLDEN  folder of recorded answers
+KUBESHAPE_BASE    folder of base documents; if not set, $KUBESHAPE_GOLDEN/apiserver/empty";
+
+#[derive(Default)]
+struct Arguments {
+    areas: Vec<String>,
+    json: bool,
+}
+
 fn main() -> ExitCode {
-    let mut json = false;
-    let mut areas: Vec<String> = Vec::new();
-    for argument in std::env::args().skip(1) {
-        match argument.as_str() {
-            "--json" => json = true,
-            "--help" | "-h" => {
-                println!("usage: kubeshape-conformance [AREA…] [--json]\nareas: crds\nreads KUBESHAPE_CORPUS, KUBESHAPE_GOLDEN and KUBESHAPE_BASE (else $KUBESHAPE_GOLDEN/apiserver/empty)");
-                return ExitCode::SUCCESS;
-            }
-            "crds" => areas.push(argument),
-            other => {
-                eprintln!("unknown area {other:?}; areas: crds");
-                return ExitCode::from(2);
-            }
+    let arguments = match parse(std::env::args().skip(1)) {
+        Ok(Some(arguments)) => arguments,
+        Ok(None) => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
         }
-    }
-    if areas.is_empty() {
-        areas.push("crds".to_owned());
-    }
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), folder("KUBESHAPE_GOLDEN")) else {
-        eprintln!("set KUBESHAPE_CORPUS and KUBESHAPE_GOLDEN to the folders of inputs and of recorded answers");
-        return ExitCode::from(2);
+        Err(error) => return no_answer(&error),
     };
-    let base = folder("KUBESHAPE_BASE").unwrap_or_else(|| golden.join("apiserver").join("empty"));
-    let publisher = match kubeshape_conformance::publisher(&base) {
-        Ok(publisher) => publisher,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => no_answer(&error),
+    }
+}
+
+fn no_answer(error: &str) -> ExitCode {
+    eprintln!("{error}");
+    ExitCode::from(2)
+}
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments>, String> {
+    let mut out = Arguments::default();
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--json" => out.json = true,
+            "--help" | "-h" => return Ok(None),
+            area if AREAS.contains(&area) || area == "corpus" => out.areas.push(argument),
+            other => return Err(format!("unknown area {other:?}\n\n{USAGE}")),
         }
+    }
+    Ok(Some(out))
+}
+
+fn folder(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from)
+}
+
+/// Whether every area passed.
+fn run(arguments: &Arguments) -> Result<bool, String> {
+    let golden = folder("KUBESHAPE_GOLDEN");
+    let mut areas = arguments.areas.clone();
+    if areas.is_empty() {
+        let golden = golden.as_ref().ok_or_else(missing_folders)?;
+        areas.extend(AREAS.iter().filter(|area| has_records(area, golden)).map(|area| (*area).to_owned()));
+        if areas.is_empty() {
+            areas.extend(AREAS.map(str::to_owned));
+        }
+    }
+    let base = match folder("KUBESHAPE_BASE").or_else(|| Some(golden.as_ref()?.join("apiserver").join("empty"))) {
+        Some(base) => BaseFolder::read(&base).map_err(|error| error.to_string())?,
+        None => None,
     };
     let mut passed = true;
-    for _ in &areas {
-        let table = kubeshape_conformance::crds::compare(&golden, &corpus, publisher.as_ref(), Known::of_checkout());
-        if json {
-            println!("{}", table.to_json());
-            println!("{}", table.closing_line());
+    for area in &areas {
+        let known = Known::of_checkout();
+        let table = if area == "corpus" {
+            own::compare(base.as_ref().map(|base| &base.publisher), known).map_err(|error| error.to_string())?
         } else {
-            println!("{}", table.to_text());
-        }
+            let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), &golden) else { return Err(missing_folders()) };
+            compare(area, golden, &corpus, base.as_ref(), known)
+        };
+        show(&table, arguments.json);
         passed &= table.passed();
     }
-    if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    Ok(passed)
+}
+
+fn missing_folders() -> String {
+    "set KUBESHAPE_CORPUS and KUBESHAPE_GOLDEN to the folders of inputs and of recorded answers".to_owned()
+}
+
+fn show(table: &Table, json: bool) {
+    if json {
+        println!("{}\n{}", table.to_json(), table.closing_line());
+    } else {
+        println!("{}", table.to_text());
+    }
 }

@@ -393,3 +393,247 @@ fn validations(schema: &Schema<'_>) -> Vec<&'static str> {
 fn is_int_or_string(branches: &[Schema<'_>]) -> bool {
     matches!(branches, [Schema { ty: Type::Integer, .. }, Schema { ty: Type::String, .. }])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubeshape_schema::{Bump, Property, read};
+    use kubeshape_yaml::{Limits, Stream, Tape};
+
+    /// Converts definitions written as YAML and shows the types among them without the built-in ones.
+    fn convert(source: &str, preserve: bool, compat: SmdCompat) -> Result<String, Vec<String>> {
+        let arena = Bump::new();
+        let mut tape = Tape::new();
+        let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("short");
+        stream.next(&mut tape).expect("one document").expect("the test's YAML is right");
+        let mut reader = read::Reader::new(&arena, read::Unknown::Keep);
+        let root = tape.document(source).root().expect("a node");
+        let models: Vec<(&str, Schema<'_>)> =
+            root.pairs().map(|(name, node)| (name.text(), reader.schema(node))).collect();
+        let models: Vec<(&str, &Schema<'_>)> = models.iter().map(|(name, schema)| (*name, schema)).collect();
+        let built = build(&models, &MetaTypes::new(&[]), false, preserve, compat)
+            .map_err(|errors| errors.into_iter().map(|error| error.text).collect::<Vec<_>>())?;
+        let own = built.types().filter(|def| !def.name().starts_with("__untyped"));
+        Ok(own.map(|def| format!("{def:?}\n")).collect())
+    }
+
+    /// The one type that a schema written as YAML becomes.
+    fn atom(schema: &str) -> String {
+        let converted = convert(&format!("a: {schema}"), false, SmdCompat::V63).expect("it converts");
+        let inner = converted.trim_end().strip_prefix(r#"{"name":"a","#).expect("the type is there");
+        format!("{{{inner}")
+    }
+
+    fn errors(schema: &str) -> Vec<String> {
+        convert(&format!("a: {schema}"), false, SmdCompat::V63).err().unwrap_or_default()
+    }
+
+    const ANY_LIST: &str = r#""list":{"elementType":{"namedType":"__untyped_atomic_"},"elementRelationship":"atomic"}"#;
+    const ANY_MAP: &str = r#""map":{"elementType":{"namedType":"__untyped_deduced_"}}"#;
+
+    #[test]
+    fn an_object_without_properties_is_free_form() {
+        assert_eq!(atom("{type: object}"), format!("{{{ANY_MAP}}}"));
+        assert_eq!(atom("{type: object, properties: {}}"), format!("{{{ANY_MAP}}}"));
+    }
+
+    #[test]
+    fn an_object_with_properties_refuses_unknown_keys() {
+        assert_eq!(
+            atom("{type: object, properties: {b: {type: integer}, a: {type: string}}}"),
+            r#"{"map":{"fields":[{"name":"a","type":{"scalar":"string"}},{"name":"b","type":{"scalar":"numeric"}}]}}"#
+        );
+    }
+
+    #[test]
+    fn preserving_unknown_fields_is_inherited_by_what_is_inlined() {
+        let inner = r#"{"map":{"fields":[{"name":"c","type":{"scalar":"boolean"}}],"elementType":{"namedType":"__untyped_deduced_"}}}"#;
+        assert_eq!(
+            atom(
+                "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {b: {type: object, properties: {c: {type: boolean}}}}}"
+            ),
+            format!(
+                r#"{{"map":{{"fields":[{{"name":"b","type":{inner}}}],"elementType":{{"namedType":"__untyped_deduced_"}}}}}}"#
+            )
+        );
+        let global = convert("a: {type: object, properties: {c: {type: boolean}}}", true, SmdCompat::V63);
+        assert_eq!(global, Ok(format!("{}\n", inner.replacen('{', r#"{"name":"a","#, 1))));
+    }
+
+    #[test]
+    fn additional_properties_are_the_element_type() {
+        let with = |value: &str| {
+            atom(&format!("{{type: object, properties: {{p: {{type: string}}}}, additionalProperties: {value}}}"))
+        };
+        let fields = r#""fields":[{"name":"p","type":{"scalar":"string"}}]"#;
+        assert_eq!(with("false"), format!(r#"{{"map":{{{fields}}}}}"#));
+        assert_eq!(
+            with("true"),
+            format!(r#"{{"map":{{{fields},"elementType":{{"namedType":"__untyped_deduced_"}}}}}}"#)
+        );
+        assert_eq!(with("{type: number}"), format!(r#"{{"map":{{{fields},"elementType":{{"scalar":"numeric"}}}}}}"#));
+        assert_eq!(atom("{type: object, additionalProperties: false}"), r#"{"map":{}}"#);
+    }
+
+    #[test]
+    fn a_value_without_type_is_everything_at_once() {
+        let any = format!(r#"{{"scalar":"untyped",{ANY_LIST},{ANY_MAP}}}"#);
+        assert_eq!(atom("{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}"), any);
+        assert_eq!(atom("{x-kubernetes-preserve-unknown-fields: true}"), any);
+    }
+
+    #[test]
+    fn the_format_decides_what_a_string_is() {
+        assert_eq!(atom("{type: string}"), r#"{"scalar":"string"}"#);
+        assert_eq!(atom("{type: string, format: byte}"), r#"{"scalar":"string"}"#);
+        assert_eq!(atom("{type: string, format: date}"), r#"{"scalar":"untyped"}"#);
+        assert_eq!(atom("{type: integer, format: int32}"), r#"{"scalar":"numeric"}"#);
+    }
+
+    #[test]
+    fn lists_are_merged_as_their_list_type_or_patch_strategy_says() {
+        let list = |more: &str| atom(&format!("{{type: array, items: {{type: string}}, {more}}}"));
+        let with =
+            |more: &str| format!(r#"{{"list":{{"elementType":{{"scalar":"string"}},"elementRelationship":{more}}}}}"#);
+        assert_eq!(list(""), with(r#""atomic""#));
+        assert_eq!(list("x-kubernetes-list-type: atomic, x-kubernetes-patch-strategy: merge"), with(r#""atomic""#));
+        assert_eq!(list("x-kubernetes-list-type: set, x-kubernetes-list-map-keys: [a]"), with(r#""associative""#));
+        let keyed = with(r#""associative","keys":["b","a"]"#);
+        assert_eq!(list("x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [b, a]"), keyed);
+        assert_eq!(list("x-kubernetes-patch-strategy: merge"), with(r#""associative""#));
+        let merged = with(r#""associative","keys":["k"]"#);
+        assert_eq!(list("x-kubernetes-patch-strategy: 'merge,retainKeys', x-kubernetes-patch-merge-key: k"), merged);
+        assert_eq!(list("x-kubernetes-patch-strategy: retainKeys"), with(r#""atomic""#));
+    }
+
+    #[test]
+    fn a_reference_keeps_its_default_and_its_map_type_but_no_list_type() {
+        for reference in ["$ref: '#/components/schemas/x.y'", "allOf: [{$ref: '#/components/schemas/x.y'}]"] {
+            let field =
+                format!("{reference}, default: {{}}, x-kubernetes-map-type: granular, x-kubernetes-list-type: what");
+            assert_eq!(
+                atom(&format!("{{type: object, properties: {{r: {{{field}}}}}}}")),
+                r#"{"map":{"fields":[{"name":"r","type":{"namedType":"x.y","elementRelationship":"separable"},"default":{}}]}}"#
+            );
+        }
+        // Two branches are no reference, and the value has no type of its own.
+        assert!(atom("{type: object, properties: {r: {allOf: [{$ref: a/b}, {$ref: a/c}]}}}").contains("untyped"));
+    }
+
+    #[test]
+    fn some_definitions_are_fixed_and_references_are_no_types() {
+        let models = "io.k8s.apimachinery.pkg.api.resource.Quantity: {type: string}
+io.k8s.apimachinery.pkg.runtime.RawExtension: {type: object}
+r: {$ref: '#/x'}";
+        assert_eq!(
+            convert(models, false, SmdCompat::V63),
+            Ok(format!(
+                "{}\n{{\"name\":\"io.k8s.apimachinery.pkg.runtime.RawExtension\",\"scalar\":\"untyped\",{ANY_LIST},{}}}\n",
+                r#"{"name":"io.k8s.apimachinery.pkg.api.resource.Quantity","scalar":"untyped"}"#,
+                r#""map":{"elementType":{"namedType":"__untyped_atomic_"},"elementRelationship":"atomic"}"#
+            ))
+        );
+    }
+
+    #[test]
+    fn types_and_fields_are_in_byte_order() {
+        let own = convert("b: {type: string}\na: {type: string}", false, SmdCompat::V63).expect("it converts");
+        assert!(own.starts_with(r#"{"name":"a""#));
+        let fields = atom("{type: object, properties: {\"\u{fb33}\": {}, \"\u{1f600}\": {}}}");
+        assert!(fields.find('\u{fb33}') < fields.find('\u{1f600}'), "{fields}");
+    }
+
+    #[test]
+    fn only_v64_says_what_is_nullable() {
+        let source = "a: {type: object, nullable: true, properties: {s: {type: string, nullable: true}, r: {nullable: true, allOf: [{$ref: x}]}}}";
+        let say = |compat| convert(source, false, compat).expect("it converts");
+        assert!(!say(SmdCompat::V63).contains("nullable"));
+        assert_eq!(
+            say(SmdCompat::V64),
+            "{\"name\":\"a\",\"map\":{\"fields\":[{\"name\":\"r\",\"type\":{\"namedType\":\"x\",\"nullable\":true}},\
+             {\"name\":\"s\",\"type\":{\"scalar\":\"string\",\"nullable\":true}}]}}\n"
+        );
+    }
+
+    #[test]
+    fn all_errors_are_reported_in_upstreams_words() {
+        let cases = [
+            ("{type: array, x-kubernetes-list-type: map, items: {type: object}}", "a: missing map keys"),
+            ("{type: array, x-kubernetes-list-type: odd, items: {type: object}}", "a: unknown list type odd"),
+            ("{type: array, x-kubernetes-patch-strategy: odd, items: {}}", "a: unknown patch strategy odd"),
+            ("{type: object, x-kubernetes-map-type: odd}", "a: unknown map type odd"),
+            ("{type: odd}", "a: unrecognized type: 'odd'"),
+            ("{type: array}", "a: `items` must be specified on arrays"),
+            ("{type: array, items: [{}]}", "a: structural schema arrays must have exactly one member subtype"),
+            (
+                "{type: object, properties: {p: {type: object, additionalProperties: {type: odd}}}}",
+                "inlined in inlined in a: unrecognized type: 'odd'",
+            ),
+        ];
+        for (schema, expected) in cases {
+            assert_eq!(errors(schema), [expected], "{schema}");
+        }
+        assert_eq!(errors("{type: object, properties: {p: {type: array}, q: {type: odd}}}").len(), 2);
+    }
+
+    #[test]
+    fn the_shared_types_preserve_unknown_fields_with_the_resource() {
+        let inner = [Property { name: "p", at: 0, schema: Schema { ty: Type::String, ..Schema::default() } }];
+        let schema = Schema { ty: Type::Object, properties: &inner, ..Schema::default() };
+        let scale = format!("{AUTOSCALING}Scale");
+        let meta = MetaTypes::new(&[("m", &schema), (&scale, &schema)]);
+        let names = |scale, preserve| {
+            let built = build(&[("a", &schema)], &meta, scale, preserve, SmdCompat::V63).expect("it converts");
+            let element =
+                |name| built.find_type(name).and_then(|def| def.atom().map()).map(|map| !map.element_type().is_empty());
+            assert_eq!(element("m"), Some(preserve));
+            built.types().map(|def| def.name().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(false, false), [UNTYPED_ATOMIC, UNTYPED_DEDUCED, "a", "m"]);
+        assert_eq!(names(true, true), [UNTYPED_ATOMIC, UNTYPED_DEDUCED, "a", scale.as_str(), "m"]);
+    }
+
+    #[test]
+    fn what_is_not_said_is_noted_once_per_place_and_code() {
+        let source = "
+type: object
+description: d
+required: [a]
+nullable: true
+default: {}
+properties:
+  a: {type: string, format: date, pattern: x, title: t, default: z}
+  b: {x-kubernetes-int-or-string: true, nullable: true}
+  c: {type: array, maxItems: 2, items: {type: integer, format: int32, default: 1, enum: [1]}}
+  d: {x-kubernetes-preserve-unknown-fields: true}
+";
+        let arena = Bump::new();
+        let mut tape = Tape::new();
+        let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("short");
+        stream.next(&mut tape).expect("one document").expect("the test's YAML is right");
+        let document = tape.document(source);
+        let schema = read::Reader::new(&arena, read::Unknown::Warn).schema(document.root().expect("a node"));
+        let noted = |compat| {
+            let mut notes = Vec::new();
+            losses(&schema, compat, &mut notes);
+            notes.iter().map(|n| format!("{:?} {} {}", n.code, document.pointer(n.at), n.detail)).collect::<Vec<_>>()
+        };
+        let mut expected = vec![
+            "SmdDescription  description",
+            "SmdValidation  required",
+            "SmdNullable  nullable",
+            "SmdDefault  default",
+            "SmdDescription /properties/a title",
+            "SmdUntyped /properties/a type, format",
+            "SmdValidation /properties/a pattern",
+            "SmdUntyped /properties/b x-kubernetes-int-or-string",
+            "SmdNullable /properties/b nullable",
+            "SmdValidation /properties/c maxItems",
+            "SmdValidation /properties/c/items format, enum",
+            "SmdDefault /properties/c/items default",
+        ];
+        assert_eq!(noted(SmdCompat::V63), expected);
+        expected.remove(8);
+        assert_eq!(noted(SmdCompat::V64), expected);
+    }
+}

@@ -93,9 +93,9 @@ codes! {
     V2IntOrString = 2010, Widened, "OpenAPI v2 drops the two types of an int-or-string.";
     V2EmbeddedResource = 2011, Widened, "OpenAPI v2 adds no apiVersion, kind and metadata to an embedded resource that preserves unknown fields.";
     // 3xxx: schemas that are not used
-    NotConvertible = 3001, Error, "The schema uses a keyword that a structural schema cannot have; the version is published without schema.";
-    NotStructural = 3002, Error, "The schema is not structural; the version is published without schema.";
-    UnknownType = 3003, Error, "The schema names a type that does not exist; the version is published without schema.";
+    NotConvertible = 3001, Warning, "The schema uses a keyword that a structural schema cannot have; the version is published without schema.";
+    NotStructural = 3002, Warning, "The schema is not structural; the version is published without schema.";
+    UnknownType = 3003, Warning, "The schema names a type that does not exist; the version is published without schema.";
     NoSchema = 3004, Warning, "The version has no schema; it is published as any object.";
     // 4xxx: publishing
     DuplicateCrd = 4001, Warning, "Two CustomResourceDefinitions have one name; one of them counts.";
@@ -108,7 +108,7 @@ codes! {
     EmbeddedMetadata = 4008, Dropped, "Restrictions on metadata, apiVersion and kind of an embedded resource are not published.";
     EmbeddedRequired = 4009, Narrowed, "apiVersion and kind of an embedded resource are required.";
     V2PathDropped = 4010, Dropped, "A path is dropped, because the document that the resources are merged onto has it.";
-    VersionName = 4011, Error, "Two versions of one CustomResourceDefinition have one name.";
+    VersionName = 4011, Warning, "Two versions of one CustomResourceDefinition have one name.";
     // 5xxx: what structured-merge-diff schemas do not carry
     SmdError = 5001, Error, "The schema has no structured-merge-diff form; every request for the resource would fail.";
     SmdValidation = 5002, Widened, "A structured-merge-diff schema holds no value validation.";

@@ -5,8 +5,8 @@
 
 mod support;
 
-use kubeshape_schema::Code;
-use kubeshape_structural::usable;
+use kubeshape_schema::{Bump, Code, Schema};
+use kubeshape_structural::{unfold, usable};
 use support::{reasons, unfolded, with_schema};
 
 #[test]
@@ -156,16 +156,20 @@ fn schemas_as_deep_as_documents_may_be_fit_a_small_stack() {
         wrap(r#"{"anyOf":["#, "]}", 250),
         wrap(r#"{"not":"#, "}", 500),
     ];
-    let check = move || {
+    let small = |schema: &Schema<'_>| {
+        if let Some(structural) = usable(Some(schema), 0).value {
+            unfold(structural, &Bump::new());
+        }
+    };
+    let read_and_check = move || {
         for schema in deep {
-            let schema = format!(r#"{{"type":"object","items":{schema}}}"#);
-            with_schema(&schema, |schema| {
-                let decision = usable(Some(schema), 0);
-                if let Some(structural) = decision.value {
-                    kubeshape_structural::unfold(structural, &kubeshape_schema::Bump::new());
-                }
+            with_schema(&format!(r#"{{"type":"object","items":{schema}}}"#), |schema| {
+                std::thread::scope(|scope| {
+                    let thread = std::thread::Builder::new().stack_size(1 << 20);
+                    thread.spawn_scoped(scope, || small(schema)).unwrap().join().unwrap();
+                });
             });
         }
     };
-    std::thread::Builder::new().stack_size(2 << 20).spawn(check).unwrap().join().unwrap();
+    std::thread::Builder::new().stack_size(16 << 20).spawn(read_and_check).unwrap().join().unwrap();
 }

@@ -216,14 +216,14 @@ pub(crate) fn key_text(n: f64) -> String {
     let scientific = format!("{n:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    if !(-4..6).contains(&exponent) {
+    if (-4..6).contains(&exponent) {
+        format!("{n}")
+    } else {
         format!(
             "{mantissa}e{}{:02}",
             if exponent < 0 { '-' } else { '+' },
             exponent.abs()
         )
-    } else {
-        format!("{n}")
     }
 }
 

@@ -270,10 +270,10 @@ impl<'a> Parser<'a> {
                     return Ok(Event::Alias { from, to });
                 }
                 Token::Anchor(from, to) if props.anchor.is_none() => {
-                    props.anchor = Some((*from, *to))
+                    props.anchor = Some((*from, *to));
                 }
                 Token::Tag(pair) if tag.is_none() => {
-                    tag = Some((pair.0.clone(), pair.1.clone(), start))
+                    tag = Some((pair.0.clone(), pair.1.clone(), start));
                 }
                 _ => break,
             }

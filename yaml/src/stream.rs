@@ -241,7 +241,7 @@ impl<'a> Stream<'a> {
                 return Err(match json_fault {
                     // A document that was meant as JSON is told what is wrong with it as JSON.
                     Some(json)
-                        if !fault.limit && looks_like_json(bytes, start) && json.at >= fault.at =>
+                        if !fault.limit && is_json_mistake(bytes, start, json.at, fault.at) =>
                     {
                         json
                     }
@@ -486,10 +486,17 @@ fn json_ends(bytes: &[u8], end: usize) -> bool {
     }
 }
 
-/// Whether a text that begins with a brace goes on with a quoted key.
-fn looks_like_json(bytes: &[u8], from: usize) -> bool {
+/// Whether a document that is neither JSON nor YAML was rather meant as JSON: it begins with a quoted
+/// key, and the reader of JSON did not stop at something that only YAML has.
+fn is_json_mistake(bytes: &[u8], from: usize, json: usize, yaml: usize) -> bool {
     let mut rest = bytes[from..].iter().filter(|b| !b.is_ascii_whitespace());
-    rest.next() == Some(&b'{') && rest.next() == Some(&b'"')
+    if rest.next() != Some(&b'{') || rest.next() != Some(&b'"') {
+        return false;
+    }
+    match bytes.get(json) {
+        Some(b'"' | b':' | b'{' | b'[' | b'\\' | b'\n') | None => true,
+        _ => json >= yaml,
+    }
 }
 
 fn no_utf8(source: &[u8], at: usize) -> Error {

@@ -253,7 +253,7 @@ fn errors_say_what_was_found_where_and_what_to_do() {
         ("a: @b\n", "1:4", "found '@'"),
         ("a: |x\n  b\n", "1:5", "head of a block text"),
         ("<<: 1\n", "1:5", "merge key"),
-        ("a: !<x y\n", "1:8", "'>'"),
+        ("a: !<x y\n", "1:7", "'>'"),
     ] {
         for path in [Path::Auto, Path::Full] {
             let found = all(source, path);

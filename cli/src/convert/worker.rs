@@ -172,7 +172,7 @@ impl<'e> Worker<'e> {
                     out.fatal = Some(fatal);
                     return out;
                 }
-                eprintln!("ARENA {} tape {} {}", arena.allocated_bytes(), source.len(), name); arena.reset();
+                arena.reset();
             }
         }
         if !found && !out.failed && (input.named || context.strict) {

@@ -44,9 +44,12 @@ impl Value {
 #[derive(Clone, Debug, Default)]
 struct Atom {
     scalar: Option<String>,
-    list: Option<Box<(TypeRef, Option<String>, Vec<String>)>>,
+    list: Option<Box<List>>,
     map: Option<Box<Map>>,
 }
+
+/// The element type, the relationship and the keys.
+type List = (TypeRef, Option<String>, Vec<String>);
 
 #[derive(Clone, Debug, Default)]
 struct TypeRef {

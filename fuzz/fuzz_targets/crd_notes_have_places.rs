@@ -1,0 +1,30 @@
+//! Whatever is read as a CustomResourceDefinition, every note has a place in the document, and there is
+//! a value if and only if no note is an error.
+#![no_main]
+
+use kubeshape_schema::{Bump, NoteKind};
+use kubeshape_structural::{read, usable};
+use kubeshape_yaml::{Limits, Stream, Tape};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let limits = Limits { nodes: 100_000, depth: 64, ..Limits::default() };
+    let Ok(mut stream) = Stream::new(data, limits) else { return };
+    let source = stream.source();
+    let mut tape = Tape::new();
+    while let Some(document) = stream.next(&mut tape) {
+        let Some(root) = document.ok().and_then(|()| tape.document(source).root()) else { continue };
+        let entries = tape.entries().len();
+        let arena = Bump::new();
+        for node in read::expand_list(root) {
+            let crd = read::read(node, &arena);
+            let failed = crd.notes.iter().any(|note| note.code.kind() == NoteKind::Error);
+            assert_eq!(crd.value.is_none(), failed);
+            assert!(crd.notes.iter().all(|note| (note.at as usize) < entries));
+            for version in crd.value.iter().flat_map(|crd| crd.versions) {
+                let decision = usable(version.schema, version.at);
+                assert!(decision.notes.iter().all(|note| (note.at as usize) < entries));
+            }
+        }
+    }
+});
