@@ -99,10 +99,13 @@ fn answer(manifest: kubeshape_structural::read::Manifest<'_>, publisher: &Publis
         .versions()
         .iter()
         .map(|version| {
+            // Of two versions with one name, upstream looks at the schema of the first.
+            let name = version.version().name;
+            let first = resource.versions().iter().find(|other| other.version().name == name).unwrap_or(version).version();
             let not_convertible = resource
                 .findings()
                 .iter()
-                .find(|note| note.code == Code::NotConvertible && within(node, note.at, version.version().at))
+                .find(|note| note.code == Code::NotConvertible && within(node, note.at, first.at))
                 .map(|note| note.detail.to_string());
             let (mut v3, mut v2) = (Vec::new(), Vec::new());
             version.v3(&mut v3);
@@ -111,7 +114,7 @@ fn answer(manifest: kubeshape_structural::read::Manifest<'_>, publisher: &Publis
                 name: version.version().name.to_owned(),
                 served: version.version().served,
                 storage: version.version().storage,
-                has_schema: version.version().schema.is_some(),
+                has_schema: first.schema.is_some(),
                 not_convertible,
                 v3,
                 v2,

@@ -3,12 +3,13 @@
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::Table;
-use kubeshape_conformance::{AREAS, BaseFolder, compare, has_records, own};
+use kubeshape_conformance::{AREAS, BaseFolder, compare, generated, has_records, own};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-usage: kubeshape-conformance [AREA…] [--json]
+usage: kubeshape-conformance [AREA…] [--json] [--all]
+       kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
 
 Compares kubeshape's answers with recorded answers of the originals and prints a table per area.
 Exits with 1 if any answer differs or is missing that KNOWN.md does not name.
@@ -17,7 +18,12 @@ areas:
   crds        the libraries' answers for every CustomResourceDefinition
   apiserver   a real server's documents
   corpus      the libraries' answers for the project's own corpus (needs no folder)
+  generated   the libraries' answers for generated manifests and YAML (needs Go, and no folder)
 Without areas: crds and apiserver, as far as the golden folder holds them.
+
+--all      print every difference, not only the first of every row
+--count N  how many streams of manifests, and as many YAML documents, are generated (2000)
+--seed S   where generating begins (1)
 
 KUBESHAPE_CORPUS  folder of inputs
 KUBESHAPE_GOLDEN  folder of recorded answers
@@ -27,6 +33,8 @@ KUBESHAPE_BASE    folder of base documents; if not set, $KUBESHAPE_GOLDEN/apiser
 struct Arguments {
     areas: Vec<String>,
     json: bool,
+    all: bool,
+    generated: generated::Plan,
 }
 
 fn main() -> ExitCode {
@@ -55,12 +63,20 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--json" => out.json = true,
+            "--all" => out.all = true,
+            "--count" => out.generated.count = number(&mut arguments, "--count")?,
+            "--seed" => out.generated.seed = number(&mut arguments, "--seed")?,
             "--help" | "-h" => return Ok(None),
-            area if AREAS.contains(&area) || area == "corpus" => out.areas.push(argument),
+            area if AREAS.contains(&area) || ["corpus", "generated"].contains(&area) => out.areas.push(argument),
             other => return Err(format!("unknown area {other:?}\n\n{USAGE}")),
         }
     }
     Ok(Some(out))
+}
+
+fn number<T: std::str::FromStr>(arguments: &mut impl Iterator<Item = String>, option: &str) -> Result<T, String> {
+    let text = arguments.next().unwrap_or_default();
+    text.parse().map_err(|_| format!("{option}: found {text:?}, expected a number"))
 }
 
 fn folder(name: &str) -> Option<PathBuf> {
@@ -85,12 +101,17 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut passed = true;
     for area in &areas {
         let known = Known::of_checkout();
-        let table = if area == "corpus" {
-            own::compare(base.as_ref().map(|base| &base.publisher), known).map_err(|error| error.to_string())?
-        } else {
-            let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), &golden) else { return Err(missing_folders()) };
-            compare(area, golden, &corpus, base.as_ref(), known)
+        let table = match area.as_str() {
+            "corpus" => own::compare(base.as_ref().map(|base| &base.publisher), known).map_err(|error| error.to_string())?,
+            "generated" => generated::compare(&arguments.generated, known)?,
+            area => {
+                let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), &golden) else { return Err(missing_folders()) };
+                compare(area, golden, &corpus, base.as_ref(), known)
+            }
         };
+        if arguments.all {
+            print!("{}", table.differences());
+        }
         show(&table, arguments.json);
         passed &= table.passed();
     }

@@ -25,8 +25,8 @@ pub struct Row {
     pub missing: usize,
     /// Answers that differ or are missing for a known reason.
     pub known: usize,
-    /// The first difference: its record and its place.
-    pub first: Option<String>,
+    /// Differences that no entry of KNOWN.md explains, each with its record and its place.
+    pub differences: Vec<String>,
     /// Shown instead of a first difference.
     pub remark: Option<String>,
 }
@@ -44,6 +44,38 @@ impl Table {
     /// No rows yet.
     pub fn new(area: &str, known: Known) -> Table {
         Table { area: area.to_owned(), rows: BTreeMap::new(), known, unneeded: Vec::new() }
+    }
+
+    /// An empty table of the same area.
+    #[must_use]
+    pub fn like(&self) -> Table {
+        Table::new(&self.area, self.known.clone())
+    }
+
+    /// Adds all rows of another table.
+    pub fn take(&mut self, other: Table) {
+        for (name, row) in other.rows {
+            let own = self.rows.entry(name).or_default();
+            own.equal += row.equal;
+            own.differing += row.differing;
+            own.missing += row.missing;
+            own.known += row.known;
+            own.differences.extend(row.differences);
+            own.remark = own.remark.take().or(row.remark);
+        }
+        self.unneeded.extend(other.unneeded);
+    }
+
+    /// The rows in which something differs or is missing.
+    pub fn failing_rows(&self) -> Vec<&str> {
+        self.rows.iter().filter(|(_, row)| row.differing + row.missing > 0).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Appends a text to the last difference of the table.
+    pub fn append_to_differences(&mut self, text: &str) {
+        if let Some(last) = self.rows.values_mut().rev().find_map(|row| row.differences.last_mut()) {
+            last.push_str(text);
+        }
     }
 
     /// Counts an answer. `record` names it: project, file, resource, version.
@@ -71,7 +103,7 @@ impl Table {
                 format!("{record}: missing: {why}")
             }
         };
-        entry.first.get_or_insert(text);
+        entry.differences.push(text);
     }
 
     /// Says something about a whole row, such as that there is no base.
@@ -99,7 +131,7 @@ impl Table {
 
     /// Whether nothing differs and nothing is missing but what is known.
     pub fn passed(&self) -> bool {
-        !self.is_empty() && self.sum(|r| r.differing + r.missing) == 0 && self.unneeded.is_empty()
+        !self.is_empty() && self.objections() == 0 && self.unneeded.is_empty()
     }
 
     /// The closing line.
@@ -119,7 +151,7 @@ impl Table {
     pub fn to_text(&self) -> String {
         let mut out = format!("{:<28}{:>8}{:>10}{:>9}{:>7}  first difference\n", self.area, "equal", "differing", "missing", "known");
         for (name, row) in &self.rows {
-            let first = row.remark.as_deref().or(row.first.as_deref()).unwrap_or("");
+            let first = row.remark.as_deref().or(row.differences.first().map(String::as_str)).unwrap_or("");
             let first: String = first.chars().take(300).collect();
             out.push_str(&format!(
                 "{name:<28}{:>8}{:>10}{:>9}{:>7}  {first}\n",
@@ -133,6 +165,17 @@ impl Table {
         out
     }
 
+    /// Every difference on a line, behind its row.
+    pub fn differences(&self) -> String {
+        let lines = self.rows.iter().flat_map(|(name, row)| row.differences.iter().map(move |text| format!("{name}: {text}\n")));
+        lines.collect()
+    }
+
+    /// How many answers differ or are missing without being known.
+    pub fn objections(&self) -> usize {
+        self.sum(|r| r.differing + r.missing)
+    }
+
     /// The table for programs.
     pub fn to_json(&self) -> serde_json::Value {
         let rows: Vec<_> = self
@@ -141,7 +184,7 @@ impl Table {
             .map(|(name, row)| {
                 serde_json::json!({
                     "row": name, "equal": row.equal, "differing": row.differing, "missing": row.missing,
-                    "known": row.known, "first": row.first, "remark": row.remark,
+                    "known": row.known, "first": row.differences.first(), "remark": row.remark,
                 })
             })
             .collect();

@@ -84,20 +84,31 @@ pub fn answers() -> io::Result<Vec<FileAnswer>> {
 /// The record is missing or damaged.
 pub fn merged() -> io::Result<Merged> {
     let mut out = Merged::default();
-    for line in lines::<MergedLine>(&folder().join("recorded").join("merged.ndjson.gz"))? {
-        match line {
-            MergedLine::V3(document) => out.v3.push(document),
-            MergedLine::V2(document) => out.v2 = Some(document),
+    for line in lines::<Line>(&folder().join("recorded").join("merged.ndjson.gz"))? {
+        match line.record.as_str() {
+            "v3" => out.v3.push(serde_json::from_str(&line.text)?),
+            _ => out.v2 = Some(serde_json::from_str(&line.text)?),
         }
     }
     Ok(out)
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum MergedLine {
-    V3(MergedV3),
-    V2(MergedV2),
+/// A line whose kind decides what it is read as.
+struct Line {
+    record: String,
+    text: String,
+}
+
+impl<'de> Deserialize<'de> for Line {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Kind {
+            record: String,
+        }
+        let text = <&serde_json::value::RawValue>::deserialize(deserializer)?.get();
+        let Kind { record } = serde_json::from_str(text).map_err(serde::de::Error::custom)?;
+        Ok(Line { record, text: text.to_owned() })
+    }
 }
 
 fn lines<T: for<'a> Deserialize<'a>>(path: &Path) -> io::Result<Vec<T>> {

@@ -212,6 +212,11 @@ impl MergeV2 {
         let size: usize = paths.iter().chain(&definitions).chain(&parameters).map(|f| f.json.len() + f.name.len() + 4).sum();
         let mut out = Vec::with_capacity(size + 128);
         out.extend_from_slice(b"{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"unversioned\"}");
+        if paths.is_empty() {
+            // Nothing is merged, and the document that upstream begins with has no paths.
+            out.extend_from_slice(b",\"paths\":null}");
+            return out;
+        }
         out.extend_from_slice(b",\"paths\":{");
         write_sorted(paths.iter().collect(), Dialect::V2, &mut out);
         out.push(b'}');

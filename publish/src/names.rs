@@ -39,10 +39,38 @@ pub(crate) fn camel(text: &str, begin: Begin) -> String {
         if !kept {
             upper = true;
         } else if upper {
-            out.extend(c.to_uppercase());
+            out.push(upper_case(c));
             upper = false;
         } else {
             out.push(c);
+        }
+    }
+    out
+}
+
+/// One letter for one, as Go's `unicode.ToUpper`.
+fn upper_case(c: char) -> char {
+    let mut upper = c.to_uppercase();
+    match (upper.next(), upper.next()) {
+        (Some(upper), None) => upper,
+        _ => c,
+    }
+}
+
+/// A definition's name as the end of a reference: escaped as a JSON pointer, then as the fragment of a URL
+/// (upstream: `jsonpointer`, and Go's `url.URL` behind `jsonreference`).
+pub(crate) fn in_reference(definition: &str) -> String {
+    let pointer = definition.replace('~', "~0").replace('/', "~1");
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~$&+,/:;=?@!()*'[]%".contains(&b);
+    if pointer.bytes().all(plain) {
+        return pointer;
+    }
+    let mut out = String::with_capacity(pointer.len() + 8);
+    for b in pointer.bytes() {
+        if plain(b) && !b"'[]".contains(&b) {
+            out.push(char::from(b));
+        } else {
+            out.push_str(&format!("%{b:02X}"));
         }
     }
     out
@@ -62,7 +90,7 @@ pub(crate) fn infix(group: &str, version: &str) -> String {
 /// The tag of all operations of a group version.
 pub(crate) fn tag(group: &str, version: &str) -> String {
     let group = group.strip_suffix(".k8s.io").unwrap_or(group);
-    camel(&format!("{group}_{version}"), Begin::Lower)
+    format!("{}_{}", camel(group, Begin::Lower), camel(version, Begin::Lower))
 }
 
 /// `a K`, `an K`, or the kind alone when it ends in a single `s`.
@@ -95,6 +123,18 @@ mod tests {
             assert_eq!(tag(group, "v1"), format!("{expected_tag}_v1"));
             assert_eq!(infix(group, "v1"), format!("{expected_infix}V1"));
         }
+    }
+
+    #[test]
+    fn group_and_version_of_a_tag_begin_without_a_digit() {
+        assert_eq!(tag("example.com", "9"), "exampleCom_");
+        assert_eq!(tag("example.com", "1x-y"), "exampleCom_XY");
+    }
+
+    #[test]
+    fn references_hold_letters_beyond_ascii_as_a_url_does() {
+        assert_eq!(in_reference("a.v1.Größe"), "a.v1.Gr%C3%B6%C3%9Fe");
+        assert_eq!(in_reference("a.v1.K/i~n"), "a.v1.K~1i~0n");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! "x-kubernetes-embedded-resource" and "List schema").
 
 use crate::base::{Base, Texts, gvk};
+use crate::names;
 use crate::operations::META;
 use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Json, Note, Property, Schema, Type, order};
 
@@ -158,7 +159,7 @@ impl<'a> RootBuilder<'a> {
 
     fn bare_reference(&self, definition: &str) -> Schema<'a> {
         let prefix = if self.style == RefStyle::V3 { "#/components/schemas/" } else { "#/definitions/" };
-        let definition = definition.replace('~', "~0").replace('/', "~1");
+        let definition = names::in_reference(definition);
         let reference = self.arena.alloc_str(&format!("{prefix}{definition}"));
         Schema { extra: Some(self.arena.alloc(Extra { reference, ..Extra::default() })), ..Schema::default() }
     }

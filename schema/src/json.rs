@@ -45,7 +45,8 @@ impl<'a> Json<'a> {
             Kind::Map => {
                 let mut members = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
                 members.extend(node.pairs().map(|(key, value)| (key.text(), Json::read(value, arena))));
-                order::sort_last_wins(&mut members, |(key, _)| key);
+                let kept = order::sort_last_wins(&mut members, |(key, _)| key);
+                members.truncate(kept);
                 Json::Object(members.into_bump_slice())
             }
         }

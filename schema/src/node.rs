@@ -141,7 +141,7 @@ impl Flags {
 }
 
 /// One property: its name and its schema.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Property<'a> {
     /// The name.
     pub name: &'a str,
@@ -249,6 +249,10 @@ pub struct Extra<'a> {
     pub list_map_keys: &'a [&'a str],
     /// `x-kubernetes-validations`
     pub validations: &'a [Rule<'a>],
+    /// `x-kubernetes-list-map-keys` was written, if only as `[]`: it counts for the int-or-string patterns.
+    pub list_map_keys_written: bool,
+    /// `x-kubernetes-validations` was written, if only as `[]`: it counts for the int-or-string patterns.
+    pub validations_written: bool,
     /// The text of a `type` that is none of the six.
     pub other_type: &'a str,
     /// `id`
@@ -326,6 +330,8 @@ static NO_EXTRA: Extra<'static> = Extra {
     map_type: None,
     list_map_keys: &[],
     validations: &[],
+    list_map_keys_written: false,
+    validations_written: false,
     other_type: "",
     id: "",
     schema_uri: "",

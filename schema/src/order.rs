@@ -37,14 +37,14 @@ fn first_difference(a: u8, b: u8) -> Ordering {
     }
 }
 
-/// Sorts `items` by name; of equal names the last one stays. Returns whether any name was repeated.
-pub fn sort_last_wins<'a, T: Copy>(items: &mut bumpalo::collections::Vec<'_, T>, name: impl Fn(&T) -> &'a str) -> bool {
+/// Sorts `items` by name and puts the last of equal names to the front part of that length; what stands
+/// behind it is of no meaning.
+pub fn sort_last_wins<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str) -> usize {
     let ascending = items.windows(2).all(|w| utf16(name(&w[0]), name(&w[1])) == Ordering::Less);
     if ascending {
-        return false;
+        return items.len();
     }
     items.sort_by(|x, y| utf16(name(x), name(y)));
-    let before = items.len();
     let mut kept = 0;
     for i in 0..items.len() {
         if i + 1 < items.len() && name(&items[i]) == name(&items[i + 1]) {
@@ -53,6 +53,5 @@ pub fn sort_last_wins<'a, T: Copy>(items: &mut bumpalo::collections::Vec<'_, T>,
         items[kept] = items[i];
         kept += 1;
     }
-    items.truncate(kept);
-    kept != before
+    kept
 }

@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
     pub fn number(&mut self, node: Node<'a>) -> Option<f64> {
         match (node.kind(), node.as_number()) {
             (Kind::Null, _) => None,
-            (_, Some(n)) => Some(n.as_f64()),
+            (_, Some(n)) if n.as_f64().is_finite() => Some(n.as_f64()),
             _ => {
                 self.wrong_type(node, "a number");
                 None
@@ -175,18 +175,30 @@ impl<'a> Reader<'a> {
     pub fn each_pair(&mut self, node: Node<'a>, expected: &str, mut f: impl FnMut(&mut Self, Node<'a>, Node<'a>)) {
         match node.kind() {
             Kind::Map => {
-                let pairs: std::vec::Vec<_> = node.pairs().collect();
-                let repeated = self.note_duplicates(&pairs);
-                for (i, (key, value)) in pairs.iter().enumerate() {
-                    if repeated && pairs[i + 1..].iter().any(|(k, _)| k.text() == key.text()) {
-                        continue;
-                    }
-                    f(self, *key, *value);
+                for (key, value) in self.last_pairs(node) {
+                    f(self, key, value);
                 }
             }
             Kind::Null => {}
             _ => self.wrong_type(node, expected),
         }
+    }
+
+    /// The pairs of a mapping, of repeated keys only the last; notes what is odd about keys.
+    fn last_pairs(&mut self, node: Node<'a>) -> std::vec::Vec<(Node<'a>, Node<'a>)> {
+        let mut pairs: std::vec::Vec<_> = node.pairs().collect();
+        if self.note_duplicates(&pairs) {
+            let mut last = std::collections::BTreeMap::new();
+            for (i, (key, _)) in pairs.iter().enumerate() {
+                last.insert(key.text(), i);
+            }
+            let mut i = 0;
+            pairs.retain(|(key, _)| {
+                i += 1;
+                last.get(key.text()) == Some(&(i - 1))
+            });
+        }
+        pairs
     }
 
     /// Notes keys that stand twice or were not written as texts; whether any key stands twice.
@@ -223,35 +235,46 @@ impl<'a> Reader<'a> {
 
     /// A schema; null is the empty one.
     pub fn schema(&mut self, node: Node<'a>) -> Schema<'a> {
-        let mut schema = Schema { at: node.index(), ..Schema::default() };
+        let mut schema = Schema::default();
+        self.fill(&mut schema, node);
+        schema
+    }
+
+    /// Reads a schema into its place. Frames are small, because schemas nest as deep as the reader of the
+    /// document allows.
+    fn fill(&mut self, schema: &mut Schema<'a>, node: Node<'a>) {
+        schema.at = node.index();
         match node.kind() {
             Kind::Map => {}
-            Kind::Null => return schema,
-            _ => {
-                self.wrong_type(node, "a schema");
-                return schema;
-            }
+            Kind::Null => return,
+            _ => return self.wrong_type(node, "a schema"),
         }
         let mark = (self.notes.len(), self.errors);
         let mut seen = 0u64;
         let mut extra: Option<&'a mut Extra<'a>> = None;
         let mut repeated = false;
         for (key, value) in node.pairs() {
-            repeated |= self.member(&mut schema, &mut extra, &mut seen, key, value);
+            repeated |= self.member(schema, &mut extra, &mut seen, key, value);
         }
         if repeated {
             // Only the last of repeated keys exists for Kubernetes: read again without the others.
             self.notes.truncate(mark.0);
             self.errors = mark.1;
-            schema = Schema { at: node.index(), ..Schema::default() };
-            extra = None;
-            seen = 0;
-            self.each_pair(node, "a schema", |reader, key, value| {
-                reader.member(&mut schema, &mut extra, &mut seen, key, value);
-            });
+            return self.fill_without_repeats(schema, node);
         }
-        self.finish(&mut schema, extra);
-        schema
+        finish(schema, extra);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fill_without_repeats(&mut self, schema: &mut Schema<'a>, node: Node<'a>) {
+        *schema = Schema { at: node.index(), ..Schema::default() };
+        let mut extra: Option<&'a mut Extra<'a>> = None;
+        let mut seen = 0;
+        for (key, value) in self.last_pairs(node) {
+            self.member(schema, &mut extra, &mut seen, key, value);
+        }
+        finish(schema, extra);
     }
 
     /// Reads one member; whether its keyword stands a second time.
@@ -437,10 +460,12 @@ impl<'a> Reader<'a> {
             }
             "x-kubernetes-list-map-keys" => {
                 extra.list_map_keys = self.texts(value);
+                extra.list_map_keys_written = !value.is_null();
                 39
             }
             "x-kubernetes-validations" => {
                 extra.validations = self.validations(value);
+                extra.validations_written = !value.is_null();
                 40
             }
             "id" => {
@@ -482,74 +507,11 @@ impl<'a> Reader<'a> {
             Unknown::Keep => {
                 let mut members = BumpVec::from_iter_in(extra.extensions.iter().copied(), self.arena);
                 members.push((key.text(), Json::read(value, self.arena)));
-                order::sort_last_wins(&mut members, |(name, _)| name);
+                let kept = order::sort_last_wins(&mut members, |(name, _)| name);
+                members.truncate(kept);
                 extra.extensions = members.into_bump_slice();
             }
         }
-    }
-
-    /// Sets the flags that follow from the members.
-    fn finish(&mut self, schema: &mut Schema<'a>, extra: Option<&'a mut Extra<'a>>) {
-        let mut flags = schema.flags;
-        let mut below = Flags::NONE;
-        flags.set(Flags::OTHER_TYPE, schema.ty == Type::Other);
-        flags.set(Flags::DEFAULT, schema.default.is_some());
-        flags.set(Flags::FORMAT, !schema.format.is_empty());
-        flags.set(Flags::ARRAY_WITHOUT_ITEMS, schema.ty == Type::Array && schema.items.is_none());
-        for property in schema.properties {
-            below = below.with(property.schema.subtree);
-        }
-        match schema.items {
-            Some(Items::One(item)) => below = below.with(item.subtree),
-            Some(Items::Many(items)) => {
-                flags = flags.with(Flags::NOT_STRUCTURAL);
-                below = items.iter().fold(below, |sum, item| sum.with(item.subtree));
-            }
-            None => {}
-        }
-        if let Some(Additional::Schema(inner)) = schema.additional {
-            below = below.with(inner.subtree);
-        }
-        if let Some(extra) = extra {
-            let extra: &'a Extra<'a> = extra;
-            for branches in [extra.all_of, extra.one_of, extra.any_of] {
-                if !branches.is_empty() {
-                    flags = flags.with(Flags::JUNCTOR);
-                    below = branches.iter().fold(below, |sum, branch| sum.with(branch.subtree));
-                }
-            }
-            if let Some(not) = extra.not {
-                flags = flags.with(Flags::JUNCTOR);
-                below = below.with(not.subtree);
-            }
-            flags.set(Flags::PATTERN, !extra.pattern.is_empty());
-            flags.set(Flags::VALIDATIONS, !extra.validations.is_empty());
-            flags.set(Flags::REF, !extra.reference.is_empty());
-            let forbidden = !extra.id.is_empty()
-                || !extra.schema_uri.is_empty()
-                || !extra.reference.is_empty()
-                || !extra.pattern_properties.is_empty()
-                || !extra.dependencies.is_empty()
-                || extra.additional_items.is_some()
-                || !extra.definitions.is_empty();
-            if forbidden {
-                flags = flags.with(Flags::NOT_STRUCTURAL);
-                for list in [extra.pattern_properties, extra.definitions] {
-                    below = list.iter().fold(below, |sum, p| sum.with(p.schema.subtree));
-                }
-                for (_, dependency) in extra.dependencies {
-                    if let Dependency::Schema(inner) = dependency {
-                        below = below.with(inner.subtree);
-                    }
-                }
-                if let Some(Additional::Schema(inner)) = extra.additional_items {
-                    below = below.with(inner.subtree);
-                }
-            }
-            schema.extra = Some(extra);
-        }
-        schema.flags = flags;
-        schema.subtree = flags.with(below);
     }
 
     fn schema_type(&mut self, extra: &mut Option<&'a mut Extra<'a>>, node: Node<'a>) -> Type {
@@ -574,13 +536,24 @@ impl<'a> Reader<'a> {
     }
 
     fn optional_schema(&mut self, node: Node<'a>) -> Option<&'a Schema<'a>> {
-        (!node.is_null()).then(|| &*self.arena.alloc(self.schema(node)))
+        (!node.is_null()).then(|| self.schema_in_arena(node))
+    }
+
+    fn schema_in_arena(&mut self, node: Node<'a>) -> &'a Schema<'a> {
+        let place = self.arena.alloc(Schema::default());
+        self.fill(place, node);
+        place
     }
 
     fn schemas(&mut self, node: Node<'a>) -> &'a [Schema<'a>] {
-        let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
-        self.each_item(node, "a list of schemas", |reader, item| out.push(reader.schema(item)));
-        out.into_bump_slice()
+        let places = self.arena.alloc_slice_fill_default(node.len());
+        let mut places_left = places.iter_mut();
+        self.each_item(node, "a list of schemas", |reader, item| {
+            if let Some(place) = places_left.next() {
+                reader.fill(place, item);
+            }
+        });
+        if node.kind() == Kind::Seq { places } else { &[] }
     }
 
     /// A mapping of names to schemas, sorted.
@@ -594,29 +567,44 @@ impl<'a> Reader<'a> {
             }
         }
         let mark = (self.notes.len(), self.errors);
-        let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
-        for (key, value) in node.pairs() {
+        let places = self.arena.alloc_slice_fill_default(node.len());
+        for (place, (key, value)) in places.iter_mut().zip(node.pairs()) {
             if key.entry().flags.has(EntryFlags::RESOLVED_KEY) {
                 self.resolved_key(key);
             }
-            out.push(Property { name: key.text(), at: key.index(), schema: self.schema(value) });
+            self.property(place, key, value);
         }
-        if order::sort_last_wins(&mut out, |p| p.name) {
+        let kept = order::sort_last_wins(places, |p| p.name);
+        if kept < places.len() {
             self.notes.truncate(mark.0);
             self.errors = mark.1;
-            out.clear();
-            self.each_pair(node, "a mapping of schemas", |reader, key, value| {
-                out.push(Property { name: key.text(), at: key.index(), schema: reader.schema(value) });
-            });
-            order::sort_last_wins(&mut out, |p| p.name);
+            return self.properties_without_repeats(node);
         }
-        out.into_bump_slice()
+        places
+    }
+
+    fn property(&mut self, place: &mut Property<'a>, key: Node<'a>, value: Node<'a>) {
+        place.name = key.text();
+        place.at = key.index();
+        self.fill(&mut place.schema, value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn properties_without_repeats(&mut self, node: Node<'a>) -> &'a [Property<'a>] {
+        let pairs = self.last_pairs(node);
+        let places = self.arena.alloc_slice_fill_default(pairs.len());
+        for (place, (key, value)) in places.iter_mut().zip(pairs) {
+            self.property(place, key, value);
+        }
+        order::sort_last_wins(places, |p| p.name);
+        places
     }
 
     /// `items`: a mapping is a schema, a list one per position; anything else counts as absent.
     fn items(&mut self, node: Node<'a>) -> Option<Items<'a>> {
         match node.kind() {
-            Kind::Map => Some(Items::One(self.arena.alloc(self.schema(node)))),
+            Kind::Map => Some(Items::One(self.schema_in_arena(node))),
             // An empty list is as good as none.
             Kind::Seq if node.is_empty() => None,
             Kind::Seq => Some(Items::Many(self.schemas(node))),
@@ -629,7 +617,7 @@ impl<'a> Reader<'a> {
             Kind::Null => None,
             Kind::True => Some(Additional::Allowed(true)),
             Kind::False => Some(Additional::Allowed(false)),
-            Kind::Map => Some(Additional::Schema(self.arena.alloc(self.schema(node)))),
+            Kind::Map => Some(Additional::Schema(self.schema_in_arena(node))),
             _ => {
                 self.wrong_type(node, "true, false or a schema");
                 None
@@ -647,7 +635,8 @@ impl<'a> Reader<'a> {
             };
             out.push((key.text(), dependency));
         });
-        order::sort_last_wins(&mut out, |(name, _)| name);
+        let kept = order::sort_last_wins(&mut out, |(name, _)| name);
+        out.truncate(kept);
         out.into_bump_slice()
     }
 
@@ -681,6 +670,79 @@ impl<'a> Reader<'a> {
         });
         out.into_bump_slice()
     }
+}
+
+/// Sets the flags that follow from the members.
+#[inline(never)]
+fn finish<'a>(schema: &mut Schema<'a>, extra: Option<&'a mut Extra<'a>>) {
+    let mut flags = schema.flags;
+    let mut below = Flags::NONE;
+    flags.set(Flags::OTHER_TYPE, schema.ty == Type::Other);
+    flags.set(Flags::DEFAULT, schema.default.is_some());
+    flags.set(Flags::FORMAT, !schema.format.is_empty());
+    flags.set(Flags::ARRAY_WITHOUT_ITEMS, schema.ty == Type::Array && schema.items.is_none());
+    for property in schema.properties {
+        below = below.with(property.schema.subtree);
+    }
+    match schema.items {
+        Some(Items::One(item)) => below = below.with(item.subtree),
+        Some(Items::Many(items)) => {
+            flags = flags.with(Flags::NOT_STRUCTURAL);
+            below = items.iter().fold(below, |sum, item| sum.with(item.subtree));
+        }
+        None => {}
+    }
+    if let Some(Additional::Schema(inner)) = schema.additional {
+        below = below.with(inner.subtree);
+    }
+    if let Some(extra) = extra {
+        let extra: &'a Extra<'a> = extra;
+        for branches in [extra.all_of, extra.one_of, extra.any_of] {
+            if !branches.is_empty() {
+                flags = flags.with(Flags::JUNCTOR);
+                below = branches.iter().fold(below, |sum, branch| sum.with(branch.subtree));
+            }
+        }
+        if let Some(not) = extra.not {
+            flags = flags.with(Flags::JUNCTOR);
+            below = below.with(not.subtree);
+        }
+        flags.set(Flags::PATTERN, !extra.pattern.is_empty());
+        flags.set(Flags::VALIDATIONS, !extra.validations.is_empty());
+        flags.set(Flags::REF, !extra.reference.is_empty());
+        let forbidden = !extra.id.is_empty()
+            || !extra.schema_uri.is_empty()
+            || !extra.reference.is_empty()
+            || !extra.pattern_properties.is_empty()
+            || !extra.dependencies.is_empty()
+            || extra.additional_items.is_some()
+            || !extra.definitions.is_empty();
+        if forbidden {
+            flags = flags.with(Flags::NOT_STRUCTURAL);
+            for list in [extra.pattern_properties, extra.definitions] {
+                below = list.iter().fold(below, |sum, p| sum.with(p.schema.subtree));
+            }
+            for (_, dependency) in extra.dependencies {
+                if let Dependency::Schema(inner) = dependency {
+                    below = below.with(inner.subtree);
+                }
+            }
+            if let Some(Additional::Schema(inner)) = extra.additional_items {
+                below = below.with(inner.subtree);
+            }
+        }
+        schema.extra = Some(extra);
+    }
+    schema.flags = flags;
+    schema.subtree = flags.with(below);
+}
+
+/// A zero keeps its sign in a member of Go's type `float64`, if the number was no integer for YAML.
+#[cold]
+fn signed_zero(node: Node<'_>) -> f64 {
+    let text = node.text();
+    let float = node.document().is_json() || (text.contains(['.', 'e', 'E']) && !text.contains(['x', 'X']));
+    if text.starts_with('-') && float { -0.0 } else { 0.0 }
 }
 
 /// What a node is, in the words of an error message.

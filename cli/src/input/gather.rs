@@ -78,7 +78,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Takes a file in. Of several paths to one file the first in order is its name.
+    /// Takes a file in. Of several paths to one file the shortest is its name, and of those the first in order.
     fn file(&mut self, path: PathBuf, canonical: PathBuf, named: bool) {
         match self.files.get_mut(&canonical) {
             None => {
@@ -86,7 +86,8 @@ impl Walk<'_> {
             }
             Some((known, was_named)) => {
                 *was_named |= named;
-                if by_component(&path, known).is_lt() {
+                let length = |path: &Path| path.components().count();
+                if length(&path).cmp(&length(known)).then_with(|| by_component(&path, known)).is_lt() {
                     *known = path;
                 }
             }

@@ -1,6 +1,7 @@
 //! Other spellings of a printed JSON document: indented, or YAML.
 
 use crate::args::Format;
+use kubeshape_schema::escape::{self, Escape};
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 
 /// Rewrites compact JSON and keeps its buffers.
@@ -174,7 +175,32 @@ fn text(text: &str, indent: Option<usize>, out: &mut Vec<u8>) {
         }
         return;
     }
-    kubeshape_schema::escape::string(out, text, kubeshape_schema::escape::Escape::Plain);
+    quoted(text, out);
+}
+
+/// A text in double quotes. Beyond what JSON escapes, line breaks of YAML 1.1 and what it calls not printable.
+fn quoted(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut from = 0;
+    for (at, c) in text.char_indices().filter(|(_, c)| !is_printable(*c)) {
+        escape::body(out, &text[from..at], Escape::Plain);
+        from = at + c.len_utf8();
+        match c {
+            '\u{7F}'..='\u{FFFF}' => out.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes()),
+            c => escape::body(out, c.encode_utf8(&mut [0; 4]), Escape::Plain),
+        }
+    }
+    escape::body(out, &text[from..], Escape::Plain);
+    out.push(b'"');
+}
+
+/// Whether a character can stand in YAML 1.1 as it is and breaks no line.
+fn is_printable(c: char) -> bool {
+    match c {
+        '\u{2028}' | '\u{2029}' => false,
+        ' '..='~' | '\u{A0}'..='\u{FEFE}' | '\u{FF00}'..='\u{FFFD}' | '\u{10000}'.. => true,
+        _ => false,
+    }
 }
 
 /// Whether a text can stand unquoted. Narrower than YAML allows, so that readers of YAML 1.1 and 1.2 agree.
@@ -189,8 +215,7 @@ fn is_plain(text: &str) -> bool {
     if words.iter().any(|word| text.eq_ignore_ascii_case(word)) {
         return false;
     }
-    let fits = |c: char| matches!(c, ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FEFE}' | '\u{FF00}'..='\u{FFFD}');
-    text.chars().all(|c| fits(c) && !matches!(c, '\u{2028}' | '\u{2029}'))
+    text.chars().all(is_printable)
         && !text.contains(": ")
         && !text.contains(" #")
         && !text.ends_with([' ', ':'])
@@ -202,7 +227,7 @@ fn is_literal(text: &str) -> bool {
         && !text.starts_with([' ', '\n', '\t'])
         && !text.ends_with("\n\n")
         && !text.lines().any(|line| line.ends_with([' ', '\t']))
-        && text.chars().all(|c| c == '\n' || matches!(c, ' '..='~' | '\u{A0}'..='\u{D7FF}' | '\u{E000}'..='\u{FEFE}' | '\u{FF00}'..='\u{FFFD}') && !matches!(c, '\u{2028}' | '\u{2029}'))
+        && text.chars().all(|c| c == '\n' || is_printable(c))
 }
 
 #[cfg(test)]
@@ -254,11 +279,11 @@ h:
     fn yaml_reads_back_as_the_json_it_was_made_of() {
         let texts = [
             "", " ", "a", "~", "null", "Yes", "1e3", "0x1", "1_0", ".5", "a:", "a: b", "a #b", "a#b", "#a", "- a", "---", "...",
-            "a\nb", "a\nb\n", "a\n\nb", "a\n\n", "\na", " a\nb", "a \nb", "a\tb", "\u{85}", "\u{2028}", "\u{feff}", "é", "日本\n語",
+            "a\nb", "a\nb\n", "a\n\nb", "a\n\n", "\na", " a\nb", "a \nb", "a\tb", "\u{85}", "\u{2028}", "\u{feff}", "é", "日本\n語", "\u{7f}", "😀", "a\u{9f}b\nc",
             "\u{0}", "a\r\nb", "{a}", "[a]", "a, b", "*a", "&a", "!a", "|", ">", "%a", "@a", "`a", "\"a\"", "'a'", "a\\b", "=", "<<",
             "2001-01-01", "inf", ".inf", "a\n  b\nc", "a\n# b", "---\na", "a\n--- b", "/a", "$a", "NaN",
         ];
-        let json = serde_json::json!({ "items": texts, "keys": texts.iter().map(|t| (*t, t)).collect::<std::collections::BTreeMap<_, _>>() });
+        let json = serde_json::json!({ "items": texts.as_slice(), "keys": texts.iter().map(|t| (*t, t)).collect::<std::collections::BTreeMap<_, _>>() });
         let yaml = formatted(&json.to_string(), Format::Yaml, false);
         let mut tape = Tape::new();
         let mut stream = Stream::new(yaml.as_bytes(), Limits::default()).expect("UTF-8");

@@ -1,6 +1,6 @@
 //! Texts and JSON values inside block YAML.
 
-/// Whether every reader of YAML takes `text`, unquoted, as this text: it begins with a letter, an
+/// Whether every reader of YAML takes `text`, unquoted, as this text: it begins with a letter, `$` or an
 /// underscore, goes on with letters, digits and a few signs that mean nothing in YAML, and is too long
 /// for the words that YAML 1.1 reads as booleans or null.
 #[inline]
@@ -132,6 +132,21 @@ impl<'s> Source<'s> {
     }
 }
 
+/// A longer key must be announced, or YAML does not take it as one.
+const LONG_KEY: usize = 1000;
+
+/// Appends a key at the column `depth`, which the line has reached, and its colon.
+fn key(out: &mut Vec<u8>, depth: usize, text: &str) {
+    let from = out.len();
+    string(out, text);
+    if out.len() - from > LONG_KEY {
+        out.splice(from..from, *b"? ");
+        out.push(b'\n');
+        out.resize(out.len() + depth, b' ');
+    }
+    out.push(b':');
+}
+
 /// Where a value stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
@@ -173,9 +188,8 @@ fn value(out: &mut Vec<u8>, depth: usize, behind: Behind, source: &mut Source<'_
         }
         on_this_line = false;
         if object {
-            string(out, &source.string());
+            key(out, inner, &source.string());
             source.skip();
-            out.push(b':');
             value(out, inner, Behind::Key, source);
         } else {
             out.push(b'-');

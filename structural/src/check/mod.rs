@@ -166,6 +166,8 @@ fn says_nothing(schema: &Schema<'_>) -> bool {
             && e.list_type.is_none()
             && e.map_type.is_none()
             && e.list_map_keys.is_empty()
+            && !e.list_map_keys_written
+            && !e.validations_written
             && e.validations.is_empty()
     })
 }

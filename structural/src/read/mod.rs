@@ -23,10 +23,11 @@ const KIND: &str = "CustomResourceDefinition";
 
 /// Reads one CustomResourceDefinition of `apiextensions.k8s.io/v1` or `v1beta1`.
 ///
-/// The value is `None` if and only if one of the notes is an error: a wrong type
-/// ([`Code::WrongType`]), an unknown API version ([`Code::WrongApiVersion`]) or no version at all
-/// ([`Code::NoVersions`]). All errors are noted, each with its place. Warnings are unknown fields,
-/// repeated keys and keys that YAML reads as something else than they look like.
+/// The value is `None` if and only if a value has the wrong type ([`Code::WrongType`]) or the API version
+/// is unknown ([`Code::WrongApiVersion`]). A definition without any version is read, and the error
+/// [`Code::NoVersions`] noted: there is nothing to publish for it. All errors are noted, each with its
+/// place. Warnings are unknown fields, repeated keys and keys that YAML reads as something else than they
+/// look like.
 ///
 /// # Example: the versions of a manifest
 /// ```
@@ -47,6 +48,9 @@ const KIND: &str = "CustomResourceDefinition";
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn read<'a>(node: Node<'a>, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
+    if wrong_items(node).is_some() {
+        return read_as(node, ApiVersion::V1, arena);
+    }
     let text = node.get("apiVersion").and_then(Node::as_str).unwrap_or_default();
     let version = match text.strip_prefix(GROUP) {
         Some("v1") => ApiVersion::V1,
@@ -66,6 +70,10 @@ pub fn read<'a>(node: Node<'a>, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>
 /// Value and notes are those of [`read`].
 pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
     let mut reader = Reader::new(arena, Unknown::Warn);
+    if let Some(items) = wrong_items(node) {
+        reader.wrong_type(items, "a list of objects");
+        return Converted { value: None, notes: reader.into_notes() };
+    }
     let mut name = "";
     let mut spec = spec::Spec::default();
     spec.at = node.index();
@@ -85,9 +93,8 @@ pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Conv
         reader.wrong_type(node, "a CustomResourceDefinition");
     }
     let crd = spec.into_crd(name, version, node.index(), arena);
-    let mut failed = reader.failed();
+    let failed = reader.failed();
     if crd.versions.is_empty() && !failed {
-        failed = true;
         reader.note(Note::new(Code::NoVersions, spec.at, crd.name));
     }
     Converted { value: (!failed).then_some(crd), notes: reader.into_notes() }
@@ -123,6 +130,12 @@ pub fn item_version(list: Node<'_>) -> Option<ApiVersion> {
 /// Whether this is an object with items: its kind ends in `List` and `items` is a list.
 pub fn is_list(node: Node<'_>) -> bool {
     text_of(node, "kind").ends_with("List") && node.get("items").is_some_and(|items| items.kind() == Kind::Seq)
+}
+
+/// The `items` of a list, typed or not, that are no list and not null.
+fn wrong_items(node: Node<'_>) -> Option<Node<'_>> {
+    let list = item_version(node).is_some() || (text_of(node, "kind") == "List" && text_of(node, "apiVersion") == "v1");
+    node.get("items").filter(|items| list && !matches!(items.kind(), Kind::Seq | Kind::Null))
 }
 
 /// The objects of a document: of a list its items, of lists in lists theirs, of anything else itself.
@@ -163,7 +176,8 @@ impl<'a> Manifest<'a> {
 }
 
 /// What a document holds: its CustomResourceDefinitions, those in lists included, and how many objects
-/// of other kinds there are beside them.
+/// of other kinds there are beside them. A list whose `items` are none counts as a definition, one that
+/// cannot be read.
 ///
 /// # Example
 /// ```
@@ -185,7 +199,7 @@ pub fn manifests(root: Node<'_>) -> (Vec<Manifest<'_>>, Vec<Node<'_>>) {
         next += 1;
         let node = manifest.node;
         let nameless = text_of(node, "kind").is_empty() && text_of(node, "apiVersion").is_empty();
-        if is_crd(node) {
+        if is_crd(node) || (next == 1 && wrong_items(node).is_some()) {
             crds.push(Manifest { node, implied: None });
         } else if nameless && manifest.implied.is_some() && node.kind() == Kind::Map {
             crds.push(manifest);

@@ -242,6 +242,20 @@ fn texts_that_yaml_reads_as_something_else_are_quoted() {
 }
 
 #[test]
+fn keys_of_defaults_may_be_of_any_length() {
+    let long = "k".repeat(3000);
+    let members = [("a", Json::Int(1)), (long.as_str(), Json::Array(&[Json::Bool(true)])), ("z", Json::Null)];
+    let mut builder = Builder::new();
+    let mark = builder.open();
+    builder.field("f", Ref::EMPTY, Some(&Json::Array(&[Json::Object(&members)])));
+    let map = builder.map(mark, MapDef::default());
+    let atom = builder.atom(None, None, Some(map));
+    builder.type_def("t", atom);
+    let built = builder.finish().expect("small");
+    assert_eq!(schema(&yaml(&built)), built);
+}
+
+#[test]
 fn a_named_reference_resolves_to_its_type_and_a_missing_one_to_nothing() {
     let schema = schema(
         "types: [{name: a, list: {}}, {name: x, map: {elementType: {namedType: a}}}, {name: y y, map: {elementType: {namedType: b}}}]",

@@ -1,0 +1,123 @@
+//! Area `generated`: random manifests and YAML documents, answered by the Kubernetes libraries in the same
+//! run. A difference is made small before it is shown.
+
+use crate::answers::{compare_file, compare_merged};
+use crate::input::{Answer, answers};
+use crate::known::Known;
+use crate::oracle::{self, Oracle, YamlAnswer};
+use crate::own;
+use crate::table::{Table, Verdict};
+use kubeshape_corpus::FileAnswer;
+use kubeshape_corpus::generate::{Seeded, documents, manifests, simplify, streams};
+use kubeshape_publish::Publisher;
+use kubeshape_yaml::{Limits, Stream, Tape, json};
+
+/// How much is generated, and from where on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How many streams of manifests, and as many YAML documents.
+    pub count: u64,
+    /// The seed of the first.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan { count: 2000, seed: 1 }
+    }
+}
+
+/// Differences that are made small and shown in full; more are only counted.
+const SHOWN: usize = 20;
+/// Trials to make a difference small.
+const STEPS: usize = 400;
+
+/// Compares all of a plan.
+///
+/// # Errors
+/// Go is not installed, or the Go program fails.
+pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
+    let program = oracle::build()?;
+    let recorded = kubeshape_corpus::answers().map_err(|error| error.to_string())?;
+    let publisher = own::recorded_base(&recorded).map_err(|error| error.to_string())?;
+    let mut table = Table::new("generated", known);
+    generated(plan, &mut Oracle::start(&program, &["yaml"])?, &documents(), compare_yaml, &mut table)?;
+    let mut oracle = Oracle::start(&program, &["answer"])?;
+    let compare = |id: &str, text: &str, answer: FileAnswer, table: &mut Table| compare_stream(id, text, &answer, &publisher, table);
+    generated(plan, &mut oracle, &streams(&manifests()), compare, &mut table)?;
+    Ok(table)
+}
+
+fn generated<T: for<'a> serde::Deserialize<'a>>(
+    plan: &Plan,
+    oracle: &mut Oracle,
+    strategy: &proptest::strategy::BoxedStrategy<String>,
+    compare: impl Fn(&str, &str, T, &mut Table),
+    table: &mut Table,
+) -> Result<(), String> {
+    let mut shown = 0;
+    for n in 0..plan.count {
+        let id = format!("seed {}", plan.seed.wrapping_add(n));
+        let mut tree = Seeded::new(plan.seed.wrapping_add(n)).next_tree(strategy);
+        let text = tree.current();
+        let mut trial = table.like();
+        compare(&id, &text, oracle.ask(&id, &text)?, &mut trial);
+        if trial.objections() > 0 && shown < SHOWN {
+            shown += 1;
+            let rows = trial.failing_rows();
+            let mut failure = None;
+            let text = simplify(&mut *tree, STEPS, |text| {
+                let mut again = table.like();
+                match oracle.ask(&id, text) {
+                    Ok(answer) => compare(&id, text, answer, &mut again),
+                    Err(error) => failure = Some(error),
+                }
+                again.failing_rows().iter().any(|row| rows.contains(row))
+            });
+            if let Some(error) = failure {
+                return Err(error);
+            }
+            let mut small = table.like();
+            compare(&id, &text, oracle.ask(&id, &text)?, &mut small);
+            trial.append_to_differences(&format!("\n  made small: {}\n{text}", small.differences()));
+        }
+        table.take(trial);
+    }
+    Ok(())
+}
+
+fn compare_stream(id: &str, text: &str, theirs: &FileAnswer, publisher: &Publisher, table: &mut Table) {
+    let ours = answers(text.as_bytes(), publisher);
+    compare_file(theirs, &ours, table);
+    // Of a CustomResourceDefinition for which a library panics there is nothing to merge.
+    let panicked = theirs.crds.iter().any(|crd| crd.panic.is_some());
+    if let (Some(merged), false) = (&theirs.merged, panicked) {
+        let crds = ours.into_iter().filter_map(Answer::into_crd).collect();
+        compare_merged(merged, crds, false, publisher, id, table);
+    }
+}
+
+fn compare_yaml(id: &str, text: &str, theirs: YamlAnswer, table: &mut Table) {
+    let verdict = match (first_document(text), &theirs.json) {
+        (Ok(ours), Some(theirs)) if ours == *theirs => Verdict::Equal,
+        (Err(_), None) => Verdict::Equal,
+        (Ok(ours), Some(theirs)) => Verdict::Differing(format!("{ours}, theirs {theirs}")),
+        (Ok(ours), None) => Verdict::Differing(format!("{ours}, theirs: {}", theirs.error.as_deref().unwrap_or("nothing"))),
+        (Err(ours), Some(theirs)) => Verdict::Differing(format!("not read by us: {ours}, theirs {theirs}")),
+    };
+    table.add("yaml", id, verdict);
+}
+
+/// The first document of a text as Kubernetes' JSON.
+fn first_document(text: &str) -> Result<String, String> {
+    let mut stream = Stream::with_path(text.as_bytes(), Limits::default(), kubeshape_yaml::Path::Yaml).map_err(|e| e.to_string())?;
+    let source = stream.source();
+    let mut tape = Tape::new();
+    let Some(read) = stream.next(&mut tape) else { return Ok("null".to_owned()) };
+    read.map_err(|error| error.to_string())?;
+    let mut out = Vec::new();
+    if let Some(root) = tape.document(source).root() {
+        json::write(root, &mut out, json::Options::default());
+    }
+    String::from_utf8(out).map_err(|error| error.to_string())
+}

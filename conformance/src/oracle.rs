@@ -1,0 +1,105 @@
+//! The Go program over the Kubernetes libraries, asked line by line.
+
+use serde::Deserialize;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A running program.
+#[derive(Debug)]
+pub struct Oracle {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+/// What `oracle yaml` makes of a text.
+#[derive(Clone, Debug, Deserialize)]
+pub struct YamlAnswer {
+    /// The JSON, as printed.
+    pub json: Option<String>,
+    /// Why there is none.
+    pub error: Option<String>,
+    /// Why only the strict reader refuses the text.
+    pub strict_error: Option<String>,
+}
+
+/// The folder of the program's sources.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle")
+}
+
+/// Builds the program into the target folder; quick if nothing has changed.
+///
+/// # Errors
+/// Go is not installed, or building fails.
+pub fn build() -> Result<PathBuf, String> {
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("target");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(own, PathBuf::from);
+    std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
+    let target = target.canonicalize().map_err(|error| format!("{}: {error}", target.display()))?;
+    let program = target.join("kubeshape-oracle");
+    let built = Command::new("go").args(["build", "-o"]).arg(&program).arg(".").current_dir(sources()).output();
+    match built {
+        Ok(output) if output.status.success() => Ok(program),
+        Ok(output) => Err(format!("go build: {}", String::from_utf8_lossy(&output.stderr))),
+        Err(error) => Err(format!("go: {error}; Go is needed to ask the Kubernetes libraries")),
+    }
+}
+
+impl Oracle {
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(program: &Path, arguments: &[&str]) -> Result<Oracle, String> {
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.display()))?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err("no pipes to the Go program".to_owned());
+        };
+        Ok(Oracle { child, input: Some(input), output: BufReader::new(output) })
+    }
+
+    /// Sends a text.
+    ///
+    /// # Errors
+    /// The program has ended.
+    pub fn send(&mut self, id: &str, yaml: &str) -> Result<(), String> {
+        let mut line = serde_json::json!({ "id": id, "yaml": yaml }).to_string();
+        line.push('\n');
+        let input = self.input.as_mut().ok_or("the Go program has no input")?;
+        input.write_all(line.as_bytes()).and_then(|()| input.flush()).map_err(|error| format!("the Go program: {error}"))
+    }
+
+    /// Waits for the answer to a text that was sent.
+    ///
+    /// # Errors
+    /// The program has ended, or the answer is none.
+    pub fn receive<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, String> {
+        let mut line = String::new();
+        self.output.read_line(&mut line).map_err(|error| format!("the Go program: {error}"))?;
+        serde_json::from_str(&line).map_err(|error| format!("the Go program answered {:?}: {error}", line.get(..200).unwrap_or(&line)))
+    }
+
+    /// Asks and waits.
+    ///
+    /// # Errors
+    /// As [`Oracle::send`] and [`Oracle::receive`].
+    pub fn ask<T: for<'a> Deserialize<'a>>(&mut self, id: &str, yaml: &str) -> Result<T, String> {
+        self.send(id, yaml)?;
+        self.receive()
+    }
+}
+
+impl Drop for Oracle {
+    fn drop(&mut self) {
+        // Its input ends, so it ends.
+        self.input = None;
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,105 @@
+//! Values that can be printed as YAML, including such that JSON does not have.
+
+use proptest::prelude::*;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// A scalar as it stands in the text: a number, a boolean, null, a date.
+    Plain(String),
+    /// A text, quoted where it must be.
+    Text(String),
+    /// A list.
+    Seq(Vec<Tree>),
+    /// A mapping in the order of the text; a key may stand twice.
+    Map(Vec<(String, Tree)>),
+}
+
+impl Tree {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Tree {
+        Tree::Text(text.into())
+    }
+
+    /// A plain scalar.
+    pub fn plain(text: impl Into<String>) -> Tree {
+        Tree::Plain(text.into())
+    }
+
+    /// `true` or `false`.
+    pub fn boolean(on: bool) -> Tree {
+        Tree::plain(if on { "true" } else { "false" })
+    }
+
+    /// A mapping that holds every key once, the last of repeated ones.
+    pub fn map(members: Vec<(String, Tree)>) -> Tree {
+        let mut out: Vec<(String, Tree)> = Vec::with_capacity(members.len());
+        for (key, value) in members {
+            match out.iter_mut().find(|(other, _)| *other == key) {
+                Some((_, other)) => *other = value,
+                None => out.push((key, value)),
+            }
+        }
+        Tree::Map(out)
+    }
+
+    /// A mapping of literal names.
+    pub fn members<const N: usize>(members: [(&str, Tree); N]) -> Tree {
+        Tree::Map(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    }
+
+    /// The number of values in it, itself included.
+    pub fn size(&self) -> usize {
+        1 + match self {
+            Tree::Plain(_) | Tree::Text(_) => 0,
+            Tree::Seq(items) => items.iter().map(Tree::size).sum(),
+            Tree::Map(members) => members.iter().map(|(_, value)| value.size()).sum(),
+        }
+    }
+
+    /// Puts another value at the `n`th place of a walk from the top.
+    pub fn replace(&mut self, mut n: usize, with: Tree) {
+        if n == 0 {
+            *self = with;
+            return;
+        }
+        n -= 1;
+        let children: Vec<&mut Tree> = match self {
+            Tree::Plain(_) | Tree::Text(_) => return,
+            Tree::Seq(items) => items.iter_mut().collect(),
+            Tree::Map(members) => members.iter_mut().map(|(_, value)| value).collect(),
+        };
+        for child in children {
+            let size = child.size();
+            if n < size {
+                return child.replace(n, with);
+            }
+            n -= size;
+        }
+    }
+}
+
+/// How values are written. Where a style is not possible, another one is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Decides, place by place, between the styles below.
+    pub choices: u64,
+    /// Containers from this depth on are in flow style.
+    pub flow_from: usize,
+    /// Blanks of one level.
+    pub indent: usize,
+    /// Lists in mappings begin at their key's own column.
+    pub indentless: bool,
+    /// Only JSON.
+    pub json: bool,
+}
+
+impl Style {
+    /// Any style, most of them block style as programs write it.
+    pub fn any() -> BoxedStrategy<Style> {
+        let flow = prop_oneof![3 => Just(99usize), 2 => 2usize..9, 1 => Just(0)];
+        (any::<u64>(), flow, prop_oneof![3 => Just(2usize), 1 => Just(4), 1 => Just(1)], any::<bool>(), prop::bool::weighted(0.08))
+            .prop_map(|(choices, flow_from, indent, indentless, json)| Style { choices, flow_from, indent, indentless, json })
+            .boxed()
+    }
+}
