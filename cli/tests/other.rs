@@ -73,7 +73,7 @@ properties:
     let root = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
     let expected = [
         format!("KS2008 dropped a.yaml 20:21 gadgets.example.com v1 v2 {root}/size"),
-        format!("KS2002 widened b.yaml 20:16 widgets.example.com v1 v2 {root}/a"),
+        format!("KS2002 widened b.yaml 20:18 widgets.example.com v1 v2 {root}/a"),
         format!("KS2001 widened b.yaml 22:17 widgets.example.com v1 v2 {root}/b"),
         format!("KS1004 warning b.yaml 24:15 widgets.example.com v1 - {root}/true"),
     ];

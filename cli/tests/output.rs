@@ -16,6 +16,7 @@ fn names_from_the_input_do_not_leave_the_folder() {
             .replace("plural: widgets", &format!("plural: {plural:?}"))
             .replace("group: example.com", &format!("group: {group:?}"))
             .replace("name: v9", &format!("name: {version:?}"))
+            .replace("kind: Widget", &format!("kind: Widget{n}"))
             .replace("name: widgets.example.com", &format!("name: n{n}"));
         folder.write(&format!("in/{n}.yaml"), text);
     }

@@ -164,6 +164,9 @@ impl<'a> Resource<'a> {
     /// # Errors
     /// The schema has no such form; on a server every request for the resource would fail.
     pub fn smd(&self) -> Result<kubeshape_smd::Schema, Vec<smd::SmdError>> {
+        if self.versions.is_empty() {
+            return smd::of_nothing();
+        }
         let mut models: Vec<(&str, &Schema<'_>)> = Vec::with_capacity(2 * self.versions.len());
         for version in &self.versions {
             let (name, list_name) = version.definition_names();

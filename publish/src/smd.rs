@@ -93,6 +93,13 @@ pub(crate) fn build(
     Converter::new(Builder::extending(base), compat).convert(models, preserve_unknown_fields)
 }
 
+/// The schema of a resource without versions: the built-in types.
+pub(crate) fn of_nothing() -> Converted {
+    let mut builder = Builder::new();
+    smd::add_untyped_types(&mut builder);
+    Converter::new(builder, SmdCompat::default()).convert(&[], false)
+}
+
 /// The definition that is any scalar, whatever it says.
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 /// The definition that is replaced as a whole, whatever it says.

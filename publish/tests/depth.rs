@@ -60,7 +60,7 @@ fn nested_properties_are_published() {
 
 #[test]
 fn nested_junctors_are_read() {
-    publish(&nested(240, r#"{"type":"object","not":{"anyOf":["#, "{}", "]}}"));
+    publish(&nested(160, r#"{"type":"object","not":{"anyOf":["#, "{}", "]}}"));
 }
 
 #[test]

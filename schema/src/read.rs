@@ -140,6 +140,7 @@ impl<'a> Reader<'a> {
     pub fn number(&mut self, node: Node<'a>) -> Option<f64> {
         match (node.kind(), node.as_number()) {
             (Kind::Null, _) => None,
+            (_, Some(Number::Int(0))) => Some(signed_zero(node)),
             (_, Some(n)) if n.as_f64().is_finite() => Some(n.as_f64()),
             _ => {
                 self.wrong_type(node, "a number");

@@ -53,16 +53,13 @@ pub(crate) fn read<'t>(
         composer.refuse_deferred()?;
     }
     let mut parser = composer.parser;
+    let behind = parser.behind();
     let token = parser.scanner.peek()?;
     Ok(Some(match token.token {
-        Token::DocumentEnd => Stop {
-            at: token.end.at,
-            dots: true,
-        },
-        _ => Stop {
-            at: token.start.at,
-            dots: false,
-        },
+        Token::DocumentEnd => Stop { at: token.end.at, dots: true },
+        Token::DocumentStart | Token::End => Stop { at: token.start.at, dots: false },
+        // Something that is never looked at, perhaps a key whose start was passed long ago.
+        _ => Stop { at: behind, dots: false },
     }))
 }
 

@@ -79,6 +79,14 @@ fn text_that_kubernetes_reads_past_is_told() {
 }
 
 #[test]
+fn a_stream_always_goes_on() {
+    // go-yaml takes the brackets alone for the document.
+    documents("{}: b\n---\nc\n", &["{}", "\"c\""]);
+    documents("[]: b\n", &["[]"]);
+    documents("\"a\":1\n", &["\"a\""]);
+}
+
+#[test]
 fn the_stream_goes_on_behind_an_error() {
     for path in [Path::Auto, Path::Full] {
         let found = all("a: 'x\n---\nb: 2\n---\n@\n---\nc: 3\n", path);

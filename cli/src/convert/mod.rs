@@ -83,7 +83,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
         commit.nothing(&path.to_string_lossy(), Code::Unreadable, why, ui)?;
     }
     ui.expect(inputs.len());
-    // Resources of every folder of the command line, to find those that hold none.
+    // Whether there is anything in each folder of the command line.
     let mut used = vec![false; plan.gathered.roots.len()];
     let worker = || {
         let mut worker = Worker::new(&context);
@@ -93,13 +93,12 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
         if let Some((number, result)) = done {
             let input = &inputs[number];
             let Some(result) = result else { return Err(Fatal::Internal { input: input.name() }) };
-            let before = commit.totals.resources + commit.totals.failed;
-            commit.file(&input.name(), result, ui)?;
-            if commit.totals.resources + commit.totals.failed > before {
+            if result.found || result.failed {
                 for (root, used) in plan.gathered.roots.iter().zip(&mut used) {
                     *used |= input.canonical.starts_with(&root.canonical);
                 }
             }
+            commit.file(&input.name(), result, ui)?;
         }
         ui.progress(commit.totals.files);
         Ok(())

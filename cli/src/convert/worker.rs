@@ -38,6 +38,8 @@ pub(crate) struct FileResult {
     pub(crate) documents: usize,
     /// Objects that are no CustomResourceDefinition.
     pub(crate) skipped: usize,
+    /// Whether there is a CustomResourceDefinition in it, converted or not.
+    pub(crate) found: bool,
     /// Whether anything of the file could not be read.
     pub(crate) failed: bool,
     /// Why the whole batch ends here.
@@ -150,7 +152,6 @@ impl<'e> Worker<'e> {
             }
         };
         let source = stream.source();
-        let mut found = false;
         while let Some(read) = stream.next(tape) {
             if let Err(error) = read {
                 let excerpt = lines.excerpt(source, error.offset..error.offset + 1);
@@ -164,7 +165,7 @@ impl<'e> Worker<'e> {
             let document = tape.document(source);
             let Some(root) = document.root() else { continue };
             let (crds, others) = manifests(root);
-            found |= !crds.is_empty();
+            out.found |= !crds.is_empty();
             out.skip(&others, &mut Places { context, name: &name, document, lines });
             for manifest in crds {
                 let mut places = Places { context, name: &name, document, lines };
@@ -175,7 +176,7 @@ impl<'e> Worker<'e> {
                 arena.reset();
             }
         }
-        if !found && !out.failed && (input.named || context.strict) {
+        if !out.found && !out.failed && (input.named || context.strict) {
             let detail = "no CustomResourceDefinition was found in it".to_owned();
             out.fail(context, Code::Nothing, &name, None, detail);
         }

@@ -9,38 +9,38 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// A folder of its own for every test, in which the binary runs.
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 /// What a run left.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Run {
-    pub code: Option<i32>,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Folder {
-    pub fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         Folder(tempfile::tempdir().expect("a temporary folder"))
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
     /// Writes a file, and the folders above it.
-    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
         fs::write(path, content).expect("a file");
         self
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         String::from_utf8(fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))).expect("UTF-8")
     }
 
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubeshape"));
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
@@ -50,13 +50,13 @@ impl Folder {
     }
 
     /// Runs the binary with arguments that stand on one line.
-    pub fn run(&self, line: &str) -> Run {
+    pub(crate) fn run(&self, line: &str) -> Run {
         let arguments: Vec<&str> = line.split_whitespace().collect();
         Run::of(self.command(&arguments).output().expect("a run"))
     }
 
     /// Runs the binary with a text on its standard input.
-    pub fn pipe(&self, line: &str, input: impl AsRef<[u8]>) -> Run {
+    pub(crate) fn pipe(&self, line: &str, input: impl AsRef<[u8]>) -> Run {
         let arguments: Vec<&str> = line.split_whitespace().collect();
         let mut command = self.command(&arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -70,7 +70,7 @@ impl Folder {
     }
 
     /// All files below a folder with their content; names are relative and end in `/` for empty folders.
-    pub fn tree(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
+    pub(crate) fn tree(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         let root = self.path(name);
         let mut todo = vec![root.clone()];
@@ -90,7 +90,7 @@ impl Folder {
     }
 
     /// Names of all files below a folder.
-    pub fn names(&self, name: &str) -> Vec<String> {
+    pub(crate) fn names(&self, name: &str) -> Vec<String> {
         self.tree(name).into_keys().collect()
     }
 }
@@ -106,13 +106,13 @@ impl Run {
 
     /// Nothing to object, and nothing said.
     #[track_caller]
-    pub fn is_silent(&self) {
+    pub(crate) fn is_silent(&self) {
         assert_eq!((self.code, self.out.as_str(), self.err.as_str()), (Some(0), "", ""));
     }
 
     /// Ended with this code, and standard error holds all of these.
     #[track_caller]
-    pub fn says(&self, code: i32, parts: &[&str]) {
+    pub(crate) fn says(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{}", self.err);
         for part in parts {
             assert!(self.err.contains(part), "{part:?} is not in\n{}", self.err);
@@ -122,7 +122,7 @@ impl Run {
 }
 
 /// A CustomResourceDefinition with a version for each name.
-pub fn crd(plural: &str, versions: &[&str]) -> String {
+pub(crate) fn crd(plural: &str, versions: &[&str]) -> String {
     let kind = format!("{}{}", plural[..1].to_uppercase(), &plural[1..plural.len() - 1]);
     let mut out = format!(
         "apiVersion: apiextensions.k8s.io/v1
@@ -157,7 +157,7 @@ spec:
 }
 
 /// One without a schema that fits: its `openAPIV3Schema` is given.
-pub fn crd_with_schema(schema: &str) -> String {
+pub(crate) fn crd_with_schema(schema: &str) -> String {
     let head = crd("widgets", &["v1"]);
     let (head, _) = head.split_once("        type: object").expect("a schema");
     let schema: String = schema.lines().map(|line| format!("        {line}\n")).collect();
@@ -165,17 +165,17 @@ pub fn crd_with_schema(schema: &str) -> String {
 }
 
 /// The JSON of a file or of standard output.
-pub fn json(text: &str) -> serde_json::Value {
+pub(crate) fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
 /// The lines of a report.
-pub fn report(text: &str) -> Vec<serde_json::Value> {
+pub(crate) fn report(text: &str) -> Vec<serde_json::Value> {
     text.lines().map(json).collect()
 }
 
 /// Whether the tests run as a user to whom nothing is unreadable.
-pub fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     let folder = Folder::new();
     folder.write("x", "");
     let mut permissions = fs::metadata(folder.path("x")).expect("metadata").permissions();
@@ -186,6 +186,6 @@ pub fn is_root() -> bool {
 }
 
 /// The path as an argument.
-pub fn text(path: &Path) -> &str {
+pub(crate) fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
