@@ -19,8 +19,15 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Whether messages are coloured; `auto` is a terminal without `NO_COLOR`
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    /// When messages are coloured; the default `auto` is on a terminal without `NO_COLOR`
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        display_order = 900
+    )]
     pub(crate) color: When,
 }
 
@@ -154,8 +161,8 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long)]
     pub(crate) verbose: bool,
 
-    /// Whether a progress bar and a summary are shown; `auto` is on a terminal
-    #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    /// When a progress bar and a summary are shown; the default `auto` is on a terminal
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
     pub(crate) progress: When,
 }
 

@@ -17,7 +17,7 @@ pages! {
     2001 2002 2003 2004 2005 2006 2007 2008 2009 2010 2011
     3001 3002 3003 3004
     4001 4002 4003 4004 4005 4006 4007 4008 4009 4010 4011
-    5001 5002 5003 5004 5005 5006 5007
+    5001 5002 5003 5004 5005 5006
 }
 
 /// The page of a code.
@@ -46,7 +46,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Fatal> {
     };
     match Code::parse(name).and_then(page) {
         Some(page) => ui::print(page.as_bytes()),
-        None => Err(Fatal::Usage(format!("there is no code {name}; `kubeshape explain-code --list` lists all of them"))),
+        None => {
+            Err(Fatal::Usage(format!("there is no code {name}; `kubeshape explain-code --list` lists all of them")))
+        }
     }
 }
 
@@ -72,7 +74,10 @@ mod tests {
     fn every_page_has_the_same_parts() {
         for code in Code::ALL {
             let page = page(*code).unwrap_or_default();
-            assert!(page.starts_with(&format!("# {code}: {}\n\n", code.title().trim_end_matches('.'))), "{code}: title");
+            assert!(
+                page.starts_with(&format!("# {code}: {}\n\n", code.title().trim_end_matches('.'))),
+                "{code}: title"
+            );
             assert!(page.contains(&format!("\n*Kind: {}.", code.kind().name())), "{code}: kind");
             assert!(page.contains("\n## Example\n\n"), "{code}: example");
             assert!(advice(*code).is_some_and(|advice| advice.len() > 10), "{code}: what to do");

@@ -26,7 +26,9 @@ pub(crate) fn full(finding: &Finding, styled: bool) -> String {
             group = group.element(snippet);
         }
         Some((line, column, _)) => {
-            group = group.element(Origin::path(input).line(*line).char_column(*column)).element(Level::NOTE.message(detail));
+            group = group
+                .element(Origin::path(input).line(*line).char_column(*column))
+                .element(Level::NOTE.message(detail));
         }
         None => {
             if !input.is_empty() {
@@ -73,7 +75,9 @@ fn clean(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\n' | '\t' | '\r' => ' ',
-            c if c.is_control() || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') => {
+            c if c.is_control()
+                || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') =>
+            {
                 char::REPLACEMENT_CHARACTER
             }
             c => c,
@@ -103,7 +107,13 @@ mod tests {
         let excerpt = Excerpt { text: "  group: [a]".into(), span: 9..12 };
         let text = full(&finding(Some((3, 10, excerpt))), false);
         assert!(text.starts_with("error[KS1005]: A field holds a value of the wrong type\n"), "{text}");
-        for part in ["--> a.yaml:3:10", "3 |   group: [a]", "^^^ found a list, expected a text", "widgets.example.com, version v1", "help: "] {
+        for part in [
+            "--> a.yaml:3:10",
+            "3 |   group: [a]",
+            "^^^ found a list, expected a text",
+            "widgets.example.com, version v1",
+            "help: ",
+        ] {
             assert!(text.contains(part), "{part}\n{text}");
         }
         assert!(!text.contains('\u{1b}'), "{text}");

@@ -33,7 +33,8 @@ pub(crate) fn is_coloured(when: When) -> bool {
         When::Never => false,
         When::Auto => {
             !anstyle_query::no_color()
-                && (anstyle_query::clicolor_force() || (io::stderr().is_terminal() && anstyle_query::term_supports_color()))
+                && (anstyle_query::clicolor_force()
+                    || (io::stderr().is_terminal() && anstyle_query::term_supports_color()))
         }
     }
 }
@@ -179,7 +180,8 @@ fn summary(totals: &Totals, to: &str, time: Duration) -> String {
         count(totals.resources, "CustomResourceDefinition"),
         count(totals.versions, "version")
     );
-    let pruned = if totals.pruned == 0 { String::new() } else { format!(", deleted {}", count(totals.pruned, "older one")) };
+    let pruned =
+        if totals.pruned == 0 { String::new() } else { format!(", deleted {}", count(totals.pruned, "older one")) };
     let _ = writeln!(out, "written   {} to {to}{pruned}", count(totals.results, "result"));
     let losses: Vec<String> = totals
         .tally
@@ -220,7 +222,8 @@ mod tests {
 
     #[test]
     fn the_summary_says_everything() {
-        let mut totals = Totals { files: 2, documents: 3, resources: 1, versions: 2, results: 4, skipped: 1, ..Totals::default() };
+        let mut totals =
+            Totals { files: 2, documents: 3, resources: 1, versions: 2, results: 4, skipped: 1, ..Totals::default() };
         totals.tally.count(NoteKind::Widened);
         totals.tally.count(NoteKind::Error);
         let expected = "\

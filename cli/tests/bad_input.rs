@@ -34,7 +34,11 @@ fn templates() {
 fn truncated() {
     let text = crd("widgets", &["v1"]).replace("{type: integer, default: 1}", "{type: integer, def");
     refused("cut.yaml", text.as_bytes(), &["error[KS1001]", "in/cut.yaml:"]);
-    refused("cut.json", br#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "Custom"#, &["error[KS1001]", "in/cut.json:1:"]);
+    refused(
+        "cut.json",
+        br#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "Custom"#,
+        &["error[KS1001]", "in/cut.json:1:"],
+    );
 }
 
 #[test]
@@ -55,8 +59,8 @@ fn a_hundred_thousand_levels() {
     let mut text = crd_with_schema("type: object");
     text.truncate(text.len() - "        type: object\n".len());
     for n in 0..2000 {
-        text += &format!("{}type: object\n", " ".repeat(8 + n));
-        text += &format!("{}items:\n", " ".repeat(8 + n));
+        let indent = " ".repeat(8 + n);
+        text.extend([indent.as_str(), "type: object\n", &indent, "items:\n"]);
     }
     refused("schema.yaml", text.as_bytes(), &["error[KS1002]", "in/schema.yaml:"]);
 }
@@ -66,7 +70,7 @@ fn billion_laughs() {
     let mut text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for n in 1..12 {
         let aliases = vec![format!("*a{}", n - 1); 10].join(", ");
-        text += &format!("a{n}: &a{n} [{aliases}]\n");
+        text.extend(["a", &n.to_string(), ": &a", &n.to_string(), " [", &aliases, "]\n"]);
     }
     // A mistake or a limit: Kubernetes refuses such a document, too.
     refused("laughs.yaml", text.as_bytes(), &["error[KS100", "in/laughs.yaml:", "aliases"]);
@@ -128,7 +132,10 @@ fn without_schema() {
 
 #[test]
 fn with_a_reference() {
-    let schema = published("type: object\nproperties:\n  spec: {$ref: '#/definitions/Spec'}", &["warning[KS3001]: a.yaml:17:", "$ref"]);
+    let schema = published(
+        "type: object\nproperties:\n  spec: {$ref: '#/definitions/Spec'}",
+        &["warning[KS3001]: a.yaml:17:", "$ref"],
+    );
     assert!(schema["properties"].is_null());
 }
 
@@ -143,7 +150,8 @@ fn with_unknown_keywords() {
 
 #[test]
 fn with_types_that_do_not_exist() {
-    let schema = published("type: object\nproperties:\n  spec: {type: strin}", &["warning[KS3003]: a.yaml:17:", "strin"]);
+    let schema =
+        published("type: object\nproperties:\n  spec: {type: strin}", &["warning[KS3003]: a.yaml:17:", "strin"]);
     assert!(schema["properties"].is_null());
 }
 
@@ -213,15 +221,24 @@ fn wrong_types_in_every_field() {
     let mut without = Vec::new();
     for (n, place) in places.iter().enumerate() {
         let input = format!("in/{n:04}.json");
-        let of: Vec<_> = lines.iter().filter(|line| line["input"] == input.as_str() && line["code"] == "KS1005").collect();
+        let of: Vec<_> =
+            lines.iter().filter(|line| line["input"] == input.as_str() && line["code"] == "KS1005").collect();
         if of.is_empty() {
             without.push(place.as_str());
         } else {
-            assert!(of.iter().all(|line| line["line"] == 1 && line["pointer"].as_str().is_some_and(|p| p.starts_with(place.as_str()))), "{place}: {of:?}");
+            assert!(
+                of.iter()
+                    .all(|line| line["line"] == 1
+                        && line["pointer"].as_str().is_some_and(|p| p.starts_with(place.as_str()))),
+                "{place}: {of:?}"
+            );
         }
     }
     // What takes any value (of `items`, upstream ignores a text), and what makes it another kind of object.
-    let any = |place: &str| ["default", "example", "enum/0", "l/items"].iter().any(|end| place.ends_with(end)) || ["/apiVersion", "/kind", ""].contains(&place);
+    let any = |place: &str| {
+        ["default", "example", "enum/0", "l/items"].iter().any(|end| place.ends_with(end))
+            || ["/apiVersion", "/kind", ""].contains(&place)
+    };
     assert_eq!(without.into_iter().filter(|place| !any(place)).collect::<Vec<_>>(), [""; 0]);
 }
 
@@ -242,7 +259,9 @@ fn collect(value: &serde_json::Value, place: String, out: &mut Vec<String>) {
 fn empty_folders() {
     let folder = Folder::new();
     fs::create_dir_all(folder.path("empty/inner")).unwrap();
-    folder.run("convert empty --to v3 -o out").says(1, &["error[KS1008]", "--> empty", "no CustomResourceDefinition was found in the folder"]);
+    folder
+        .run("convert empty --to v3 -o out")
+        .says(1, &["error[KS1008]", "--> empty", "no CustomResourceDefinition was found in the folder"]);
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     folder.run("convert empty in --to v3 -o out").says(1, &["error[KS1008]", "--> empty"]);
     assert_eq!(folder.names("out"), [GOOD]);
@@ -252,7 +271,9 @@ fn empty_folders() {
 fn what_cannot_be_read() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
-    folder.run("convert in missing.yaml --to v3 -o out").says(1, &["error[KS1007]", "--> missing.yaml", "no such file or directory"]);
+    folder
+        .run("convert in missing.yaml --to v3 -o out")
+        .says(1, &["error[KS1007]", "--> missing.yaml", "no such file or directory"]);
     assert_eq!(folder.names("out"), [GOOD]);
     #[cfg(unix)]
     {
@@ -260,7 +281,10 @@ fn what_cannot_be_read() {
         std::os::unix::fs::symlink(folder.path("in"), folder.path("in/again")).unwrap();
         folder.run("convert in --to v3 -o out --report r.ndjson").says(1, &["error[KS1007]", "--> in/loop.yaml"]);
         let line = &report(&folder.read("r.ndjson"))[0];
-        assert_eq!((line["code"].as_str(), line["line"].as_u64(), line["pointer"].as_str()), (Some("KS1007"), None, None));
+        assert_eq!(
+            (line["code"].as_str(), line["line"].as_u64(), line["pointer"].as_str()),
+            (Some("KS1007"), None, None)
+        );
     }
     #[cfg(unix)]
     if !is_root() {
@@ -268,8 +292,8 @@ fn what_cannot_be_read() {
         for name in ["in/b.yaml", "in/closed/c.yaml"] {
             folder.write(name, crd("gadgets", &["v1"]));
         }
-        fs::set_permissions(folder.path("in/b.yaml"), fs::Permissions::from_mode(0)).unwrap();
-        fs::set_permissions(folder.path("in/closed"), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(folder.path("in/b.yaml"), fs::Permissions::from_mode(0o000)).unwrap();
+        fs::set_permissions(folder.path("in/closed"), fs::Permissions::from_mode(0o000)).unwrap();
         folder.run("convert in --to v3 -o out").says(1, &["--> in/b.yaml", "--> in/closed", "permission denied"]);
         fs::set_permissions(folder.path("in/closed"), fs::Permissions::from_mode(0o755)).unwrap();
     }

@@ -11,9 +11,27 @@ fn help_names_every_option_and_has_examples() {
     let run = folder.run("convert --help");
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
     for part in [
-        "--to", "--output", "--per", "--base", "--onto", "--all-versions", "--smd-compat", "--duplicates", "--profile", "--report",
-        "--format", "--pretty", "--jobs", "--strict-input", "--prune", "--quiet", "--verbose", "--color", "--progress",
-        "kubectl get crd -o yaml | kubeshape convert", "Exit codes:",
+        "--to",
+        "--output",
+        "--per",
+        "--base",
+        "--onto",
+        "--all-versions",
+        "--smd-compat",
+        "--duplicates",
+        "--profile",
+        "--report",
+        "--format",
+        "--pretty",
+        "--jobs",
+        "--strict-input",
+        "--prune",
+        "--quiet",
+        "--verbose",
+        "--color",
+        "--progress",
+        "kubectl get crd -o yaml | kubeshape convert",
+        "Exit codes:",
     ] {
         assert!(run.out.contains(part), "{part}\n{}", run.out);
     }
@@ -68,7 +86,16 @@ properties:
     let of = |line: &serde_json::Value| {
         let text = |name: &str| line[name].as_str().unwrap_or("-").to_owned();
         let place = format!("{}:{}", line["line"], line["column"]);
-        format!("{} {} {} {place} {} {} {} {}", text("code"), text("kind"), text("input"), text("resource"), text("version"), text("shape"), text("pointer"))
+        format!(
+            "{} {} {} {place} {} {} {} {}",
+            text("code"),
+            text("kind"),
+            text("input"),
+            text("resource"),
+            text("version"),
+            text("shape"),
+            text("pointer")
+        )
     };
     let root = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
     let expected = [
@@ -87,9 +114,12 @@ properties:
 #[test]
 fn messages_are_as_long_as_is_asked_for() {
     let folder = Folder::new();
-    let schema = "type: object\nproperties:\n  on: {}\n  y: {}\n  'yes': {}\n  no: {}\n  off: {}\n  \"n\": {}\n  YES: {}\n";
+    let schema =
+        "type: object\nproperties:\n  on: {}\n  y: {}\n  'yes': {}\n  no: {}\n  off: {}\n  \"n\": {}\n  YES: {}\n";
     folder.write("a.yaml", crd_with_schema(schema));
-    let count = |flag: &str, part: &str| folder.run(&format!("convert a.yaml --to v2 -o x.json {flag}")).err.matches(part).count();
+    let count = |flag: &str, part: &str| {
+        folder.run(&format!("convert a.yaml --to v2 -o x.json {flag}")).err.matches(part).count()
+    };
     assert_eq!(count("", "warning[KS1004]"), 3);
     assert_eq!(count("", "warnings not shown: 2 more of KS1004"), 1);
     assert_eq!(count("-v", "warning[KS1004]"), 5);

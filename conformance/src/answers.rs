@@ -22,7 +22,10 @@ pub fn compare_file(theirs: &FileAnswer, ours: &[Answer], table: &mut Table) {
             (None, Some(Answer::Crd(ours))) => {
                 compare_crd(crd, ours, &label, table);
                 let facts = (ours.name.as_str(), ours.api_version, ours.preserve_unknown_fields, ours.versions.len());
-                equal(&facts, &(crd.name.as_str(), crd.api_version.as_str(), crd.preserve_unknown_fields, crd.versions.len()))
+                equal(
+                    &facts,
+                    &(crd.name.as_str(), crd.api_version.as_str(), crd.preserve_unknown_fields, crd.versions.len()),
+                )
             }
             (_, None) => Verdict::Missing("no manifest at this place".to_owned()),
         };
@@ -41,7 +44,9 @@ fn compare_crd(theirs: &CrdAnswer, ours: &OurCrd, label: &str, table: &mut Table
     let verdict = match (&ours.smd, &theirs.smd, &theirs.smd_error) {
         (Ok(ours), Some(theirs), _) => json(ours, theirs),
         (Err(_), None, Some(error)) if !error.starts_with("panic") => Verdict::Equal,
-        (Ok(_), None, error) => Verdict::Differing(format!("no error, theirs: {}", error.as_deref().unwrap_or_default())),
+        (Ok(_), None, error) => {
+            Verdict::Differing(format!("no error, theirs: {}", error.as_deref().unwrap_or_default()))
+        }
         (Err(ours), _, _) => Verdict::Differing(format!("error: {ours}")),
     };
     table.add("smd", label, verdict);
@@ -53,13 +58,21 @@ fn compare_crd(theirs: &CrdAnswer, ours: &OurCrd, label: &str, table: &mut Table
 
 fn compare_version(theirs: &VersionAnswer, ours: &OurVersion, label: &str, table: &mut Table) {
     let facts = (ours.name.as_str(), ours.served, ours.storage, ours.has_schema);
-    table.add("version", label, equal(&facts, &(theirs.version.as_str(), theirs.served, theirs.storage, theirs.has_schema)));
+    table.add(
+        "version",
+        label,
+        equal(&facts, &(theirs.version.as_str(), theirs.served, theirs.storage, theirs.has_schema)),
+    );
     if theirs.has_schema {
         table.add("structural conversion", label, conversion(theirs, ours));
     }
-    table.add("v3", label, document(&ours.v3, theirs.v3.as_deref(), theirs.v3_error.as_deref(), |ours, theirs| {
-        crate::verdict::bytes(ours, theirs.get().as_bytes())
-    }));
+    table.add(
+        "v3",
+        label,
+        document(&ours.v3, theirs.v3.as_deref(), theirs.v3_error.as_deref(), |ours, theirs| {
+            crate::verdict::bytes(ours, theirs.get().as_bytes())
+        }),
+    );
     table.add("v2", label, document(&ours.v2, theirs.v2.as_deref(), theirs.v2_error.as_deref(), escaped_bytes));
 }
 
@@ -72,7 +85,12 @@ fn conversion(theirs: &VersionAnswer, ours: &OurVersion) -> Verdict {
     }
 }
 
-fn document(ours: &[u8], theirs: Option<&RawValue>, error: Option<&str>, compare: fn(&[u8], &RawValue) -> Verdict) -> Verdict {
+fn document(
+    ours: &[u8],
+    theirs: Option<&RawValue>,
+    error: Option<&str>,
+    compare: fn(&[u8], &RawValue) -> Verdict,
+) -> Verdict {
     match theirs {
         Some(theirs) => compare(ours, theirs),
         None => Verdict::Differing(format!("a document, theirs: {}", error.unwrap_or("nothing"))),
@@ -118,7 +136,9 @@ fn merged_v3(theirs: &MergedV3, cluster: &Cluster) -> Verdict {
         (Some(Ok(ours)), Some(doc)) => bytes_and_etag(ours, doc.get().as_bytes(), &golden::etag(ours), &theirs.etag),
         (Some(Err(_)), None) if theirs.error.is_some() => Verdict::Equal,
         (Some(Err(ours)), _) => Verdict::Differing(format!("error: {ours}")),
-        (Some(Ok(_)), None) => Verdict::Differing(format!("a document, theirs: {}", theirs.error.as_deref().unwrap_or("nothing"))),
+        (Some(Ok(_)), None) => {
+            Verdict::Differing(format!("a document, theirs: {}", theirs.error.as_deref().unwrap_or("nothing")))
+        }
     }
 }
 

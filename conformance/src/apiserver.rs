@@ -153,7 +153,8 @@ impl Server<'_> {
     /// Without those whose names the server does not accept, which it does not publish.
     fn established(&self, crds: Vec<OurCrd>) -> Vec<OurCrd> {
         let stored = self.folder.join("bodies").join("customresourcedefinitions.json.zst");
-        let stored: Value = golden::read(&stored).ok().and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default();
+        let stored: Value =
+            golden::read(&stored).ok().and_then(|b| serde_json::from_slice(&b).ok()).unwrap_or_default();
         let refused: BTreeSet<&str> = stored["items"]
             .as_array()
             .into_iter()
@@ -171,7 +172,8 @@ impl Server<'_> {
     fn recorded(&self) -> Result<Recorded, String> {
         let mut recorded = Recorded::default();
         for exchange in lines::<Exchange>(&self.folder.join("responses.ndjson.zst"))? {
-            let Some(file) = exchange.file.as_deref().filter(|file| exchange.status == 200 && file.contains(".json")) else {
+            let Some(file) = exchange.file.as_deref().filter(|file| exchange.status == 200 && file.contains(".json"))
+            else {
                 continue;
             };
             let path = exchange.request.path.split('?').next().unwrap_or_default();
@@ -247,5 +249,7 @@ fn of_crds(document: &[u8]) -> bool {
 fn index(body: &[u8]) -> Result<BTreeMap<String, String>, String> {
     let index: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let paths = index["paths"].as_object().into_iter().flatten();
-    Ok(paths.map(|(path, entry)| (path.clone(), entry["serverRelativeURL"].as_str().unwrap_or_default().to_owned())).collect())
+    Ok(paths
+        .map(|(path, entry)| (path.clone(), entry["serverRelativeURL"].as_str().unwrap_or_default().to_owned()))
+        .collect())
 }

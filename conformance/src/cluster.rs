@@ -39,7 +39,10 @@ impl Cluster {
             v2.add(&crd.name, crd.v2_fragments);
         }
         Cluster {
-            v3: v3.finish(publisher.base()).map(|(path, document)| (path, document.map_err(|e| e.to_string()))).collect(),
+            v3: v3
+                .finish(publisher.base())
+                .map(|(path, document)| (path, document.map_err(|e| e.to_string())))
+                .collect(),
             v2: v2.finish(publisher.base()),
         }
     }

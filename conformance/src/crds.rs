@@ -1,11 +1,11 @@
 //! Area `crds`: what the libraries answer for every CustomResourceDefinition, alone and merged.
 
+use crate::cluster::Cluster;
 use crate::golden;
 use crate::input::{Answer, OurCrd, answers};
 use crate::known::Known;
 use crate::table::{Table, Verdict};
 use crate::verdict::{bytes, bytes_and_etag, equal, etag_or_bytes, json};
-use crate::cluster::Cluster;
 use kubeshape_publish::Publisher;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -68,7 +68,9 @@ fn lines<'r>(text: &'r [u8], file: &Path, table: &mut Table) -> Vec<Record<'r>> 
     for (i, line) in text.split(|b| *b == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
         match serde_json::from_slice(line) {
             Ok(record) => out.push(record),
-            Err(error) => table.add("records", &format!("{}:{}", file.display(), i + 1), Verdict::Missing(error.to_string())),
+            Err(error) => {
+                table.add("records", &format!("{}:{}", file.display(), i + 1), Verdict::Missing(error.to_string()))
+            }
         }
     }
     out
@@ -94,7 +96,13 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
     let mut current: Option<&OurCrd> = None;
     let mut version_index = 0;
     for record in &records {
-        let label = format!("{project}/{} {}{}{}", record.file, record.name, if record.version.is_empty() { "" } else { " " }, record.version);
+        let label = format!(
+            "{project}/{} {}{}{}",
+            record.file,
+            record.name,
+            if record.version.is_empty() { "" } else { " " },
+            record.version
+        );
         if publisher.is_none() {
             without_base(record, &label, table);
             continue;
@@ -110,7 +118,9 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
         version_index = 0;
         current = None;
         match (record.record.as_str(), answer) {
-            ("unreadable", Some(Answer::Unreadable(_))) | ("unreadable", None) => table.add("reading", &label, Verdict::Equal),
+            ("unreadable", Some(Answer::Unreadable(_))) | ("unreadable", None) => {
+                table.add("reading", &label, Verdict::Equal)
+            }
             ("unreadable", Some(Answer::Crd(_))) => {
                 let theirs = record.error.clone().unwrap_or_default();
                 table.add("reading", &label, Verdict::Differing(format!("read by us, theirs: {theirs}")));
@@ -161,8 +171,13 @@ fn version(record: &Record<'_>, crd: Option<&OurCrd>, index: usize, label: &str,
         return;
     };
     let facts = (ours.name.as_str(), ours.served, ours.storage, ours.has_schema, ours.not_convertible.is_some());
-    let theirs =
-        (record.version.as_str(), record.served, record.storage, record.has_schema, record.new_structural_error.is_some());
+    let theirs = (
+        record.version.as_str(),
+        record.served,
+        record.storage,
+        record.has_schema,
+        record.new_structural_error.is_some(),
+    );
     table.add("version", label, equal(&facts, &theirs));
     if let Some(theirs) = record.v3 {
         table.add("v3", label, bytes(&ours.v3, theirs.get().as_bytes()));
@@ -191,7 +206,8 @@ fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
         Ok(text) => text,
         Err(error) => return table.add("records", project, Verdict::Missing(error.to_string())),
     };
-    let ours = publisher.map(|publisher| Cluster::of_files(&golden::files(&corpus.join("crds").join(project)), publisher));
+    let ours =
+        publisher.map(|publisher| Cluster::of_files(&golden::files(&corpus.join("crds").join(project)), publisher));
     let mut theirs_v3 = BTreeSet::new();
     for record in lines(&text, file, table) {
         let (row, label) = match record.record.as_str() {
@@ -211,9 +227,13 @@ fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
                 theirs_v3.insert(record.path.clone());
                 match (ours.v3.get(&record.path), &record.error) {
                     (None, _) => Verdict::Missing("no such document".to_owned()),
-                    (Some(Ok(document)), None) => bytes_and_etag(document, theirs, &golden::etag(document), &record.etag),
+                    (Some(Ok(document)), None) => {
+                        bytes_and_etag(document, theirs, &golden::etag(document), &record.etag)
+                    }
                     (Some(Err(_)), Some(_)) => Verdict::Equal,
-                    (Some(ours), theirs) => Verdict::Differing(format!("{:?}, theirs {theirs:?}", ours.as_ref().map(Vec::len))),
+                    (Some(ours), theirs) => {
+                        Verdict::Differing(format!("{:?}, theirs {theirs:?}", ours.as_ref().map(Vec::len)))
+                    }
                 }
             }
             "v2" => etag_or_bytes(&ours.v2, theirs, &record.etag),

@@ -11,6 +11,7 @@ use kubeshape_corpus::FileAnswer;
 use kubeshape_corpus::generate::{Seeded, documents, manifests, simplify, streams};
 use kubeshape_publish::Publisher;
 use kubeshape_yaml::{Limits, Stream, Tape, json};
+use std::collections::BTreeSet;
 
 /// How much is generated, and from where on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,9 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     let mut table = Table::new("generated", known);
     generated(plan, &mut Oracle::start(&program, &["yaml"])?, &documents(), compare_yaml, &mut table)?;
     let mut oracle = Oracle::start(&program, &["answer"])?;
-    let compare = |id: &str, text: &str, answer: FileAnswer, table: &mut Table| compare_stream(id, text, &answer, &publisher, table);
+    let compare = |id: &str, text: &str, answer: FileAnswer, table: &mut Table| {
+        compare_stream(id, text, &answer, &publisher, table)
+    };
     generated(plan, &mut oracle, &streams(&manifests()), compare, &mut table)?;
     Ok(table)
 }
@@ -91,7 +94,12 @@ fn compare_stream(id: &str, text: &str, theirs: &FileAnswer, publisher: &Publish
     compare_file(theirs, &ours, table);
     // Of a CustomResourceDefinition for which a library panics there is nothing to merge.
     let panicked = theirs.crds.iter().any(|crd| crd.panic.is_some());
-    if let (Some(merged), false) = (&theirs.merged, panicked) {
+    // Of two versions with one name the Go program merges both, a server the last.
+    let twice = theirs.crds.iter().any(|crd| {
+        let names: BTreeSet<&str> = crd.versions.iter().map(|version| version.version.as_str()).collect();
+        names.len() < crd.versions.len()
+    });
+    if let (Some(merged), false) = (&theirs.merged, panicked || twice) {
         let crds = ours.into_iter().filter_map(Answer::into_crd).collect();
         compare_merged(merged, crds, false, publisher, id, table);
     }
@@ -102,7 +110,9 @@ fn compare_yaml(id: &str, text: &str, theirs: YamlAnswer, table: &mut Table) {
         (Ok(ours), Some(theirs)) if ours == *theirs => Verdict::Equal,
         (Err(_), None) => Verdict::Equal,
         (Ok(ours), Some(theirs)) => Verdict::Differing(format!("{ours}, theirs {theirs}")),
-        (Ok(ours), None) => Verdict::Differing(format!("{ours}, theirs: {}", theirs.error.as_deref().unwrap_or("nothing"))),
+        (Ok(ours), None) => {
+            Verdict::Differing(format!("{ours}, theirs: {}", theirs.error.as_deref().unwrap_or("nothing")))
+        }
         (Err(ours), Some(theirs)) => Verdict::Differing(format!("not read by us: {ours}, theirs {theirs}")),
     };
     table.add("yaml", id, verdict);
@@ -110,7 +120,8 @@ fn compare_yaml(id: &str, text: &str, theirs: YamlAnswer, table: &mut Table) {
 
 /// The first document of a text as Kubernetes' JSON.
 fn first_document(text: &str) -> Result<String, String> {
-    let mut stream = Stream::with_path(text.as_bytes(), Limits::default(), kubeshape_yaml::Path::Yaml).map_err(|e| e.to_string())?;
+    let mut stream =
+        Stream::with_path(text.as_bytes(), Limits::default(), kubeshape_yaml::Path::Yaml).map_err(|e| e.to_string())?;
     let source = stream.source();
     let mut tape = Tape::new();
     let Some(read) = stream.next(&mut tape) else { return Ok("null".to_owned()) };

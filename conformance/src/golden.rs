@@ -92,7 +92,8 @@ pub fn first_byte_difference(ours: &[u8], theirs: &[u8]) -> Option<String> {
     }
     let at = ours.iter().zip(theirs).position(|(a, b)| a != b).unwrap_or(ours.len().min(theirs.len()));
     let from = at.saturating_sub(60);
-    let part = |bytes: &[u8]| String::from_utf8_lossy(&bytes[from.min(bytes.len())..(at + 60).min(bytes.len())]).into_owned();
+    let part =
+        |bytes: &[u8]| String::from_utf8_lossy(&bytes[from.min(bytes.len())..(at + 60).min(bytes.len())]).into_owned();
     Some(format!("byte {at}: …{}… theirs …{}…", part(ours), part(theirs)))
 }
 

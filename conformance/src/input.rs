@@ -91,7 +91,8 @@ fn answer(manifest: kubeshape_structural::read::Manifest<'_>, publisher: &Publis
     let node = manifest.node;
     let read = manifest.read(arena);
     let Some(crd) = read.value else {
-        let errors: Vec<String> = read.notes.iter().map(|n| format!("{} {}", node.document().pointer(n.at), n.detail)).collect();
+        let errors: Vec<String> =
+            read.notes.iter().map(|n| format!("{} {}", node.document().pointer(n.at), n.detail)).collect();
         return Answer::Unreadable(errors.join("; "));
     };
     let resource = publisher.resource(&crd, arena);
@@ -101,11 +102,15 @@ fn answer(manifest: kubeshape_structural::read::Manifest<'_>, publisher: &Publis
         .map(|version| {
             // Of two versions with one name, upstream looks at the schema of the first.
             let name = version.version().name;
-            let first = resource.versions().iter().find(|other| other.version().name == name).unwrap_or(version).version();
+            let first =
+                resource.versions().iter().find(|other| other.version().name == name).unwrap_or(version).version();
             let not_convertible = resource
                 .findings()
                 .iter()
-                .find(|note| note.code == Code::NotConvertible && within(node, note.at, first.at))
+                .find(|note| {
+                    note.code == Code::NotConvertible
+                        && first.schema.is_some_and(|schema| within(node, note.at, schema.at))
+                })
                 .map(|note| note.detail.to_string());
             let (mut v3, mut v2) = (Vec::new(), Vec::new());
             version.v3(&mut v3);
@@ -144,9 +149,8 @@ fn answer(manifest: kubeshape_structural::read::Manifest<'_>, publisher: &Publis
     }))
 }
 
-/// Whether a place is inside the version at `version`.
-fn within(node: kubeshape_yaml::Node<'_>, at: u32, version: u32) -> bool {
+/// Whether a place is at or inside another one.
+fn within(node: kubeshape_yaml::Node<'_>, at: u32, outer: u32) -> bool {
     let document = node.document();
-    document.pointer(at).starts_with(&document.pointer(version))
+    document.pointer(at).starts_with(&document.pointer(outer))
 }
-

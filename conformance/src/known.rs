@@ -32,8 +32,9 @@ impl Known {
 
     /// The entries of an area.
     pub fn of_area<'k>(&'k self, area: &'k str) -> impl Iterator<Item = &'k str> {
-        self.entries.iter().map(String::as_str).filter(move |entry| {
-            entry.strip_prefix(area).is_some_and(|rest| rest.starts_with(' '))
-        })
+        self.entries
+            .iter()
+            .map(String::as_str)
+            .filter(move |entry| entry.strip_prefix(area).is_some_and(|rest| rest.starts_with(' ')))
     }
 }

@@ -102,10 +102,14 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     for area in &areas {
         let known = Known::of_checkout();
         let table = match area.as_str() {
-            "corpus" => own::compare(base.as_ref().map(|base| &base.publisher), known).map_err(|error| error.to_string())?,
+            "corpus" => {
+                own::compare(base.as_ref().map(|base| &base.publisher), known).map_err(|error| error.to_string())?
+            }
             "generated" => generated::compare(&arguments.generated, known)?,
             area => {
-                let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), &golden) else { return Err(missing_folders()) };
+                let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), &golden) else {
+                    return Err(missing_folders());
+                };
                 compare(area, golden, &corpus, base.as_ref(), known)
             }
         };

@@ -73,7 +73,10 @@ impl Oracle {
         let mut line = serde_json::json!({ "id": id, "yaml": yaml }).to_string();
         line.push('\n');
         let input = self.input.as_mut().ok_or("the Go program has no input")?;
-        input.write_all(line.as_bytes()).and_then(|()| input.flush()).map_err(|error| format!("the Go program: {error}"))
+        input
+            .write_all(line.as_bytes())
+            .and_then(|()| input.flush())
+            .map_err(|error| format!("the Go program: {error}"))
     }
 
     /// Waits for the answer to a text that was sent.
@@ -83,7 +86,8 @@ impl Oracle {
     pub fn receive<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, String> {
         let mut line = String::new();
         self.output.read_line(&mut line).map_err(|error| format!("the Go program: {error}"))?;
-        serde_json::from_str(&line).map_err(|error| format!("the Go program answered {:?}: {error}", line.get(..200).unwrap_or(&line)))
+        serde_json::from_str(&line)
+            .map_err(|error| format!("the Go program answered {:?}: {error}", line.get(..200).unwrap_or(&line)))
     }
 
     /// Asks and waits.

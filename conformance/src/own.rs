@@ -47,10 +47,13 @@ pub fn compare(publisher: Option<&Publisher>, known: Known) -> io::Result<Table>
 /// # Errors
 /// There is no such document.
 pub fn recorded_base(recorded: &[FileAnswer]) -> io::Result<Publisher> {
-    let documents = recorded.iter().flat_map(|file| &file.crds).flat_map(|crd| &crd.versions).filter_map(|v| v.v3.as_deref());
+    let documents =
+        recorded.iter().flat_map(|file| &file.crds).flat_map(|crd| &crd.versions).filter_map(|v| v.v3.as_deref());
     let whole = documents
         .map(serde_json::value::RawValue::get)
-        .find(|document| document.contains("/namespaces/{namespace}/") && document.contains("autoscaling.v1.ScaleStatus\":{"))
+        .find(|document| {
+            document.contains("/namespaces/{namespace}/") && document.contains("autoscaling.v1.ScaleStatus\":{")
+        })
         .ok_or_else(|| io::Error::other("no recorded document has the scale definitions"))?;
     let base = Base::from_documents(&[("recorded".to_owned(), whole.as_bytes().to_vec())]).map_err(io::Error::other)?;
     Ok(Publisher::new(base, Options::default()))

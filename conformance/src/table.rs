@@ -1,7 +1,7 @@
 //! The table: a row per kind of answer.
 
 use crate::known::Known;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What comparing one answer gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,12 +38,13 @@ pub struct Table {
     rows: BTreeMap<String, Row>,
     known: Known,
     unneeded: Vec<String>,
+    used: BTreeSet<String>,
 }
 
 impl Table {
     /// No rows yet.
     pub fn new(area: &str, known: Known) -> Table {
-        Table { area: area.to_owned(), rows: BTreeMap::new(), known, unneeded: Vec::new() }
+        Table { area: area.to_owned(), rows: BTreeMap::new(), known, unneeded: Vec::new(), used: BTreeSet::new() }
     }
 
     /// An empty table of the same area.
@@ -64,6 +65,7 @@ impl Table {
             own.remark = own.remark.take().or(row.remark);
         }
         self.unneeded.extend(other.unneeded);
+        self.used.extend(other.used);
     }
 
     /// The rows in which something differs or is missing.
@@ -92,6 +94,7 @@ impl Table {
             }
             _ if explained => {
                 entry.known += 1;
+                self.used.insert(format!("{} {row} {record}", self.area));
                 return;
             }
             Verdict::Differing(place) => {
@@ -114,6 +117,11 @@ impl Table {
     /// Entries of KNOWN.md whose record is equal by now.
     pub fn unneeded(&self) -> &[String] {
         &self.unneeded
+    }
+
+    /// Entries of KNOWN.md that explained a difference.
+    pub fn used(&self) -> &BTreeSet<String> {
+        &self.used
     }
 
     /// Whether there is any record at all.
@@ -149,7 +157,10 @@ impl Table {
 
     /// The table for people.
     pub fn to_text(&self) -> String {
-        let mut out = format!("{:<28}{:>8}{:>10}{:>9}{:>7}  first difference\n", self.area, "equal", "differing", "missing", "known");
+        let mut out = format!(
+            "{:<28}{:>8}{:>10}{:>9}{:>7}  first difference\n",
+            self.area, "equal", "differing", "missing", "known"
+        );
         for (name, row) in &self.rows {
             let first = row.remark.as_deref().or(row.differences.first().map(String::as_str)).unwrap_or("");
             let first: String = first.chars().take(300).collect();
@@ -167,7 +178,10 @@ impl Table {
 
     /// Every difference on a line, behind its row.
     pub fn differences(&self) -> String {
-        let lines = self.rows.iter().flat_map(|(name, row)| row.differences.iter().map(move |text| format!("{name}: {text}\n")));
+        let lines = self
+            .rows
+            .iter()
+            .flat_map(|(name, row)| row.differences.iter().map(move |text| format!("{name}: {text}\n")));
         lines.collect()
     }
 

@@ -4,3 +4,25 @@
 //! structural schema, [`v2::merge`] lays documents of resources onto the document of a server.
 
 pub mod v2;
+
+/// The names of the definitions that a printed value refers to, of either dialect, in order of appearance.
+///
+/// # Example
+/// ```
+/// let json = br##"{"a":{"$ref":"#/definitions/A"},"b":{"$ref":"#/components/schemas/B"}}"##;
+/// assert_eq!(kubeshape_convert::references(json), ["A", "B"]);
+/// ```
+pub fn references(json: &[u8]) -> Vec<String> {
+    ["definitions", "components/schemas"].into_iter().flat_map(|section| references_to(json, section)).collect()
+}
+
+/// The names that a printed value refers to in one section of its document.
+pub(crate) fn references_to(json: &[u8], section: &str) -> Vec<String> {
+    let prefix = format!("\"$ref\":\"#/{section}/");
+    let text = String::from_utf8_lossy(json);
+    let names = text.match_indices(&prefix).map(|(at, _)| {
+        let rest = &text[at + prefix.len()..];
+        rest[..rest.find('"').unwrap_or(rest.len())].replace("~1", "/").replace("~0", "~")
+    });
+    names.collect()
+}

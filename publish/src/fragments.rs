@@ -156,7 +156,7 @@ fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> R
     out.extend_from_slice(V3_HEAD);
     write_sorted(paths, Dialect::V3, &mut out);
     out.extend_from_slice(b"},\"components\":{\"schemas\":{");
-    let shared: Vec<Fragment> = shared(base, scale, |d| &d.v3);
+    let shared: Vec<Fragment> = shared(base, schemas.iter().map(|(fragment, _)| *fragment), scale, |d| &d.v3);
     let mut all: Vec<&Fragment> = shared.iter().collect();
     all.extend(schemas.iter().map(|(fragment, _)| *fragment));
     write_sorted(all, Dialect::V3, &mut out);
@@ -164,13 +164,16 @@ fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> R
     Ok(out)
 }
 
-/// The closed set as fragments.
-fn shared(base: &Base, scale: bool, json: impl Fn(&crate::base::Definition) -> &Vec<u8>) -> Vec<Fragment> {
-    base.definitions
-        .iter()
-        .filter(|d| scale || !d.scale)
-        .map(|d| Fragment { name: d.name.clone(), json: json(d).clone(), at: 0 })
-        .collect()
+/// The shared definitions that documents with these of their own hold, as fragments.
+fn shared<'f>(
+    base: &Base,
+    own: impl Iterator<Item = &'f Fragment>,
+    scale: bool,
+    json: impl Fn(&crate::base::Definition) -> &Vec<u8>,
+) -> Vec<Fragment> {
+    let own: Vec<(&str, &[u8])> = own.map(|f| (f.name.as_str(), f.json.as_slice())).collect();
+    let shared = base.shared_for(&own, scale).into_iter();
+    shared.map(|d| Fragment { name: d.name.clone(), json: json(d).clone(), at: 0 }).collect()
 }
 
 /// Writes members in order of their keys; of equal keys the last one counts.
@@ -253,7 +256,8 @@ impl MergeV2 {
         if self.parts.is_empty() {
             return (paths, definitions, parameters);
         }
-        definitions = shared(base, self.parts.values().any(|part| part.scale), |d| &d.v2_served);
+        let scale = self.parts.values().any(|part| part.scale);
+        definitions = shared(base, self.parts.values().flat_map(|part| &part.definitions), scale, |d| &d.v2_served);
         for namespaced in [false, true] {
             if self.parts.values().any(|part| part.namespaced == namespaced) {
                 let of_scope = &base.paths(Dialect::V2Served, namespaced).parameters;

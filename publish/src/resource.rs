@@ -183,13 +183,26 @@ impl<'a> Resource<'a> {
         }
         let scale = self.versions.iter().any(|version| version.version.scale.is_some());
         models.sort_by(|a, b| a.0.cmp(b.0));
-        smd::build(
-            &models,
-            &self.publisher.base.smd,
-            scale,
-            self.crd.preserve_unknown_fields,
-            self.publisher.options.smd_compat,
-        )
+        let base = &self.publisher.base;
+        let (preserve, compat) = (self.crd.preserve_unknown_fields, self.publisher.options.smd_compat);
+        if models.iter().any(|(name, _)| base.definition(name).is_some()) {
+            return smd::build(&models, &self.shared_types(&models, scale), scale, preserve, compat);
+        }
+        smd::build(&models, &base.smd, scale, preserve, compat)
+    }
+
+    /// The types of the shared definitions where some are replaced by the resource's own.
+    fn shared_types(&self, models: &[(&str, &Schema<'_>)], scale: bool) -> smd::MetaTypes {
+        let printed: Vec<(&str, Vec<u8>)> = models
+            .iter()
+            .map(|(name, schema)| {
+                let mut json = Vec::new();
+                print::schema(&mut json, schema, print::Style::V3);
+                (*name, json)
+            })
+            .collect();
+        let own: Vec<(&str, &[u8])> = printed.iter().map(|(name, json)| (*name, json.as_slice())).collect();
+        self.publisher.base.types_of(&self.publisher.base.shared_for(&own, scale))
     }
 
     /// What the structured-merge-diff schema does not say.
@@ -252,7 +265,7 @@ impl<'a> ResourceVersion<'a> {
         let builder = self.builder(RefStyle::V3, true);
         let root = builder.kind(self.schema, self.crd.names.kind);
         let list = self.list(&builder, &name);
-        self.write_definitions(Dialect::V3, [(&name, &root), (&list_name, &list)], out);
+        self.write_definitions(Dialect::V3, [(name.as_str(), &root), (list_name.as_str(), &list)], out);
         out.extend_from_slice(b"}}}");
     }
 
@@ -267,7 +280,7 @@ impl<'a> ResourceVersion<'a> {
         let builder = self.builder(RefStyle::V2, true);
         let root = builder.kind(self.v2_schema(None), self.crd.names.kind);
         let list = self.list(&builder, &name);
-        self.write_definitions(Dialect::V2, [(&name, &root), (&list_name, &list)], out);
+        self.write_definitions(Dialect::V2, [(name.as_str(), &root), (list_name.as_str(), &list)], out);
         out.extend_from_slice(b"},\"parameters\":{");
         let parameters = &self.publisher.base.paths(Dialect::V2, self.namespaced()).parameters;
         for (i, (name, json)) in parameters.iter().enumerate() {
@@ -448,21 +461,35 @@ impl<'a> ResourceVersion<'a> {
     }
 
     /// The two definitions of the resource and the shared ones, sorted.
-    fn write_definitions(&self, dialect: Dialect, own: [(&String, &Schema<'_>); 2], out: &mut Vec<u8>) {
+    fn write_definitions(&self, dialect: Dialect, own: [(&str, &Schema<'_>); 2], out: &mut Vec<u8>) {
         let mut own = own;
         if order::utf16(own[0].0, own[1].0).is_gt() {
             own.swap(0, 1);
         }
         // A kind that is called like its list has one definition, the list's.
         let own = if own[0].0 == own[1].0 { &own[1..] } else { &own[..] };
-        let mut own = own.iter().copied().peekable();
         let scale = self.version.scale.is_some();
-        let mut first = true;
-        let write_own = |(name, schema): (&String, &Schema<'_>), first: &mut bool, out: &mut Vec<u8>| {
-            write_member(std::mem::take(first), name, dialect, out);
-            print::schema(out, schema, if dialect == Dialect::V3 { print::Style::V3 } else { print::Style::V2 });
+        let style = if dialect == Dialect::V3 { print::Style::V3 } else { print::Style::V2 };
+        let base = &self.publisher.base;
+        let shared = if own.iter().any(|(name, _)| base.definition(name).is_some()) {
+            let printed = own.iter().map(|(name, schema)| {
+                let mut json = Vec::new();
+                print::schema(&mut json, schema, print::Style::V3);
+                (*name, json)
+            });
+            let printed: Vec<(&str, Vec<u8>)> = printed.collect();
+            let printed: Vec<(&str, &[u8])> = printed.iter().map(|(name, json)| (*name, json.as_slice())).collect();
+            base.shared_for(&printed, scale)
+        } else {
+            base.shared_for(&[], scale)
         };
-        for shared in self.publisher.base.definitions.iter().filter(|d| scale || !d.scale) {
+        let mut own = own.iter().copied().peekable();
+        let mut first = true;
+        let write_own = |(name, schema): (&str, &Schema<'_>), first: &mut bool, out: &mut Vec<u8>| {
+            write_member(std::mem::take(first), name, dialect, out);
+            print::schema(out, schema, style);
+        };
+        for shared in shared {
             while let Some(mine) = own.next_if(|(name, _)| order::utf16(name, &shared.name).is_lt()) {
                 write_own(mine, &mut first, out);
             }

@@ -116,7 +116,6 @@ codes! {
     SmdDefault = 5004, Dropped, "A structured-merge-diff schema holds the defaults of fields only.";
     SmdNullable = 5005, Dropped, "A structured-merge-diff schema does not say what is nullable.";
     SmdDescription = 5006, Dropped, "A structured-merge-diff schema holds no description, title, example or external documentation.";
-    SmdListKind = 5007, Dropped, "Objects of the list kind have no structured-merge-diff type on a server.";
 }
 
 impl Code {

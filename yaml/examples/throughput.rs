@@ -1,11 +1,7 @@
 //! Measures how fast YAML files are read: `throughput FOLDER [ROUNDS] [fast]`.
 //!
 //! With the variable `FULL` set, the files that the fast reader did not take are listed.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    clippy::cast_precision_loss
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::cast_precision_loss)]
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -24,10 +20,7 @@ fn main() {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path
-                .extension()
-                .is_some_and(|e| e == "yaml" || e == "yml" || e == "json")
-            {
+            } else if path.extension().is_some_and(|e| e == "yaml" || e == "yml" || e == "json") {
                 files.extend(std::fs::read(&path).ok().map(|bytes| (path, bytes)));
             }
         }
@@ -35,10 +28,9 @@ fn main() {
     let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
     println!("{} files, {bytes} bytes", files.len());
     let mut tape = Tape::new();
-    for (name, path, rounds) in [
-        ("automatic", Path::Auto, rounds),
-        ("full", Path::Full, rounds.min(3) * usize::from(!fast_only)),
-    ] {
+    for (name, path, rounds) in
+        [("automatic", Path::Auto, rounds), ("full", Path::Full, rounds.min(3) * usize::from(!fast_only))]
+    {
         let (mut best, mut entries, mut shares, mut errors) = (Duration::MAX, 0, [0; 2], 0);
         for _ in 0..rounds {
             (entries, shares, errors) = (0, [0; 2], 0);
@@ -58,11 +50,7 @@ fn main() {
                 let [fast, full] = stream.shares();
                 shares = [shares[0] + fast, shares[1] + full];
                 if path == Path::Auto && full > 0 && std::env::var_os("FULL").is_some() {
-                    eprintln!(
-                        "{full} of {} bytes by the full reader: {}",
-                        bytes.len(),
-                        file.display()
-                    );
+                    eprintln!("{full} of {} bytes by the full reader: {}", bytes.len(), file.display());
                 }
             }
             best = best.min(start.elapsed());

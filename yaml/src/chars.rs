@@ -19,12 +19,7 @@ pub(crate) fn break_len(bytes: &[u8], at: usize) -> usize {
         Some(b'\n') => 1,
         Some(b'\r') => 1 + usize::from(bytes.get(at + 1) == Some(&b'\n')),
         Some(0xC2) if bytes.get(at + 1) == Some(&0x85) => 2,
-        Some(0xE2)
-            if bytes.get(at + 1) == Some(&0x80)
-                && matches!(bytes.get(at + 2), Some(0xA8 | 0xA9)) =>
-        {
-            3
-        }
+        Some(0xE2) if bytes.get(at + 1) == Some(&0x80) && matches!(bytes.get(at + 2), Some(0xA8 | 0xA9)) => 3,
         _ => 0,
     }
 }
@@ -68,9 +63,7 @@ pub(crate) fn next_odd(bytes: &[u8], from: usize) -> Option<(usize, Odd)> {
         let mut odd = 0u8;
         for byte in block {
             // 0x20..=0x7E, tab and line feed become 0.
-            odd |= u8::from(byte.wrapping_sub(0x20) > 0x5E)
-                & u8::from(*byte != b'\n')
-                & u8::from(*byte != b'\t');
+            odd |= u8::from(byte.wrapping_sub(0x20) > 0x5E) & u8::from(*byte != b'\n') & u8::from(*byte != b'\t');
         }
         if odd != 0
             && let Some(found) = odd_in(bytes, at, at + BLOCK)

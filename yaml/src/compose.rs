@@ -24,12 +24,7 @@ pub(crate) fn read<'t>(
     limits: &'t Limits,
     tape: &'t mut Tape,
 ) -> Result<Option<Stop>, Fault> {
-    let Tape {
-        entries,
-        text,
-        content,
-        ..
-    } = tape;
+    let Tape { entries, text, content, .. } = tape;
     let mut parser = Parser::new(Scanner::new(source, at, text, limits.scalar));
     if !parser.begin()? {
         return Ok(None);
@@ -71,17 +66,9 @@ enum Anchored {
     /// A scalar, as it is when it is not a key.
     Scalar(Entry),
     /// A collection among the entries.
-    Tape {
-        from: usize,
-        to: usize,
-        height: usize,
-    },
+    Tape { from: usize, to: usize, height: usize },
     /// A collection among the entries put aside.
-    Side {
-        from: usize,
-        to: usize,
-        height: usize,
-    },
+    Side { from: usize, to: usize, height: usize },
 }
 
 /// A collection that is being read.
@@ -123,18 +110,8 @@ impl Composer<'_> {
         let mut content = true;
         loop {
             match self.parser.next()? {
-                Event::Scalar {
-                    props,
-                    text,
-                    style,
-                    start,
-                    end,
-                } => {
-                    if self.stack.is_empty()
-                        && text.is_none()
-                        && props.anchor.is_none()
-                        && props.tag == Tag::None
-                    {
+                Event::Scalar { props, text, style, start, end } => {
+                    if self.stack.is_empty() && text.is_none() && props.anchor.is_none() && props.tag == Tag::None {
                         content = false;
                     }
                     self.scalar(props, text, style, start, end)?;
@@ -149,19 +126,14 @@ impl Composer<'_> {
     }
 
     fn is_key(&self) -> bool {
-        self.stack
-            .last()
-            .is_some_and(|frame| !frame.value && self.entries[frame.at].kind == Kind::Map)
+        self.stack.last().is_some_and(|frame| !frame.value && self.entries[frame.at].kind == Kind::Map)
     }
 
     fn push(&mut self, entry: Entry) -> Result<(), Fault> {
         if self.entries.len() >= self.limits.nodes {
             return Err(Fault::limit(
                 entry.start as usize,
-                format!(
-                    "more than {} nodes, the limit for one document",
-                    self.limits.nodes
-                ),
+                format!("more than {} nodes, the limit for one document", self.limits.nodes),
             ));
         }
         if u32::try_from(self.parser.scanner.text.len()).is_err() {
@@ -198,8 +170,7 @@ impl Composer<'_> {
 
     fn anchor(&mut self, props: Props, anchored: Anchored) -> Option<usize> {
         let (from, to) = props.anchor?;
-        self.names
-            .insert(&self.source[from..to], self.anchors.len());
+        self.names.insert(&self.source[from..to], self.anchors.len());
         self.anchors.push(anchored);
         Some(self.anchors.len() - 1)
     }
@@ -212,11 +183,7 @@ impl Composer<'_> {
         start: usize,
         end: usize,
     ) -> Result<(), Fault> {
-        let given = text.unwrap_or(Text {
-            decoded: false,
-            from: start,
-            to: start,
-        });
+        let given = text.unwrap_or(Text { decoded: false, from: start, to: start });
         let mut flags = Flags::NONE;
         if given.decoded {
             flags = flags.with(Flags::DECODED);
@@ -233,41 +200,28 @@ impl Composer<'_> {
             flags,
         };
         let value = if props.tag == Tag::None {
-            if style == Style::Plain {
-                resolve::plain(self.text(&entry))
-            } else {
-                Value::Str
-            }
+            if style == Style::Plain { resolve::plain(self.text(&entry)) } else { Value::Str }
         } else {
             match resolve::tagged(props.tag, self.text(&entry)) {
                 Ok(value) => value,
                 Err(found) => {
                     return Err(Fault::new(
                         start,
-                        format!(
-                            "found a {} where the tag {} asks for another value",
-                            found.name(),
-                            props.tag.name()
-                        ),
+                        format!("found a {} where the tag {} asks for another value", found.name(), props.tag.name()),
                     ));
                 }
             }
         };
         if props.tag == Tag::Binary {
             let Some(decoded) = resolve::binary(self.text(&entry)) else {
-                return Err(Fault::new(
-                    start,
-                    "found text behind !!binary that is no base64",
-                ));
+                return Err(Fault::new(start, "found text behind !!binary that is no base64"));
             };
             self.decode(&mut entry, &decoded);
         }
         entry.kind = value.kind();
         self.anchor(props, Anchored::Scalar(entry));
         if self.is_key() {
-            let merges = (style == Style::Plain && props.tag == Tag::None
-                || props.bare
-                || props.tag == Tag::Merge)
+            let merges = (style == Style::Plain && props.tag == Tag::None || props.bare || props.tag == Tag::Merge)
                 && self.text(&entry) == "<<";
             if merges {
                 let before = (self.entries.len(), self.anchors.len());
@@ -290,11 +244,7 @@ impl Composer<'_> {
 
     fn text(&self, entry: &Entry) -> &str {
         let range = entry.a as usize..(entry.a + entry.b) as usize;
-        if entry.flags.has(Flags::DECODED) {
-            &self.parser.scanner.text[range]
-        } else {
-            &self.source[range]
-        }
+        if entry.flags.has(Flags::DECODED) { &self.parser.scanner.text[range] } else { &self.source[range] }
     }
 
     /// Gives a scalar another text.
@@ -331,49 +281,26 @@ impl Composer<'_> {
 
     fn open(&mut self, kind: Kind, props: Props, start: usize) -> Result<(), Fault> {
         if self.is_key() {
-            let template =
-                self.source[..start].ends_with('{') && self.source[start..].starts_with('{');
+            let template = self.source[..start].ends_with('{') && self.source[start..].starts_with('{');
             let message = if template {
                 "found '{{', a mapping as the key of a mapping; this looks like a template that was not rendered: render it first"
             } else {
                 "found a collection as a key, expected a text; quote the key, or remove the '? ' or the brackets"
             };
-            return Err(Fault::new(
-                if template { start - 1 } else { start },
-                message,
-            ));
+            return Err(Fault::new(if template { start - 1 } else { start }, message));
         }
         if self.stack.len() >= self.limits.depth {
             return Err(self.too_deep(start));
         }
         let at = self.entries.len();
         let anchor = self.anchor(props, Anchored::Open);
-        self.push(Entry {
-            start: start as u32,
-            end: start as u32,
-            a: 0,
-            b: 0,
-            kind,
-            flags: Flags::NONE,
-        })?;
-        self.stack.push(Frame {
-            at,
-            anchor,
-            height: 0,
-            value: false,
-            merge: None,
-        });
+        self.push(Entry { start: start as u32, end: start as u32, a: 0, b: 0, kind, flags: Flags::NONE })?;
+        self.stack.push(Frame { at, anchor, height: 0, value: false, merge: None });
         Ok(())
     }
 
     fn too_deep(&self, at: usize) -> Fault {
-        Fault::limit(
-            at,
-            format!(
-                "more than {} levels of nesting, the limit",
-                self.limits.depth
-            ),
-        )
+        Fault::limit(at, format!("more than {} levels of nesting, the limit", self.limits.depth))
     }
 
     fn close(&mut self, bracket: Option<usize>) -> Result<(), Fault> {
@@ -390,11 +317,7 @@ impl Composer<'_> {
         entry.a = to as u32;
         entry.end = end.max(entry.start as usize) as u32;
         if let Some(anchor) = frame.anchor {
-            self.anchors[anchor] = Anchored::Tape {
-                from: frame.at,
-                to,
-                height: frame.height + 1,
-            };
+            self.anchors[anchor] = Anchored::Tape { from: frame.at, to, height: frame.height + 1 };
         }
         self.complete(frame.height + 1)
     }
@@ -405,18 +328,15 @@ impl Composer<'_> {
         let Some(index) = self.names.get(name) else {
             return Err(Fault::new(
                 start,
-                format!(
-                    "found the alias *{name}, but no anchor &{name} before it; quote the text if it is no alias"
-                ),
+                format!("found the alias *{name}, but no anchor &{name} before it; quote the text if it is no alias"),
             ));
         };
         let merge = self.stack.last().is_some_and(|frame| frame.merge.is_some());
         self.decoded += 1;
         match self.anchors[*index] {
-            Anchored::Open => Err(Fault::new(
-                start,
-                format!("found the alias *{name} inside the value of its own anchor"),
-            )),
+            Anchored::Open => {
+                Err(Fault::new(start, format!("found the alias *{name} inside the value of its own anchor")))
+            }
             Anchored::Scalar(mut entry) => {
                 if merge {
                     return Err(no_map(start));
@@ -449,18 +369,9 @@ impl Composer<'_> {
         }
     }
 
-    fn expand(
-        &mut self,
-        side: bool,
-        range: std::ops::Range<usize>,
-        height: usize,
-        at: usize,
-    ) -> Result<(), Fault> {
+    fn expand(&mut self, side: bool, range: std::ops::Range<usize>, height: usize, at: usize) -> Result<(), Fault> {
         if self.is_key() {
-            return Err(Fault::new(
-                at,
-                "found an alias of a collection as a key, expected a text",
-            ));
+            return Err(Fault::new(at, "found an alias of a collection as a key, expected a text"));
         }
         if self.stack.len() + height > self.limits.depth {
             return Err(self.too_deep(at));
@@ -469,11 +380,7 @@ impl Composer<'_> {
         if let Some(frame) = frame
             && frame.merge.is_some()
         {
-            let map = if side {
-                self.side[range.start]
-            } else {
-                self.entries[range.start]
-            };
+            let map = if side { self.side[range.start] } else { self.entries[range.start] };
             if map.kind != Kind::Map {
                 return Err(no_map(at));
             }
@@ -495,22 +402,12 @@ impl Composer<'_> {
         let n = range.len();
         self.count_aliased(n, at)?;
         if n > self.limits.nodes.saturating_sub(self.entries.len()) {
-            return Err(Fault::limit(
-                at,
-                format!(
-                    "more than {} nodes, the limit for one document",
-                    self.limits.nodes
-                ),
-            ));
+            return Err(Fault::limit(at, format!("more than {} nodes, the limit for one document", self.limits.nodes)));
         }
         self.decoded += n;
         let to = self.entries.len();
         for index in range.clone() {
-            let mut entry = if side {
-                self.side[index]
-            } else {
-                self.entries[index]
-            };
+            let mut entry = if side { self.side[index] } else { self.entries[index] };
             if entry.is_container() {
                 entry.a = (entry.a as usize - range.start + to) as u32;
             }
@@ -571,17 +468,8 @@ impl Composer<'_> {
             self.side.push(entry);
         }
         for anchored in &mut self.anchors[anchors..] {
-            if let Anchored::Tape {
-                from: start,
-                to,
-                height,
-            } = *anchored
-            {
-                *anchored = Anchored::Side {
-                    from: start - from + base,
-                    to: to - from + base,
-                    height,
-                };
+            if let Anchored::Tape { from: start, to, height } = *anchored {
+                *anchored = Anchored::Side { from: start - from + base, to: to - from + base, height };
             }
         }
         self.entries.truncate(from);
@@ -609,11 +497,7 @@ impl Composer<'_> {
 
     fn behind(&self, index: usize) -> usize {
         let entry = &self.entries[index];
-        if entry.is_container() {
-            entry.a as usize
-        } else {
-            index + 1
-        }
+        if entry.is_container() { entry.a as usize } else { index + 1 }
     }
 
     /// Refuses infinite numbers and keys without text, unless a repeated key replaces them.
@@ -630,30 +514,21 @@ impl Composer<'_> {
             if entry.flags.has(Flags::BAD) {
                 return Err(Fault::new(
                     entry.start as usize,
-                    format!(
-                        "found the key '{}', for which Kubernetes has no text; quote it",
-                        self.text(entry)
-                    ),
+                    format!("found the key '{}', for which Kubernetes has no text; quote it", self.text(entry)),
                 ));
             }
             match entry.kind {
                 Kind::Float if crate::number::from_yaml_scalar(self.text(entry)).is_none() => {
                     return Err(Fault::new(
                         entry.start as usize,
-                        format!(
-                            "found {}, for which JSON has no number; quote it if it is a text",
-                            self.text(entry)
-                        ),
+                        format!("found {}, for which JSON has no number; quote it if it is a text", self.text(entry)),
                     ));
                 }
                 Kind::Map => {
                     let mut last = HashMap::new();
                     let mut key = index + 1;
                     while key < entry.a as usize {
-                        let name = (
-                            self.text(&self.entries[key]),
-                            self.entries[key].flags.has(Flags::RESOLVED_KEY),
-                        );
+                        let name = (self.text(&self.entries[key]), self.entries[key].flags.has(Flags::RESOLVED_KEY));
                         if let Some(before) = last.insert(name, key) {
                             replaced[before] = true;
                         }

@@ -76,11 +76,7 @@ pub struct Emitter<'a> {
 impl<'a> Emitter<'a> {
     /// An emitter that appends to `out`.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
-        Emitter {
-            out,
-            levels: Vec::new(),
-            place: Place::Root,
-        }
+        Emitter { out, levels: Vec::new(), place: Place::Root }
     }
 
     /// Prints the marker `---` in front of another document.
@@ -116,11 +112,7 @@ impl<'a> Emitter<'a> {
             (Place::Value, Some(level)) if !map => level.column,
             (_, Some(level)) => level.column + 2,
         };
-        self.levels.push(Level {
-            column,
-            map,
-            empty: Some(self.place),
-        });
+        self.levels.push(Level { column, map, empty: Some(self.place) });
     }
 
     /// Ends the mapping that was begun last.
@@ -274,8 +266,7 @@ impl<'a> Emitter<'a> {
         if n.is_nan() {
             self.out.extend_from_slice(b".nan");
         } else if n.is_infinite() {
-            self.out
-                .extend_from_slice(if n > 0.0 { b".inf" } else { b"-.inf" });
+            self.out.extend_from_slice(if n > 0.0 { b".inf" } else { b"-.inf" });
         } else if n == 0.0 && n.is_sign_negative() {
             self.out.extend_from_slice(b"-0.0");
         } else {
@@ -448,11 +439,7 @@ fn style(text: &str) -> Style {
         }
     }
     if lines {
-        return if bytes.iter().all(|b| *b == b'\n') {
-            Style::Double
-        } else {
-            Style::Literal
-        };
+        return if bytes.iter().all(|b| *b == b'\n') { Style::Double } else { Style::Literal };
     }
     if tab {
         return Style::Double;
@@ -466,25 +453,16 @@ fn style(text: &str) -> Style {
     if resolve::FIRST[*first as usize] != resolve::TEXT && ambiguous(text) {
         return Style::Double;
     }
-    if plain && bytes.last() != Some(&b' ') {
-        Style::Plain
-    } else {
-        Style::Single
-    }
+    if plain && bytes.last() != Some(&b' ') { Style::Plain } else { Style::Single }
 }
 
 /// Whether the text without quotes is something else for Kubernetes' reader, or for others a date or a
 /// number to the base of sixty.
 fn ambiguous(text: &str) -> bool {
     let sixty = || {
-        text.contains(':')
-            && text
-                .bytes()
-                .all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'_' | b':' | b'.'))
+        text.contains(':') && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'_' | b':' | b'.'))
     };
-    resolve::plain(text) != Value::Str
-        || sixty()
-        || resolve::tagged(Tag::Timestamp, text) == Ok(Value::Timestamp)
+    resolve::plain(text) != Value::Str || sixty() || resolve::tagged(Tag::Timestamp, text) == Ok(Value::Timestamp)
 }
 
 fn single(text: &str, out: &mut Vec<u8>) {
@@ -525,11 +503,7 @@ fn double(text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(&bytes[from..at]);
         from = at + c.len_utf8();
         if escape.is_empty() {
-            let text = if code < 0x100 {
-                format!("\\x{code:02X}")
-            } else {
-                format!("\\u{code:04X}")
-            };
+            let text = if code < 0x100 { format!("\\x{code:02X}") } else { format!("\\u{code:04X}") };
             out.extend_from_slice(text.as_bytes());
         } else {
             out.extend_from_slice(escape.as_bytes());
@@ -604,9 +578,6 @@ mod tests {
         emitter.item();
         emitter.float(0.5);
         emitter.end_seq();
-        assert_eq!(
-            String::from_utf8_lossy(&out),
-            "- - a:\n    - 1\n    b: 2\n  - []\n- 0.5\n"
-        );
+        assert_eq!(String::from_utf8_lossy(&out), "- - a:\n    - 1\n    b: 2\n  - []\n- 0.5\n");
     }
 }

@@ -20,13 +20,7 @@ impl Error {
     /// An error at a byte offset of `source`.
     pub fn at(source: &str, offset: usize, message: impl Into<String>) -> Self {
         let Position { line, column } = Position::of(source, offset);
-        Error {
-            message: message.into(),
-            offset,
-            line,
-            column,
-            limit: false,
-        }
+        Error { message: message.into(), offset, line, column, limit: false }
     }
 }
 
@@ -48,11 +42,7 @@ impl Position {
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
         let start = memchr::memrchr(b'\n', before).map_or(0, |n| n + 1);
         // Characters, not bytes: count what is no continuation byte.
-        let column = before[start..]
-            .iter()
-            .filter(|b| **b & 0xC0 != 0x80)
-            .count()
-            + 1;
+        let column = before[start..].iter().filter(|b| **b & 0xC0 != 0x80).count() + 1;
         Position { line, column }
     }
 }
@@ -70,22 +60,12 @@ pub(crate) struct Fault {
 impl Fault {
     #[cold]
     pub(crate) fn new(at: usize, message: impl Into<Box<str>>) -> Self {
-        Fault {
-            at,
-            message: message.into(),
-            limit: false,
-            opened: None,
-        }
+        Fault { at, message: message.into(), limit: false, opened: None }
     }
 
     #[cold]
     pub(crate) fn limit(at: usize, message: impl Into<Box<str>>) -> Self {
-        Fault {
-            at,
-            message: message.into(),
-            limit: true,
-            opened: None,
-        }
+        Fault { at, message: message.into(), limit: true, opened: None }
     }
 
     pub(crate) fn opened(mut self, bracket: Option<&usize>) -> Self {

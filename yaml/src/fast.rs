@@ -163,11 +163,7 @@ impl Reader<'_> {
     /// The first byte from `at` on that is no space.
     #[inline]
     fn spaces(&self, mut at: usize) -> usize {
-        while let Some(word) = self
-            .bytes
-            .get(at..)
-            .and_then(|rest| rest.first_chunk::<8>())
-        {
+        while let Some(word) = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
             let other = u64::from_le_bytes(*word) ^ 0x2020_2020_2020_2020;
             if other != 0 {
                 return at + (other.trailing_zeros() / 8) as usize;
@@ -272,21 +268,8 @@ impl Reader<'_> {
             return None;
         }
         let at = self.entries.len() as u32;
-        self.entries.push(Entry {
-            start: start as u32,
-            end: 0,
-            a: 0,
-            b: 0,
-            kind,
-            flags: Flags::NONE,
-        });
-        self.frames.push(Frame {
-            at,
-            column: column as u32,
-            count: 0,
-            kind,
-            indentless,
-        });
+        self.entries.push(Entry { start: start as u32, end: 0, a: 0, b: 0, kind, flags: Flags::NONE });
+        self.frames.push(Frame { at, column: column as u32, count: 0, kind, indentless });
         Some(())
     }
 
@@ -303,14 +286,7 @@ impl Reader<'_> {
     fn push_absent(&mut self) -> Option<()> {
         let at = self.absent as u32;
         self.awaits = Awaits::Nothing;
-        self.push(Entry {
-            start: at,
-            end: at,
-            a: at,
-            b: 0,
-            kind: Kind::Null,
-            flags: Flags::NONE,
-        })
+        self.push(Entry { start: at, end: at, a: at, b: 0, kind: Kind::Null, flags: Flags::NONE })
     }
 
     /// Reads a line whose first character stands at `start`.
@@ -369,9 +345,7 @@ impl Reader<'_> {
     /// Reads a node that begins at `start`, inside the collection at the column `around`.
     fn node(&mut self, start: usize, column: usize, around: Option<usize>) -> Option<()> {
         let first = self.byte(start);
-        if PLAIN[first as usize]
-            || (first == b'-' && !matches!(self.byte(start + 1), b' ' | b'\n' | b'\t'))
-        {
+        if PLAIN[first as usize] || (first == b'-' && !matches!(self.byte(start + 1), b' ' | b'\n' | b'\t')) {
             let line = self.text_end(start);
             if line.colon {
                 self.open(Kind::Map, start, column, false)?;
@@ -436,9 +410,7 @@ impl Reader<'_> {
     #[inline]
     fn plain_pair(&mut self, start: usize, line: &Line) -> Option<()> {
         let first = self.byte(start);
-        if resolve::FIRST[first as usize] == resolve::TEXT && first != b'<'
-            || first >= b'A' && line.text - start > 5
-        {
+        if resolve::FIRST[first as usize] == resolve::TEXT && first != b'<' || first >= b'A' && line.text - start > 5 {
             // The frequent case, written where it is pushed.
             self.push(Entry {
                 start: start as u32,
@@ -518,9 +490,7 @@ impl Reader<'_> {
             _ => return None,
         };
         let first = self.byte(start);
-        if PLAIN[first as usize]
-            || (first == b'-' && !matches!(self.byte(start + 1), b' ' | b'\n' | b'\t'))
-        {
+        if PLAIN[first as usize] || (first == b'-' && !matches!(self.byte(start + 1), b' ' | b'\n' | b'\t')) {
             let line = self.text_end(start);
             return self.plain(start, &line, around);
         }
@@ -569,12 +539,7 @@ impl Reader<'_> {
         while text > start && is_blank(self.bytes[text - 1]) {
             text -= 1;
         }
-        Line {
-            text,
-            end,
-            cut,
-            colon,
-        }
+        Line { text, end, cut, colon }
     }
 
     /// Reads a plain scalar whose first line is known.
@@ -684,11 +649,7 @@ impl Reader<'_> {
         let mut at = from;
         loop {
             let rest = &self.bytes[at..];
-            at += if quote == b'"' {
-                memchr3(b'"', b'\\', b'\n', rest)
-            } else {
-                memchr2(b'\'', b'\n', rest)
-            }?;
+            at += if quote == b'"' { memchr3(b'"', b'\\', b'\n', rest) } else { memchr2(b'\'', b'\n', rest) }?;
             match self.bytes[at] {
                 b'\n' => {
                     decoded = true;
@@ -883,14 +844,7 @@ impl Reader<'_> {
             return None;
         }
         let owner = self.entries.len();
-        self.entries.push(Entry {
-            start: start as u32,
-            end: 0,
-            a: 0,
-            b: 0,
-            kind,
-            flags: Flags::NONE,
-        });
+        self.entries.push(Entry { start: start as u32, end: 0, a: 0, b: 0, kind, flags: Flags::NONE });
         let mut count = 0;
         let mut at = self.spaces(start + 1);
         if self.byte(at) != close {
@@ -930,24 +884,16 @@ impl Reader<'_> {
         let first = self.byte(start);
         if first == b'\'' || first == b'"' {
             let entry = self.quoted(start, first)?;
-            return memchr(b'\n', &self.bytes[start..entry.end as usize])
-                .is_none()
-                .then_some(entry);
+            return memchr(b'\n', &self.bytes[start..entry.end as usize]).is_none().then_some(entry);
         }
-        let begins = PLAIN[first as usize]
-            || (first == b'-' && self.byte(start + 1).is_ascii_alphanumeric());
+        let begins = PLAIN[first as usize] || (first == b'-' && self.byte(start + 1).is_ascii_alphanumeric());
         if !begins || !INSIDE[first as usize] {
             return None;
         }
-        let run = self.bytes[start..]
-            .iter()
-            .position(|b| !INSIDE[*b as usize])?;
+        let run = self.bytes[start..].iter().position(|b| !INSIDE[*b as usize])?;
         let mut end = start + run;
         // A colon in a value may be part of it or not.
-        if !matches!(
-            (self.bytes[end], key),
-            (b',' | b']' | b'}', false) | (b':', true)
-        ) {
+        if !matches!((self.bytes[end], key), (b',' | b']' | b'}', false) | (b':', true)) {
             return None;
         }
         while self.bytes[end - 1] == b' ' {

@@ -17,10 +17,7 @@ pub struct Options {
 impl Default for Options {
     /// As Kubernetes' conversion does: sorted, with HTML escaped.
     fn default() -> Self {
-        Options {
-            sorted: true,
-            escape_html: true,
-        }
+        Options { sorted: true, escape_html: true }
     }
 }
 
@@ -84,11 +81,7 @@ pub fn write(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
                 }
                 for n in 0..pairs.len() {
                     let (key, value) = pairs[n];
-                    if options.sorted
-                        && pairs
-                            .get(n + 1)
-                            .is_some_and(|(next, _)| next.text() == key.text())
-                    {
+                    if options.sorted && pairs.get(n + 1).is_some_and(|(next, _)| next.text() == key.text()) {
                         continue;
                     }
                     if tasks.len() > from {
@@ -178,14 +171,7 @@ pub fn write_str(text: &str, out: &mut Vec<u8>, escape_html: bool) {
                 b'\t' => b"\\t",
                 0x08 => b"\\b",
                 0x0C => b"\\f",
-                _ => &[
-                    b'\\',
-                    b'u',
-                    b'0',
-                    b'0',
-                    HEX[(byte >> 4) as usize],
-                    HEX[(byte & 15) as usize],
-                ],
+                _ => &[b'\\', b'u', b'0', b'0', HEX[(byte >> 4) as usize], HEX[(byte & 15) as usize]],
             },
         };
         out.extend_from_slice(&bytes[from..at]);

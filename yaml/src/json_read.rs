@@ -5,22 +5,10 @@ use crate::number;
 use crate::{Entry, Flags, Kind, Limits, Tape};
 
 /// Reads the value at `at` and tells where it ends.
-pub(crate) fn read(
-    source: &str,
-    at: usize,
-    limits: &Limits,
-    tape: &mut Tape,
-) -> Result<usize, Fault> {
+pub(crate) fn read(source: &str, at: usize, limits: &Limits, tape: &mut Tape) -> Result<usize, Fault> {
     tape.json = true;
     tape.content = true;
-    let mut reader = Reader {
-        source,
-        bytes: source.as_bytes(),
-        at,
-        limits,
-        tape,
-        stack: Vec::new(),
-    };
+    let mut reader = Reader { source, bytes: source.as_bytes(), at, limits, tape, stack: Vec::new() };
     reader.document()
 }
 
@@ -42,26 +30,14 @@ impl Reader<'_> {
     }
 
     fn fault(&self, expected: &str) -> Fault {
-        let found = match self
-            .source
-            .get(self.at..)
-            .and_then(|rest| rest.chars().next())
-        {
+        let found = match self.source.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some('\n') => "the end of the line".to_owned(),
             Some(c) if c.is_control() => format!("the control character U+{:04X}", c as u32),
             Some(c) => format!("'{c}'"),
             None => "the end of the source".to_owned(),
         };
-        Fault::new(
-            self.at,
-            format!("found {found} in JSON, expected {expected}"),
-        )
-        .opened(
-            self.stack
-                .last()
-                .map(|at| self.tape.entries[*at].start as usize)
-                .as_ref(),
-        )
+        Fault::new(self.at, format!("found {found} in JSON, expected {expected}"))
+            .opened(self.stack.last().map(|at| self.tape.entries[*at].start as usize).as_ref())
     }
 
     fn document(&mut self) -> Result<usize, Fault> {
@@ -129,10 +105,7 @@ impl Reader<'_> {
         if self.tape.entries.len() >= self.limits.nodes {
             return Err(Fault::limit(
                 entry.start as usize,
-                format!(
-                    "more than {} nodes, the limit for one document",
-                    self.limits.nodes
-                ),
+                format!("more than {} nodes, the limit for one document", self.limits.nodes),
             ));
         }
         self.tape.entries.push(entry);
@@ -175,10 +148,7 @@ impl Reader<'_> {
                     Some(number::Number::Float(_)) => (Kind::Float, len),
                     Some(_) => (Kind::Int, len),
                     None => {
-                        return Err(Fault::new(
-                            start,
-                            "found a number beyond the range of doubles",
-                        ));
+                        return Err(Fault::new(start, "found a number beyond the range of doubles"));
                     }
                 }
             }
@@ -202,10 +172,7 @@ impl Reader<'_> {
             if self.stack.len() >= self.limits.depth {
                 return Err(Fault::limit(
                     start,
-                    format!(
-                        "more than {} levels of nesting, the limit",
-                        self.limits.depth
-                    ),
+                    format!("more than {} levels of nesting, the limit", self.limits.depth),
                 ));
             }
             self.stack.push(self.tape.entries.len());
@@ -220,10 +187,7 @@ impl Reader<'_> {
         if len > self.limits.scalar {
             return Err(Fault::limit(
                 start,
-                format!(
-                    "a text of {len} bytes, more than the limit of {} for one scalar",
-                    self.limits.scalar
-                ),
+                format!("a text of {len} bytes, more than the limit of {} for one scalar", self.limits.scalar),
             ));
         }
         Ok(())
@@ -236,9 +200,7 @@ impl Reader<'_> {
         let mut from = self.at;
         let mut decoded = false;
         loop {
-            let run = self.bytes[self.at..]
-                .iter()
-                .position(|b| *b < 0x20 || *b == b'"' || *b == b'\\');
+            let run = self.bytes[self.at..].iter().position(|b| *b < 0x20 || *b == b'"' || *b == b'\\');
             self.at = run.map_or(self.bytes.len(), |n| self.at + n);
             match self.bytes.get(self.at) {
                 Some(b'"') => break,
@@ -250,9 +212,7 @@ impl Reader<'_> {
                     from = self.at;
                 }
                 Some(_) => {
-                    return Err(
-                        self.fault("'\"' or an escape such as \\n, inside the text that is open")
-                    );
+                    return Err(self.fault("'\"' or an escape such as \\n, inside the text that is open"));
                 }
                 None => {
                     return Err(Fault::new(
@@ -270,19 +230,8 @@ impl Reader<'_> {
         };
         self.at += 1;
         self.check_length(start, b)?;
-        let flags = if decoded {
-            Flags::QUOTED.with(Flags::DECODED)
-        } else {
-            Flags::QUOTED
-        };
-        self.push(Entry {
-            start: start as u32,
-            end: self.at as u32,
-            a: a as u32,
-            b: b as u32,
-            kind: Kind::Str,
-            flags,
-        })
+        let flags = if decoded { Flags::QUOTED.with(Flags::DECODED) } else { Flags::QUOTED };
+        self.push(Entry { start: start as u32, end: self.at as u32, a: a as u32, b: b as u32, kind: Kind::Str, flags })
     }
 
     fn escape(&mut self) -> Result<char, Fault> {
@@ -319,8 +268,6 @@ impl Reader<'_> {
     /// The UTF-16 unit of the `\u` escape at `at`.
     fn unit(&self, at: usize) -> Option<u32> {
         let digits = self.bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        digits.iter().try_fold(0, |value, digit| {
-            Some((value << 4) | char::from(*digit).to_digit(16)?)
-        })
+        digits.iter().try_fold(0, |value, digit| Some((value << 4) | char::from(*digit).to_digit(16)?))
     }
 }

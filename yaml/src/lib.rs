@@ -1,4 +1,27 @@
 //! YAML and JSON as Kubernetes reads them, with a place for every node.
+//!
+//! [`Stream`] splits a source into documents and reads each into a [`Tape`], a flat list of nodes with
+//! byte ranges; [`Document`] and [`Node`] look at it. What a text means is what Kubernetes' converter
+//! (`YAMLToJSON`, go-yaml's second version) makes of it: YAML 1.1 booleans and octal numbers, keys that
+//! become texts, merge keys, and the same inputs refused.
+//!
+//! Three readers give the same nodes: a fast one for block YAML as machines write it, a full one for
+//! everything, and one for JSON proper. [`emit`] prints YAML, [`json`] prints JSON.
+//!
+//! ```
+//! use kubeshape_yaml::{Kind, Limits, Stream, Tape};
+//!
+//! let source = "enabled: yes\nmode: 0644\n";
+//! let mut stream = Stream::new(source.as_bytes(), Limits::default())?;
+//! let mut tape = Tape::new();
+//! while let Some(document) = stream.next(&mut tape) {
+//!     document?;
+//!     let root = tape.document(source).root().unwrap();
+//!     assert_eq!(root.get("enabled").unwrap().kind(), Kind::True);
+//!     assert_eq!(root.get("mode").unwrap().as_number().unwrap().as_f64(), 420.0);
+//! }
+//! # Ok::<(), kubeshape_yaml::Error>(())
+//! ```
 mod chars;
 mod compose;
 pub mod emit;

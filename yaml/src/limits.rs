@@ -18,12 +18,6 @@ pub struct Limits {
 impl Default for Limits {
     /// 256 MiB, 512 levels, 16 million nodes, 1 million of them through aliases, scalars of 64 MiB.
     fn default() -> Self {
-        Limits {
-            bytes: 256 << 20,
-            depth: 512,
-            nodes: 16_000_000,
-            alias_nodes: 1_000_000,
-            scalar: 64 << 20,
-        }
+        Limits { bytes: 256 << 20, depth: 512, nodes: 16_000_000, alias_nodes: 1_000_000, scalar: 64 << 20 }
     }
 }

@@ -47,10 +47,7 @@ pub fn from_json_literal(text: &str) -> Option<Number> {
             return Some(Number::Uint(n));
         }
     }
-    text.parse()
-        .ok()
-        .filter(|n: &f64| n.is_finite())
-        .map(Number::Float)
+    text.parse().ok().filter(|n: &f64| n.is_finite()).map(Number::Float)
 }
 
 /// The length of the JSON number literal at the front, and whether it has neither fraction nor exponent.
@@ -123,10 +120,7 @@ pub(crate) fn normal(n: f64) -> Number {
     // double's exact value.
     let mut literal = Vec::with_capacity(24);
     write_json(n, &mut literal);
-    std::str::from_utf8(&literal)
-        .ok()
-        .and_then(from_json_literal)
-        .unwrap_or(Number::Float(n))
+    std::str::from_utf8(&literal).ok().and_then(from_json_literal).unwrap_or(Number::Float(n))
 }
 
 /// Appends a double as Go's `encoding/json` prints it: the shortest digits that read back, with an
@@ -207,11 +201,7 @@ pub(crate) fn key_text(n: f64) -> String {
         return ".nan".into();
     }
     if n.is_infinite() {
-        return if n > 0.0 {
-            ".inf".into()
-        } else {
-            "-.inf".into()
-        };
+        return if n > 0.0 { ".inf".into() } else { "-.inf".into() };
     }
     let scientific = format!("{n:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -219,11 +209,7 @@ pub(crate) fn key_text(n: f64) -> String {
     if (-4..6).contains(&exponent) {
         format!("{n}")
     } else {
-        format!(
-            "{mantissa}e{}{:02}",
-            if exponent < 0 { '-' } else { '+' },
-            exponent.abs()
-        )
+        format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
     }
 }
 
@@ -257,10 +243,7 @@ mod tests {
     fn integral_doubles_are_the_integer_that_their_literal_names() {
         assert_eq!(normal(1e18), Number::Int(1_000_000_000_000_000_000));
         assert_eq!(normal(1e19), Number::Uint(10_000_000_000_000_000_000));
-        assert_eq!(
-            normal(9_223_372_036_854_775_808.0),
-            Number::Uint(9_223_372_036_854_776_000)
-        );
+        assert_eq!(normal(9_223_372_036_854_775_808.0), Number::Uint(9_223_372_036_854_776_000));
         assert_eq!(normal(1e20), Number::Float(1e20));
         assert_eq!(normal(-0.0), Number::Int(0));
     }

@@ -8,13 +8,7 @@ use crate::scan::{Scanner, Style, Text, Token};
 #[derive(Debug)]
 pub(crate) enum Event {
     /// A scalar; `Text` is `None` where a value is absent.
-    Scalar {
-        props: Props,
-        text: Option<Text>,
-        style: Style,
-        start: usize,
-        end: usize,
-    },
+    Scalar { props: Props, text: Option<Text>, style: Style, start: usize, end: usize },
     /// A sequence begins.
     Sequence { props: Props, start: usize },
     /// A mapping begins.
@@ -38,11 +32,7 @@ pub(crate) struct Props {
 }
 
 impl Props {
-    const NONE: Props = Props {
-        anchor: None,
-        tag: Tag::None,
-        bare: false,
-    };
+    const NONE: Props = Props { anchor: None, tag: Tag::None, bare: false };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,14 +69,7 @@ pub(crate) struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// Reads what stands in front of the document's content. `false` when there is no document.
     pub(crate) fn new(scanner: Scanner<'a>) -> Self {
-        Parser {
-            scanner,
-            state: State::Done,
-            states: Vec::new(),
-            tags: Vec::new(),
-            behind: 0,
-            opened: Vec::new(),
-        }
+        Parser { scanner, state: State::Done, states: Vec::new(), tags: Vec::new(), behind: 0, opened: Vec::new() }
     }
 
     /// Reads directives and the marker; `false` if there is nothing but the end.
@@ -116,10 +99,7 @@ impl<'a> Parser<'a> {
                 Token::TagDirective(pair) => {
                     let pair = (**pair).clone();
                     if self.tags.iter().any(|(handle, _)| *handle == pair.0) {
-                        return Err(Fault::new(
-                            start,
-                            format!("found a second %TAG directive for {}", pair.0),
-                        ));
+                        return Err(Fault::new(start, format!("found a second %TAG directive for {}", pair.0)));
                     }
                     self.tags.push(pair);
                 }
@@ -169,13 +149,7 @@ impl<'a> Parser<'a> {
     }
 
     fn nothing(&self) -> Event {
-        Event::Scalar {
-            props: Props::NONE,
-            text: None,
-            style: Style::Plain,
-            start: self.behind,
-            end: self.behind,
-        }
+        Event::Scalar { props: Props::NONE, text: None, style: Style::Plain, start: self.behind, end: self.behind }
     }
 
     fn skip(&mut self) -> Result<(), Fault> {
@@ -224,10 +198,7 @@ impl<'a> Parser<'a> {
             State::FlowPairValue => {
                 if matches!(self.scanner.peek()?.token, Token::Value) {
                     self.skip()?;
-                    if !matches!(
-                        self.scanner.peek()?.token,
-                        Token::FlowEntry | Token::FlowSequenceEnd
-                    ) {
+                    if !matches!(self.scanner.peek()?.token, Token::FlowEntry | Token::FlowSequenceEnd) {
                         self.states.push(State::FlowPairEnd);
                         return self.node(false, false);
                     }
@@ -242,10 +213,7 @@ impl<'a> Parser<'a> {
             State::FlowMappingValue { absent } => {
                 if !absent && matches!(self.scanner.peek()?.token, Token::Value) {
                     self.skip()?;
-                    if !matches!(
-                        self.scanner.peek()?.token,
-                        Token::FlowEntry | Token::FlowMappingEnd
-                    ) {
+                    if !matches!(self.scanner.peek()?.token, Token::FlowEntry | Token::FlowMappingEnd) {
                         self.states.push(State::FlowMappingKey { first: false });
                         return self.node(false, false);
                     }
@@ -289,19 +257,13 @@ impl<'a> Parser<'a> {
                     None => {
                         return Err(Fault::new(
                             at,
-                            format!(
-                                "found the tag handle {handle}, which no %TAG directive declares"
-                            ),
+                            format!("found the tag handle {handle}, which no %TAG directive declares"),
                         ));
                     }
                 }
             };
             props.bare = full == "!";
-            props.tag = if full.is_empty() {
-                Tag::None
-            } else {
-                Tag::of(&full)
-            };
+            props.tag = if full.is_empty() { Tag::None } else { Tag::of(&full) };
         }
         let behind = self.behind;
         let token = self.scanner.peek()?;
@@ -314,13 +276,7 @@ impl<'a> Parser<'a> {
             Token::Scalar(text, style) => {
                 self.skip()?;
                 self.pop();
-                Ok(Event::Scalar {
-                    props,
-                    text: Some(text),
-                    style,
-                    start,
-                    end,
-                })
+                Ok(Event::Scalar { props, text: Some(text), style, start, end })
             }
             Token::FlowSequenceStart => {
                 self.skip()?;
@@ -346,19 +302,11 @@ impl<'a> Parser<'a> {
             }
             _ if props.anchor.is_some() || tagged => {
                 self.pop();
-                Ok(Event::Scalar {
-                    props,
-                    text: None,
-                    style: Style::Plain,
-                    start: behind,
-                    end: behind,
-                })
+                Ok(Event::Scalar { props, text: None, style: Style::Plain, start: behind, end: behind })
             }
-            ref other => Err(Fault::new(
-                start,
-                format!("found {}, expected a value", other.name()),
-            )
-            .opened(self.opened.last())),
+            ref other => {
+                Err(Fault::new(start, format!("found {}, expected a value", other.name())).opened(self.opened.last()))
+            }
         }
     }
 
@@ -368,10 +316,7 @@ impl<'a> Parser<'a> {
         match &token.token {
             Token::BlockEntry => {
                 self.skip()?;
-                if matches!(
-                    self.scanner.peek()?.token,
-                    Token::BlockEntry | Token::BlockEnd
-                ) {
+                if matches!(self.scanner.peek()?.token, Token::BlockEntry | Token::BlockEnd) {
                     return Ok(self.absent(State::BlockSequence));
                 }
                 self.states.push(State::BlockSequence);
@@ -399,9 +344,7 @@ impl<'a> Parser<'a> {
         }
         self.skip()?;
         match self.scanner.peek()?.token {
-            Token::BlockEntry | Token::Key | Token::Value | Token::BlockEnd => {
-                Ok(self.absent(State::Indentless))
-            }
+            Token::BlockEntry | Token::Key | Token::Value | Token::BlockEnd => Ok(self.absent(State::Indentless)),
             _ => {
                 self.states.push(State::Indentless);
                 self.node(true, false)
@@ -417,9 +360,7 @@ impl<'a> Parser<'a> {
                 self.behind = start;
                 self.skip()?;
                 match self.scanner.peek()?.token {
-                    Token::Key | Token::Value | Token::BlockEnd => {
-                        Ok(self.absent(State::BlockMappingValue))
-                    }
+                    Token::Key | Token::Value | Token::BlockEnd => Ok(self.absent(State::BlockMappingValue)),
                     _ => {
                         self.states.push(State::BlockMappingValue);
                         self.node(true, true)
@@ -469,10 +410,7 @@ impl<'a> Parser<'a> {
                 self.skip()?;
                 self.state = State::FlowPairKey;
                 let start = self.scanner.peek()?.start.at;
-                Ok(Event::Mapping {
-                    props: Props::NONE,
-                    start,
-                })
+                Ok(Event::Mapping { props: Props::NONE, start })
             }
             _ => {
                 self.states.push(State::FlowSequence { first: false });
@@ -523,9 +461,6 @@ impl<'a> Parser<'a> {
             return self.skip();
         }
         let (at, found) = (token.start.at, token.token.name());
-        Err(
-            Fault::new(at, format!("found {found}, expected ',' or {bracket}"))
-                .opened(self.opened.last()),
-        )
+        Err(Fault::new(at, format!("found {found}, expected ',' or {bracket}")).opened(self.opened.last()))
     }
 }

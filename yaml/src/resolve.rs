@@ -187,9 +187,7 @@ fn number(text: &str) -> Value {
     }
     // A second look at binary numbers accepts a sign behind the prefix.
     if let Some(digits) = text.strip_prefix("0b") {
-        return signed(digits, 2)
-            .or_else(|| unsigned(digits, 2))
-            .unwrap_or(Value::Str);
+        return signed(digits, 2).or_else(|| unsigned(digits, 2)).unwrap_or(Value::Str);
     }
     Value::Str
 }
@@ -234,9 +232,7 @@ fn magnitude(digits: &str, base: u32) -> Option<u64> {
     let mut value = 0u64;
     for digit in digits.chars() {
         let digit = digit.to_digit(base)?;
-        value = value
-            .checked_mul(u64::from(base))?
-            .checked_add(u64::from(digit))?;
+        value = value.checked_mul(u64::from(base))?.checked_add(u64::from(digit))?;
     }
     Some(value)
 }
@@ -244,17 +240,9 @@ fn magnitude(digits: &str, base: u32) -> Option<u64> {
 /// A float without whole digits: here underscores stand between digits only.
 fn dotted(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
-    let digit = |at: Option<usize>| {
-        at.and_then(|at| bytes.get(at))
-            .is_some_and(u8::is_ascii_digit)
-    };
-    let fine = (0..bytes.len())
-        .all(|at| bytes[at] != b'_' || (digit(at.checked_sub(1)) && digit(Some(at + 1))));
-    if fine {
-        decimal(&text.replace('_', ""))
-    } else {
-        None
-    }
+    let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    let fine = (0..bytes.len()).all(|at| bytes[at] != b'_' || (digit(at.checked_sub(1)) && digit(Some(at + 1))));
+    if fine { decimal(&text.replace('_', "")) } else { None }
 }
 
 /// A decimal float; none when it overflows.
@@ -294,11 +282,7 @@ fn decimal(text: &str) -> Option<f64> {
 pub(crate) fn tagged(tag: Tag, text: &str) -> Result<Value, Value> {
     let value = plain(text);
     let value = if tag == Tag::Timestamp || (tag == Tag::Int && value == Value::Str) {
-        if timestamp(text) {
-            Value::Timestamp
-        } else {
-            value
-        }
+        if timestamp(text) { Value::Timestamp } else { value }
     } else {
         value
     };
@@ -490,10 +474,7 @@ mod tests {
             ("08", Value::Float(8.0)),
             ("0b-101", Value::Int(-5)),
             ("-0b101", Value::Int(-5)),
-            (
-                "+18446744073709551615",
-                Value::Float(18_446_744_073_709_551_615.0),
-            ),
+            ("+18446744073709551615", Value::Float(18_446_744_073_709_551_615.0)),
             ("18446744073709551615", Value::Uint(u64::MAX)),
             ("-9223372036854775808", Value::Int(i64::MIN)),
             ("1:30", Value::Str),
@@ -517,21 +498,10 @@ mod tests {
 
     #[test]
     fn timestamps_are_the_four_known_forms() {
-        for yes in [
-            "2001-12-14",
-            "2001-2-3T4:5:6Z",
-            "2001-12-14t21:59:43.10-05:00",
-            "2001-12-14 21:59:43.1",
-        ] {
+        for yes in ["2001-12-14", "2001-2-3T4:5:6Z", "2001-12-14t21:59:43.10-05:00", "2001-12-14 21:59:43.1"] {
             assert!(timestamp(yes), "{yes}");
         }
-        for no in [
-            "2001-13-01",
-            "2001-02-30",
-            "01-01-01",
-            "2001-12-14 21:59:43 -5",
-            "2001-12-14T21:59:43",
-        ] {
+        for no in ["2001-13-01", "2001-02-30", "01-01-01", "2001-12-14 21:59:43 -5", "2001-12-14T21:59:43"] {
             assert!(!timestamp(no), "{no}");
         }
     }

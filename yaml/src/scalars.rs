@@ -27,10 +27,7 @@ const fn stops(bytes: &[u8]) -> [bool; 256] {
 impl Scanner<'_> {
     fn run_end(&self, stops: &[bool; 256]) -> usize {
         let at = self.mark.at;
-        self.bytes[at..]
-            .iter()
-            .position(|b| stops[*b as usize])
-            .map_or(self.bytes.len(), |n| at + n)
+        self.bytes[at..].iter().position(|b| stops[*b as usize]).map_or(self.bytes.len(), |n| at + n)
     }
 
     /// Passes one character that is neither blank nor a break.
@@ -130,17 +127,9 @@ impl Scanner<'_> {
             self.simple_key_allowed = true;
         }
         let text = if decoded {
-            Text {
-                decoded,
-                from: text_from,
-                to: self.text.len(),
-            }
+            Text { decoded, from: text_from, to: self.text.len() }
         } else {
-            Text {
-                decoded,
-                from,
-                to: end.at,
-            }
+            Text { decoded, from, to: end.at }
         };
         Ok((text, end))
     }
@@ -156,11 +145,7 @@ impl Scanner<'_> {
         loop {
             if self.at_marker() {
                 let sign = &self.source[self.mark.at..self.mark.at + 3];
-                return Err(unclosed(
-                    start,
-                    single,
-                    &format!("found the document marker '{sign}'"),
-                ));
+                return Err(unclosed(start, single, &format!("found the document marker '{sign}'")));
             }
             if self.at_end() {
                 return Err(unclosed(start, single, "found the end of the source"));
@@ -222,17 +207,9 @@ impl Scanner<'_> {
         }
         let text = if decoded {
             self.text.push_str(&self.source[from..self.mark.at]);
-            Text {
-                decoded,
-                from: text_from,
-                to: self.text.len(),
-            }
+            Text { decoded, from: text_from, to: self.text.len() }
         } else {
-            Text {
-                decoded,
-                from,
-                to: self.mark.at,
-            }
+            Text { decoded, from, to: self.mark.at }
         };
         self.pass(1);
         Ok(text)
@@ -285,9 +262,7 @@ impl Scanner<'_> {
             let Some(digit) = char::from(self.byte(ahead)).to_digit(16) else {
                 return Err(Fault::new(
                     start,
-                    format!(
-                        "found an escape that needs {digits} hexadecimal digits and has {ahead}"
-                    ),
+                    format!("found an escape that needs {digits} hexadecimal digits and has {ahead}"),
                 ));
             };
             value = (value << 4) | digit;
@@ -320,10 +295,7 @@ impl Scanner<'_> {
                     self.pass(1);
                 }
                 b'0' if !indicators[1] => {
-                    return Err(Fault::new(
-                        self.mark.at,
-                        "found the indentation indicator 0, expected 1 to 9",
-                    ));
+                    return Err(Fault::new(self.mark.at, "found the indentation indicator 0, expected 1 to 9"));
                 }
                 digit @ b'1'..=b'9' if !indicators[1] => {
                     indicators[1] = true;
@@ -347,11 +319,7 @@ impl Scanner<'_> {
         // The head's own end, without blanks and a comment.
         end.at = start.at + 1 + usize::from(indicators[0]) + usize::from(indicators[1]);
         self.pass_break();
-        let mut indent = if increment > 0 {
-            self.indent.max(0) + increment
-        } else {
-            0
-        };
+        let mut indent = if increment > 0 { self.indent.max(0) + increment } else { 0 };
         self.breaks.clear();
         self.block_breaks(&mut indent)?;
         let mut leading: &'static str = "";
@@ -382,14 +350,7 @@ impl Scanner<'_> {
             self.text.push_str(&self.breaks);
         }
         self.breaks.clear();
-        Ok((
-            Text {
-                decoded: true,
-                from: text_from,
-                to: self.text.len(),
-            },
-            end,
-        ))
+        Ok((Text { decoded: true, from: text_from, to: self.text.len() }, end))
     }
 
     /// Passes indentation and empty lines in front of a line of a block scalar, and finds the
@@ -426,10 +387,7 @@ impl Scanner<'_> {
             self.pass(2);
             let suffix = self.scan_uri("")?;
             if self.byte(0) != b'>' {
-                return Err(Fault::new(
-                    self.mark.at,
-                    "found no '>' at the end of a tag that begins with '!<'",
-                ));
+                return Err(Fault::new(self.mark.at, "found no '>' at the end of a tag that begins with '!<'"));
             }
             self.pass(1);
             (String::new(), suffix)
@@ -440,11 +398,7 @@ impl Scanner<'_> {
                 (handle, suffix)
             } else {
                 let suffix = self.scan_uri(&handle)?;
-                if suffix.is_empty() {
-                    (String::new(), "!".to_owned())
-                } else {
-                    ("!".to_owned(), suffix)
-                }
+                if suffix.is_empty() { (String::new(), "!".to_owned()) } else { ("!".to_owned(), suffix) }
             }
         };
         if !self.blank_or_end(0) {
@@ -462,10 +416,7 @@ impl Scanner<'_> {
     fn scan_handle(&mut self, directive: bool) -> Result<String, Fault> {
         let from = self.mark.at;
         if self.byte(0) != b'!' {
-            return Err(Fault::new(
-                from,
-                "found no '!' at the start of a tag handle",
-            ));
+            return Err(Fault::new(from, "found no '!' at the start of a tag handle"));
         }
         self.pass(1);
         while is_word(self.byte(0)) {
@@ -474,10 +425,7 @@ impl Scanner<'_> {
         if self.byte(0) == b'!' {
             self.pass(1);
         } else if directive && self.mark.at != from + 1 {
-            return Err(Fault::new(
-                self.mark.at,
-                "found no '!' at the end of the handle of a %TAG directive",
-            ));
+            return Err(Fault::new(self.mark.at, "found no '!' at the end of the handle of a %TAG directive"));
         }
         Ok(self.source[from..self.mark.at].to_owned())
     }
@@ -498,10 +446,7 @@ impl Scanner<'_> {
             }
         }
         if head.is_empty() && self.mark.at == from {
-            return Err(Fault::new(
-                from,
-                "found a tag without a name; quote the text if it is no tag",
-            ));
+            return Err(Fault::new(from, "found a tag without a name; quote the text if it is no tag"));
         }
         Ok(String::from_utf8_lossy(&uri).into_owned())
     }
@@ -514,10 +459,7 @@ impl Scanner<'_> {
             let high = char::from(self.byte(1)).to_digit(16);
             let low = char::from(self.byte(2)).to_digit(16);
             let (b'%', Some(high), Some(low)) = (self.byte(0), high, low) else {
-                return Err(Fault::new(
-                    start,
-                    "found '%' in a tag without two hexadecimal digits behind it",
-                ));
+                return Err(Fault::new(start, "found '%' in a tag without two hexadecimal digits behind it"));
             };
             let octet = (high << 4 | low) as u8;
             if read == 0 {
@@ -527,17 +469,11 @@ impl Scanner<'_> {
                     0xE0..=0xEF => 3,
                     0xF0..=0xF7 => 4,
                     _ => {
-                        return Err(Fault::new(
-                            start,
-                            "found an escape in a tag that is no UTF-8",
-                        ));
+                        return Err(Fault::new(start, "found an escape in a tag that is no UTF-8"));
                     }
                 };
             } else if octet & 0xC0 != 0x80 {
-                return Err(Fault::new(
-                    start,
-                    "found an escape in a tag that is no UTF-8",
-                ));
+                return Err(Fault::new(start, "found an escape in a tag that is no UTF-8"));
             }
             uri.push(octet);
             self.pass(3);
@@ -565,10 +501,7 @@ impl Scanner<'_> {
                 self.pass_blanks();
                 let major = self.version_number()?;
                 if self.byte(0) != b'.' {
-                    return Err(Fault::new(
-                        self.mark.at,
-                        "found no version such as 1.1 behind %YAML",
-                    ));
+                    return Err(Fault::new(self.mark.at, "found no version such as 1.1 behind %YAML"));
                 }
                 self.pass(1);
                 let minor = self.version_number()?;
@@ -578,25 +511,16 @@ impl Scanner<'_> {
                 self.pass_blanks();
                 let handle = self.scan_handle(true)?;
                 if !is_blank(self.byte(0)) {
-                    return Err(Fault::new(
-                        self.mark.at,
-                        "found no blank behind the handle of a %TAG directive",
-                    ));
+                    return Err(Fault::new(self.mark.at, "found no blank behind the handle of a %TAG directive"));
                 }
                 self.pass_blanks();
                 let prefix = self.scan_uri("")?;
                 if !self.blank_or_end(0) {
-                    return Err(Fault::new(
-                        self.mark.at,
-                        "found no blank behind the prefix of a %TAG directive",
-                    ));
+                    return Err(Fault::new(self.mark.at, "found no blank behind the prefix of a %TAG directive"));
                 }
                 Ok(Token::TagDirective(Box::new((handle, prefix))))
             }
-            _ => Err(Fault::new(
-                start,
-                format!("found the unknown directive %{name}, expected %YAML or %TAG"),
-            )),
+            _ => Err(Fault::new(start, format!("found the unknown directive %{name}, expected %YAML or %TAG"))),
         }
     }
 
@@ -605,34 +529,22 @@ impl Scanner<'_> {
         while self.byte(0).is_ascii_digit() {
             n += 1;
             if n > 9 {
-                return Err(Fault::new(
-                    start,
-                    "found a version number of more than 9 digits",
-                ));
+                return Err(Fault::new(start, "found a version number of more than 9 digits"));
             }
             value = value * 10 + u32::from(self.byte(0) - b'0');
             self.pass(1);
         }
         if n == 0 {
-            return Err(Fault::new(
-                start,
-                "found no version such as 1.1 behind %YAML",
-            ));
+            return Err(Fault::new(start, "found no version such as 1.1 behind %YAML"));
         }
         Ok(value)
     }
 }
 
 fn unclosed(start: Mark, single: bool, found: &str) -> Fault {
-    let (kind, quote) = if single {
-        ("single", '\'')
-    } else {
-        ("double", '"')
-    };
+    let (kind, quote) = if single { ("single", '\'') } else { ("double", '"') };
     Fault::new(
         start.at,
-        format!(
-            "the {kind} quote that begins here is not closed: {found}, expected {quote}; close it"
-        ),
+        format!("the {kind} quote that begins here is not closed: {found}, expected {quote}; close it"),
     )
 }

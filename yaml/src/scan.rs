@@ -136,19 +136,7 @@ impl<'a> Scanner<'a> {
     pub(crate) fn new(source: &'a str, at: usize, text: &'a mut String, longest: usize) -> Self {
         // A second byte order mark is passed like a blank.
         let second = at == 3 && source[at..].starts_with('\u{FEFF}');
-        let mark = if second {
-            Mark {
-                at: 6,
-                index: 1,
-                line: 0,
-                column: 1,
-            }
-        } else {
-            Mark {
-                at,
-                ..Mark::default()
-            }
-        };
+        let mark = if second { Mark { at: 6, index: 1, line: 0, column: 1 } } else { Mark { at, ..Mark::default() } };
         Scanner {
             source,
             bytes: source.as_bytes(),
@@ -194,14 +182,8 @@ impl<'a> Scanner<'a> {
             return Ok(true);
         }
         // The first token may still get a key token in front of it.
-        let from = self
-            .simple_keys
-            .partition_point(|key| key.number < self.taken);
-        match self.simple_keys[from..]
-            .iter()
-            .take_while(|key| key.number == self.taken)
-            .find(|key| key.awaited)
-        {
+        let from = self.simple_keys.partition_point(|key| key.number < self.taken);
+        match self.simple_keys[from..].iter().take_while(|key| key.number == self.taken).find(|key| key.awaited) {
             Some(key) => self.still_valid(key),
             None => Ok(false),
         }
@@ -245,10 +227,7 @@ impl<'a> Scanner<'a> {
     /// Passes everything up to `to`, which holds no line break.
     #[inline]
     pub(crate) fn pass_to(&mut self, to: usize) {
-        let chars = self.bytes[self.mark.at..to]
-            .iter()
-            .filter(|b| **b & 0xC0 != 0x80)
-            .count();
+        let chars = self.bytes[self.mark.at..to].iter().filter(|b| **b & 0xC0 != 0x80).count();
         self.mark.at = to;
         self.mark.index += chars;
         self.mark.column += chars;
@@ -263,11 +242,7 @@ impl<'a> Scanner<'a> {
             (3, _) => "\u{2029}",
             _ => "\n",
         };
-        self.mark.index += if len == 2 && self.byte(0) == b'\r' {
-            2
-        } else {
-            1
-        };
+        self.mark.index += if len == 2 && self.byte(0) == b'\r' { 2 } else { 1 };
         self.mark.at += len;
         self.mark.line += 1;
         self.mark.column = 0;
@@ -298,15 +273,12 @@ impl<'a> Scanner<'a> {
     }
 
     pub(crate) fn at_marker(&self) -> bool {
-        self.mark.column == 0
-            && (marker(self.bytes, self.mark.at, b'-') || marker(self.bytes, self.mark.at, b'.'))
+        self.mark.column == 0 && (marker(self.bytes, self.mark.at, b'-') || marker(self.bytes, self.mark.at, b'.'))
     }
 
     fn pass_to_token(&mut self) {
         loop {
-            while self.byte(0) == b' '
-                || (self.byte(0) == b'\t' && (self.flow_level > 0 || !self.simple_key_allowed))
-            {
+            while self.byte(0) == b' ' || (self.byte(0) == b'\t' && (self.flow_level > 0 || !self.simple_key_allowed)) {
                 self.pass(1);
             }
             if self.byte(0) == b'#' {
@@ -334,11 +306,7 @@ impl<'a> Scanner<'a> {
                 return self.fetch_directive();
             }
             if self.at_marker() {
-                let token = if byte == b'-' {
-                    Token::DocumentStart
-                } else {
-                    Token::DocumentEnd
-                };
+                let token = if byte == b'-' { Token::DocumentStart } else { Token::DocumentEnd };
                 self.unroll(-1);
                 self.remove_simple_key()?;
                 self.simple_key_allowed = false;
@@ -387,9 +355,7 @@ impl<'a> Scanner<'a> {
             }
             b'-' if !is_blank(self.byte(1)) => self.fetch_plain(),
             b'?' | b':' if block && !self.blank_or_end(1) => self.fetch_plain(),
-            b'-' | b'?' | b':' | b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' => {
-                Err(self.no_token(byte))
-            }
+            b'-' | b'?' | b':' | b'#' | b'|' | b'>' | b'%' | b'@' | b'`' | b'\t' => Err(self.no_token(byte)),
             _ => self.fetch_plain(),
         }
     }
@@ -512,18 +478,9 @@ impl<'a> Scanner<'a> {
         let last = self.simple_keys.len() - 1;
         let key = self.simple_keys[last];
         if self.still_valid(&key)? {
-            let token = Spanned {
-                token: Token::Key,
-                start: key.mark,
-                end: key.mark,
-            };
+            let token = Spanned { token: Token::Key, start: key.mark, end: key.mark };
             self.insert(key.number, token);
-            self.roll(
-                key.mark.column,
-                Some(key.number),
-                Token::BlockMappingStart,
-                key.mark,
-            );
+            self.roll(key.mark.column, Some(key.number), Token::BlockMappingStart, key.mark);
             self.simple_keys[last].possible = false;
             self.simple_keys[last].awaited = false;
             self.simple_key_allowed = false;
@@ -555,29 +512,16 @@ impl<'a> Scanner<'a> {
             self.pass(1);
         }
         let to = self.mark.at;
-        let follows = self.blank_or_end(0)
-            || matches!(
-                self.byte(0),
-                b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'
-            );
+        let follows =
+            self.blank_or_end(0) || matches!(self.byte(0), b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`');
         if to == from || !follows {
-            let what = if anchor {
-                "an anchor '&'"
-            } else {
-                "an alias '*'"
-            };
+            let what = if anchor { "an anchor '&'" } else { "an alias '*'" };
             return Err(Fault::new(
                 self.mark.at,
-                format!(
-                    "{what} needs a name of letters, digits, '_' and '-'; quote the text if it is none"
-                ),
+                format!("{what} needs a name of letters, digits, '_' and '-'; quote the text if it is none"),
             ));
         }
-        let token = if anchor {
-            Token::Anchor(from, to)
-        } else {
-            Token::Alias(from, to)
-        };
+        let token = if anchor { Token::Anchor(from, to) } else { Token::Alias(from, to) };
         self.push(token, start, self.mark);
         Ok(())
     }
@@ -618,11 +562,7 @@ impl<'a> Scanner<'a> {
         }
         self.indents.push(self.indent);
         self.indent = column as isize;
-        let token = Spanned {
-            token,
-            start: mark,
-            end: mark,
-        };
+        let token = Spanned { token, start: mark, end: mark };
         match number {
             Some(number) => self.insert(number, token),
             None => self.tokens.push_back(token),
@@ -659,10 +599,7 @@ impl<'a> Scanner<'a> {
             self.pass_line();
         }
         if !self.at_end() && !self.at_break() {
-            return Err(Fault::new(
-                self.mark.at,
-                "found text behind a directive, where only a comment may stand",
-            ));
+            return Err(Fault::new(self.mark.at, "found text behind a directive, where only a comment may stand"));
         }
         self.pass_break();
         Ok(())

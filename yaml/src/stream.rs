@@ -69,32 +69,15 @@ impl<'a> Stream<'a> {
     pub fn with_path(source: &'a [u8], limits: Limits, path: Path) -> Result<Self, Error> {
         let most = limits.bytes.min(u32::MAX as usize);
         if source.len() > most {
-            let message = format!(
-                "a source of {} bytes, more than the limit of {most} bytes",
-                source.len()
-            );
-            return Err(Error {
-                message,
-                offset: 0,
-                line: 1,
-                column: 1,
-                limit: true,
-            });
+            let message = format!("a source of {} bytes, more than the limit of {most} bytes", source.len());
+            return Err(Error { message, offset: 0, line: 1, column: 1, limit: true });
         }
         let text = match std::str::from_utf8(source) {
             Ok(text) => text,
             Err(error) => return Err(no_utf8(source, error.valid_up_to())),
         };
-        let at = if source.starts_with(b"\xEF\xBB\xBF") {
-            3
-        } else {
-            0
-        };
-        let odd = if path == Path::Json {
-            None
-        } else {
-            chars::next_odd(source, at)
-        };
+        let at = if source.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
+        let odd = if path == Path::Json { None } else { chars::next_odd(source, at) };
         Ok(Stream {
             source: text,
             limits,
@@ -187,17 +170,12 @@ impl<'a> Stream<'a> {
         }
         let mut json_fault = None;
         if self.path == Path::Auto {
-            let first = bytes[start..]
-                .iter()
-                .position(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
+            let first = bytes[start..].iter().position(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
             if let Some(first) = first.map(|n| start + n).filter(|at| bytes[*at] == b'{') {
                 match json_read::read(self.source, first, &self.limits, tape) {
                     Ok(end) if json_ends(bytes, end) => {
                         self.shares[1] += end - start;
-                        return Ok(Stop {
-                            at: end,
-                            dots: false,
-                        });
+                        return Ok(Stop { at: end, dots: false });
                     }
                     Ok(_) => {}
                     Err(fault) => json_fault = Some(fault),
@@ -207,9 +185,7 @@ impl<'a> Stream<'a> {
         }
         if self.path != Path::Full && json_fault.is_none() {
             let end = self.odd.map_or(bytes.len(), |(at, _)| at);
-            if let Some(at) =
-                crate::fast::read(self.source, start, end, &self.limits, tape, &mut self.fast)
-            {
+            if let Some(at) = crate::fast::read(self.source, start, end, &self.limits, tape, &mut self.fast) {
                 self.shares[0] += at - start;
                 return Ok(Stop { at, dots: false });
             }
@@ -219,18 +195,11 @@ impl<'a> Stream<'a> {
         let end = refused.unwrap_or(bytes.len());
         let result = compose::read(&self.source[..end], start, &self.limits, tape);
         let stop = match result {
-            Ok(Some(stop))
-                if refused.is_none_or(|_| stop.at < end && !self.reaches(start, end)) =>
-            {
-                stop
-            }
+            Ok(Some(stop)) if refused.is_none_or(|_| stop.at < end && !self.reaches(start, end)) => stop,
             Ok(None) if refused.is_none() => {
                 tape.clear();
                 empty(tape, end);
-                Stop {
-                    at: end,
-                    dots: false,
-                }
+                Stop { at: end, dots: false }
             }
             // Whatever was wrong, the refused character comes first if the reader came that far.
             Ok(_) => return Err(self.refused_at(end)),
@@ -240,11 +209,7 @@ impl<'a> Stream<'a> {
             Err(fault) => {
                 return Err(match json_fault {
                     // A document that was meant as JSON is told what is wrong with it as JSON.
-                    Some(json)
-                        if !fault.limit && is_json_mistake(bytes, start, json.at, fault.at) =>
-                    {
-                        json
-                    }
+                    Some(json) if !fault.limit && is_json_mistake(bytes, start, json.at, fault.at) => json,
                     _ => fault,
                 });
             }
@@ -261,22 +226,20 @@ impl<'a> Stream<'a> {
         if self.at == bytes.len() {
             return None;
         }
-        Some(
-            match json_read::read(self.source, self.at, &self.limits, tape) {
-                Ok(end) => {
-                    self.shares[1] += end - self.at;
-                    self.at = end;
-                    Ok(())
-                }
-                Err(fault) => {
-                    tape.clear();
-                    let error = self.error(fault);
-                    // There is no marker to go on at.
-                    self.at = bytes.len();
-                    Err(error)
-                }
-            },
-        )
+        Some(match json_read::read(self.source, self.at, &self.limits, tape) {
+            Ok(end) => {
+                self.shares[1] += end - self.at;
+                self.at = end;
+                Ok(())
+            }
+            Err(fault) => {
+                tape.clear();
+                let error = self.error(fault);
+                // There is no marker to go on at.
+                self.at = bytes.len();
+                Err(error)
+            }
+        })
     }
 
     /// Whether there is no marker between the two places.
@@ -387,9 +350,7 @@ impl<'a> Stream<'a> {
     }
 
     fn error(&mut self, fault: Fault) -> Error {
-        let opened = fault
-            .opened
-            .map(|at| (self.line_of(at).0, char::from(self.source.as_bytes()[at])));
+        let opened = fault.opened.map(|at| (self.line_of(at).0, char::from(self.source.as_bytes()[at])));
         let (line, start) = self.line_of(fault.at);
         let column = self.source.as_bytes()[start..fault.at.min(self.source.len())]
             .iter()
@@ -400,13 +361,7 @@ impl<'a> Stream<'a> {
         if let Some((line, bracket)) = opened {
             let _ = write!(message, ", inside the '{bracket}' of line {line}");
         }
-        Error {
-            message,
-            offset: fault.at,
-            line,
-            column,
-            limit: fault.limit,
-        }
+        Error { message, offset: fault.at, line, column, limit: fault.limit }
     }
 
     /// The line of a place and where it begins.
@@ -427,14 +382,7 @@ impl<'a> Stream<'a> {
 /// The tape of a document without content.
 fn empty(tape: &mut Tape, at: usize) {
     let at = at as u32;
-    tape.entries.push(Entry {
-        start: at,
-        end: at,
-        a: at,
-        b: 0,
-        kind: Kind::Null,
-        flags: Flags::NONE,
-    });
+    tape.entries.push(Entry { start: at, end: at, a: at, b: 0, kind: Kind::Null, flags: Flags::NONE });
 }
 
 /// Where the line behind a marker begins, if the marker's line holds nothing else but a comment.
@@ -460,15 +408,10 @@ fn separator_end(bytes: &[u8], marker: usize) -> Option<usize> {
 /// The next line at or behind `from` that begins with `---`.
 fn next_marker(bytes: &[u8], from: usize) -> Option<usize> {
     let from = from.min(bytes.len());
-    memchr::memmem::find_iter(&bytes[from..], b"---")
-        .map(|n| from + n)
-        .find(|at| {
-            let line = matches!(
-                bytes[..*at],
-                [.., b'\n' | b'\r'] | [.., 0xC2, 0x85] | [.., 0xE2, 0x80, 0xA8 | 0xA9] | []
-            );
-            line && chars::blank_or_end(bytes, *at + 3)
-        })
+    memchr::memmem::find_iter(&bytes[from..], b"---").map(|n| from + n).find(|at| {
+        let line = matches!(bytes[..*at], [.., b'\n' | b'\r'] | [.., 0xC2, 0x85] | [.., 0xE2, 0x80, 0xA8 | 0xA9] | []);
+        line && chars::blank_or_end(bytes, *at + 3)
+    })
 }
 
 /// Whether a JSON value that ends here is a document of its own.
@@ -504,10 +447,7 @@ fn no_utf8(source: &[u8], at: usize) -> Error {
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
             "the source is UTF-16, which is not read here; convert it to UTF-8".to_owned()
         }
-        _ => format!(
-            "found the byte 0x{:02X}, which is no UTF-8; convert the source to UTF-8",
-            source[at]
-        ),
+        _ => format!("found the byte 0x{:02X}, which is no UTF-8; convert the source to UTF-8", source[at]),
     };
     let before = String::from_utf8_lossy(&source[..at]);
     Error::at(&before, before.len(), message)

@@ -151,19 +151,13 @@ impl<'a> Document<'a> {
     /// assert_eq!(root.get("metadata").unwrap().get("name").unwrap().as_str(), Some("x"));
     /// ```
     pub fn root(self) -> Option<Node<'a>> {
-        (!self.tape.entries.is_empty()).then_some(Node {
-            document: self,
-            index: 0,
-        })
+        (!self.tape.entries.is_empty()).then_some(Node { document: self, index: 0 })
     }
 
     /// The node with this index, which must come from this document.
     #[inline]
     pub fn node(self, index: u32) -> Node<'a> {
-        Node {
-            document: self,
-            index,
-        }
+        Node { document: self, index }
     }
 
     /// The whole source, of all documents of the stream.
@@ -245,11 +239,7 @@ impl<'a> Document<'a> {
     #[inline]
     fn next_index(self, index: u32) -> u32 {
         let entry = &self.tape.entries[index as usize];
-        if entry.is_container() {
-            entry.a
-        } else {
-            index + 1
-        }
+        if entry.is_container() { entry.a } else { index + 1 }
     }
 }
 
@@ -304,11 +294,8 @@ impl<'a> Node<'a> {
         if entry.is_container() {
             return "";
         }
-        let from = if entry.flags.has(Flags::DECODED) {
-            self.document.tape.text.as_str()
-        } else {
-            self.document.source
-        };
+        let from =
+            if entry.flags.has(Flags::DECODED) { self.document.tape.text.as_str() } else { self.document.source };
         &from[entry.a as usize..(entry.a + entry.b) as usize]
     }
 
@@ -334,12 +321,11 @@ impl<'a> Node<'a> {
         self.kind() == Kind::Null
     }
 
-    /// The number as Kubernetes' JSON has it, else `None`.
+    /// The number as Kubernetes' JSON has it, else `None`. An infinite number has none; it is only in a
+    /// tape where a repeated key replaces it.
     pub fn as_number(self) -> Option<Number> {
         match self.kind() {
-            Kind::Int | Kind::Float if self.document.tape.json => {
-                number::from_json_literal(self.text())
-            }
+            Kind::Int | Kind::Float if self.document.tape.json => number::from_json_literal(self.text()),
             Kind::Int | Kind::Float => number::from_yaml_scalar(self.text()),
             _ => None,
         }
@@ -350,11 +336,7 @@ impl<'a> Node<'a> {
     pub fn items(self) -> Items<'a> {
         let entry = self.entry();
         let end = if entry.kind == Kind::Seq { entry.a } else { 0 };
-        Items {
-            document: self.document,
-            at: self.index + 1,
-            end,
-        }
+        Items { document: self.document, at: self.index + 1, end }
     }
 
     /// The pairs of a mapping in document order, repeated keys included (Kubernetes takes the last); of
@@ -363,22 +345,14 @@ impl<'a> Node<'a> {
     pub fn pairs(self) -> Pairs<'a> {
         let entry = self.entry();
         let end = if entry.kind == Kind::Map { entry.a } else { 0 };
-        Pairs {
-            document: self.document,
-            at: self.index + 1,
-            end,
-        }
+        Pairs { document: self.document, at: self.index + 1, end }
     }
 
     /// Number of items or pairs, 0 for scalars.
     #[inline]
     pub fn len(self) -> usize {
         let entry = self.entry();
-        if entry.is_container() {
-            entry.b as usize
-        } else {
-            0
-        }
+        if entry.is_container() { entry.b as usize } else { 0 }
     }
 
     /// Whether there are no items or pairs.
@@ -388,10 +362,7 @@ impl<'a> Node<'a> {
 
     /// The value of a mapping's key; of repeated keys the last.
     pub fn get(self, key: &str) -> Option<Node<'a>> {
-        self.pairs()
-            .filter(|(k, _)| k.text() == key)
-            .last()
-            .map(|(_, v)| v)
+        self.pairs().filter(|(k, _)| k.text() == key).last().map(|(_, v)| v)
     }
 
     /// The node's JSON pointer within its document.

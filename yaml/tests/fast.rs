@@ -13,11 +13,7 @@ fn read(source: &str, path: Path) -> Vec<Result<String, Error>> {
     while let Some(result) = stream.next(&mut tape) {
         documents.push(result.map(|()| {
             let document = tape.document(source);
-            let mut out = format!(
-                "content: {}, ignored: {:?}\n",
-                tape.has_content(),
-                stream.ignored()
-            );
+            let mut out = format!("content: {}, ignored: {:?}\n", tape.has_content(), stream.ignored());
             for (index, entry) in tape.entries().iter().enumerate() {
                 let _ = writeln!(out, "{entry:?} {:?}", document.node(index as u32).text());
             }
@@ -29,10 +25,7 @@ fn read(source: &str, path: Path) -> Vec<Result<String, Error>> {
 
 fn same(source: &str) {
     let (fast, full) = (read(source, Path::Yaml), read(source, Path::Full));
-    assert!(
-        fast == full,
-        "{source}\n--- fast\n{fast:#?}\n--- full\n{full:#?}"
-    );
+    assert!(fast == full, "{source}\n--- fast\n{fast:#?}\n--- full\n{full:#?}");
 }
 
 #[test]
@@ -108,8 +101,7 @@ fn files_of_the_corpus_are_read_alike() {
 fn compare_file(path: &std::path::Path) {
     let source = std::fs::read_to_string(path).expect("readable");
     let mut fast = Stream::new(source.as_bytes(), Limits::default()).expect("UTF-8");
-    let mut full =
-        Stream::with_path(source.as_bytes(), Limits::default(), Path::Full).expect("UTF-8");
+    let mut full = Stream::with_path(source.as_bytes(), Limits::default(), Path::Full).expect("UTF-8");
     let (mut a, mut b) = (Tape::new(), Tape::new());
     loop {
         let (x, y) = (fast.next(&mut a), full.next(&mut b));
@@ -119,11 +111,7 @@ fn compare_file(path: &std::path::Path) {
         }
         assert_eq!(a.entries(), b.entries(), "{}", path.display());
         let (x, y) = (a.document(&source), b.document(&source));
-        assert!(
-            (0..x.len() as u32).all(|n| x.node(n).text() == y.node(n).text()),
-            "{}",
-            path.display()
-        );
+        assert!((0..x.len() as u32).all(|n| x.node(n).text() == y.node(n).text()), "{}", path.display());
     }
 }
 

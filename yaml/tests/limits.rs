@@ -19,39 +19,20 @@ fn refused(source: &str, limits: Limits, words: &str) {
         assert!(error.message.contains(words), "{error}");
     }
     // Generous: the tests run without optimisation.
-    assert!(
-        start.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
 
 #[test]
 fn a_source_beyond_the_limit_of_bytes_is_refused() {
-    refused(
-        "a: 1234567\n",
-        Limits {
-            bytes: 10,
-            ..Limits::default()
-        },
-        "limit of 10 bytes",
-    );
+    refused("a: 1234567\n", Limits { bytes: 10, ..Limits::default() }, "limit of 10 bytes");
 }
 
 #[test]
 fn nesting_beyond_the_limit_of_levels_is_refused() {
-    let limits = Limits {
-        depth: 3,
-        ..Limits::default()
-    };
-    for fine in [
-        "[[[1]]]",
-        "- - - 1\n",
-        "a:\n  b:\n    c: 1\n",
-        "a: [[1]]\n",
-        "{\"a\": {\"b\": {}}}",
-        "x: &x [[1]]\ny: *x\n",
-    ] {
+    let limits = Limits { depth: 3, ..Limits::default() };
+    for fine in
+        ["[[[1]]]", "- - - 1\n", "a:\n  b:\n    c: 1\n", "a: [[1]]\n", "{\"a\": {\"b\": {}}}", "x: &x [[1]]\ny: *x\n"]
+    {
         for path in [Path::Auto, Path::Yaml, Path::Full] {
             first(fine, limits, path).unwrap_or_else(|error| panic!("{fine}: {error}"));
         }
@@ -71,14 +52,9 @@ fn nesting_beyond_the_limit_of_levels_is_refused() {
 #[test]
 fn a_hundred_thousand_levels_are_refused_at_the_level_of_the_limit() {
     let n = 100_000;
-    for source in [
-        "[".repeat(n),
-        "{a: ".repeat(n),
-        "- ".repeat(n),
-        "{\"a\":".repeat(n),
-        "? ".repeat(n),
-        "[? ".repeat(n),
-    ] {
+    for source in
+        ["[".repeat(n), "{a: ".repeat(n), "- ".repeat(n), "{\"a\":".repeat(n), "? ".repeat(n), "[? ".repeat(n)]
+    {
         let limits = Limits::default();
         let error = first(&source, limits, Path::Auto).expect_err("too deep");
         assert!(error.limit || error.message.contains("key"), "{error}");
@@ -91,24 +67,13 @@ fn a_hundred_thousand_levels_are_refused_at_the_level_of_the_limit() {
 
 #[test]
 fn nodes_beyond_the_limit_are_refused() {
-    let limits = Limits {
-        nodes: 6,
-        ..Limits::default()
-    };
+    let limits = Limits { nodes: 6, ..Limits::default() };
     for path in [Path::Auto, Path::Yaml, Path::Full] {
         first("[1, 2, 3, 4, 5]", limits, path).expect("within the limit");
     }
     refused("[1, 2, 3, 4, 5, 6]", limits, "more than 6 nodes");
-    refused(
-        "- 1\n- 2\n- 3\n- 4\n- 5\n- 6\n",
-        limits,
-        "more than 6 nodes",
-    );
-    refused(
-        "{\"a\": 1, \"b\": 2, \"c\": 3}",
-        limits,
-        "more than 6 nodes",
-    );
+    refused("- 1\n- 2\n- 3\n- 4\n- 5\n- 6\n", limits, "more than 6 nodes");
+    refused("{\"a\": 1, \"b\": 2, \"c\": 3}", limits, "more than 6 nodes");
     refused("a: &a [1, 2]\nb: *a\n", limits, "more than 6 nodes");
 }
 
@@ -121,36 +86,23 @@ fn a_billion_laughs_are_refused_in_milliseconds() {
     }
     let start = Instant::now();
     let error = first(&source, Limits::default(), Path::Auto).expect_err("too many aliases");
-    assert!(
-        start.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     assert!(error.message.contains("aliases"), "{error}");
     refused(
         "a: &a [1, 2]\nb: *a\n",
-        Limits {
-            alias_nodes: 2,
-            ..Limits::default()
-        },
+        Limits { alias_nodes: 2, ..Limits::default() },
         "more than 2 nodes through aliases",
     );
     refused(
         "a: &a {b: 1}\nc:\n  <<: *a\n",
-        Limits {
-            alias_nodes: 1,
-            ..Limits::default()
-        },
+        Limits { alias_nodes: 1, ..Limits::default() },
         "more than 1 nodes through aliases",
     );
 }
 
 #[test]
 fn a_scalar_beyond_the_limit_is_refused() {
-    let limits = Limits {
-        scalar: 5,
-        ..Limits::default()
-    };
+    let limits = Limits { scalar: 5, ..Limits::default() };
     for fine in ["12345", "'12345'", "a: |\n  1234\n", "{\"a\": \"12345\"}"] {
         first(fine, limits, Path::Auto).unwrap_or_else(|error| panic!("{fine}: {error}"));
     }

@@ -37,23 +37,14 @@ fn print(value: &Value, out: &mut Emitter<'_>) {
 fn read(source: &str, path: Path) -> String {
     let mut stream = Stream::with_path(source.as_bytes(), Limits::default(), path).expect("UTF-8");
     let mut tape = Tape::new();
-    stream
-        .next(&mut tape)
-        .expect("a document")
-        .unwrap_or_else(|error| panic!("{error}\n{source}"));
+    stream.next(&mut tape).expect("a document").unwrap_or_else(|error| panic!("{error}\n{source}"));
     let mut out = Vec::new();
     json::write(
         tape.document(source).root().expect("a root"),
         &mut out,
-        json::Options {
-            escape_html: false,
-            sorted: true,
-        },
+        json::Options { escape_html: false, sorted: true },
     );
-    assert!(
-        stream.next(&mut tape).is_none(),
-        "more than one document in\n{source}"
-    );
+    assert!(stream.next(&mut tape).is_none(), "more than one document in\n{source}");
     assert_eq!(stream.ignored(), None);
     String::from_utf8(out).expect("UTF-8")
 }
@@ -100,15 +91,11 @@ fn round(value: &Value) {
     let expected = String::from_utf8(expected).expect("UTF-8");
     for path in [Path::Full, Path::Yaml] {
         let found = read(&yaml, path);
-        assert!(
-            found == expected,
-            "{expected}\n--- printed\n{yaml}\n--- read\n{found}"
-        );
+        assert!(found == expected, "{expected}\n--- printed\n{yaml}\n--- read\n{found}");
     }
     // As JSON the value keeps, and so does what is printed of its tape.
     assert_eq!(read(&expected, Path::Json), expected);
-    let mut stream =
-        Stream::with_path(expected.as_bytes(), Limits::default(), Path::Json).expect("UTF-8");
+    let mut stream = Stream::with_path(expected.as_bytes(), Limits::default(), Path::Json).expect("UTF-8");
     let mut tape = Tape::new();
     stream.next(&mut tape).expect("a document").expect("JSON");
     let mut out = Vec::new();
@@ -151,8 +138,7 @@ fn value() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
         any::<f64>()
-            .prop_filter("finite, and no integer in JSON", |n| n.is_finite()
-                && n.fract() != 0.0)
+            .prop_filter("finite, and no integer in JSON", |n| n.is_finite() && n.fract() != 0.0)
             .prop_map(Value::from),
         text().prop_map(Value::from),
     ];
@@ -177,11 +163,7 @@ proptest! {
 #[test]
 fn keys_beyond_the_limit_of_simple_keys_read_back() {
     let key = "k".repeat(3000);
-    for value in [
-        serde_json::json!(1),
-        serde_json::json!({"a": [1]}),
-        serde_json::json!(["x", "y\nz\n"]),
-    ] {
+    for value in [serde_json::json!(1), serde_json::json!({"a": [1]}), serde_json::json!(["x", "y\nz\n"])] {
         round(&serde_json::json!({ key.as_str(): value, "z": 1 }));
         round(&serde_json::json!([{ key.as_str(): value }]));
     }

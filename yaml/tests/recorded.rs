@@ -5,8 +5,7 @@ use serde_json::Value;
 
 /// The first document that the full YAML reader and the automatic one find, as Kubernetes' JSON.
 fn first(source: &str, path: Path) -> Result<String, String> {
-    let mut stream =
-        Stream::with_path(source.as_bytes(), Limits::default(), path).map_err(|e| e.to_string())?;
+    let mut stream = Stream::with_path(source.as_bytes(), Limits::default(), path).map_err(|e| e.to_string())?;
     let mut tape = Tape::new();
     match stream.next(&mut tape) {
         None => Ok("null".into()),
@@ -21,8 +20,7 @@ fn first(source: &str, path: Path) -> Result<String, String> {
 }
 
 fn has_repeated_key(source: &str) -> bool {
-    let mut stream =
-        Stream::with_path(source.as_bytes(), Limits::default(), Path::Full).expect("UTF-8");
+    let mut stream = Stream::with_path(source.as_bytes(), Limits::default(), Path::Full).expect("UTF-8");
     let mut tape = Tape::new();
     if !matches!(stream.next(&mut tape), Some(Ok(()))) {
         return false;
@@ -32,12 +30,7 @@ fn has_repeated_key(source: &str) -> bool {
         let mut keys: Vec<_> = document
             .node(index)
             .pairs()
-            .map(|(key, _)| {
-                (
-                    key.text(),
-                    key.entry().flags.has(kubeshape_yaml::Flags::RESOLVED_KEY),
-                )
-            })
+            .map(|(key, _)| (key.text(), key.entry().flags.has(kubeshape_yaml::Flags::RESOLVED_KEY)))
             .collect();
         let n = keys.len();
         keys.sort_unstable();
@@ -52,12 +45,7 @@ fn begins_with_nothing(source: &str) -> bool {
 }
 
 /// Compares the answers; `None` as the expected one is an error.
-fn compare(
-    source: &str,
-    expected: Option<&str>,
-    strict_error: Option<bool>,
-    failures: &mut Vec<String>,
-) {
+fn compare(source: &str, expected: Option<&str>, strict_error: Option<bool>, failures: &mut Vec<String>) {
     if begins_with_nothing(source) {
         return;
     }
@@ -69,9 +57,7 @@ fn compare(
         match (&found, expected) {
             (Err(_), None) => {}
             (Ok(found), Some(expected)) if found == expected => {}
-            _ => failures.push(format!(
-                "{source:?} ({path:?})\n  expected {expected:?}\n  found    {found:?}"
-            )),
+            _ => failures.push(format!("{source:?} ({path:?})\n  expected {expected:?}\n  found    {found:?}")),
         }
     }
     if let (Some(strict), Some(_)) = (strict_error, expected)
@@ -82,12 +68,7 @@ fn compare(
 }
 
 fn report(name: &str, n: usize, failures: &[String]) {
-    assert!(
-        failures.is_empty(),
-        "{} of {n} inputs of {name} differ:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    assert!(failures.is_empty(), "{} of {n} inputs of {name} differ:\n{}", failures.len(), failures.join("\n"));
 }
 
 #[test]
@@ -99,15 +80,8 @@ fn recorded_cases_give_the_recorded_json_or_an_error() {
     let (mut n, mut failures) = (0, Vec::new());
     for line in lines.lines().filter(|line| !line.trim().is_empty()) {
         let case: Value = serde_json::from_str(line).expect("a JSON line");
-        let strict = case
-            .get("strict_error")
-            .map(|error| error.as_bool().unwrap_or(!error.is_null()));
-        compare(
-            case["yaml"].as_str().expect("an input"),
-            case["json"].as_str(),
-            strict,
-            &mut failures,
-        );
+        let strict = case.get("strict_error").map(|error| error.as_bool().unwrap_or(!error.is_null()));
+        compare(case["yaml"].as_str().expect("an input"), case["json"].as_str(), strict, &mut failures);
         n += 1;
     }
     report("cases.ndjson", n, &failures);
@@ -128,12 +102,7 @@ fn probes_of_the_corpus_give_the_measured_json_or_an_error() {
         let strict = expected.ends_with("  [strict ERR]");
         let expected = expected.trim_end_matches("  [strict ERR]");
         let expected = (!expected.starts_with("ERR ")).then_some(expected);
-        compare(
-            case["yaml"].as_str().expect("an input"),
-            expected,
-            Some(strict),
-            &mut failures,
-        );
+        compare(case["yaml"].as_str().expect("an input"), expected, Some(strict), &mut failures);
         n += 1;
     }
     report("probes.jsonl", n, &failures);

@@ -151,19 +151,27 @@ mod tests {
     #[test]
     fn nothing_runs_far_ahead_of_the_commit() -> std::io::Result<()> {
         let (started, mut committed) = (AtomicUsize::new(0), 0);
-        run(2, 100, || |_| started.fetch_add(1, Ordering::SeqCst), |done| {
-            assert!(started.load(Ordering::SeqCst) <= committed + 1 + 2 * WINDOW);
-            committed += usize::from(done.is_some());
-            Ok::<_, std::io::Error>(())
-        })
+        run(
+            2,
+            100,
+            || |_| started.fetch_add(1, Ordering::SeqCst),
+            |done| {
+                assert!(started.load(Ordering::SeqCst) <= committed + 1 + 2 * WINDOW);
+                committed += usize::from(done.is_some());
+                Ok::<_, std::io::Error>(())
+            },
+        )
     }
 
     #[test]
     fn an_error_of_the_commit_ends_the_batch() {
         let started = AtomicUsize::new(0);
-        let result = run(2, 100_000, || |_| started.fetch_add(1, Ordering::SeqCst), |_| {
-            Err::<(), _>(std::io::Error::from(std::io::ErrorKind::StorageFull))
-        });
+        let result = run(
+            2,
+            100_000,
+            || |_| started.fetch_add(1, Ordering::SeqCst),
+            |_| Err::<(), _>(std::io::Error::from(std::io::ErrorKind::StorageFull)),
+        );
         assert_eq!(result.map_err(|error| error.kind()), Err(std::io::ErrorKind::StorageFull));
         assert!(started.load(Ordering::SeqCst) < 1000);
     }

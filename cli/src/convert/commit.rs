@@ -103,7 +103,7 @@ impl<'c> Commit<'c> {
         for event in result.events {
             match event {
                 Event::Notes(notes) => {
-                    self.notes(notes, ui)?;
+                    self.notes(&notes, ui)?;
                 }
                 Event::Converted(converted) => self.converted(&input, *converted, ui)?,
             }
@@ -112,7 +112,7 @@ impl<'c> Commit<'c> {
     }
 
     /// Takes in findings and losses; gives their lines in the report.
-    fn notes(&mut self, notes: Notes, ui: &mut Ui) -> Result<Option<Range<u64>>, Fatal> {
+    fn notes(&mut self, notes: &Notes, ui: &mut Ui) -> Result<Option<Range<u64>>, Fatal> {
         self.totals.tally.add(&notes.tally);
         for finding in &notes.findings {
             ui.finding(finding);
@@ -142,7 +142,7 @@ impl<'c> Commit<'c> {
         Ok(())
     }
 
-    fn converted(&mut self, input: &Arc<str>, mut converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
+    fn converted(&mut self, input: &Arc<str>, converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
         let mut earlier: Vec<usize> = [&converted.name, &converted.resource]
             .into_iter()
             .filter_map(|name| self.resources.by_name.get(name).copied())
@@ -176,7 +176,7 @@ impl<'c> Commit<'c> {
             }
         }
         let tally = converted.notes.tally;
-        let lines = self.notes(std::mem::take(&mut converted.notes), ui)?;
+        let lines = self.notes(&converted.notes, ui)?;
         self.accept(input, converted, tally, lines)
     }
 
@@ -188,7 +188,7 @@ impl<'c> Commit<'c> {
         notes.report = lines.flatten().copied().collect();
         let all = notes.tally;
         notes.tally.remove_losses(&all);
-        self.notes(notes, ui).map(|_| ())
+        self.notes(&notes, ui).map(|_| ())
     }
 
     /// Takes back a CustomResourceDefinition that counted so far.

@@ -7,8 +7,8 @@ use crate::input::{ReadError, Reader, gather};
 use crate::output::format::Formatter;
 use crate::output::names;
 use kubeshape_publish::{
-    Base, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource, Shape as Published, SmdCompat,
-    V2Form, V2Fragments, V3Fragments,
+    Base, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource, ResourceVersion,
+    Shape as Published, SmdCompat, V2Form, V2Fragments, V3Fragments,
 };
 use kubeshape_schema::{Bump, Code, Note};
 use kubeshape_structural::Crd;
@@ -80,7 +80,10 @@ impl Engine {
         } else {
             let documents = documents(&args.base)?;
             let names: Vec<_> = args.base.iter().map(|path| path.to_string_lossy()).collect();
-            let read = |error: kubeshape_publish::BaseError| Fatal::Read { path: names.join(", ").into(), message: error.to_string() };
+            let read = |error: kubeshape_publish::BaseError| Fatal::Read {
+                path: names.join(", ").into(),
+                message: error.to_string(),
+            };
             Base::from_documents(&documents).map_err(read)?
         };
         let onto = args.onto.as_deref().map(|path| document(&mut Reader::default(), path)).transpose()?;
@@ -115,7 +118,7 @@ impl Engine {
                         sink.result(*target, version.version().name, self.format(*target, scratch))?;
                     }
                 }
-                (Shape::V3, _) => fragments.v3.extend(published().map(|version| version.v3_fragments())),
+                (Shape::V3, _) => fragments.v3.extend(published().map(ResourceVersion::v3_fragments)),
                 (Shape::V2, Per::Resource) => {
                     for version in published() {
                         scratch.bytes.clear();
@@ -293,6 +296,8 @@ fn documents(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Fat
 fn document(reader: &mut Reader, path: &Path) -> Result<(String, Vec<u8>), Fatal> {
     match reader.read_path(path, &Limits::default()) {
         Ok(bytes) => Ok((path.to_string_lossy().into_owned(), bytes.to_vec())),
-        Err(ReadError::Unreadable(message) | ReadError::TooLarge(message)) => Err(Fatal::Read { path: path.to_owned(), message }),
+        Err(ReadError::Unreadable(message) | ReadError::TooLarge(message)) => {
+            Err(Fatal::Read { path: path.to_owned(), message })
+        }
     }
 }

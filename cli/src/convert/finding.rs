@@ -190,7 +190,10 @@ impl Lines {
         let at = boundary(at);
         let text = source[from..to].trim_end_matches('\r');
         let end = boundary(range.end.clamp(at, to)).min(from + text.len());
-        Excerpt { text: text.to_owned(), span: (at - from).min(text.len())..(end - from).max(at - from).min(text.len()) }
+        Excerpt {
+            text: text.to_owned(),
+            span: (at - from).min(text.len())..(end - from).max(at - from).min(text.len()),
+        }
     }
 }
 

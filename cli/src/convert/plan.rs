@@ -191,7 +191,10 @@ fn collisions(
         let names: Vec<_> = relative.components().map(|c| c.as_os_str().to_string_lossy()).collect();
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         if names::is_result(&names) && targets.iter().any(|target| may_write(*target, &names)) {
-            return Err(usage(format!("{} is read, and has the name of a result in the output folder", path.display())));
+            return Err(usage(format!(
+                "{} is read, and has the name of a result in the output folder",
+                path.display()
+            )));
         }
         keep.insert(names.join("/"));
     }

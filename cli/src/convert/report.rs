@@ -100,7 +100,8 @@ fn copy(mut from: impl BufRead, void: &[Range<u64>], to: &mut impl Write) -> io:
         if from.read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
-        let is_void = void.partition_point(|range| range.start <= at).checked_sub(1).is_some_and(|n| void[n].contains(&at));
+        let is_void =
+            void.partition_point(|range| range.start <= at).checked_sub(1).is_some_and(|n| void[n].contains(&at));
         if !is_void || is_finding(&line) {
             to.write_all(&line)?;
         }

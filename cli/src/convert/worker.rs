@@ -203,7 +203,7 @@ impl Places<'_> {
     }
 
     fn excerpt(&mut self, at: u32) -> Excerpt {
-        let span = self.node(at).map(|node| node.span());
+        let span = self.node(at).map(Node::span);
         span.map(|span| self.lines.excerpt(self.document.source(), span)).unwrap_or_default()
     }
 
@@ -262,7 +262,8 @@ impl FileResult {
         notes.tally.count(code.kind());
         if context.report {
             let position = place.as_ref().map(|(line, column, _)| (*line, *column));
-            Entry { input: Some(name), place: position, detail: &detail, ..Entry::default() }.write(code, &mut notes.report);
+            Entry { input: Some(name), place: position, detail: &detail, ..Entry::default() }
+                .write(code, &mut notes.report);
         }
         let (resource, version) = Default::default();
         notes.findings.push(Finding { code, input: name.to_owned(), place, resource, version, detail });

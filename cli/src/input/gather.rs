@@ -206,7 +206,7 @@ mod tests {
         fs::create_dir_all(root.join("out"))?;
         fs::write(root.join("out/swagger.json"), "")?;
         fs::write(root.join("a.yaml"), "")?;
-        assert_eq!(names(&gather(&[root.clone()], Some(&root.join("out"))), &root), ["a.yaml"]);
+        assert_eq!(names(&gather(std::slice::from_ref(&root), Some(&root.join("out"))), &root), ["a.yaml"]);
         Ok(())
     }
 }

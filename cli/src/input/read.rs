@@ -71,7 +71,9 @@ impl Reader {
         };
         for (suffix, expected) in [(".gz", Packing::Gzip), (".zst", Packing::Zstd)] {
             if name.ends_with(suffix) && packing != expected {
-                return Err(ReadError::Unreadable(format!("the name ends in {suffix}, but the content is not compressed so")));
+                return Err(ReadError::Unreadable(format!(
+                    "the name ends in {suffix}, but the content is not compressed so"
+                )));
             }
         }
         match packing {
@@ -104,10 +106,12 @@ impl Reader {
                 }
                 Err(error) => return Err(ReadError::Unreadable(format!("not proper zstd: {error}"))),
             };
-            bounded(&mut decoder, &mut self.plain, &left, "uncompressed it has more than").map_err(|error| match error {
-                ReadError::TooLarge(_) => too_large("uncompressed it has more than", limits.bytes as u64, limits),
-                other @ ReadError::Unreadable(_) => other,
-            })?;
+            bounded(&mut decoder, &mut self.plain, &left, "uncompressed it has more than").map_err(
+                |error| match error {
+                    ReadError::TooLarge(_) => too_large("uncompressed it has more than", limits.bytes as u64, limits),
+                    other @ ReadError::Unreadable(_) => other,
+                },
+            )?;
         }
         Ok(())
     }

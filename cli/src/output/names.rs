@@ -35,16 +35,14 @@ pub(crate) fn folder(plural: &str, group: &str) -> String {
 /// The file of one version, or of all versions, in the folder of its resource.
 pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     let suffix = suffix(format);
-    match shape {
-        Shape::Smd => format!("schema.smd.{suffix}"),
-        _ => {
-            let mut name = encoded(version);
-            if name.is_empty() || name.starts_with('.') {
-                name.insert_str(0, "%");
-            }
-            format!("{}.{}.{suffix}", shortened(name), shape.name())
-        }
+    if shape == Shape::Smd {
+        return format!("schema.smd.{suffix}");
     }
+    let mut name = encoded(version);
+    if name.is_empty() || name.starts_with('.') {
+        name.insert(0, '%');
+    }
+    format!("{}.{}.{suffix}", shortened(name), shape.name())
 }
 
 /// Whether a path relative to an output folder is one of those above: what `--prune` looks at.
@@ -55,15 +53,18 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
     match components {
         [name] => stem(name).is_some_and(|stem| {
             stem == "swagger"
-                || stem.strip_prefix("apis__").and_then(|rest| rest.strip_suffix("_openapi")).is_some_and(|rest| {
-                    rest.split("__").count() == 2
-                })
+                || stem
+                    .strip_prefix("apis__")
+                    .and_then(|rest| rest.strip_suffix("_openapi"))
+                    .is_some_and(|rest| rest.split("__").count() == 2)
         }),
         [folder, name] => {
             folder.contains('.')
                 && stem(name).is_some_and(|stem| {
                     stem == "schema.smd"
-                        || [".v3", ".v2", ".structural"].iter().any(|s| stem.strip_suffix(s).is_some_and(|v| !v.is_empty()))
+                        || [".v3", ".v2", ".structural"]
+                            .iter()
+                            .any(|s| stem.strip_suffix(s).is_some_and(|v| !v.is_empty()))
                 })
         }
         _ => false,

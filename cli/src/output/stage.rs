@@ -81,17 +81,19 @@ impl Stage {
         if *gate {
             return Err(Fatal::Interrupted);
         }
-        fs::rename(&staged.temporary, &staged.target).map_err(|error| Fatal::write(&staged.target, error))?;
-        self.unfinished().remove(&staged.temporary);
+        let Staged { temporary, target } = staged;
+        fs::rename(&temporary, &target).map_err(|error| Fatal::write(&target, error))?;
+        self.unfinished().remove(&temporary);
         Ok(())
     }
 
     /// Removes a file that is not wanted.
     pub(crate) fn discard(&self, staged: Staged) {
         let _gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let Staged { temporary, .. } = staged;
         // What cannot be removed can be neither used nor helped.
-        let _ = fs::remove_file(&staged.temporary);
-        self.unfinished().remove(&staged.temporary);
+        let _ = fs::remove_file(&temporary);
+        self.unfinished().remove(&temporary);
     }
 
     /// Removes all unfinished files and lets none be made any more.

@@ -52,7 +52,7 @@ impl Folder {
     /// Runs the binary with arguments that stand on one line.
     pub(crate) fn run(&self, line: &str) -> Run {
         let arguments: Vec<&str> = line.split_whitespace().collect();
-        Run::of(self.command(&arguments).output().expect("a run"))
+        Run::of(&self.command(&arguments).output().expect("a run"))
     }
 
     /// Runs the binary with a text on its standard input.
@@ -66,7 +66,7 @@ impl Folder {
         let writer = std::thread::spawn(move || _ = stdin.write_all(&input));
         let output = child.wait_with_output().expect("a run");
         writer.join().expect("a writer");
-        Run::of(output)
+        Run::of(&output)
     }
 
     /// All files below a folder with their content; names are relative and end in `/` for empty folders.
@@ -96,7 +96,7 @@ impl Folder {
 }
 
 impl Run {
-    fn of(output: std::process::Output) -> Run {
+    fn of(output: &std::process::Output) -> Run {
         Run {
             code: output.status.code(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -136,9 +136,9 @@ spec:
   versions:
 "
     );
-    for (i, version) in versions.iter().enumerate() {
+    let version = |(i, version): (usize, &&str)| {
         let storage = i == 0;
-        out += &format!(
+        format!(
             "  - name: {version}
     served: true
     storage: {storage}
@@ -151,8 +151,9 @@ spec:
             properties:
               size: {{type: integer, default: 1}}
 "
-        );
-    }
+        )
+    };
+    out.extend(versions.iter().enumerate().map(version));
     out
 }
 
@@ -160,8 +161,8 @@ spec:
 pub(crate) fn crd_with_schema(schema: &str) -> String {
     let head = crd("widgets", &["v1"]);
     let (head, _) = head.split_once("        type: object").expect("a schema");
-    let schema: String = schema.lines().map(|line| format!("        {line}\n")).collect();
-    format!("{head}{schema}")
+    let indent = "        ";
+    format!("{head}{indent}{}\n", schema.trim_end().replace('\n', &format!("\n{indent}")))
 }
 
 /// The JSON of a file or of standard output.

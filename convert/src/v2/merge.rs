@@ -1,6 +1,7 @@
 //! Laying the v2 parts of resources onto a server's document (spec: publishing, "v2 filter/merge" and
 //! "Merging"; upstream: `MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters`).
 
+use crate::references_to;
 use kubeshape_schema::{Bump, Json, escape, order};
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape, number};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -183,10 +184,10 @@ fn reached(overlay: &Overlay, selected: impl Fn(&str) -> bool) -> BTreeSet<Strin
     let nodes: BTreeMap<&str, NodeIndex> =
         overlay.definitions.keys().map(|name| (name.as_str(), graph.add_node(Some(name)))).collect();
     let mut connect = |from: NodeIndex, json: &[u8]| {
-        let mut targets: Vec<String> = references(json, "definitions").collect();
-        for parameter in references(json, "parameters") {
+        let mut targets = references_to(json, "definitions");
+        for parameter in references_to(json, "parameters") {
             let json = overlay.parameters.get(&parameter).map_or(&[][..], Vec::as_slice);
-            targets.extend(references(json, "definitions"));
+            targets.extend(references_to(json, "definitions"));
         }
         for target in targets {
             if let Some(to) = nodes.get(target.as_str()) {
@@ -206,21 +207,6 @@ fn reached(overlay: &Overlay, selected: impl Fn(&str) -> bool) -> BTreeSet<Strin
         out.extend(graph[node].map(str::to_owned));
     }
     out
-}
-
-/// The names that a printed value refers to in one section.
-fn references(json: &[u8], section: &str) -> impl Iterator<Item = String> {
-    let prefix = format!("\"$ref\":\"#/{section}/");
-    let text = String::from_utf8_lossy(json).into_owned();
-    let mut found = Vec::new();
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find(&prefix) {
-        rest = &rest[at + prefix.len()..];
-        let end = rest.find('"').unwrap_or(rest.len());
-        found.push(rest[..end].replace("~1", "/").replace("~0", "~"));
-        rest = &rest[end..];
-    }
-    found.into_iter()
 }
 
 /// New names for members that differ from those of the document.

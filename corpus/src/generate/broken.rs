@@ -50,8 +50,11 @@ impl Damage {
 /// Any change.
 pub(super) fn damage() -> BoxedStrategy<Damage> {
     let inserted = [
-        "", " ", "\n", "\n\n", "\t", ":", ": ", "-", "- ", "? ", "#", " #", "'", "\"", "[", "]", "{", "}", ",", "&a ", "*a", "!", "!!str ", "|", ">", "%", "@", "\\", "\u{85}", "\u{2028}", "\r",
-        "\r\n", "\u{FEFF}", "<<: ", "\n  ", "\n    x", "a: b", "é",
+        "", " ", "\n", "\n\n", "\t", ":", ": ", "-", "- ", "? ", "#", " #", "'", "\"", "[", "]", "{", "}", ",", "&a ",
+        "*a", "!", "!!str ", "|", ">", "%", "@", "\\", "\u{85}", "\u{2028}", "\r", "\r\n", "\u{FEFF}", "<<: ", "\n  ",
+        "\n    x", "a: b", "é",
     ];
-    (any::<Index>(), 0usize..3, select(inserted.to_vec())).prop_map(|(at, drop, insert)| Damage { at, drop, insert }).boxed()
+    (any::<Index>(), 0usize..3, select(inserted.to_vec()))
+        .prop_map(|(at, drop, insert)| Damage { at, drop, insert })
+        .boxed()
 }

@@ -11,7 +11,22 @@ type Member = (String, Tree);
 
 const GROUPS: &[&str] = &["example.com", "a.example.com", "9things.io", "apps.k8s.io", "single", "a-b.c-1d.org"];
 // Kinds with `%` or control characters, and empty ones, make the libraries panic.
-const KINDS: &[&str] = &["Widget", "Gadget", "Class", "News", "Apple", "hours", "X", "K8s", "ListThing", "DeleteMe", "Ünit", "A-b", "ThingList", "Us"];
+const KINDS: &[&str] = &[
+    "Widget",
+    "Gadget",
+    "Class",
+    "News",
+    "Apple",
+    "hours",
+    "X",
+    "K8s",
+    "ListThing",
+    "DeleteMe",
+    "Ünit",
+    "A-b",
+    "ThingList",
+    "Us",
+];
 // Where the list's kind is the kind, upstream leaves out definitions that documents of no server lack.
 const LIST_KINDS: &[&str] = &["WidgetList", "Widgets", "Listing", "ThingList2", "Zünfte"];
 const PLURALS: &[&str] = &["widgets", "gadgets", "classes", "news", "x", "status", "a-b"];
@@ -22,7 +37,11 @@ pub fn manifests() -> BoxedStrategy<Tree> {
     let v1 = manifest(Care::Any, false);
     let beta = manifest(Care::Any, true);
     let listed = manifest(Care::Structural, false).prop_map(|manifest| {
-        Tree::members([("apiVersion", Tree::text("v1")), ("kind", Tree::text("List")), ("items", Tree::Seq(vec![manifest]))])
+        Tree::members([
+            ("apiVersion", Tree::text("v1")),
+            ("kind", Tree::text("List")),
+            ("items", Tree::Seq(vec![manifest])),
+        ])
     });
     let sound = prop_oneof![10 => v1, 3 => beta, 1 => listed];
     let wrong = prop::collection::vec((any::<Index>(), wrong_value()), 1..3);
@@ -111,7 +130,11 @@ fn subresources() -> BoxedStrategy<Tree> {
 
 fn columns(path: &'static str) -> BoxedStrategy<Tree> {
     let column = (text(), text(), prop::option::of(0i32..5)).prop_map(move |(name, at, priority)| {
-        let mut members = vec![("name".to_owned(), Tree::Text(name)), ("type".to_owned(), Tree::text("string")), (path.to_owned(), Tree::Text(at))];
+        let mut members = vec![
+            ("name".to_owned(), Tree::Text(name)),
+            ("type".to_owned(), Tree::text("string")),
+            (path.to_owned(), Tree::Text(at)),
+        ];
         members.extend(priority.map(|n| ("priority".to_owned(), Tree::Plain(n.to_string()))));
         Tree::Map(members)
     });
@@ -120,7 +143,9 @@ fn columns(path: &'static str) -> BoxedStrategy<Tree> {
 
 fn selectable_fields() -> BoxedStrategy<Tree> {
     let path = prop_oneof![3 => simple_text().prop_map(|name| format!(".spec.{name}")), 1 => text()];
-    prop::collection::vec(path.prop_map(|path| Tree::members([("jsonPath", Tree::Text(path))])), 0..3).prop_map(Tree::Seq).boxed()
+    prop::collection::vec(path.prop_map(|path| Tree::members([("jsonPath", Tree::Text(path))])), 0..3)
+        .prop_map(Tree::Seq)
+        .boxed()
 }
 
 fn version(care: Care, beta: bool) -> BoxedStrategy<Tree> {
@@ -143,7 +168,11 @@ fn names() -> BoxedStrategy<Tree> {
         always("kind", one_of(KINDS)),
         optional(0.3, "singular", one_of(PLURALS)),
         optional(0.2, "listKind", one_of(LIST_KINDS)),
-        optional(0.1, "shortNames", prop::collection::vec(text().prop_map(Tree::Text), 0..3).prop_map(Tree::Seq).boxed()),
+        optional(
+            0.1,
+            "shortNames",
+            prop::collection::vec(text().prop_map(Tree::Text), 0..3).prop_map(Tree::Seq).boxed(),
+        ),
         optional(0.1, "categories", Just(Tree::Seq(vec![Tree::text("all")])).boxed()),
     ]))
 }
@@ -181,7 +210,9 @@ fn manifest(care: Care, beta: bool) -> BoxedStrategy<Tree> {
     let metadata = (select(PLURALS), select(GROUPS), prop::option::weighted(0.2, text()))
         .prop_map(|(plural, group, note)| {
             let mut members = vec![("name".to_owned(), Tree::Text(format!("{plural}.{group}")))];
-            members.extend(note.map(|note| ("annotations".to_owned(), Tree::Map(vec![("note".to_owned(), Tree::Text(note))]))));
+            members.extend(
+                note.map(|note| ("annotations".to_owned(), Tree::Map(vec![("note".to_owned(), Tree::Text(note))]))),
+            );
             Tree::Map(members)
         })
         .boxed();
@@ -191,6 +222,14 @@ fn manifest(care: Care, beta: bool) -> BoxedStrategy<Tree> {
         always("kind", Just(Tree::text("CustomResourceDefinition")).boxed()),
         always("metadata", metadata),
         always("spec", spec),
-        optional(0.1, "status", Just(Tree::members([("conditions", Tree::Seq(Vec::new())), ("storedVersions", Tree::Seq(vec![Tree::text("v1")]))])).boxed()),
+        optional(
+            0.1,
+            "status",
+            Just(Tree::members([
+                ("conditions", Tree::Seq(Vec::new())),
+                ("storedVersions", Tree::Seq(vec![Tree::text("v1")])),
+            ]))
+            .boxed(),
+        ),
     ]))
 }

@@ -98,12 +98,20 @@ pub fn documents() -> BoxedStrategy<String> {
         .boxed()
 }
 
+/// Single documents of manifests.
+pub fn documents_of(manifests: &BoxedStrategy<Tree>) -> BoxedStrategy<String> {
+    (manifests.clone(), Style::any()).prop_map(|(tree, style)| print::document(&tree, style)).boxed()
+}
+
 /// Streams of manifests.
 pub fn streams(manifests: &BoxedStrategy<Tree>) -> BoxedStrategy<String> {
     use proptest::prelude::*;
     prop::collection::vec((manifests.clone(), Style::any()), 1..4)
         .prop_map(|documents| {
-            let texts: Vec<String> = documents.iter().map(|(tree, style)| print::document(tree, *style)).collect();
+            // JSON proper is only what a stream begins with; kubectl reads all that follows `---` as YAML.
+            let style = |n: usize, style: Style| Style { json: style.json && n == 0, ..style };
+            let texts: Vec<String> =
+                documents.iter().enumerate().map(|(n, (tree, own))| print::document(tree, style(n, *own))).collect();
             texts.join("---\n")
         })
         .boxed()

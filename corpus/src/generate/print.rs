@@ -6,7 +6,9 @@ use super::tree::{Style, Tree};
 pub(super) fn document(tree: &Tree, style: Style) -> String {
     let mut printer = Printer { out: String::new(), style, choices: style.choices | 1 };
     match tree {
-        Tree::Map(members) if !members.is_empty() && style.flow_from > 0 && !style.json => printer.block_map(members, 0, 0),
+        Tree::Map(members) if !members.is_empty() && style.flow_from > 0 && !style.json => {
+            printer.block_map(members, 0, 0)
+        }
         Tree::Seq(items) if !items.is_empty() && style.flow_from > 0 && !style.json => printer.block_seq(items, 0, 0),
         tree => printer.flow(tree),
     }
@@ -90,7 +92,11 @@ impl Printer {
                 if matches!(value, Tree::Plain(text) if text.is_empty()) {
                     self.out.pop();
                 }
-                if block { self.leaf(value) } else { self.flow(value) }
+                if block {
+                    self.leaf(value)
+                } else {
+                    self.flow(value)
+                }
                 if self.choose(40) == 0 {
                     self.out.push_str(" # it's a comment");
                 }
@@ -165,7 +171,11 @@ impl Printer {
             self.out.push_str(&serde_json::Value::from(text).to_string());
         } else if choice < 4 && plain_can_hold(text, flow) {
             self.out.push_str(text);
-        } else if choice < 5 && text.chars().all(|c| c >= ' ' && !matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}')) {
+        } else if choice < 5
+            && text
+                .chars()
+                .all(|c| c >= ' ' && !matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}'))
+        {
             self.out.push('\'');
             self.out.push_str(&text.replace('\'', "''"));
             self.out.push('\'');
@@ -181,7 +191,9 @@ impl Printer {
                 '"' | '\\' => self.out.extend(['\\', c]),
                 '\n' => self.out.push_str("\\n"),
                 '\t' => self.out.push_str("\\t"),
-                c if c < ' ' || matches!(c, '\u{7f}'..='\u{9f}' | '\u{FEFF}') => self.out.push_str(&format!("\\x{:02x}", u32::from(c) & 0xff)),
+                c if c < ' ' || matches!(c, '\u{7f}'..='\u{9f}' | '\u{FEFF}') => {
+                    self.out.push_str(&format!("\\x{:02x}", u32::from(c) & 0xff))
+                }
                 c if c > '\u{7f}' && self.choose(3) == 0 => match u32::from(c) {
                     code @ 0..=0xffff => self.out.push_str(&format!("\\u{code:04x}")),
                     code => self.out.push_str(&format!("\\U{code:08x}")),
@@ -209,5 +221,7 @@ fn plain_can_hold(text: &str, flow: bool) -> bool {
 fn literal_can_hold(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with([' ', '\n', '\t'])
-        && text.chars().all(|c| c == '\n' || (c >= ' ' && !matches!(c, '\u{7f}'..='\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}')))
+        && text.chars().all(|c| {
+            c == '\n' || (c >= ' ' && !matches!(c, '\u{7f}'..='\u{a0}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}'))
+        })
 }

@@ -38,7 +38,8 @@ fn texts(text: BoxedStrategy<String>, most: usize) -> BoxedStrategy<Tree> {
 }
 
 fn patterns() -> BoxedStrategy<Tree> {
-    let patterns = ["^a+$", "[a-z]", "^[^<>&]*$", "\\d+\\.\\d{1,3}", "^(a|b)?$", "é", "a{2,3}", "^$", "\\p{L}", "(?i)x"];
+    let patterns =
+        ["^a+$", "[a-z]", "^[^<>&]*$", "\\d+\\.\\d{1,3}", "^(a|b)?$", "é", "a{2,3}", "^$", "\\p{L}", "(?i)x"];
     select(patterns.to_vec()).prop_map(Tree::text).boxed()
 }
 
@@ -60,7 +61,25 @@ fn validations() -> BoxedStrategy<Member> {
         member("minProperties", integer()),
         member("required", texts(prop_oneof![4 => simple_text(), 1 => text()].boxed(), 4)),
         member("enum", prop::collection::vec(json(), 0..4).prop_map(Tree::Seq).boxed()),
-        member("format", select(vec!["int32", "int64", "float", "double", "byte", "date-time", "date", "uuid", "ipv4", "foo", "", "int-or-string"]).prop_map(Tree::text).boxed()),
+        member(
+            "format",
+            select(vec![
+                "int32",
+                "int64",
+                "float",
+                "double",
+                "byte",
+                "date-time",
+                "date",
+                "uuid",
+                "ipv4",
+                "foo",
+                "",
+                "int-or-string"
+            ])
+            .prop_map(Tree::text)
+            .boxed()
+        ),
     ]
     .boxed()
 }
@@ -71,13 +90,15 @@ fn annotations() -> BoxedStrategy<Member> {
         Just(Tree::Map(Vec::new())),
         (text(), text()).prop_map(|(a, b)| Tree::members([("description", Tree::Text(a)), ("url", Tree::Text(b))])),
     ];
-    let rule = (text(), prop::option::of(text()), prop::option::of(any::<bool>()), prop::option::of(text())).prop_map(|(rule, message, old, reason)| {
-        let mut members = vec![("rule".to_owned(), Tree::Text(rule))];
-        members.extend(message.map(|text| ("message".to_owned(), Tree::Text(text))));
-        members.extend(old.map(|on| ("optionalOldSelf".to_owned(), Tree::boolean(on))));
-        members.extend(reason.map(|text| ("reason".to_owned(), Tree::Text(text))));
-        Tree::Map(members)
-    });
+    let rule = (text(), prop::option::of(text()), prop::option::of(any::<bool>()), prop::option::of(text())).prop_map(
+        |(rule, message, old, reason)| {
+            let mut members = vec![("rule".to_owned(), Tree::Text(rule))];
+            members.extend(message.map(|text| ("message".to_owned(), Tree::Text(text))));
+            members.extend(old.map(|on| ("optionalOldSelf".to_owned(), Tree::boolean(on))));
+            members.extend(reason.map(|text| ("reason".to_owned(), Tree::Text(text))));
+            Tree::Map(members)
+        },
+    );
     prop_oneof![
         4 => member("description", text().prop_map(Tree::Text).boxed()),
         1 => member("title", text().prop_map(Tree::Text).boxed()),
@@ -167,7 +188,8 @@ fn object(inner: BoxedStrategy<Tree>) -> BoxedStrategy<Vec<Member>> {
     (prop::collection::vec((name(), inner, any::<bool>()), 0..5), any::<bool>())
         .prop_map(|(properties, any_required)| {
             let mut members = vec![typed("object")];
-            let required: Vec<Tree> = properties.iter().filter(|(_, _, r)| *r && any_required).map(|(n, _, _)| Tree::text(n)).collect();
+            let required: Vec<Tree> =
+                properties.iter().filter(|(_, _, r)| *r && any_required).map(|(n, _, _)| Tree::text(n)).collect();
             if !required.is_empty() {
                 members.push(("required".to_owned(), Tree::Seq(required)));
             }
@@ -260,10 +282,8 @@ pub(super) fn schema(care: Care) -> BoxedStrategy<Tree> {
     let mut level = with(leaf_base, more(care, None));
     for _ in 0..3 {
         let inner = level.clone();
-        let map = inner
-            .clone()
-            .prop_map(|inner| vec![typed("object"), ("additionalProperties".to_owned(), inner)])
-            .boxed();
+        let map =
+            inner.clone().prop_map(|inner| vec![typed("object"), ("additionalProperties".to_owned(), inner)]).boxed();
         let embedded = (object(inner.clone()), any::<bool>()).prop_map(|(mut members, preserve)| {
             members.push((EMBEDDED.to_owned(), Tree::boolean(true)));
             if preserve {
@@ -310,7 +330,9 @@ fn more(care: Care, inner: Option<BoxedStrategy<Tree>>) -> BoxedStrategy<Vec<Mem
 
 /// A schema for the root.
 pub(super) fn root(care: Care) -> BoxedStrategy<Tree> {
-    let usual = prop::collection::vec(prop_oneof![2 => annotations(), 1 => validations(), 1 => junctors(simple_text())], 0..3).boxed();
+    let usual =
+        prop::collection::vec(prop_oneof![2 => annotations(), 1 => validations(), 1 => junctors(simple_text())], 0..3)
+            .boxed();
     let preserve = prop::option::weighted(0.1, yes("x-kubernetes-preserve-unknown-fields"));
     let embedded = prop::option::weighted(0.03, yes("x-kubernetes-embedded-resource"));
     let whole = (object(schema(care)), usual, preserve, embedded, metadata())

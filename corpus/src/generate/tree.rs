@@ -98,8 +98,20 @@ impl Style {
     /// Any style, most of them block style as programs write it.
     pub fn any() -> BoxedStrategy<Style> {
         let flow = prop_oneof![3 => Just(99usize), 2 => 2usize..9, 1 => Just(0)];
-        (any::<u64>(), flow, prop_oneof![3 => Just(2usize), 1 => Just(4), 1 => Just(1)], any::<bool>(), prop::bool::weighted(0.08))
-            .prop_map(|(choices, flow_from, indent, indentless, json)| Style { choices, flow_from, indent, indentless, json })
+        (
+            any::<u64>(),
+            flow,
+            prop_oneof![3 => Just(2usize), 1 => Just(4), 1 => Just(1)],
+            any::<bool>(),
+            prop::bool::weighted(0.08),
+        )
+            .prop_map(|(choices, flow_from, indent, indentless, json)| Style {
+                choices,
+                flow_from,
+                indent,
+                indentless,
+                json,
+            })
             .boxed()
     }
 }

@@ -33,6 +33,14 @@ pub(super) struct ReadDocument<'d> {
     tape: Tape,
 }
 
+impl ReadDocument<'_> {
+    /// The whole document as one schema.
+    pub(super) fn schema<'a>(&'a self, arena: &'a Bump) -> Option<Schema<'a>> {
+        let root = self.tape.document(self.source).root()?;
+        Some(Reader::new(arena, Unknown::Keep).schema(root))
+    }
+}
+
 /// Reads every document's first YAML document.
 pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<ReadDocument<'d>>, BaseError> {
     documents

@@ -8,7 +8,7 @@ pub use documents::BaseError;
 use crate::operations::{AUTOSCALING, META};
 use crate::paths::{Dialect, Paths};
 use kubeshape_schema::{Additional, Bump, Items, Json, Property, Schema, print};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Definitions of `io.k8s.apimachinery.pkg.apis.meta.v1` that every resource reaches.
 pub(crate) const META_KINDS: [&str; 13] = [
@@ -144,6 +144,49 @@ impl Base {
             .map(|dialect| [false, true].map(|namespaced| Paths::new(namespaced, &texts, dialect)));
         let models: Vec<(&str, &Schema<'_>)> = definitions.iter().map(|(name, schema)| (name.as_str(), schema)).collect();
         Base { smd: crate::smd::MetaTypes::new(&models), texts, definitions: printed, paths }
+    }
+
+    /// The shared definitions that a resource's documents hold beside its own: the closed set, unless one of
+    /// its own takes the name of a shared one. Then that one is not shared, and what only it reached is gone.
+    pub(crate) fn shared_for<'b>(&'b self, own: &[(&str, &[u8])], scale: bool) -> Vec<&'b Definition> {
+        let closed = || self.definitions.iter().filter(|d| scale || !d.scale);
+        if !own.iter().any(|(name, _)| self.definition(name).is_some()) {
+            return closed().collect();
+        }
+        let is_own = |name: &str| own.iter().find(|(other, _)| *other == name);
+        let mut reached: BTreeSet<String> = ["Status", "DeleteOptions", "Patch", "ObjectMeta"].map(|k| format!("{META}{k}")).into();
+        if scale {
+            reached.insert(format!("{AUTOSCALING}Scale"));
+        }
+        reached.extend(own.iter().map(|(name, _)| (*name).to_owned()));
+        let mut queue: Vec<String> = reached.iter().cloned().collect();
+        while let Some(name) = queue.pop() {
+            let json = is_own(&name).map(|(_, json)| *json).or_else(|| self.definition(&name).map(|d| d.v3.as_slice()));
+            for target in kubeshape_convert::references(json.unwrap_or_default()) {
+                if reached.insert(target.clone()) {
+                    queue.push(target);
+                }
+            }
+        }
+        closed().filter(|d| reached.contains(&d.name) && is_own(&d.name).is_none()).collect()
+    }
+
+    /// The structured-merge-diff types of some of the shared definitions.
+    pub(crate) fn types_of(&self, definitions: &[&Definition]) -> crate::smd::MetaTypes {
+        let sources: Vec<(&str, String)> =
+            definitions.iter().map(|d| (d.name.as_str(), String::from_utf8_lossy(&d.v3).into_owned())).collect();
+        let documents: Vec<_> = sources.iter().map(|(name, json)| (*name, documents::own(json))).collect();
+        let arena = Bump::new();
+        let schemas: Vec<(&str, Schema<'_>)> =
+            documents.iter().filter_map(|(name, document)| Some((*name, document.schema(&arena)?))).collect();
+        let models: Vec<(&str, &Schema<'_>)> = schemas.iter().map(|(name, schema)| (*name, schema)).collect();
+        crate::smd::MetaTypes::new(&models)
+    }
+
+    /// A shared definition.
+    pub(crate) fn definition(&self, name: &str) -> Option<&Definition> {
+        let at = self.definitions.binary_search_by(|d| kubeshape_schema::order::utf16(&d.name, name)).ok()?;
+        self.definitions.get(at)
     }
 
     pub(crate) fn paths(&self, dialect: Dialect, namespaced: bool) -> &Paths {
