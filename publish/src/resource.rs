@@ -185,7 +185,7 @@ impl<'a> Resource<'a> {
         models.sort_by(|a, b| a.0.cmp(b.0));
         let base = &self.publisher.base;
         let (preserve, compat) = (self.crd.preserve_unknown_fields, self.publisher.options.smd_compat);
-        if models.iter().any(|(name, _)| base.definition(name).is_some()) {
+        if self.crd.names.kind == self.crd.names.list_kind || models.iter().any(|(name, _)| base.definition(name).is_some()) {
             return smd::build(&models, &self.shared_types(&models, scale), scale, preserve, compat);
         }
         smd::build(&models, &base.smd, scale, preserve, compat)
@@ -471,7 +471,7 @@ impl<'a> ResourceVersion<'a> {
         let scale = self.version.scale.is_some();
         let style = if dialect == Dialect::V3 { print::Style::V3 } else { print::Style::V2 };
         let base = &self.publisher.base;
-        let shared = if own.iter().any(|(name, _)| base.definition(name).is_some()) {
+        let shared = if own.len() == 1 || own.iter().any(|(name, _)| base.definition(name).is_some()) {
             let printed = own.iter().map(|(name, schema)| {
                 let mut json = Vec::new();
                 print::schema(&mut json, schema, print::Style::V3);

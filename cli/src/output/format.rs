@@ -124,10 +124,10 @@ g: |
   one
   two
 h:
-- \"- x\"
+- '- x'
 - \"1\"
 - \"yes\"
-- \"a: b\"
+- 'a: b'
 ";
         assert_eq!(formatted(json, Format::Yaml, false), expected);
     }

@@ -146,15 +146,20 @@ impl Base {
         Base { smd: crate::smd::MetaTypes::new(&models), texts, definitions: printed, paths }
     }
 
-    /// The shared definitions that a resource's documents hold beside its own: the closed set, unless one of
-    /// its own takes the name of a shared one. Then that one is not shared, and what only it reached is gone.
+    /// The shared definitions that a document holds beside these of its own: the closed set, unless one of
+    /// them takes the name of a shared one, or there is only one, because the kind is called like its list
+    /// and so nothing has object metadata. Then what nothing reaches is left out.
     pub(crate) fn shared_for<'b>(&'b self, own: &[(&str, &[u8])], scale: bool) -> Vec<&'b Definition> {
         let closed = || self.definitions.iter().filter(|d| scale || !d.scale);
-        if !own.iter().any(|(name, _)| self.definition(name).is_some()) {
+        let lists_only = own.first().is_some_and(|(first, _)| own.iter().all(|(name, _)| name == first));
+        if !lists_only && !own.iter().any(|(name, _)| self.definition(name).is_some()) {
             return closed().collect();
         }
-        let is_own = |name: &str| own.iter().find(|(other, _)| *other == name);
-        let mut reached: BTreeSet<String> = ["Status", "DeleteOptions", "Patch", "ObjectMeta"].map(|k| format!("{META}{k}")).into();
+        let is_own = |name: &str| own.iter().rev().find(|(other, _)| *other == name);
+        let mut reached: BTreeSet<String> = ["Status", "DeleteOptions", "Patch"].map(|k| format!("{META}{k}")).into();
+        if !lists_only {
+            reached.insert(format!("{META}ObjectMeta"));
+        }
         if scale {
             reached.insert(format!("{AUTOSCALING}Scale"));
         }
