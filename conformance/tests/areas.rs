@@ -8,7 +8,6 @@ fn folder(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from)
 }
 
-/// In development builds the area `crds` takes minutes; the release binary runs it in seconds.
 fn check(area: &str) {
     let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), folder("KUBESHAPE_GOLDEN")) else { return };
     if !has_records(area, &golden) {

@@ -2,12 +2,15 @@
 //! "Merging").
 
 use crate::base::Base;
+use crate::operations::Place;
 use crate::paths::Dialect;
 use crate::resource::{Profile, write_member};
 use kubeshape_convert::v2::merge::{MergeError, Merged, Overlay, merge};
 use kubeshape_schema::order;
 use kubeshape_schema::print::Style;
+use crate::template::Fill;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub(crate) const V3_HEAD: &[u8] =
     b"{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"Kubernetes CRD Swagger\",\"version\":\"v0.1.0\"},\"paths\":{";
@@ -24,13 +27,38 @@ pub struct Fragment {
     pub at: u32,
 }
 
+/// A path of a resource. Its item is printed when a document is written: it is long, and the same for all
+/// resources but for their names.
+#[derive(Clone, Debug)]
+pub struct PathPart {
+    /// The path.
+    pub name: String,
+    place: Place,
+    namespaced: bool,
+    dialect: Dialect,
+    fill: Arc<Fill>,
+}
+
+impl PathPart {
+    pub(crate) fn new(name: String, place: Place, namespaced: bool, dialect: Dialect, fill: Arc<Fill>) -> Self {
+        PathPart { name, place, namespaced, dialect, fill }
+    }
+
+    fn write(&self, base: &Base, out: &mut Vec<u8>) {
+        let paths = &base.paths(self.dialect, self.namespaced).paths;
+        if let Some(path) = paths.iter().find(|path| path.place == self.place) {
+            path.item.write(out, &self.fill);
+        }
+    }
+}
+
 /// What one version adds to the v3 document of its group version.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct V3Fragments {
     /// `apis/GROUP/VERSION`
     pub group_version: String,
-    /// Path items by path.
-    pub paths: Vec<Fragment>,
+    /// Paths.
+    pub paths: Vec<PathPart>,
     /// The definitions of the kind and its list.
     pub schemas: Vec<Fragment>,
     /// Whether the definitions of the scale subresource are needed.
@@ -64,10 +92,10 @@ impl V2Form {
 }
 
 /// What one resource adds to the v2 document.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct V2Fragments {
-    /// Path items by path, of all published versions.
-    pub paths: Vec<Fragment>,
+    /// Paths of all published versions.
+    pub paths: Vec<PathPart>,
     /// The definitions of kinds and lists.
     pub definitions: Vec<Fragment>,
     /// Whether the definitions of the scale subresource are needed.
@@ -122,18 +150,13 @@ impl MergeV3 {
 }
 
 fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> Result<Vec<u8>, MergeConflict> {
-    let mut paths: Vec<&Fragment> = Vec::new();
+    let mut paths: Vec<&PathPart> = Vec::new();
     let mut schemas: Vec<(&Fragment, &str)> = Vec::new();
     let mut scale = false;
-    let mut size = 64 << 10;
     for (crd, part) in parts {
         scale |= part.scale;
-        for fragment in &part.paths {
-            size += fragment.json.len() + fragment.name.len() + 4;
-            paths.push(fragment);
-        }
+        paths.extend(&part.paths);
         for fragment in &part.schemas {
-            size += fragment.json.len() + fragment.name.len() + 4;
             let shared = ["io.k8s.apimachinery.pkg.apis.meta.v1", "io.k8s.api.autoscaling.v1"]
                 .iter()
                 .any(|prefix| fragment.name.starts_with(prefix));
@@ -152,40 +175,33 @@ fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> R
             }
         }
     }
-    let mut out = Vec::with_capacity(size);
+    let own: Vec<(&str, &[u8])> = schemas.iter().map(|(f, _)| (f.name.as_str(), f.json.as_slice())).collect();
+    let mut all: Vec<(&str, &[u8])> =
+        base.shared_for(&own, scale).into_iter().map(|d| (d.name.as_str(), d.v3.as_slice())).collect();
+    all.extend(own);
+    let mut out = Vec::new();
     out.extend_from_slice(V3_HEAD);
-    write_sorted(paths, Dialect::V3, &mut out);
+    in_order(paths, |path| &path.name, |path, first| {
+        write_member(first, &path.name, Dialect::V3, &mut out);
+        path.write(base, &mut out);
+    });
     out.extend_from_slice(b"},\"components\":{\"schemas\":{");
-    let shared: Vec<Fragment> = shared(base, schemas.iter().map(|(fragment, _)| *fragment), scale, |d| &d.v3);
-    let mut all: Vec<&Fragment> = shared.iter().collect();
-    all.extend(schemas.iter().map(|(fragment, _)| *fragment));
-    write_sorted(all, Dialect::V3, &mut out);
+    in_order(all, |(name, _)| name, |(name, json), first| {
+        write_member(first, name, Dialect::V3, &mut out);
+        out.extend_from_slice(json);
+    });
     out.extend_from_slice(b"}}}");
     Ok(out)
 }
 
-/// The shared definitions that documents with these of their own hold, as fragments.
-fn shared<'f>(
-    base: &Base,
-    own: impl Iterator<Item = &'f Fragment>,
-    scale: bool,
-    json: impl Fn(&crate::base::Definition) -> &Vec<u8>,
-) -> Vec<Fragment> {
-    let own: Vec<(&str, &[u8])> = own.map(|f| (f.name.as_str(), f.json.as_slice())).collect();
-    let shared = base.shared_for(&own, scale).into_iter();
-    shared.map(|d| Fragment { name: d.name.clone(), json: json(d).clone(), at: 0 }).collect()
-}
-
-/// Writes members in order of their keys; of equal keys the last one counts.
-fn write_sorted(mut fragments: Vec<&Fragment>, dialect: Dialect, out: &mut Vec<u8>) {
-    fragments.sort_by(|a, b| order::utf16(&a.name, &b.name));
+/// Visits items in the order of their names; of equal names only the last.
+fn in_order<T: Copy>(mut items: Vec<T>, name: impl Fn(&T) -> &str, mut visit: impl FnMut(T, bool)) {
+    items.sort_by(|a, b| order::utf16(name(a), name(b)));
     let mut first = true;
-    for (i, fragment) in fragments.iter().enumerate() {
-        if fragments.get(i + 1).is_some_and(|next| next.name == fragment.name) {
-            continue;
+    for (i, item) in items.iter().enumerate() {
+        if !items.get(i + 1).is_some_and(|next| name(next) == name(item)) {
+            visit(*item, std::mem::take(&mut first));
         }
-        write_member(std::mem::take(&mut first), &fragment.name, dialect, out);
-        out.extend_from_slice(&fragment.json);
     }
 }
 
@@ -211,27 +227,53 @@ impl MergeV2 {
 
     /// The document of the resources alone, of parts in [`V2Form::Merged`].
     pub fn finish(self, base: &Base) -> Vec<u8> {
-        let (paths, definitions, parameters) = self.members(base);
-        let size: usize = paths.iter().chain(&definitions).chain(&parameters).map(|f| f.json.len() + f.name.len() + 4).sum();
-        let mut out = Vec::with_capacity(size + 128);
-        out.extend_from_slice(b"{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"unversioned\"}");
-        if paths.is_empty() {
-            // Nothing is merged, and the document that upstream begins with has no paths.
-            out.extend_from_slice(b",\"paths\":null}");
-            return out;
+        let mut out = Vec::new();
+        let written: Result<(), std::convert::Infallible> = self.finish_to(base, |bytes| {
+            out.extend_from_slice(bytes);
+            Ok(())
+        });
+        match written {
+            Ok(()) => out,
+            Err(never) => match never {},
         }
-        out.extend_from_slice(b",\"paths\":{");
-        write_sorted(paths.iter().collect(), Dialect::V2, &mut out);
-        out.push(b'}');
-        for (key, members) in [("definitions", &definitions), ("parameters", &parameters)] {
-            if !members.is_empty() {
-                out.extend_from_slice(format!(",\"{key}\":{{").as_bytes());
-                write_sorted(members.iter().collect(), Dialect::V2, &mut out);
-                out.push(b'}');
+    }
+
+    /// The same document, given to `sink` piece by piece, so that it need not be in memory as a whole.
+    ///
+    /// # Errors
+    /// Those of `sink`.
+    pub fn finish_to<E>(self, base: &Base, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let mut piece = Vec::new();
+        let mut written = Ok(());
+        let mut give = |piece: &mut Vec<u8>| {
+            if written.is_ok() {
+                written = sink(piece);
             }
+            piece.clear();
+        };
+        piece.extend_from_slice(b"{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"unversioned\"}");
+        piece.extend_from_slice(b",\"paths\":{");
+        in_order(self.parts.values().flat_map(|part| &part.paths).collect(), |path| &path.name, |path, first| {
+            write_member(first, &path.name, Dialect::V2, &mut piece);
+            path.write(base, &mut piece);
+            give(&mut piece);
+        });
+        piece.push(b'}');
+        for (key, members) in [("definitions", self.definitions(base)), ("parameters", self.parameters(base))] {
+            if members.is_empty() {
+                continue;
+            }
+            piece.extend_from_slice(format!(",\"{key}\":{{").as_bytes());
+            in_order(members, |(name, _)| name, |(name, json), first| {
+                write_member(first, name, Dialect::V2, &mut piece);
+                piece.extend_from_slice(json);
+                give(&mut piece);
+            });
+            piece.push(b'}');
         }
-        out.push(b'}');
-        out
+        piece.push(b'}');
+        give(&mut piece);
+        written
     }
 
     /// The document of the resources, of parts in [`V2Form::Served`], laid onto a server's document: its info, security and paths stay, and
@@ -240,34 +282,41 @@ impl MergeV2 {
     /// # Errors
     /// The document cannot be read, or (with [`Profile::Kube`]) upstream could not merge it.
     pub fn finish_onto(self, base: &Base, document: &[u8], profile: Profile) -> Result<Merged, MergeError> {
-        let (paths, definitions, parameters) = self.members(base);
-        let members = |fragments: Vec<Fragment>| fragments.into_iter().map(|f| (f.name, f.json)).collect();
+        let paths = self.parts.values().flat_map(|part| &part.paths).map(|path| {
+            let mut json = Vec::new();
+            path.write(base, &mut json);
+            (path.name.clone(), json)
+        });
+        let owned = |members: Vec<(&str, &[u8])>| members.into_iter().map(|(n, json)| (n.to_owned(), json.to_vec())).collect();
         let overlay = Overlay {
-            paths: members(paths),
-            definitions: members(definitions),
-            parameters: members(parameters),
+            paths: paths.collect(),
+            definitions: owned(self.definitions(base)),
+            parameters: owned(self.parameters(base)),
         };
         merge(document, overlay, profile == Profile::Kube)
     }
 
-    /// Paths, definitions and parameters of all resources, those of later names behind those of earlier.
-    pub(crate) fn members(self, base: &Base) -> (Vec<Fragment>, Vec<Fragment>, Vec<Fragment>) {
-        let (mut paths, mut definitions, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
+    /// All definitions, those of later resources behind those of earlier ones.
+    fn definitions<'s>(&'s self, base: &'s Base) -> Vec<(&'s str, &'s [u8])> {
         if self.parts.is_empty() {
-            return (paths, definitions, parameters);
+            return Vec::new();
         }
+        let own = self.parts.values().flat_map(|part| &part.definitions);
+        let own: Vec<(&str, &[u8])> = own.map(|f| (f.name.as_str(), f.json.as_slice())).collect();
         let scale = self.parts.values().any(|part| part.scale);
-        definitions = shared(base, self.parts.values().flat_map(|part| &part.definitions), scale, |d| &d.v2_served);
-        for namespaced in [false, true] {
-            if self.parts.values().any(|part| part.namespaced == namespaced) {
-                let of_scope = &base.paths(Dialect::V2Served, namespaced).parameters;
-                parameters.extend(of_scope.iter().map(|(name, json)| Fragment { name: name.clone(), json: json.clone(), at: 0 }));
-            }
-        }
-        for part in self.parts.into_values() {
-            paths.extend(part.paths);
-            definitions.extend(part.definitions);
-        }
-        (paths, definitions, parameters)
+        let mut all: Vec<(&str, &[u8])> =
+            base.shared_for(&own, scale).into_iter().map(|d| (d.name.as_str(), d.v2_served.as_slice())).collect();
+        all.extend(own);
+        all
+    }
+
+    /// The parameters of the scopes that the resources have.
+    fn parameters<'s>(&self, base: &'s Base) -> Vec<(&'s str, &'s [u8])> {
+        let of_scope = |namespaced: bool| {
+            let there = self.parts.values().any(|part| part.namespaced == namespaced);
+            there.then(|| &base.paths(Dialect::V2Served, namespaced).parameters).into_iter().flatten()
+        };
+        let all = [false, true].into_iter().flat_map(of_scope);
+        all.map(|(name, json)| (name.as_str(), json.as_slice())).collect()
     }
 }

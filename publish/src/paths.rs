@@ -54,16 +54,16 @@ impl Paths {
         Paths { paths, parameters: printer.shared.by_name.into_iter().collect() }
     }
 
-    /// The keys of the paths that `wanted` selects, sorted, with the templates of their items.
-    pub(crate) fn sorted(&self, raw: &Fill, wanted: impl Fn(Place) -> bool) -> Vec<(String, &Template)> {
-        let mut out: Vec<(String, &Template)> = self
+    /// The paths that `wanted` selects, sorted by their keys.
+    pub(crate) fn sorted(&self, raw: &Fill, wanted: impl Fn(Place) -> bool) -> Vec<(String, &PathTemplate)> {
+        let mut out: Vec<(String, &PathTemplate)> = self
             .paths
             .iter()
             .filter(|path| wanted(path.place))
             .map(|path| {
                 let mut key = Vec::new();
                 path.key.write(&mut key, raw);
-                (String::from_utf8_lossy(&key).into_owned(), &path.item)
+                (String::from_utf8_lossy(&key).into_owned(), path)
             })
             .collect();
         out.sort_by(|a, b| kubeshape_schema::order::utf16(&a.0, &b.0));

@@ -1,7 +1,7 @@
 //! One CustomResourceDefinition and what is published for its versions.
 
 use crate::base::Base;
-use crate::fragments::{Fragment, V2Form, V2Fragments, V3Fragments};
+use crate::fragments::{Fragment, PathPart, V2Form, V2Fragments, V3Fragments};
 use crate::names::{self, Begin};
 use crate::operations::Place;
 use crate::paths::Dialect;
@@ -12,6 +12,7 @@ use kubeshape_convert::v2::from_structural::from_structural;
 use kubeshape_schema::escape;
 use kubeshape_schema::{Bump, Code, Flags, Note, Schema, order, print};
 use kubeshape_structural::{Crd, Scope, Version};
+use std::sync::Arc;
 
 /// Whether upstream's faults are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -214,9 +215,9 @@ impl<'a> Resource<'a> {
 
     /// The parts of the merged v2 document that come from this resource; empty without published versions.
     pub fn v2_fragments(&self, form: V2Form) -> V2Fragments {
-        let mut out = V2Fragments::default();
+        let (mut out, mut buffer) = (V2Fragments::default(), Vec::new());
         for version in self.versions.iter().filter(|version| version.published) {
-            version.add_v2_fragments(form, &mut out);
+            version.add_v2_fragments(form, &mut buffer, &mut out);
         }
         out
     }
@@ -328,14 +329,11 @@ impl<'a> ResourceVersion<'a> {
         let builder = self.builder(RefStyle::V3, true);
         let root = builder.kind(self.schema, self.crd.names.kind);
         let list = self.list(&builder, &name);
-        let printed = |schema: &Schema<'_>| {
-            let mut out = Vec::new();
-            print::schema(&mut out, schema, print::Style::V3);
-            out
-        };
+        let mut buffer = Vec::new();
+        let mut printed = |schema: &Schema<'_>| printed(schema, print::Style::V3, &mut buffer);
         V3Fragments {
             group_version: self.group_version_path(),
-            paths: self.path_fragments(Dialect::V3),
+            paths: self.path_parts(Dialect::V3),
             schemas: vec![
                 Fragment { name, json: printed(&root), at: self.version.at },
                 Fragment { name: list_name, json: printed(&list), at: self.version.at },
@@ -344,33 +342,27 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    fn add_v2_fragments(&self, form: V2Form, out: &mut V2Fragments) {
+    fn add_v2_fragments(&self, form: V2Form, buffer: &mut Vec<u8>, out: &mut V2Fragments) {
         let (name, list_name) = self.definition_names();
         let builder = self.builder(RefStyle::V2, true);
         let root = builder.kind(self.v2_schema(None), self.crd.names.kind);
         let list = self.list(&builder, &name);
         for (name, schema) in [(name, root), (list_name, list)] {
-            let mut json = Vec::new();
-            print::schema(&mut json, &schema, form.style());
+            let json = printed(&schema, form.style(), buffer);
             out.definitions.push(Fragment { name, json, at: self.version.at });
         }
-        out.paths.extend(self.path_fragments(form.dialect()));
+        out.paths.extend(self.path_parts(form.dialect()));
         out.scale |= self.version.scale.is_some();
         out.namespaced = self.namespaced();
     }
 
-    fn path_fragments(&self, dialect: Dialect) -> Vec<Fragment> {
+    fn path_parts(&self, dialect: Dialect) -> Vec<PathPart> {
         let (raw, fill) = self.fills(dialect);
-        let paths = self.publisher.base.paths(dialect, self.namespaced());
-        paths
-            .sorted(&raw, |place| self.has(place))
-            .into_iter()
-            .map(|(name, template)| {
-                let mut json = Vec::new();
-                template.write(&mut json, &fill);
-                Fragment { name, json, at: self.version.at }
-            })
-            .collect()
+        let fill = Arc::new(fill);
+        let namespaced = self.namespaced();
+        let paths = self.publisher.base.paths(dialect, namespaced).sorted(&raw, |place| self.has(place));
+        let parts = paths.into_iter().map(|(name, path)| PathPart::new(name, path.place, namespaced, dialect, fill.clone()));
+        parts.collect()
     }
 
     /// The schema that v2 is made from: `None` publishes any object.
@@ -384,6 +376,9 @@ impl<'a> ResourceVersion<'a> {
                     "x-kubernetes-preserve-unknown-fields"
                 };
                 notes.push(Note::new(Code::V2Root, schema.at, why));
+                if schema.flags.any(Flags::NULLABLE) {
+                    notes.push(Note::new(Code::V2RootNullable, schema.at, "nullable"));
+                }
             }
             return None;
         }
@@ -427,9 +422,9 @@ impl<'a> ResourceVersion<'a> {
     fn write_paths(&self, dialect: Dialect, out: &mut Vec<u8>) {
         let (raw, fill) = self.fills(dialect);
         let paths = self.publisher.base.paths(dialect, self.namespaced());
-        for (i, (key, template)) in paths.sorted(&raw, |place| self.has(place)).into_iter().enumerate() {
+        for (i, (key, path)) in paths.sorted(&raw, |place| self.has(place)).into_iter().enumerate() {
             write_member(i == 0, &key, dialect, out);
-            template.write(out, &fill);
+            path.item.write(out, &fill);
         }
     }
 
@@ -500,6 +495,13 @@ impl<'a> ResourceVersion<'a> {
             write_own(mine, &mut first, out);
         }
     }
+}
+
+/// A printed schema that is kept until everything is read: not a byte more than there is.
+fn printed(schema: &Schema<'_>, style: print::Style, buffer: &mut Vec<u8>) -> Vec<u8> {
+    buffer.clear();
+    print::schema(buffer, schema, style);
+    buffer.as_slice().to_vec()
 }
 
 /// Appends a comma where one is needed, the key and a colon.

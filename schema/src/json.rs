@@ -27,6 +27,16 @@ pub enum Json<'a> {
 impl<'a> Json<'a> {
     /// Reads any node. Integers beyond a signed 64-bit integer become doubles, as in Kubernetes.
     pub fn read(node: Node<'a>, arena: &'a Bump) -> Json<'a> {
+        Json::read_as(node, arena, false)
+    }
+
+    /// Reads any node of a CustomResourceDefinition: there values have been printed and read once more by
+    /// the time they are published, so that minus zero, printed without a fraction, is an integer.
+    pub fn read_in_crd(node: Node<'a>, arena: &'a Bump) -> Json<'a> {
+        Json::read_as(node, arena, true)
+    }
+
+    fn read_as(node: Node<'a>, arena: &'a Bump, in_crd: bool) -> Json<'a> {
         match node.kind() {
             Kind::Null => Json::Null,
             Kind::False => Json::Bool(false),
@@ -34,17 +44,18 @@ impl<'a> Json<'a> {
             Kind::Str => Json::Str(node.text()),
             Kind::Int | Kind::Float => match node.as_number() {
                 Some(Number::Int(n)) => Json::Int(n),
+                Some(Number::Float(0.0)) if in_crd => Json::Int(0),
                 Some(n) => Json::Float(n.as_f64()),
                 None => Json::Null,
             },
             Kind::Seq => {
                 let mut items = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
-                items.extend(node.items().map(|item| Json::read(item, arena)));
+                items.extend(node.items().map(|item| Json::read_as(item, arena, in_crd)));
                 Json::Array(items.into_bump_slice())
             }
             Kind::Map => {
                 let mut members = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
-                members.extend(node.pairs().map(|(key, value)| (key.text(), Json::read(value, arena))));
+                members.extend(node.pairs().map(|(key, value)| (key.text(), Json::read_as(value, arena, in_crd))));
                 let kept = order::sort_last_wins(&mut members, |(key, _)| key);
                 members.truncate(kept);
                 Json::Object(members.into_bump_slice())

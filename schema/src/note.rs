@@ -92,6 +92,7 @@ codes! {
     V2Root = 2009, Widened, "OpenAPI v2 shows a resource that preserves unknown fields as any object.";
     V2IntOrString = 2010, Widened, "OpenAPI v2 drops the two types of an int-or-string.";
     V2EmbeddedResource = 2011, Widened, "OpenAPI v2 adds no apiVersion, kind and metadata to an embedded resource that preserves unknown fields.";
+    V2RootNullable = 2012, Narrowed, "OpenAPI v2 shows a nullable resource that preserves unknown fields as an object.";
     // 3xxx: schemas that are not used
     NotConvertible = 3001, Warning, "The schema uses a keyword that a structural schema cannot have; the version is published without schema.";
     NotStructural = 3002, Warning, "The schema is not structural; the version is published without schema.";

@@ -526,13 +526,19 @@ impl<'a> Reader<'a> {
     }
 
     fn value(&mut self, node: Node<'a>) -> Option<&'a Json<'a>> {
-        (!node.is_null()).then(|| &*self.arena.alloc(Json::read(node, self.arena)))
+        (!node.is_null()).then(|| &*self.arena.alloc(self.json(node)))
+    }
+
+    fn json(&self, node: Node<'a>) -> Json<'a> {
+        match self.unknown {
+            Unknown::Warn => Json::read_in_crd(node, self.arena),
+            Unknown::Keep => Json::read(node, self.arena),
+        }
     }
 
     fn values(&mut self, node: Node<'a>) -> &'a [Json<'a>] {
         let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
-        let arena = self.arena;
-        self.each_item(node, "a list of values", |_, item| out.push(Json::read(item, arena)));
+        self.each_item(node, "a list of values", |reader, item| out.push(reader.json(item)));
         out.into_bump_slice()
     }
 

@@ -308,6 +308,16 @@ impl<'c> Commit<'c> {
                 };
                 self.output(output, "", usize::MAX)
             }
+            Merged::V2(name, merge) => {
+                let output = match &self.plan.destination {
+                    Destination::Folder(folder) => {
+                        let target = folder.join(&name);
+                        Output::Staged(self.stage.write_pieces(target, |sink| merge.finish_to(engine.base(), sink))?, name)
+                    }
+                    _ => Output::Held(merge.finish(engine.base()), name),
+                };
+                self.output(output, "", usize::MAX)
+            }
             Merged::Finding(code, target, name, detail) => {
                 let owner = self.resources.by_name.get(&name).map(|number| &self.resources.all[*number]);
                 let input = owner.map(|resource| resource.input.clone());

@@ -54,6 +54,8 @@ pub(crate) struct Scratch {
 pub(crate) enum Merged {
     /// The name of its file and its bytes.
     Document(String, Vec<u8>),
+    /// The name of its file and its parts: it is large, and written as it is made.
+    V2(String, MergeV2),
     /// A finding about the CustomResourceDefinition of that name.
     Finding(Code, Target, String, String),
 }
@@ -236,6 +238,8 @@ impl Engine {
                     }
                     Err(error) => return Err(Fatal::Read { path: name.into(), message: error.to_string() }),
                 }
+            } else if self.as_printed(*target) {
+                give(Merged::V2(names::single(target.format), std::mem::take(&mut v2)))?;
             } else {
                 let bytes = std::mem::take(&mut v2).finish(self.publisher.base());
                 let bytes = self.format_owned(*target, bytes, &mut scratch);
@@ -249,8 +253,18 @@ impl Engine {
         scratch.formatter.format(&scratch.bytes, target.format, self.pretty)
     }
 
+    /// Whether results stay as they are printed.
+    fn as_printed(&self, target: Target) -> bool {
+        target.format == args::Format::Json && !self.pretty
+    }
+
+    /// The base, which documents are finished with.
+    pub(crate) fn base(&self) -> &Base {
+        self.publisher.base()
+    }
+
     fn format_owned(&self, target: Target, bytes: Vec<u8>, scratch: &mut Scratch) -> Vec<u8> {
-        if target.format == args::Format::Json && !self.pretty {
+        if self.as_printed(target) {
             return bytes;
         }
         scratch.formatter.format(&bytes, target.format, self.pretty).to_vec()
@@ -279,7 +293,10 @@ fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>
 fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
     let parts = parts.iter().filter_map(|(name, part)| Some((name, part.v2.as_ref()?)));
     parts
-        .flat_map(|(name, v2)| v2.paths.iter().chain(&v2.definitions).map(|part| (part.name.clone(), name.clone())))
+        .flat_map(|(name, v2)| {
+            let names = v2.paths.iter().map(|part| &part.name).chain(v2.definitions.iter().map(|part| &part.name));
+            names.map(|part| (part.clone(), name.clone()))
+        })
         .collect()
 }
 

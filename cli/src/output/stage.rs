@@ -38,9 +38,18 @@ pub(crate) struct Staged {
 impl Stage {
     /// Writes a file beside `target`, in a folder that is made where it is missing.
     pub(crate) fn write(&self, target: PathBuf, bytes: &[u8]) -> Result<Staged, Fatal> {
+        self.write_pieces(target, |sink| sink(bytes))
+    }
+
+    /// The same, of pieces that `give` hands out one by one.
+    pub(crate) fn write_pieces(
+        &self,
+        target: PathBuf,
+        give: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
+    ) -> Result<Staged, Fatal> {
         let (mut file, temporary) = self.create(&target).map_err(|error| Fatal::write(&target, error))?;
         let staged = Staged { temporary, target };
-        match file.write_all(bytes) {
+        match give(&mut |piece| file.write_all(piece)) {
             Ok(()) => Ok(staged),
             Err(error) => {
                 let fatal = Fatal::write(&staged.target, error);

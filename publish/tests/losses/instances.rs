@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 /// A small generator of numbers; everything follows from its seed.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
@@ -27,7 +27,7 @@ impl Random {
 }
 
 /// A value for the schema, now and then with a part replaced by anything.
-pub fn instance(schema: &Value, random: &mut Random) -> Value {
+pub(crate) fn instance(schema: &Value, random: &mut Random) -> Value {
     let mut value = fitting(schema, random, 0);
     if random.one_in(3) {
         disturb(&mut value, random);

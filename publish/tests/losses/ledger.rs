@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const STANDARD: [(&str, Type); 3] = [("apiVersion", Type::String), ("kind", Type::String), ("metadata", Type::Object)];
 
 /// Holds both published forms of a version to their ledgers.
-pub fn check(case: &Case<'_, '_>) {
+pub(crate) fn check(case: &Case<'_, '_>) {
     for (shape, result) in [(Shape::V3, &case.v3), (Shape::V2, &case.v2)] {
         let notes = case.notes(shape);
         let mut walk = Walk { notes: &notes, used: vec![false; notes.len()], shape, faults: Vec::new() };
@@ -41,10 +41,14 @@ struct Walk<'n, 'a> {
 }
 
 impl Walk<'_, '_> {
-    /// One note stands for the loss of everything.
+    /// One note stands for the loss of everything, and another one for null.
     fn any_object(&mut self, case: &Case<'_, '_>, result: &Value) {
         self.used.iter_mut().for_each(|used| *used = true);
-        if self.notes.len() != 1 || result["type"] != "object" || result.get("properties").is_some() {
+        let nullable = case.source["nullable"] == true;
+        if self.notes.len() != 1 + usize::from(nullable)
+            || result["type"] != "object"
+            || result.get("properties").is_some()
+        {
             self.faults.push(format!("{}: any object, but {} notes", case.label, self.notes.len()));
         }
     }
