@@ -101,6 +101,9 @@ impl Output {
     }
 }
 
+/// Bytes of schemas beyond which a worker gives its buffers back.
+const KEPT: usize = 1 << 20;
+
 /// Converts files one after the other and keeps its buffers.
 #[derive(Debug)]
 pub(crate) struct Worker<'e> {
@@ -127,6 +130,15 @@ impl<'e> Worker<'e> {
 
     /// Converts a file.
     pub(crate) fn file(&mut self, input: &Input) -> FileResult {
+        let result = self.convert(input);
+        if self.arena.allocated_bytes() > KEPT {
+            // Few files are large: what they needed is not kept for the others.
+            *self = Worker::new(self.context);
+        }
+        result
+    }
+
+    fn convert(&mut self, input: &Input) -> FileResult {
         let Worker { context, reader, tape, arena, lines, scratch } = self;
         lines.clear();
         let name = input.name();
