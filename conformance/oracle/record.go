@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,36 +29,45 @@ func runRecord(args []string, _ io.Reader, _ *bufio.Writer) error {
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
 		return err
 	}
-	if err := recordCRDs(filepath.Join(corpus, "crds"), outDir); err != nil {
+	roots := []string{filepath.Join(corpus, "crds"), filepath.Join(corpus, "refused")}
+	if err := recordCRDs(roots, outDir); err != nil {
 		return err
 	}
 	return recordYAML(filepath.Join(corpus, "yaml", "cases.ndjson"))
 }
 
-// recordCRDs writes crds.ndjson.gz, a line per file in the order of paths, and merged.ndjson.gz, the documents of the
-// folders rules and realistic taken together.
-func recordCRDs(dir, outDir string) error {
-	files, err := yamlFiles(dir)
-	if err != nil {
-		return err
+// mergedFolders are the folders whose CRDs are merged into one set of documents.
+var mergedFolders = []string{"rules", "realistic", "clash"}
+
+// recordCRDs writes crds.ndjson.gz, a line per file in the order of paths below the roots, and merged.ndjson.gz, the
+// documents of mergedFolders taken together.
+func recordCRDs(roots []string, outDir string) error {
+	byID := map[string]string{}
+	for _, root := range roots {
+		files, err := yamlFiles(root)
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			path, err := filepath.Rel(root, file)
+			if err != nil {
+				return err
+			}
+			byID[filepath.ToSlash(path)] = file
+		}
 	}
 	var lines bytes.Buffer
 	var published []manifest
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		text, err := os.ReadFile(byID[id])
 		if err != nil {
 			return err
 		}
-		path, err := filepath.Rel(dir, file)
-		if err != nil {
-			return err
-		}
-		id := filepath.ToSlash(path)
 		manifests := readManifests(string(text))
 		if err := encodeLine(&lines, answerRecord{ID: id, CRDs: answerManifests(manifests, allAnswers)}); err != nil {
 			return err
 		}
-		if strings.HasPrefix(id, "rules/") || strings.HasPrefix(id, "realistic/") {
+		if folder, _, _ := strings.Cut(id, "/"); slices.Contains(mergedFolders, folder) {
 			published = append(published, manifests...)
 		}
 	}

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 #[derive(Deserialize)]
+#[allow(clippy::struct_field_names)]
 struct Record<'r> {
     record: String,
     #[serde(default)]
@@ -69,7 +70,7 @@ fn lines<'r>(text: &'r [u8], file: &Path, table: &mut Table) -> Vec<Record<'r>> 
         match serde_json::from_slice(line) {
             Ok(record) => out.push(record),
             Err(error) => {
-                table.add("records", &format!("{}:{}", file.display(), i + 1), Verdict::Missing(error.to_string()))
+                table.add("records", &format!("{}:{}", file.display(), i + 1), Verdict::Missing(error.to_string()));
             }
         }
     }
@@ -118,8 +119,8 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
         version_index = 0;
         current = None;
         match (record.record.as_str(), answer) {
-            ("unreadable", Some(Answer::Unreadable(_))) | ("unreadable", None) => {
-                table.add("reading", &label, Verdict::Equal)
+            ("unreadable", Some(Answer::Unreadable(_)) | None) => {
+                table.add("reading", &label, Verdict::Equal);
             }
             ("unreadable", Some(Answer::Crd(_))) => {
                 let theirs = record.error.clone().unwrap_or_default();

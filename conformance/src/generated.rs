@@ -45,7 +45,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     generated(plan, &mut Oracle::start(&program, &["yaml"])?, &documents(), compare_yaml, &mut table)?;
     let mut oracle = Oracle::start(&program, &["answer"])?;
     let compare = |id: &str, text: &str, answer: FileAnswer, table: &mut Table| {
-        compare_stream(id, text, &answer, &publisher, table)
+        compare_stream(id, text, &answer, &publisher, table);
     };
     generated(plan, &mut oracle, &streams(&manifests()), compare, &mut table)?;
     Ok(table)
@@ -107,6 +107,7 @@ fn compare_stream(id: &str, text: &str, theirs: &FileAnswer, publisher: &Publish
     }
 }
 
+#[allow(clippy::needless_pass_by_value)]
 fn compare_yaml(id: &str, text: &str, theirs: YamlAnswer, table: &mut Table) {
     let verdict = match (first_document(text), &theirs.json) {
         (Ok(ours), Some(theirs)) if ours == *theirs => Verdict::Equal,

@@ -1,4 +1,5 @@
 //! Reading recorded answers.
+#![allow(clippy::format_push_string, clippy::format_collect)]
 
 use std::fs;
 use std::io::{self, Read};

@@ -20,6 +20,7 @@ pub fn compare(publisher: Option<&Publisher>, known: Known) -> io::Result<Table>
     let mut table = Table::new("corpus", known);
     let recorded = kubeshape_corpus::answers()?;
     let own;
+    #[allow(clippy::single_match_else)]
     let publisher = match publisher {
         Some(publisher) => publisher,
         None => {

@@ -1,4 +1,5 @@
 //! The table: a row per kind of answer.
+#![allow(clippy::format_push_string, clippy::needless_pass_by_value)]
 
 use crate::known::Known;
 use std::collections::{BTreeMap, BTreeSet};

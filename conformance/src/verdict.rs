@@ -1,4 +1,5 @@
 //! Comparing one answer with a recorded one.
+#![allow(clippy::format_push_string)]
 
 use crate::golden;
 use crate::table::Verdict;

@@ -42,27 +42,28 @@ impl File {
 
     /// Whether the file belongs to the folders that are merged.
     pub fn is_merged(&self) -> bool {
-        self.id.starts_with("rules/") || self.id.starts_with("realistic/")
+        ["rules/", "realistic/", "clash/"].iter().any(|folder| self.id.starts_with(folder))
     }
 }
 
-/// All files below `crds/` in the order of their paths.
+/// All files below `crds/` and `refused/` in the order of their paths there.
 ///
 /// # Errors
 /// The folder cannot be read.
 pub fn files() -> io::Result<Vec<File>> {
-    let root = folder().join("crds");
     let mut out = Vec::new();
-    let mut folders = vec![root.clone()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let below = path.strip_prefix(&root).unwrap_or(&path);
-                let id = below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
-                out.push(File { id, bytes: fs::read(&path)? });
+    for root in ["crds", "refused"].map(|name| folder().join(name)) {
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder)? {
+                let path = entry?.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let below = path.strip_prefix(&root).unwrap_or(&path);
+                    let id = below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+                    out.push(File { id, bytes: fs::read(&path)? });
+                }
             }
         }
     }

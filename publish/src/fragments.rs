@@ -243,6 +243,10 @@ impl MergeV2 {
     /// # Errors
     /// Those of `sink`.
     pub fn finish_to<E>(self, base: &Base, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        if self.parts.is_empty() {
+            // Upstream lays nothing onto a document that has no paths yet.
+            return sink(br#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"unversioned"},"paths":null}"#);
+        }
         let mut piece = Vec::new();
         let mut written = Ok(());
         let mut give = |piece: &mut Vec<u8>| {

@@ -80,6 +80,7 @@ codes! {
     Skipped = 1009, Warning, "A document is skipped, because it is no CustomResourceDefinition.";
     NoVersions = 1010, Error, "The CustomResourceDefinition has no version.";
     WrongApiVersion = 1011, Error, "The apiVersion of the CustomResourceDefinition is not known.";
+    IgnoredText = 1012, Warning, "Text behind the document's value is read past without a word.";
     // 2xxx: what OpenAPI v2 does not carry
     V2Junctor = 2001, Widened, "OpenAPI v2 drops allOf, oneOf, anyOf and not.";
     V2Nullable = 2002, Widened, "OpenAPI v2 drops the type of a nullable value, its properties and items.";

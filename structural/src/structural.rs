@@ -54,7 +54,7 @@ const MAX_REASONS: usize = 100;
 /// ```
 pub fn usable<'a>(schema: Option<&'a Schema<'a>>, at: u32) -> Converted<'a, Option<Structural<'a>>> {
     let Some(schema) = schema else {
-        return Converted { value: None, notes: vec![Note::new(Code::NoSchema, at, "")] };
+        return Converted { value: None, notes: vec![Note::new(Code::NoSchema, at, "found no openAPIV3Schema")] };
     };
     let mut reasons = Reasons { notes: Vec::new(), more: 0 };
     unknown_types(schema, &Step::Root, &mut reasons);

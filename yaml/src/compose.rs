@@ -447,7 +447,7 @@ impl Composer<'_> {
             _ => 0.99 - 0.89 * ((decoded - LOW) as f64 / (HIGH - LOW) as f64),
         };
         if aliased as f64 / decoded as f64 > allowed {
-            return Err(Fault::new(
+            return Err(Fault::limit(
                 at,
                 "too many of the document's nodes come through aliases, which Kubernetes refuses",
             ));

@@ -179,6 +179,12 @@ impl<'e> Worker<'e> {
             let (crds, others) = manifests(root);
             out.found |= !crds.is_empty();
             out.skip(&others, &mut Places { context, name: &name, document, lines });
+            if let Some(range) = stream.ignored() {
+                let position = kubeshape_yaml::Position::of(source, range.start);
+                let excerpt = lines.excerpt(source, range.start..range.start + 1);
+                let detail = "expected the end of the document or `---`".to_owned();
+                out.say(context, Code::IgnoredText, &name, Some((position.line, position.column, excerpt)), detail);
+            }
             for manifest in crds {
                 let mut places = Places { context, name: &name, document, lines };
                 if let Err(fatal) = out.convert(manifest, &mut places, arena, scratch) {
@@ -270,6 +276,18 @@ impl FileResult {
         detail: String,
     ) {
         self.failed = true;
+        self.say(context, code, name, place, detail);
+    }
+
+    /// A finding about no node.
+    fn say(
+        &mut self,
+        context: &Context<'_>,
+        code: Code,
+        name: &str,
+        place: Option<(usize, usize, Excerpt)>,
+        detail: String,
+    ) {
         let mut notes = Notes::default();
         notes.tally.count(code.kind());
         if context.report {

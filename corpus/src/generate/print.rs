@@ -1,4 +1,5 @@
 //! Printing values as YAML.
+#![allow(clippy::format_push_string, clippy::nonminimal_bool)]
 
 use super::tree::{Style, Tree};
 
@@ -7,7 +8,7 @@ pub(super) fn document(tree: &Tree, style: Style) -> String {
     let mut printer = Printer { out: String::new(), style, choices: style.choices | 1 };
     match tree {
         Tree::Map(members) if !members.is_empty() && style.flow_from > 0 && !style.json => {
-            printer.block_map(members, 0, 0)
+            printer.block_map(members, 0, 0);
         }
         Tree::Seq(items) if !items.is_empty() && style.flow_from > 0 && !style.json => printer.block_seq(items, 0, 0),
         tree => printer.flow(tree),
@@ -93,9 +94,9 @@ impl Printer {
                     self.out.pop();
                 }
                 if block {
-                    self.leaf(value)
+                    self.leaf(value);
                 } else {
-                    self.flow(value)
+                    self.flow(value);
                 }
                 if self.choose(40) == 0 {
                     self.out.push_str(" # it's a comment");
@@ -192,7 +193,7 @@ impl Printer {
                 '\n' => self.out.push_str("\\n"),
                 '\t' => self.out.push_str("\\t"),
                 c if c < ' ' || matches!(c, '\u{7f}'..='\u{9f}' | '\u{FEFF}') => {
-                    self.out.push_str(&format!("\\x{:02x}", u32::from(c) & 0xff))
+                    self.out.push_str(&format!("\\x{:02x}", u32::from(c) & 0xff));
                 }
                 c if c > '\u{7f}' && self.choose(3) == 0 => match u32::from(c) {
                     code @ 0..=0xffff => self.out.push_str(&format!("\\u{code:04x}")),

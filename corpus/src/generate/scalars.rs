@@ -169,7 +169,7 @@ pub(super) fn number() -> BoxedStrategy<Tree> {
         2 => select(NUMBERS).prop_map(Tree::plain),
         1 => any::<f64>().prop_filter("finite", |n| n.is_finite()).prop_map(|n| Tree::Plain(format!("{n:e}"))),
         1 => any::<i64>().prop_map(|n| Tree::Plain(n.to_string())),
-        1 => (-1_000_000i64..1_000_000, 0u32..8).prop_map(|(n, e)| Tree::Plain(format!("{}", n as f64 / 10f64.powi(e as i32)))),
+        1 => (-1_000_000i32..1_000_000, 0i32..8).prop_map(|(n, e)| Tree::Plain(format!("{}", f64::from(n) / 10f64.powi(e)))),
     ]
     .boxed()
 }

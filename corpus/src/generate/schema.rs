@@ -113,7 +113,7 @@ fn annotations() -> BoxedStrategy<Member> {
 }
 
 /// What makes a schema odd or keeps it from being structural.
-fn oddities(inner: BoxedStrategy<Tree>) -> BoxedStrategy<Member> {
+fn oddities(inner: &BoxedStrategy<Tree>) -> BoxedStrategy<Member> {
     let named = prop::collection::vec((name(), inner.clone()), 0..3).prop_map(Tree::map).boxed();
     prop_oneof![
         member("id", text().prop_map(Tree::Text).boxed()),
@@ -319,7 +319,7 @@ fn more(care: Care, inner: Option<BoxedStrategy<Tree>>) -> BoxedStrategy<Vec<Mem
         return usual.boxed();
     }
     let inner = inner.unwrap_or_else(|| Just(Tree::map(vec![typed("string")])).boxed());
-    let odd = prop::collection::vec(oddities(inner), 1..2);
+    let odd = prop::collection::vec(oddities(&inner), 1..2);
     (usual, prop::option::weighted(0.03, odd))
         .prop_map(|(mut members, odd)| {
             members.extend(odd.unwrap_or_default());

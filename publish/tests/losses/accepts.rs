@@ -44,6 +44,7 @@ pub(crate) fn check(case: &Case<'_, '_>, values: u64, counts: &mut Counts) {
     }
 }
 
+#[allow(clippy::result_large_err)]
 fn validator(case: &Case<'_, '_>, schema: &Value) -> Validator {
     let translated = translate(schema);
     let options = || jsonschema::options().with_draft(Draft::Draft4).should_validate_formats(false).clone();
