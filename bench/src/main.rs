@@ -14,7 +14,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 use work::{Counts, Scratch, Work};
 
-
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {

@@ -39,7 +39,12 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
         // The originals are slow and steady: two rounds are enough.
         for shape in SHAPES.iter().filter(|_| round < 2) {
             for jobs in [1, cores] {
-                keep(&mut best, &format!("go-{shape}"), jobs, oracle.as_deref().and_then(|o| theirs(o, shape, jobs, path)));
+                keep(
+                    &mut best,
+                    &format!("go-{shape}"),
+                    jobs,
+                    oracle.as_deref().and_then(|o| theirs(o, shape, jobs, path)),
+                );
             }
         }
     }
@@ -105,14 +110,29 @@ fn print(best: &BTreeMap<(String, usize), Measured>, cores: usize) {
     let seconds = |name: &str, jobs| get(name, jobs).map(|m| m.seconds);
     let memory = |name: &str, jobs| get(name, jobs).map(|m| m.memory);
     for shape in SHAPES {
-        ratio(format!("{shape}: times Go's throughput, one core"), seconds(&format!("go-{shape}"), 1), seconds(shape, 1), "at least 40, aim at 60");
+        ratio(
+            format!("{shape}: times Go's throughput, one core"),
+            seconds(&format!("go-{shape}"), 1),
+            seconds(shape, 1),
+            "at least 40, aim at 60",
+        );
     }
     ratio("v3: share of saphyr-parser's events".to_owned(), seconds("v3", 1), seconds("saphyr", 1), "less than 0.5");
     for shape in SHAPES {
-        ratio(format!("{shape}: times our floor"), seconds(shape, 1), seconds(&format!("floor-{shape}"), 1), "at most 1.6");
+        ratio(
+            format!("{shape}: times our floor"),
+            seconds(shape, 1),
+            seconds(&format!("floor-{shape}"), 1),
+            "at most 1.6",
+        );
     }
     for shape in SHAPES {
-        ratio(format!("{shape}: peak memory as a share of Go's"), memory(shape, 1), memory(&format!("go-{shape}"), 1), "at most 0.2");
+        ratio(
+            format!("{shape}: peak memory as a share of Go's"),
+            memory(shape, 1),
+            memory(&format!("go-{shape}"), 1),
+            "at most 0.2",
+        );
     }
     for shape in SHAPES {
         ratio(format!("{shape}: one core over {cores}"), seconds(shape, 1), seconds(shape, cores), "at least 1.7");

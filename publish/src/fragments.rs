@@ -5,10 +5,10 @@ use crate::base::Base;
 use crate::operations::Place;
 use crate::paths::Dialect;
 use crate::resource::{Profile, write_member};
+use crate::template::Fill;
 use kubeshape_convert::v2::merge::{MergeError, Merged, Overlay, merge};
 use kubeshape_schema::order;
 use kubeshape_schema::print::Style;
-use crate::template::Fill;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -181,15 +181,23 @@ fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> R
     all.extend(own);
     let mut out = Vec::new();
     out.extend_from_slice(V3_HEAD);
-    in_order(paths, |path| &path.name, |path, first| {
-        write_member(first, &path.name, Dialect::V3, &mut out);
-        path.write(base, &mut out);
-    });
+    in_order(
+        paths,
+        |path| &path.name,
+        |path, first| {
+            write_member(first, &path.name, Dialect::V3, &mut out);
+            path.write(base, &mut out);
+        },
+    );
     out.extend_from_slice(b"},\"components\":{\"schemas\":{");
-    in_order(all, |(name, _)| name, |(name, json), first| {
-        write_member(first, name, Dialect::V3, &mut out);
-        out.extend_from_slice(json);
-    });
+    in_order(
+        all,
+        |(name, _)| name,
+        |(name, json), first| {
+            write_member(first, name, Dialect::V3, &mut out);
+            out.extend_from_slice(json);
+        },
+    );
     out.extend_from_slice(b"}}}");
     Ok(out)
 }
@@ -255,24 +263,33 @@ impl MergeV2 {
             }
             piece.clear();
         };
-        piece.extend_from_slice(b"{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"unversioned\"}");
+        piece
+            .extend_from_slice(b"{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"unversioned\"}");
         piece.extend_from_slice(b",\"paths\":{");
-        in_order(self.parts.values().flat_map(|part| &part.paths).collect(), |path| &path.name, |path, first| {
-            write_member(first, &path.name, Dialect::V2, &mut piece);
-            path.write(base, &mut piece);
-            give(&mut piece);
-        });
+        in_order(
+            self.parts.values().flat_map(|part| &part.paths).collect(),
+            |path| &path.name,
+            |path, first| {
+                write_member(first, &path.name, Dialect::V2, &mut piece);
+                path.write(base, &mut piece);
+                give(&mut piece);
+            },
+        );
         piece.push(b'}');
         for (key, members) in [("definitions", self.definitions(base)), ("parameters", self.parameters(base))] {
             if members.is_empty() {
                 continue;
             }
             piece.extend_from_slice(format!(",\"{key}\":{{").as_bytes());
-            in_order(members, |(name, _)| name, |(name, json), first| {
-                write_member(first, name, Dialect::V2, &mut piece);
-                piece.extend_from_slice(json);
-                give(&mut piece);
-            });
+            in_order(
+                members,
+                |(name, _)| name,
+                |(name, json), first| {
+                    write_member(first, name, Dialect::V2, &mut piece);
+                    piece.extend_from_slice(json);
+                    give(&mut piece);
+                },
+            );
             piece.push(b'}');
         }
         piece.push(b'}');
@@ -291,7 +308,8 @@ impl MergeV2 {
             path.write(base, &mut json);
             (path.name.clone(), json)
         });
-        let owned = |members: Vec<(&str, &[u8])>| members.into_iter().map(|(n, json)| (n.to_owned(), json.to_vec())).collect();
+        let owned =
+            |members: Vec<(&str, &[u8])>| members.into_iter().map(|(n, json)| (n.to_owned(), json.to_vec())).collect();
         let overlay = Overlay {
             paths: paths.collect(),
             definitions: owned(self.definitions(base)),

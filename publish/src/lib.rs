@@ -16,7 +16,9 @@ mod smd;
 mod template;
 
 pub use base::{Base, BaseError};
-pub use fragments::{Fragment, GroupVersionDocument, MergeConflict, MergeV2, MergeV3, PathPart, V2Form, V2Fragments, V3Fragments};
-pub use resource::{Options, Profile, Publisher, Resource, ResourceVersion, Shape};
+pub use fragments::{
+    Fragment, GroupVersionDocument, MergeConflict, MergeV2, MergeV3, PathPart, V2Form, V2Fragments, V3Fragments,
+};
 pub use kubeshape_convert::v2::merge::{MergeError, Merged};
+pub use resource::{Options, Profile, Publisher, Resource, ResourceVersion, Shape};
 pub use smd::{SmdCompat, SmdError};

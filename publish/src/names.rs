@@ -139,9 +139,15 @@ mod tests {
 
     #[test]
     fn the_article_follows_the_first_and_the_last_letter() {
-        for (kind, expected) in
-            [("Apple", "an Apple"), ("Class", "a Class"), ("News", "News"), ("Foo", "a Foo"), ("S", "a S"), ("s", "s"), ("DNS", "a DNS")]
-        {
+        for (kind, expected) in [
+            ("Apple", "an Apple"),
+            ("Class", "a Class"),
+            ("News", "News"),
+            ("Foo", "a Foo"),
+            ("S", "a S"),
+            ("s", "s"),
+            ("DNS", "a DNS"),
+        ] {
             assert_eq!(with_article(kind), expected);
         }
     }

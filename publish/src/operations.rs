@@ -129,7 +129,8 @@ pub(crate) enum Place {
     Scale,
 }
 
-pub(crate) const PLACES: [Place; 5] = [Place::AllNamespaces, Place::Collection, Place::Item, Place::Status, Place::Scale];
+pub(crate) const PLACES: [Place; 5] =
+    [Place::AllNamespaces, Place::Collection, Place::Item, Place::Status, Place::Scale];
 
 /// One path with its operations.
 #[derive(Clone, Debug)]
@@ -347,7 +348,9 @@ fn hoist(item: &mut PathItem) {
     let common: Vec<Parameter> = first
         .parameters
         .iter()
-        .filter(|p| item.operations.iter().all(|o| o.parameters.iter().any(|q| (q.name, q.location) == (p.name, p.location))))
+        .filter(|p| {
+            item.operations.iter().all(|o| o.parameters.iter().any(|q| (q.name, q.location) == (p.name, p.location)))
+        })
         .cloned()
         .collect();
     for operation in &mut item.operations {

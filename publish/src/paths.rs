@@ -49,7 +49,11 @@ impl Paths {
             printer.out.clear();
             printer.item(&item);
             let text = String::from_utf8_lossy(&printer.out).into_owned();
-            paths.push(PathTemplate { place: item.place, key: Template::parse(&item.path), item: Template::parse(&text) });
+            paths.push(PathTemplate {
+                place: item.place,
+                key: Template::parse(&item.path),
+                item: Template::parse(&text),
+            });
         }
         Paths { paths, parameters: printer.shared.by_name.into_iter().collect() }
     }
@@ -103,9 +107,9 @@ impl Shared {
 /// The first six bytes of the 64-bit FNV-1 hash in base64url.
 fn short_hash(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(*byte)
-    });
+    let hash = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| hash.wrapping_mul(0x0000_0100_0000_01b3) ^ u64::from(*byte));
     (0..8).map(|i| ALPHABET[(hash >> (58 - 6 * i)) as usize & 63] as char).collect()
 }
 
@@ -259,7 +263,11 @@ impl Printer {
 
     fn parameter(&mut self, parameter: &Parameter) {
         if self.dialect == Dialect::V3 {
-            self.raw(&format!("{{\"name\":\"{}\",\"in\":\"{}\",\"description\":", parameter.name, parameter.location.name()));
+            self.raw(&format!(
+                "{{\"name\":\"{}\",\"in\":\"{}\",\"description\":",
+                parameter.name,
+                parameter.location.name()
+            ));
             self.text(&parameter.description);
             if parameter.location == In::Path {
                 self.raw(",\"required\":true");
@@ -279,8 +287,9 @@ impl Printer {
     fn body_parameter(&mut self, (model, required): (Model, bool)) {
         let definition = model.definition();
         let required = if required { ",\"required\":true" } else { "" };
-        let printed =
-            format!("{{\"name\":\"body\",\"in\":\"body\"{required},\"schema\":{{\"$ref\":\"#/definitions/{definition}\"}}}}");
+        let printed = format!(
+            "{{\"name\":\"body\",\"in\":\"body\"{required},\"schema\":{{\"$ref\":\"#/definitions/{definition}\"}}}}"
+        );
         if definition.starts_with("io.k8s.apimachinery") {
             self.shared_parameter("body", printed.as_bytes(), printed.clone().into_bytes());
         } else {
@@ -297,7 +306,9 @@ impl Printer {
 fn v2_parameter(parameter: &Parameter, escape: Escape) -> Vec<u8> {
     let mut out = format!("{{\"uniqueItems\":true,\"type\":\"{}\",\"description\":", parameter.ty).into_bytes();
     string(&mut out, &parameter.description, escape);
-    out.extend_from_slice(format!(",\"name\":\"{}\",\"in\":\"{}\"", parameter.name, parameter.location.name()).as_bytes());
+    out.extend_from_slice(
+        format!(",\"name\":\"{}\",\"in\":\"{}\"", parameter.name, parameter.location.name()).as_bytes(),
+    );
     if parameter.location == In::Path {
         out.extend_from_slice(b",\"required\":true");
     }

@@ -186,7 +186,9 @@ impl<'a> Resource<'a> {
         models.sort_by(|a, b| a.0.cmp(b.0));
         let base = &self.publisher.base;
         let (preserve, compat) = (self.crd.preserve_unknown_fields, self.publisher.options.smd_compat);
-        if self.crd.names.kind == self.crd.names.list_kind || models.iter().any(|(name, _)| base.definition(name).is_some()) {
+        if self.crd.names.kind == self.crd.names.list_kind
+            || models.iter().any(|(name, _)| base.definition(name).is_some())
+        {
             return smd::build(&models, &self.shared_types(&models, scale), scale, preserve, compat);
         }
         smd::build(&models, &base.smd, scale, preserve, compat)
@@ -361,7 +363,8 @@ impl<'a> ResourceVersion<'a> {
         let fill = Arc::new(fill);
         let namespaced = self.namespaced();
         let paths = self.publisher.base.paths(dialect, namespaced).sorted(&raw, |place| self.has(place));
-        let parts = paths.into_iter().map(|(name, path)| PathPart::new(name, path.place, namespaced, dialect, fill.clone()));
+        let parts =
+            paths.into_iter().map(|(name, path)| PathPart::new(name, path.place, namespaced, dialect, fill.clone()));
         parts.collect()
     }
 
@@ -536,4 +539,3 @@ fn each_child<'a>(s: &Schema<'a>, mut f: impl FnMut(&Schema<'a>)) {
     s.item().into_iter().for_each(&mut f);
     s.additional_schema().into_iter().for_each(&mut f);
 }
-

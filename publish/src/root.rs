@@ -172,7 +172,8 @@ fn embedded_texts<'a>(texts: &Texts, arena: &'a Bump) -> (&'a str, &'a str) {
     let first = texts.api_version.split(". ").next().unwrap_or_default();
     let first = first.strip_prefix("APIVersion").unwrap_or(first);
     let api_version = format!("apiVersion{first}. {}", more(&texts.api_version));
-    let kind = format!("kind is a string value representing the type of this object. In CamelCase. {}", more(&texts.kind));
+    let kind =
+        format!("kind is a string value representing the type of this object. In CamelCase. {}", more(&texts.kind));
     (arena.alloc_str(&api_version), arena.alloc_str(&kind))
 }
 
@@ -207,7 +208,14 @@ fn restricted<'a>(s: &Schema<'a>, code: Code, notes: &mut Vec<Note<'a>>) {
     for (name, ty) in [("apiVersion", Type::String), ("kind", Type::String), ("metadata", Type::Object)] {
         let Some(own) = s.property(name) else { continue };
         // A bare type says what the published property says; a description is only replaced.
-        let bare = Schema { ty, at: own.at, flags: own.flags, subtree: own.subtree, description: own.description, ..Schema::default() };
+        let bare = Schema {
+            ty,
+            at: own.at,
+            flags: own.flags,
+            subtree: own.subtree,
+            description: own.description,
+            ..Schema::default()
+        };
         let nullable = own.flags.any(Flags::NULLABLE);
         let typeless = Schema { ty: Type::Absent, ..bare };
         if nullable || (*own != bare && *own != typeless) {

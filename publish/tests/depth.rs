@@ -55,7 +55,12 @@ fn nested_items_are_published() {
 
 #[test]
 fn nested_properties_are_published() {
-    publish(&nested(250, r#"{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"a":"#, r#"{"type":"string","default":"x"}"#, "}}"));
+    publish(&nested(
+        250,
+        r#"{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"a":"#,
+        r#"{"type":"string","default":"x"}"#,
+        "}}",
+    ));
 }
 
 #[test]

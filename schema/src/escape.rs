@@ -116,10 +116,8 @@ mod tests {
         for pad in 0..70 {
             let pad = "x".repeat(pad);
             let text = format!("{pad}\u{1}<>&\"\\\n\r\t\u{8}\u{c}\u{7f}\u{2028}\u{2029}\u{2026}é{pad}");
-            let expected = format!(
-                r#""{pad}\u0001\u003c\u003e\u0026\"\\\n\r\t\b\f{}\u2028\u2029{}é{pad}""#,
-                '\u{7f}', '\u{2026}'
-            );
+            let expected =
+                format!(r#""{pad}\u0001\u003c\u003e\u0026\"\\\n\r\t\b\f{}\u2028\u2029{}é{pad}""#, '\u{7f}', '\u{2026}');
             assert_eq!(html(&text), expected);
         }
     }

@@ -33,5 +33,5 @@ pub mod read;
 
 pub use bumpalo::Bump;
 pub use json::Json;
-pub use node::{Additional, Dependency, Extra, ExternalDocs, Flags, Items, Property, Rule, Schema, Type};
+pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 pub use note::{Code, Converted, Note, NoteKind};

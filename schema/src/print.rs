@@ -197,7 +197,8 @@ impl Printer<'_> {
         let e = s.extra();
         let mut others = e.extensions.iter().peekable();
         let mut before = |p: &mut Self, name: &str| {
-            while let Some((key, value)) = others.next_if(|(key, _)| name.is_empty() || order::utf16(key, name).is_lt()) {
+            while let Some((key, value)) = others.next_if(|(key, _)| name.is_empty() || order::utf16(key, name).is_lt())
+            {
                 p.any_key(key);
                 value.print(p.out, p.style.escape);
             }

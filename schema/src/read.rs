@@ -5,7 +5,7 @@
 //! absent, a value of the wrong type is an error, an unknown field is dropped.
 
 use crate::json::Json;
-use crate::node::{Additional, Dependency, Extra, ExternalDocs, Flags, Items, Property, Rule, Schema, Type};
+use crate::node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 use crate::note::{Code, Note};
 use crate::order;
 use bumpalo::{Bump, collections::Vec as BumpVec};

@@ -312,7 +312,10 @@ impl<'c> Commit<'c> {
                 let output = match &self.plan.destination {
                     Destination::Folder(folder) => {
                         let target = folder.join(&name);
-                        Output::Staged(self.stage.write_pieces(target, |sink| merge.finish_to(engine.base(), sink))?, name)
+                        Output::Staged(
+                            self.stage.write_pieces(target, |sink| merge.finish_to(engine.base(), sink))?,
+                            name,
+                        )
                     }
                     _ => Output::Held(merge.finish(engine.base()), name),
                 };

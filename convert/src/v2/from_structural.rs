@@ -40,13 +40,29 @@ fn reduce<'a>(s: &Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<
     if s.flags.any(Flags::JUNCTOR) {
         let e = s.extra();
         let code = if is_int_or_string(s) { Code::V2IntOrString } else { Code::V2Junctor };
-        lose(code, named(&[("allOf", !e.all_of.is_empty()), ("oneOf", !e.one_of.is_empty()), ("anyOf", !e.any_of.is_empty()), ("not", e.not.is_some())]));
+        lose(
+            code,
+            named(&[
+                ("allOf", !e.all_of.is_empty()),
+                ("oneOf", !e.one_of.is_empty()),
+                ("anyOf", !e.any_of.is_empty()),
+                ("not", e.not.is_some()),
+            ]),
+        );
         t.extra = Some(arena.alloc(Extra { all_of: &[], one_of: &[], any_of: &[], not: None, ..*e }));
         t.flags = t.flags.without(Flags::JUNCTOR);
         changed = true;
     }
     if s.flags.any(Flags::NULLABLE) {
-        lose(Code::V2Nullable, named(&[("nullable", true), ("type", s.ty != Type::Absent), ("items", s.items.is_some()), ("properties", !s.properties.is_empty())]));
+        lose(
+            Code::V2Nullable,
+            named(&[
+                ("nullable", true),
+                ("type", s.ty != Type::Absent),
+                ("items", s.items.is_some()),
+                ("properties", !s.properties.is_empty()),
+            ]),
+        );
         t.ty = Type::Absent;
         t.flags = t.flags.without(Flags::NULLABLE);
         t.items = None;
@@ -145,7 +161,8 @@ mod tests {
         let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("readable");
         stream.next(&mut tape).expect("a document").expect("YAML");
         let arena = Bump::new();
-        let schema = read::Reader::new(&arena, read::Unknown::Warn).schema(tape.document(source).root().expect("a root"));
+        let schema =
+            read::Reader::new(&arena, read::Unknown::Warn).schema(tape.document(source).root().expect("a root"));
         let schema = &*arena.alloc(schema);
         let mut notes = Vec::new();
         let reduced = from_structural(schema, &arena, Some(&mut notes));
@@ -157,15 +174,21 @@ mod tests {
 
     #[test]
     fn a_nullable_value_loses_type_properties_and_items_and_is_not_required() {
-        let (out, notes) = v2("{type: object, required: [a, c], properties: {a: {type: string, nullable: true}, c: {type: string}}}");
+        let (out, notes) =
+            v2("{type: object, required: [a, c], properties: {a: {type: string, nullable: true}, c: {type: string}}}");
         assert_eq!(out, r#"{"type":"object","required":["c"],"properties":{"a":{},"c":{"type":"string"}}}"#);
         assert_eq!(notes, ["KS2006 a", "KS2002 nullable, type"]);
     }
 
     #[test]
     fn a_value_that_lost_its_properties_keeps_required() {
-        let (out, _) = v2("{type: object, properties: {p: {type: object, nullable: true, required: [a], properties: {a: {nullable: true, type: string}}}, q: {type: object, required: [x, x, z], properties: {x: {type: string, nullable: true}}}}}");
-        assert_eq!(out, r#"{"type":"object","properties":{"p":{"required":["a"]},"q":{"type":"object","required":["z"],"properties":{"x":{}}}}}"#);
+        let (out, _) = v2(
+            "{type: object, properties: {p: {type: object, nullable: true, required: [a], properties: {a: {nullable: true, type: string}}}, q: {type: object, required: [x, x, z], properties: {x: {type: string, nullable: true}}}}}",
+        );
+        assert_eq!(
+            out,
+            r#"{"type":"object","properties":{"p":{"required":["a"]},"q":{"type":"object","required":["z"],"properties":{"x":{}}}}}"#
+        );
     }
 
     #[test]
@@ -183,7 +206,10 @@ mod tests {
     #[test]
     fn what_needs_no_change_is_shared() {
         let (out, notes) = v2("{type: object, properties: {a: {type: array, items: {type: integer, format: int64}}}}");
-        assert_eq!(out, r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"integer","format":"int64"}}}}"#);
+        assert_eq!(
+            out,
+            r#"{"type":"object","properties":{"a":{"type":"array","items":{"type":"integer","format":"int64"}}}}"#
+        );
         assert!(notes.is_empty());
     }
 }

@@ -45,7 +45,9 @@ pub enum MergeError {
     #[error("found no `swagger: \"2.0\"` at the root; give an OpenAPI v2 document")]
     NotSwagger,
     /// Upstream keeps paths by prefix and then finds one twice; only where faults are kept.
-    #[error("unable to merge: duplicated path {0}; the server's document would not change until it is gone (use --profile faithful to merge all the same)")]
+    #[error(
+        "unable to merge: duplicated path {0}; the server's document would not change until it is gone (use --profile faithful to merge all the same)"
+    )]
     DuplicatePath(String),
 }
 
@@ -158,8 +160,14 @@ fn compact(node: Node<'_>, out: &mut Vec<u8>) {
 }
 
 /// Takes away paths that the document has, and the definitions that only they used.
-fn filter_paths(overlay: &mut Overlay, existing: &Members, keep_faults: bool, merged: &mut Merged) -> Result<(), MergeError> {
-    let conflicts: BTreeSet<String> = overlay.paths.keys().filter(|path| existing.contains_key(*path)).cloned().collect();
+fn filter_paths(
+    overlay: &mut Overlay,
+    existing: &Members,
+    keep_faults: bool,
+    merged: &mut Merged,
+) -> Result<(), MergeError> {
+    let conflicts: BTreeSet<String> =
+        overlay.paths.keys().filter(|path| existing.contains_key(*path)).cloned().collect();
     if conflicts.is_empty() {
         return Ok(());
     }
@@ -249,7 +257,11 @@ fn equal(a: &[u8], b: &[u8], modulo_kinds: bool) -> bool {
         with_value(b, |b| match (a, b) {
             (Json::Object(a), Json::Object(b)) if modulo_kinds => {
                 let kept = |members: &[(&str, Json<'_>)]| {
-                    members.iter().filter(|(key, _)| *key != KINDS).map(|(k, v)| format!("{k}{v:?}")).collect::<Vec<_>>()
+                    members
+                        .iter()
+                        .filter(|(key, _)| *key != KINDS)
+                        .map(|(k, v)| format!("{k}{v:?}"))
+                        .collect::<Vec<_>>()
                 };
                 kept(a) == kept(b)
             }
@@ -280,7 +292,9 @@ fn rewrite(overlay: &mut Overlay, section: &str, renames: &BTreeMap<String, Stri
         return;
     }
     let escaped = |name: &str| name.replace('~', "~0").replace('/', "~1");
-    for json in [&mut overlay.paths, &mut overlay.definitions, &mut overlay.parameters].into_iter().flat_map(|m| m.values_mut()) {
+    for json in
+        [&mut overlay.paths, &mut overlay.definitions, &mut overlay.parameters].into_iter().flat_map(|m| m.values_mut())
+    {
         let mut text = String::from_utf8_lossy(json).into_owned();
         // All at once: a new name may be the old name of another member.
         for (i, (from, _)) in renames.iter().enumerate() {
@@ -308,7 +322,9 @@ fn unite_kinds(existing: &mut Vec<u8>, other: &[u8]) {
     }
     let printed = with_value(existing, |ours| {
         with_value(other, |theirs| {
-            let (Some(Json::Array(ours)), Some(Json::Array(theirs))) = (ours.get(KINDS), theirs.get(KINDS)) else { return None };
+            let (Some(Json::Array(ours)), Some(Json::Array(theirs))) = (ours.get(KINDS), theirs.get(KINDS)) else {
+                return None;
+            };
             let mut all: Vec<&Json<'_>> = ours.iter().collect();
             all.extend(theirs.iter().filter(|kind| !ours.contains(kind)));
             if all.len() == ours.len() {
@@ -396,7 +412,8 @@ mod tests {
     use super::*;
 
     fn overlay(paths: &[(&str, &str)], definitions: &[(&str, &str)]) -> Overlay {
-        let own = |members: &[(&str, &str)]| members.iter().map(|(k, v)| ((*k).to_owned(), v.as_bytes().to_vec())).collect();
+        let own =
+            |members: &[(&str, &str)]| members.iter().map(|(k, v)| ((*k).to_owned(), v.as_bytes().to_vec())).collect();
         Overlay { paths: own(paths), definitions: own(definitions), parameters: Members::new() }
     }
 
@@ -416,7 +433,10 @@ mod tests {
             r#"{"swagger":"2.0","paths":{},"definitions":{"A":{"type":"object"},"A_v2":{"type":"string"}}}"#,
             overlay(&a, &[("A", r#"{"type":"string"}"#)]),
         );
-        assert_eq!(out, r##"{"swagger":"2.0","paths":{"/x":{"$ref":"#/definitions/A_v2"}},"definitions":{"A":{"type":"object"},"A_v2":{"type":"string"}}}"##);
+        assert_eq!(
+            out,
+            r##"{"swagger":"2.0","paths":{"/x":{"$ref":"#/definitions/A_v2"}},"definitions":{"A":{"type":"object"},"A_v2":{"type":"string"}}}"##
+        );
     }
 
     #[test]
@@ -426,7 +446,10 @@ mod tests {
             &[("A", "{}"), ("B", "{}"), ("Unused", "{}")],
         );
         let out = merged(r#"{"swagger":"2.0","paths":{"/a":{"get":{}}}}"#, parts);
-        assert_eq!(out, r##"{"swagger":"2.0","paths":{"/a":{"get":{}},"/b":{"$ref":"#/definitions/B"}},"definitions":{"B":{},"Unused":{}}}"##);
+        assert_eq!(
+            out,
+            r##"{"swagger":"2.0","paths":{"/a":{"get":{}},"/b":{"$ref":"#/definitions/B"}},"definitions":{"B":{},"Unused":{}}}"##
+        );
     }
 
     #[test]
@@ -439,8 +462,17 @@ mod tests {
 
     #[test]
     fn group_version_kinds_of_equal_definitions_are_united() {
-        let parts = overlay(&[("/x", "{}")], &[("A", r#"{"x-kubernetes-group-version-kind":[{"group":"a","kind":"K","version":"v1"}]}"#)]);
-        let out = merged(r#"{"swagger":"2.0","paths":{},"definitions":{"A":{"x-kubernetes-group-version-kind":[{"group":"b","kind":"K","version":"v1"}]}}}"#, parts);
-        assert!(out.contains(r#"[{"group":"a","kind":"K","version":"v1"},{"group":"b","kind":"K","version":"v1"}]"#), "{out}");
+        let parts = overlay(
+            &[("/x", "{}")],
+            &[("A", r#"{"x-kubernetes-group-version-kind":[{"group":"a","kind":"K","version":"v1"}]}"#)],
+        );
+        let out = merged(
+            r#"{"swagger":"2.0","paths":{},"definitions":{"A":{"x-kubernetes-group-version-kind":[{"group":"b","kind":"K","version":"v1"}]}}}"#,
+            parts,
+        );
+        assert!(
+            out.contains(r#"[{"group":"a","kind":"K","version":"v1"},{"group":"b","kind":"K","version":"v1"}]"#),
+            "{out}"
+        );
     }
 }

@@ -57,7 +57,9 @@ pub(super) fn describe(definition: &mut Value, described: &Value) {
     }
     let Some(properties) = target.get_mut("properties").and_then(Value::as_object_mut) else { return };
     for (name, property) in properties {
-        if let (Some(text), Some(property)) = (described["properties"][name]["description"].as_str(), property.as_object_mut()) {
+        if let (Some(text), Some(property)) =
+            (described["properties"][name]["description"].as_str(), property.as_object_mut())
+        {
             property.insert("description".to_owned(), text.into());
         }
     }
@@ -73,7 +75,8 @@ pub(crate) fn texts(definitions: &Value) -> Texts {
         object_metadata: object["properties"]["metadata"]["description"].as_str().unwrap_or_default().to_owned(),
         list_metadata: super::text(definitions, "Status", "metadata"),
         namespace: "The namespace of the object.".to_owned(),
-        patch_field_manager: "Name of the actor that makes the change; an apply request must give it, other patches may.".to_owned(),
+        patch_field_manager:
+            "Name of the actor that makes the change; an apply request must give it, other patches may.".to_owned(),
         ..Texts::default()
     };
     let own = [

@@ -19,7 +19,9 @@ pub enum BaseError {
         error: kubeshape_yaml::Error,
     },
     /// It is no OpenAPI document.
-    #[error("{name}: found neither `openapi: 3…` nor `swagger: \"2.0\"` at the root; give OpenAPI documents of a cluster")]
+    #[error(
+        "{name}: found neither `openapi: 3…` nor `swagger: \"2.0\"` at the root; give OpenAPI documents of a cluster"
+    )]
     NotOpenApi {
         /// Name of the document.
         name: String,
@@ -169,7 +171,9 @@ impl<'a> Found<'a> {
             return;
         }
         match member("in") {
-            "path" if name == "namespace" && self.texts.namespace.is_empty() => text.clone_into(&mut self.texts.namespace),
+            "path" if name == "namespace" && self.texts.namespace.is_empty() => {
+                text.clone_into(&mut self.texts.namespace)
+            }
             "query" if name == "fieldManager" && patch => {
                 if self.texts.patch_field_manager.is_empty() {
                     text.clone_into(&mut self.texts.patch_field_manager);

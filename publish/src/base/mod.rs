@@ -142,7 +142,8 @@ impl Base {
         printed.sort_by(|a, b| kubeshape_schema::order::utf16(&a.name, &b.name));
         let paths = [Dialect::V3, Dialect::V2, Dialect::V2Served]
             .map(|dialect| [false, true].map(|namespaced| Paths::new(namespaced, &texts, dialect)));
-        let models: Vec<(&str, &Schema<'_>)> = definitions.iter().map(|(name, schema)| (name.as_str(), schema)).collect();
+        let models: Vec<(&str, &Schema<'_>)> =
+            definitions.iter().map(|(name, schema)| (name.as_str(), schema)).collect();
         Base { smd: crate::smd::MetaTypes::new(&models), texts, definitions: printed, paths }
     }
 
@@ -201,7 +202,10 @@ impl Base {
 
 /// Full names of the closed set.
 pub(crate) fn closed_set() -> impl Iterator<Item = String> {
-    META_KINDS.iter().map(|kind| format!("{META}{kind}")).chain(SCALE_KINDS.iter().map(|kind| format!("{AUTOSCALING}{kind}")))
+    META_KINDS
+        .iter()
+        .map(|kind| format!("{META}{kind}"))
+        .chain(SCALE_KINDS.iter().map(|kind| format!("{AUTOSCALING}{kind}")))
 }
 
 /// A property's description in a JSON object of definitions.
@@ -213,11 +217,8 @@ fn text(definitions: &serde_json::Value, kind: &str, property: &str) -> String {
 /// beside its siblings.
 fn to_v2<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
     let mut out = *schema;
-    let properties = schema
-        .properties
-        .iter()
-        .map(|p| Property { schema: to_v2(&p.schema, arena), ..*p })
-        .collect::<Vec<_>>();
+    let properties =
+        schema.properties.iter().map(|p| Property { schema: to_v2(&p.schema, arena), ..*p }).collect::<Vec<_>>();
     out.properties = arena.alloc_slice_copy(&properties);
     out.items = match schema.items {
         Some(Items::One(item)) => Some(Items::One(arena.alloc(to_v2(item, arena)))),
