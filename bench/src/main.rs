@@ -72,7 +72,9 @@ fn one(arguments: &[String]) -> ExitCode {
                 .collect();
             workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
         });
-        totals.into_iter().for_each(|part| counts += part);
+        for part in totals {
+            counts += part;
+        }
     }
     let seconds = start.elapsed().as_secs_f64();
     println!(

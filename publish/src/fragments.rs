@@ -207,7 +207,7 @@ fn in_order<T: Copy>(mut items: Vec<T>, name: impl Fn(&T) -> &str, mut visit: im
     items.sort_by(|a, b| order::utf16(name(a), name(b)));
     let mut first = true;
     for (i, item) in items.iter().enumerate() {
-        if !items.get(i + 1).is_some_and(|next| name(next) == name(item)) {
+        if items.get(i + 1).is_none_or(|next| name(next) != name(item)) {
             visit(*item, std::mem::take(&mut first));
         }
     }

@@ -1,6 +1,8 @@
 //! Names that the builder derives from group, version and kind (spec: publishing, "Definition names" and
 //! "Paths and operations").
 
+use std::fmt::Write;
+
 /// The definition name of a kind: the labels of the group reversed, then version and kind.
 ///
 /// # Example
@@ -70,7 +72,8 @@ pub(crate) fn in_reference(definition: &str) -> String {
         if plain(b) && !b"'[]".contains(&b) {
             out.push(char::from(b));
         } else {
-            out.push_str(&format!("%{b:02X}"));
+            // Writing to a String does not fail.
+            let _ = write!(out, "%{b:02X}");
         }
     }
     out

@@ -245,11 +245,11 @@ impl Printer {
             if i > 0 {
                 self.raw(",");
             }
-            if parameter.name > "body" {
-                if let Some(body) = body.take() {
-                    self.body_parameter(body);
-                    self.raw(",");
-                }
+            if parameter.name > "body"
+                && let Some(body) = body.take()
+            {
+                self.body_parameter(body);
+                self.raw(",");
             }
             self.parameter(parameter);
         }

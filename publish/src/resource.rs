@@ -90,20 +90,20 @@ impl Publisher {
     pub fn resource<'a>(&'a self, crd: &'a Crd<'a>, arena: &'a Bump) -> Resource<'a> {
         let mut notes = Vec::new();
         let mut versions = Vec::with_capacity(crd.versions.len());
-        for listed in crd.versions {
+        for version in crd.versions {
             // Schema and subresources are looked up by name: of two versions with one name the first counts.
-            let version = crd.versions.iter().find(|version| version.name == listed.name).unwrap_or(listed);
-            let used = kubeshape_structural::usable(version.schema, version.at);
-            notes.extend(used.notes);
-            let schema = used.value.map(|structural| kubeshape_structural::unfold(structural, arena));
-            let published = self.options.all_versions || listed.served;
+            let used = crd.versions.iter().find(|other| other.name == version.name).unwrap_or(version);
+            let decision = kubeshape_structural::usable(used.schema, used.at);
+            notes.extend(decision.notes);
+            let schema = decision.value.map(|structural| kubeshape_structural::unfold(structural, arena));
+            let published = self.options.all_versions || version.served;
             if !published {
-                notes.push(Note::new(Code::NotServed, listed.at, listed.name));
+                notes.push(Note::new(Code::NotServed, version.at, version.name));
             }
-            if listed.at != version.at {
-                notes.push(Note::new(Code::VersionName, listed.at, listed.name));
+            if version.at != used.at {
+                notes.push(Note::new(Code::VersionName, version.at, version.name));
             }
-            versions.push(ResourceVersion { publisher: self, crd, listed, version, schema, published, arena });
+            versions.push(ResourceVersion { publisher: self, crd, version, used, schema, published, arena });
         }
         Resource { publisher: self, crd, versions, notes, arena }
     }
@@ -174,7 +174,7 @@ impl<'a> Resource<'a> {
             let builder = version.builder(RefStyle::V3, false);
             if models.iter().any(|(other, _)| *other == list_name) {
                 let text = format!("the definitions of two versions are called {name}");
-                return Err(vec![smd::SmdError { text, at: version.listed.at }]);
+                return Err(vec![smd::SmdError { text, at: version.version.at }]);
             }
             if name != list_name {
                 let kind = builder.kind(version.schema, self.crd.names.kind);
@@ -182,7 +182,7 @@ impl<'a> Resource<'a> {
             }
             models.push((self.arena.alloc_str(&list_name), self.arena.alloc(version.list(&builder, &name))));
         }
-        let scale = self.versions.iter().any(|version| version.version.scale.is_some());
+        let scale = self.versions.iter().any(|version| version.used.scale.is_some());
         models.sort_by(|a, b| a.0.cmp(b.0));
         let base = &self.publisher.base;
         let (preserve, compat) = (self.crd.preserve_unknown_fields, self.publisher.options.smd_compat);
@@ -205,7 +205,7 @@ impl<'a> Resource<'a> {
             })
             .collect();
         let own: Vec<(&str, &[u8])> = printed.iter().map(|(name, json)| (*name, json.as_slice())).collect();
-        self.publisher.base.types_of(&self.publisher.base.shared_for(&own, scale))
+        Base::types_of(&self.publisher.base.shared_for(&own, scale))
     }
 
     /// What the structured-merge-diff schema does not say.
@@ -230,9 +230,9 @@ impl<'a> Resource<'a> {
 pub struct ResourceVersion<'a> {
     publisher: &'a Publisher,
     crd: &'a Crd<'a>,
-    listed: &'a Version<'a>,
-    /// The first version with that name: what documents are made of.
     version: &'a Version<'a>,
+    /// The first version with that name: what documents are made of.
+    used: &'a Version<'a>,
     schema: Option<&'a Schema<'a>>,
     published: bool,
     arena: &'a Bump,
@@ -241,7 +241,7 @@ pub struct ResourceVersion<'a> {
 impl<'a> ResourceVersion<'a> {
     /// The version, as it is listed.
     pub fn version(&self) -> &'a Version<'a> {
-        self.listed
+        self.version
     }
 
     /// Whether documents are made for it: it is served, or all versions are wanted.
@@ -256,7 +256,7 @@ impl<'a> ResourceVersion<'a> {
 
     /// `apis/GROUP/VERSION`: the key of the v3 document that the version belongs to.
     pub fn group_version_path(&self) -> String {
-        format!("apis/{}/{}", self.crd.group, self.version.name)
+        format!("apis/{}/{}", self.crd.group, self.used.name)
     }
 
     /// Appends the OpenAPI v3 document of this version alone.
@@ -337,10 +337,10 @@ impl<'a> ResourceVersion<'a> {
             group_version: self.group_version_path(),
             paths: self.path_parts(Dialect::V3),
             schemas: vec![
-                Fragment { name, json: printed(&root), at: self.version.at },
-                Fragment { name: list_name, json: printed(&list), at: self.version.at },
+                Fragment { name, json: printed(&root), at: self.used.at },
+                Fragment { name: list_name, json: printed(&list), at: self.used.at },
             ],
-            scale: self.version.scale.is_some(),
+            scale: self.used.scale.is_some(),
         }
     }
 
@@ -351,10 +351,10 @@ impl<'a> ResourceVersion<'a> {
         let list = self.list(&builder, &name);
         for (name, schema) in [(name, root), (list_name, list)] {
             let json = printed(&schema, form.style(), buffer);
-            out.definitions.push(Fragment { name, json, at: self.version.at });
+            out.definitions.push(Fragment { name, json, at: self.used.at });
         }
         out.paths.extend(self.path_parts(form.dialect()));
-        out.scale |= self.version.scale.is_some();
+        out.scale |= self.used.scale.is_some();
         out.namespaced = self.namespaced();
     }
 
@@ -394,8 +394,8 @@ impl<'a> ResourceVersion<'a> {
             base: &self.publisher.base,
             style,
             group: self.crd.group,
-            version: self.version.name,
-            selectable_fields: if selectable { self.version.selectable_fields } else { &[] },
+            version: self.used.name,
+            selectable_fields: if selectable { self.used.selectable_fields } else { &[] },
         }
     }
 
@@ -406,7 +406,7 @@ impl<'a> ResourceVersion<'a> {
 
     /// Names of the definitions of the kind and of its list.
     pub fn definition_names(&self) -> (String, String) {
-        let name = |kind| names::definition(self.crd.group, self.version.name, kind);
+        let name = |kind| names::definition(self.crd.group, self.used.name, kind);
         (name(self.crd.names.kind), name(self.crd.names.list_kind))
     }
 
@@ -417,8 +417,8 @@ impl<'a> ResourceVersion<'a> {
     fn has(&self, place: Place) -> bool {
         match place {
             Place::AllNamespaces | Place::Collection | Place::Item => true,
-            Place::Status => self.version.status,
-            Place::Scale => self.version.scale.is_some(),
+            Place::Status => self.used.status,
+            Place::Scale => self.used.scale.is_some(),
         }
     }
 
@@ -438,13 +438,13 @@ impl<'a> ResourceVersion<'a> {
         let text = |slot: Slot| -> String {
             match slot {
                 Slot::Group => self.crd.group.to_owned(),
-                Slot::Version => self.version.name.to_owned(),
+                Slot::Version => self.used.name.to_owned(),
                 Slot::Plural => names.plural.to_owned(),
                 Slot::Kind => names.kind.to_owned(),
                 Slot::Definition => names::in_reference(&definition),
                 Slot::List => names::in_reference(&list),
-                Slot::Infix => names::infix(self.crd.group, self.version.name),
-                Slot::Tag => names::tag(self.crd.group, self.version.name),
+                Slot::Infix => names::infix(self.crd.group, self.used.name),
+                Slot::Tag => names::tag(self.crd.group, self.used.name),
                 Slot::KindFirst => names::camel(names.kind, Begin::Upper),
                 Slot::KindInside => names::camel(names.kind, Begin::Inside),
                 Slot::Article => names::with_article(names.kind),
@@ -466,7 +466,7 @@ impl<'a> ResourceVersion<'a> {
         }
         // A kind that is called like its list has one definition, the list's.
         let own = if own[0].0 == own[1].0 { &own[1..] } else { &own[..] };
-        let scale = self.version.scale.is_some();
+        let scale = self.used.scale.is_some();
         let style = if dialect == Dialect::V3 { print::Style::V3 } else { print::Style::V2 };
         let base = &self.publisher.base;
         let shared = if own.len() == 1 || own.iter().any(|(name, _)| base.definition(name).is_some()) {

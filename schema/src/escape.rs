@@ -1,5 +1,8 @@
 //! JSON strings in the two spellings that Kubernetes prints.
 
+// Without branches the loops over chunks are vectorised.
+#![allow(clippy::needless_bitwise_bool)]
+
 /// Which characters of a string are escaped beyond what JSON asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Escape {

@@ -366,12 +366,11 @@ impl<'a> Reader<'a> {
             name => {
                 let arena = self.arena;
                 let extra = extra.get_or_insert_with(|| arena.alloc(Extra::default()));
-                match self.rare_member(extra, name, value) {
-                    Some(bit) => bit,
-                    None => {
-                        self.unknown_member(extra, key, value);
-                        return false;
-                    }
+                if let Some(bit) = self.rare_member(extra, name, value) {
+                    bit
+                } else {
+                    self.unknown_member(extra, key, value);
+                    return false;
                 }
             }
         };

@@ -96,12 +96,13 @@ fn reduce<'a>(s: &Schema<'a>, arena: &'a Bump, notes: &mut Option<&mut Vec<Note<
             changed = true;
         }
     }
-    if let Some(Additional::Schema(inner)) = t.additional {
-        if inner.flags.any(Flags::NULLABLE) && !t.required.is_empty() {
-            lose(Code::V2RequiredMap, t.required.join(", "));
-            t.required = &[];
-            changed = true;
-        }
+    if let Some(Additional::Schema(inner)) = t.additional
+        && inner.flags.any(Flags::NULLABLE)
+        && !t.required.is_empty()
+    {
+        lose(Code::V2RequiredMap, t.required.join(", "));
+        t.required = &[];
+        changed = true;
     }
     changed |= reduce_children(&mut t, arena, notes);
     changed.then_some(t)
@@ -119,17 +120,17 @@ fn reduce_children<'a>(t: &mut Schema<'a>, arena: &'a Bump, notes: &mut Option<&
         t.properties = properties;
         changed = true;
     }
-    if let Some(Items::One(item)) = t.items {
-        if let Some(item) = reduce(item, arena, notes) {
-            t.items = Some(Items::One(arena.alloc(item)));
-            changed = true;
-        }
+    if let Some(Items::One(item)) = t.items
+        && let Some(item) = reduce(item, arena, notes)
+    {
+        t.items = Some(Items::One(arena.alloc(item)));
+        changed = true;
     }
-    if let Some(Additional::Schema(inner)) = t.additional {
-        if let Some(inner) = reduce(inner, arena, notes) {
-            t.additional = Some(Additional::Schema(arena.alloc(inner)));
-            changed = true;
-        }
+    if let Some(Additional::Schema(inner)) = t.additional
+        && let Some(inner) = reduce(inner, arena, notes)
+    {
+        t.additional = Some(Additional::Schema(arena.alloc(inner)));
+        changed = true;
     }
     changed
 }

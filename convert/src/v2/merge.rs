@@ -172,10 +172,10 @@ fn filter_paths(
         return Ok(());
     }
     let kept: Vec<&String> = overlay.paths.keys().filter(|path| !conflicts.contains(*path)).collect();
-    if keep_faults {
-        if let Some(path) = conflicts.iter().find(|path| kept.iter().any(|kept| path.starts_with(kept.as_str()))) {
-            return Err(MergeError::DuplicatePath(path.clone()));
-        }
+    if keep_faults
+        && let Some(path) = conflicts.iter().find(|path| kept.iter().any(|kept| path.starts_with(kept.as_str())))
+    {
+        return Err(MergeError::DuplicatePath(path.clone()));
     }
     let used_before = reached(overlay, |_| true);
     let used_after = reached(overlay, |path| !conflicts.contains(path));

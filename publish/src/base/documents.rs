@@ -172,12 +172,10 @@ impl<'a> Found<'a> {
         }
         match member("in") {
             "path" if name == "namespace" && self.texts.namespace.is_empty() => {
-                text.clone_into(&mut self.texts.namespace)
+                text.clone_into(&mut self.texts.namespace);
             }
-            "query" if name == "fieldManager" && patch => {
-                if self.texts.patch_field_manager.is_empty() {
-                    text.clone_into(&mut self.texts.patch_field_manager);
-                }
+            "query" if name == "fieldManager" && patch && self.texts.patch_field_manager.is_empty() => {
+                text.clone_into(&mut self.texts.patch_field_manager);
             }
             "query" if query_parameters().any(|known| known == name) => {
                 self.texts.query.entry(name.to_owned()).or_insert_with(|| text.to_owned());

@@ -178,7 +178,7 @@ impl Base {
     }
 
     /// The structured-merge-diff types of some of the shared definitions.
-    pub(crate) fn types_of(&self, definitions: &[&Definition]) -> crate::smd::MetaTypes {
+    pub(crate) fn types_of(definitions: &[&Definition]) -> crate::smd::MetaTypes {
         let sources: Vec<(&str, String)> =
             definitions.iter().map(|d| (d.name.as_str(), String::from_utf8_lossy(&d.v3).into_owned())).collect();
         let documents: Vec<_> = sources.iter().map(|(name, json)| (*name, documents::own(json))).collect();
@@ -229,11 +229,11 @@ fn to_v2<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
         other => other,
     };
     let mut extra = *schema.extra();
-    if let [only] = extra.all_of {
-        if !only.extra().reference.is_empty() {
-            extra.reference = only.extra().reference;
-            extra.all_of = &[];
-        }
+    if let [only] = extra.all_of
+        && !only.extra().reference.is_empty()
+    {
+        extra.reference = only.extra().reference;
+        extra.all_of = &[];
     }
     if let Some(name) = extra.reference.strip_prefix("#/components/schemas/") {
         extra.reference = arena.alloc_str(&format!("#/definitions/{name}"));
