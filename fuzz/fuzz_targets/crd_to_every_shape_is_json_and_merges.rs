@@ -2,31 +2,11 @@
 //! repeated keys, and its parts merge into the same document in any order.
 #![no_main]
 
-use kubeshape_publish::{Base, Options, Publisher, MergeV2, MergeV3, Resource, Shape, V2Form};
-use kubeshape_schema::Bump;
-use kubeshape_structural::read::manifests;
-use kubeshape_yaml::{Limits, Stream, Tape};
+mod common;
+
+use common::{PUBLISHER, resources};
+use kubeshape_publish::{MergeV2, MergeV3, Shape, V2Form};
 use libfuzzer_sys::fuzz_target;
-use std::sync::LazyLock;
-
-static PUBLISHER: LazyLock<Publisher> = LazyLock::new(|| Publisher::new(Base::builtin(), Options::default()));
-
-/// Calls `f` for every resource that can be read from `data`.
-fn resources(data: &[u8], mut f: impl FnMut(&Resource<'_>)) {
-    let limits = Limits { nodes: 100_000, depth: 128, ..Limits::default() };
-    let Ok(mut stream) = Stream::new(data, limits) else { return };
-    let source = stream.source();
-    let mut tape = Tape::new();
-    while let Some(document) = stream.next(&mut tape) {
-        let Some(root) = document.ok().and_then(|()| tape.document(source).root()) else { continue };
-        let arena = Bump::new();
-        for manifest in manifests(root).0 {
-            if let Some(crd) = manifest.read(&arena).value {
-                f(&PUBLISHER.resource(&crd, &arena));
-            }
-        }
-    }
-}
 
 fn json(bytes: &[u8]) -> serde_json::Value {
     serde_json::from_slice(bytes).expect("printed documents are JSON")

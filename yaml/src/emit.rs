@@ -165,11 +165,7 @@ impl<'a> Emitter<'a> {
     pub fn key(&mut self, key: &str) {
         self.line();
         let from = self.out.len();
-        match style(key) {
-            Style::Plain => self.out.extend_from_slice(key.as_bytes()),
-            Style::Single => single(key, self.out),
-            Style::Double | Style::Literal => double(key, self.out),
-        }
+        line(key, self.out);
         if self.out.len() - from > KEY_LENGTH {
             // Behind an indicator keys may be of any length.
             let text = self.out.split_off(from);
@@ -414,6 +410,26 @@ fn refused_character(bytes: &[u8], at: usize) -> bool {
             | [0xEF, 0xBB, 0xBF, ..]
             | [0xEF, 0xBF, 0xBE | 0xBF, ..]
     )
+}
+
+/// Appends a text on one line, in quotes where Kubernetes' reader would take it for something else
+/// without them: for programs that write the lines around it themselves.
+///
+/// # Example
+/// ```
+/// let mut out = Vec::new();
+/// for text in ["a b", "on", "it's #1", "two\nlines"] {
+///     kubeshape_yaml::emit::line(text, &mut out);
+///     out.push(b'|');
+/// }
+/// assert_eq!(out, br#"a b|"on"|'it''s #1'|"two\nlines"|"#);
+/// ```
+pub fn line(text: &str, out: &mut Vec<u8>) {
+    match style(text) {
+        Style::Plain => out.extend_from_slice(text.as_bytes()),
+        Style::Single => single(text, out),
+        Style::Double | Style::Literal => double(text, out),
+    }
 }
 
 fn style(text: &str) -> Style {

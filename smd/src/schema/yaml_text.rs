@@ -23,50 +23,15 @@ static PLAIN: [bool; 256] = {
     table
 };
 
-/// Appends a text, quoted where that is needed.
+/// Appends a text, quoted where that is needed. Most texts are names, for which a look at their
+/// characters is enough.
 #[inline]
 pub(super) fn string(out: &mut Vec<u8>, text: &str) {
-    if surely_plain(text) || is_plain_word(text) {
+    if surely_plain(text) {
         out.extend_from_slice(text.as_bytes());
     } else {
-        quoted(out, text);
+        kubeshape_yaml::emit::line(text, out);
     }
-}
-
-/// What YAML 1.1 reads as a boolean or null, in any mixture of cases that it knows.
-const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
-
-/// A short text that is surely plain but for its length, and no word that stands for something else.
-fn is_plain_word(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let plain = matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$'))
-        && bytes.iter().all(|b| PLAIN[usize::from(*b)]);
-    plain && !WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
-}
-
-/// Appends a text in double quotes; characters that YAML does not take as they are, are escaped.
-#[cold]
-fn quoted(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
-    for c in text.chars() {
-        match c {
-            '"' => out.extend_from_slice(b"\\\""),
-            '\\' => out.extend_from_slice(b"\\\\"),
-            '\n' => out.extend_from_slice(b"\\n"),
-            '\t' => out.extend_from_slice(b"\\t"),
-            '\r' => out.extend_from_slice(b"\\r"),
-            ' '..='~'
-            | '\u{a0}'..='\u{2027}'
-            | '\u{202a}'..='\u{d7ff}'
-            | '\u{e000}'..='\u{fefe}'
-            | '\u{ff00}'..='\u{fffd}'
-            | '\u{10000}'.. => {
-                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-            c => out.extend_from_slice(format!("\\u{:04x}", c as u32).as_bytes()),
-        }
-    }
-    out.push(b'"');
 }
 
 /// Appends a JSON value, compact and well-formed, behind a key that is indented by `depth`: scalars and

@@ -95,7 +95,7 @@ pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Conv
     let crd = spec.into_crd(name, version, node.index(), arena);
     let failed = reader.failed();
     if crd.versions.is_empty() && !failed {
-        reader.note(Note::new(Code::NoVersions, spec.at, crd.name));
+        reader.note(Note::new(Code::NoVersions, spec.at, "expected at least one entry in spec.versions"));
     }
     Converted { value: (!failed).then_some(crd), notes: reader.into_notes() }
 }
