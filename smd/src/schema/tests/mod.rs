@@ -93,7 +93,7 @@ const EVERYTHING: &str = r#"types:
 #[test]
 fn members_are_printed_in_upstreams_order_and_read_back() {
     let source = EVERYTHING;
-    let read = schema(&source);
+    let read = schema(source);
     assert_eq!(yaml(&read), source);
     assert_eq!(
         json(&read),
