@@ -121,8 +121,14 @@ fn the_version_of_v1beta1_stands_for_missing_versions() {
 
 #[test]
 fn a_definition_without_versions_is_read_and_noted() {
-    assert_eq!(notes(&manifest("v1", "metadata: {name: crd},", "group: g")), ["KS1010 /spec expected at least one entry in spec.versions"]);
-    assert_eq!(notes("{apiVersion: apiextensions.k8s.io/v1beta1, metadata: {name: crd}}"), ["KS1010  crd"]);
+    assert_eq!(
+        notes(&manifest("v1", "metadata: {name: crd},", "group: g")),
+        ["KS1010 /spec expected at least one entry in spec.versions"]
+    );
+    assert_eq!(
+        notes("{apiVersion: apiextensions.k8s.io/v1beta1, metadata: {name: crd}}"),
+        ["KS1010  expected at least one entry in spec.versions"]
+    );
 }
 
 #[test]
