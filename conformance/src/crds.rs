@@ -113,32 +113,75 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
             version_index += 1;
             continue;
         }
-        let at = next.entry(record.file.as_str()).or_default();
-        let answer = ours.get(record.file.as_str()).and_then(|answers| answers.get(*at));
-        *at += 1;
+        let file = record.file.as_str();
+        let answers = ours.get(file).map_or(&[][..], Vec::as_slice);
+        let at = next.entry(file).or_default();
         version_index = 0;
         current = None;
-        match (record.record.as_str(), answer) {
-            ("unreadable", Some(Answer::Unreadable(_)) | None) => {
-                table.add("reading", &label, Verdict::Equal);
-            }
-            ("unreadable", Some(Answer::Crd(_))) => {
+        match record.record.as_str() {
+            "unreadable" => {
                 let theirs = record.error.clone().unwrap_or_default();
-                table.add("reading", &label, Verdict::Differing(format!("read by us, theirs: {theirs}")));
+                let known_to_them =
+                    |name: &str| records.iter().any(|r| r.record == "crd" && r.file == file && r.name == name);
+                let verdict = match answers.get(*at) {
+                    Some(Answer::Unreadable(_)) => {
+                        *at += 1;
+                        Verdict::Equal
+                    }
+                    Some(Answer::Crd(crd)) if !known_to_them(&crd.name) => {
+                        *at += 1;
+                        Verdict::Differing(format!("{} is read by us, theirs: {theirs}", crd.name))
+                    }
+                    // What they cannot read gives no answer here: it is no CustomResourceDefinition.
+                    _ => Verdict::Equal,
+                };
+                table.add("reading", &label, verdict);
             }
-            ("crd", Some(Answer::Crd(crd))) => {
-                current = Some(crd);
-                let ours = (crd.name.as_str(), crd.api_version, crd.preserve_unknown_fields);
-                let theirs = (record.name.as_str(), record.api_version.as_str(), record.preserve_unknown_fields);
-                table.add("reading", &label, equal(&ours, &theirs));
-                smd(record, crd, &label, table);
+            "crd" => {
+                let named = |answer: &Answer| matches!(answer, Answer::Crd(crd) if crd.name == record.name);
+                let found = answers.iter().skip(*at).position(named).map(|n| *at + n);
+                let upto = found.unwrap_or(*at);
+                only_ours(&answers[*at..upto], project, file, table);
+                *at = found.map_or(*at, |n| n + 1);
+                match found.and_then(|n| answers.get(n)) {
+                    Some(Answer::Crd(crd)) => {
+                        current = Some(crd);
+                        let ours = (crd.name.as_str(), crd.api_version, crd.preserve_unknown_fields);
+                        let theirs =
+                            (record.name.as_str(), record.api_version.as_str(), record.preserve_unknown_fields);
+                        table.add("reading", &label, equal(&ours, &theirs));
+                        smd(record, crd, &label, table);
+                    }
+                    _ => {
+                        let why = match answers.get(*at) {
+                            Some(Answer::Unreadable(why)) => {
+                                *at += 1;
+                                why.as_str()
+                            }
+                            _ => "no CRD of that name",
+                        };
+                        table.add("reading", &label, Verdict::Missing(why.to_owned()));
+                        table.add("smd", &label, Verdict::Missing("not read".to_owned()));
+                    }
+                }
             }
-            ("crd", Some(Answer::Unreadable(why))) => {
-                table.add("reading", &label, Verdict::Differing(format!("not read by us: {why}")));
-            }
-            ("crd", None) => table.add("reading", &label, Verdict::Missing("no CRD at this place".to_owned())),
-            (other, _) => table.add("records", &label, Verdict::Missing(format!("unknown record {other:?}"))),
+            other => table.add("records", &label, Verdict::Missing(format!("unknown record {other:?}"))),
         }
+    }
+    for (file, answers) in &ours {
+        let at = next.get(file).copied().unwrap_or(0);
+        only_ours(answers.get(at..).unwrap_or_default(), project, file, table);
+    }
+}
+
+/// Answers of ours that no record is about.
+fn only_ours(answers: &[Answer], project: &str, file: &str, table: &mut Table) {
+    for answer in answers {
+        let what = match answer {
+            Answer::Crd(crd) => format!("{} is read by us only", crd.name),
+            Answer::Unreadable(why) => format!("not read by us: {why}"),
+        };
+        table.add("reading", &format!("{project}/{file}"), Verdict::Differing(what));
     }
 }
 
