@@ -88,8 +88,8 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
     for name in files {
         let answers = match (publisher, std::fs::read(corpus.join("crds").join(project).join(name))) {
             (Some(publisher), Ok(bytes)) => answers(&bytes, publisher),
-            (_, Err(error)) => vec![Answer::Unreadable(error.to_string())],
-            (None, Ok(_)) => Vec::new(),
+            (Some(_), Err(error)) => vec![Answer::Unreadable(error.to_string())],
+            (None, _) => Vec::new(),
         };
         ours.insert(name, answers);
     }
@@ -143,27 +143,23 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
                 let upto = found.unwrap_or(*at);
                 only_ours(&answers[*at..upto], project, file, table);
                 *at = found.map_or(*at, |n| n + 1);
-                match found.and_then(|n| answers.get(n)) {
-                    Some(Answer::Crd(crd)) => {
-                        current = Some(crd);
-                        let ours = (crd.name.as_str(), crd.api_version, crd.preserve_unknown_fields);
-                        let theirs =
-                            (record.name.as_str(), record.api_version.as_str(), record.preserve_unknown_fields);
-                        table.add("reading", &label, equal(&ours, &theirs));
-                        smd(record, crd, &label, table);
-                    }
-                    _ => {
-                        let why = match answers.get(*at) {
-                            Some(Answer::Unreadable(why)) => {
-                                *at += 1;
-                                why.as_str()
-                            }
-                            _ => "no CRD of that name",
-                        };
-                        table.add("reading", &label, Verdict::Missing(why.to_owned()));
-                        table.add("smd", &label, Verdict::Missing("not read".to_owned()));
-                    }
+                if let Some(Answer::Crd(crd)) = found.and_then(|n| answers.get(n)) {
+                    current = Some(crd);
+                    let ours = (crd.name.as_str(), crd.api_version, crd.preserve_unknown_fields);
+                    let theirs = (record.name.as_str(), record.api_version.as_str(), record.preserve_unknown_fields);
+                    table.add("reading", &label, equal(&ours, &theirs));
+                    smd(record, crd, &label, table);
+                    continue;
                 }
+                let why = match answers.get(*at) {
+                    Some(Answer::Unreadable(why)) => {
+                        *at += 1;
+                        why.as_str()
+                    }
+                    _ => "no CRD of that name",
+                };
+                table.add("reading", &label, Verdict::Missing(why.to_owned()));
+                table.add("smd", &label, Verdict::Missing("not read".to_owned()));
             }
             other => table.add("records", &label, Verdict::Missing(format!("unknown record {other:?}"))),
         }

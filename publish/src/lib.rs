@@ -14,6 +14,7 @@ mod resource;
 mod root;
 mod smd;
 mod template;
+mod texts;
 
 pub use base::{Base, BaseError};
 pub use fragments::{

@@ -3,6 +3,11 @@
 
 use std::fmt::Write;
 
+/// How the names of Kubernetes' own definitions of metadata begin.
+pub(crate) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+/// How the names of the definitions of the scale subresource begin.
+pub(crate) const AUTOSCALING: &str = "io.k8s.api.autoscaling.v1.";
+
 /// The definition name of a kind: the labels of the group reversed, then version and kind.
 ///
 /// # Example

@@ -1,8 +1,9 @@
 //! The operations of a resource, free of any dialect (spec: publishing, "Paths and operations" and
 //! "Parameters"). Names of the resource are marks of [`Slot`]s.
 
-use crate::base::Texts;
+use crate::names::{AUTOSCALING, META};
 use crate::template::Slot;
+use crate::texts::Texts;
 
 /// Where a parameter stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,9 +40,6 @@ pub(crate) enum Model {
     Patch,
     DeleteOptions,
 }
-
-pub(crate) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
-pub(crate) const AUTOSCALING: &str = "io.k8s.api.autoscaling.v1.";
 
 impl Model {
     /// The definition's name, with marks.

@@ -1,8 +1,8 @@
 //! Printing path items in the two dialects, as templates, and the shared parameters of v2.
 
-use crate::base::Texts;
 use crate::operations::{self, In, Model, Operation, PRODUCES, Parameter, PathItem, Place, response_description};
 use crate::template::{Fill, Slot, Template};
+use crate::texts::Texts;
 use kubeshape_schema::escape::{Escape, string};
 use std::collections::BTreeMap;
 

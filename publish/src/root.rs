@@ -1,9 +1,10 @@
 //! The schemas of a kind and of its list as they are published (spec: publishing, "Root schema of the CR",
 //! "x-kubernetes-embedded-resource" and "List schema").
 
-use crate::base::{Base, Texts, gvk};
+use crate::base::{Base, gvk};
 use crate::names;
-use crate::operations::META;
+use crate::names::META;
+use crate::texts::Texts;
 use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Json, Note, Property, Schema, Type, order};
 
 /// Which dialect's references are written.

@@ -4,7 +4,7 @@
 //! It is made from the definitions that the OpenAPI v3 documents of all versions hold. Those that are
 //! the same for every resource are converted once, as [`MetaTypes`].
 
-use crate::operations::AUTOSCALING;
+use crate::names::AUTOSCALING;
 use kubeshape_schema::{Additional, Code, Extra, Flags, Items, Json, Note, Schema, Type};
 use kubeshape_smd::schema::{
     self as smd, AtomId, Builder, ListId, MAX_DEPTH, MapDef, MapId, Ref, Relationship, Scalar, UNTYPED_ATOMIC,

@@ -1,7 +1,7 @@
 //! The closed set of Kubernetes 1.36: its structure from a table, its texts from the `k8s-openapi` crate.
 
-use super::Texts;
-use crate::operations::{AUTOSCALING, META};
+use crate::names::{AUTOSCALING, META};
+use crate::texts::Texts;
 use k8s_openapi::api::autoscaling::v1::{Scale, ScaleSpec, ScaleStatus};
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;

@@ -1,7 +1,9 @@
 //! Taking the closed set and the texts from a cluster's own documents.
 
-use super::{Texts, closed_set, gvk_list};
-use crate::operations::{META, query_parameters};
+use super::{closed_set, gvk_list};
+use crate::names::META;
+use crate::operations::query_parameters;
+use crate::texts::Texts;
 use kubeshape_schema::read::{Reader, Unknown};
 use kubeshape_schema::{Bump, Extra, Json, Property, Schema, order};
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};

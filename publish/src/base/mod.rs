@@ -5,10 +5,11 @@ mod documents;
 
 pub use documents::BaseError;
 
-use crate::operations::{AUTOSCALING, META};
+use crate::names::{AUTOSCALING, META};
 use crate::paths::{Dialect, Paths};
+use crate::texts::Texts;
 use kubeshape_schema::{Additional, Bump, Items, Json, Property, Schema, print};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Definitions of `io.k8s.apimachinery.pkg.apis.meta.v1` that every resource reaches.
 pub(crate) const META_KINDS: [&str; 13] = [
@@ -28,34 +29,6 @@ pub(crate) const META_KINDS: [&str; 13] = [
 ];
 /// Definitions of `io.k8s.api.autoscaling.v1` that a resource with a scale subresource reaches.
 pub(crate) const SCALE_KINDS: [&str; 3] = ["Scale", "ScaleSpec", "ScaleStatus"];
-
-/// The texts of documents that stand in no definition of their own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Texts {
-    /// `apiVersion` of every object.
-    pub(crate) api_version: String,
-    /// `kind` of every object.
-    pub(crate) kind: String,
-    /// `metadata` of every object.
-    pub(crate) object_metadata: String,
-    /// `metadata` of every list.
-    pub(crate) list_metadata: String,
-    /// The path parameter `namespace`.
-    pub(crate) namespace: String,
-    /// Query parameters by name.
-    pub(crate) query: BTreeMap<String, String>,
-    /// `fieldManager` of patches.
-    pub(crate) patch_field_manager: String,
-}
-
-impl Texts {
-    pub(crate) fn query(&self, name: &str, patch: bool) -> &str {
-        if patch && name == "fieldManager" {
-            return &self.patch_field_manager;
-        }
-        self.query.get(name).map_or("", String::as_str)
-    }
-}
 
 /// One shared definition, printed for each document that holds it.
 #[derive(Clone, Debug)]
