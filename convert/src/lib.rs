@@ -3,7 +3,12 @@
 //! A conversion lives in the folder of its target: [`v2::from_structural`] makes the OpenAPI v2 form of a
 //! structural schema, [`v2::merge`] lays documents of resources onto the document of a server.
 
+pub mod graph;
+pub mod jsonschema;
+pub mod proto;
+pub mod smd;
 pub mod v2;
+pub mod v3;
 
 /// The names of the definitions that a printed value refers to, of either dialect, in order of appearance.
 ///

@@ -4,7 +4,7 @@
 use crate::base::Base;
 use crate::operations::Place;
 use crate::paths::Dialect;
-use crate::resource::{Profile, write_member};
+use crate::resource::write_member;
 use crate::template::Fill;
 use kubeshape_convert::v2::merge::{MergeError, Merged, Overlay, merge};
 use kubeshape_schema::order;

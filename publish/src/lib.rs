@@ -21,5 +21,6 @@ pub use fragments::{
     Fragment, GroupVersionDocument, MergeConflict, MergeV2, MergeV3, PathPart, V2Form, V2Fragments, V3Fragments,
 };
 pub use kubeshape_convert::v2::merge::{MergeError, Merged};
-pub use resource::{Options, Profile, Publisher, Resource, ResourceVersion, Shape};
+pub use kubeshape_schema::Profile;
+pub use resource::{Options, Publisher, Resource, ResourceVersion, Shape};
 pub use smd::{SmdCompat, SmdError};

@@ -10,19 +10,9 @@ use crate::smd;
 use crate::template::{Fill, Slot};
 use kubeshape_convert::v2::from_structural::from_structural;
 use kubeshape_schema::escape;
-use kubeshape_schema::{Bump, Code, Flags, Note, Schema, order, print};
+use kubeshape_schema::{Bump, Code, Flags, Note, Profile, Schema, order, print};
 use kubeshape_structural::{Crd, Scope, Version};
 use std::sync::Arc;
-
-/// Whether upstream's faults are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Profile {
-    /// Documents, bytes and verdicts as kube-apiserver's, faults included.
-    #[default]
-    Kube,
-    /// Faults put right.
-    Faithful,
-}
 
 /// What is published and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -29,9 +29,11 @@ pub mod node;
 pub mod note;
 pub mod order;
 pub mod print;
+mod profile;
 pub mod read;
 
 pub use bumpalo::Bump;
 pub use json::Json;
 pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 pub use note::{Code, Converted, Note, NoteKind};
+pub use profile::Profile;

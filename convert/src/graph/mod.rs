@@ -1,0 +1,1 @@
+//! The reference graph of a document and what stands on it.

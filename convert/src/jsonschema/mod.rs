@@ -1,0 +1,1 @@
+//! JSON Schema of the kinds of a document or a CustomResourceDefinition.

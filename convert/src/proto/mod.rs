@@ -1,0 +1,1 @@
+//! The protobuf forms of documents, as gnostic defines them.

@@ -1,0 +1,1 @@
+//! Structured-merge-diff schemas of documents.
