@@ -7,8 +7,8 @@ use crate::paths::Dialect;
 use crate::resource::write_member;
 use crate::template::Fill;
 use kubeshape_convert::v2::merge::{MergeError, Merged, Overlay, merge};
-use kubeshape_schema::order;
 use kubeshape_schema::print::Style;
+use kubeshape_schema::{Profile, order};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
