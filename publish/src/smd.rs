@@ -130,7 +130,7 @@ impl<'m> Converter<'m> {
 
     fn convert(mut self, models: &[(&'m str, &Schema<'_>)], preserve: bool) -> Converted {
         for (name, schema) in models {
-            if !schema.extra().reference.is_empty() {
+            if !schema.reference.is_empty() {
                 continue;
             }
             self.definition = name;
@@ -156,7 +156,7 @@ impl<'m> Converter<'m> {
 
     fn atom(&mut self, schema: &Schema<'_>, mut place: Place) -> AtomId {
         place.preserve |= schema.flags.any(Flags::PRESERVE_UNKNOWN);
-        match schema.ty {
+        match schema.first_type() {
             Type::String if matches!(schema.format, "" | "byte") => AtomId::STRING,
             Type::String => AtomId::UNTYPED,
             Type::Integer | Type::Number => AtomId::NUMERIC,
@@ -174,7 +174,7 @@ impl<'m> Converter<'m> {
                 let map = self.map(schema, place);
                 self.builder.atom(Some(Scalar::Untyped), Some(list), Some(map))
             }
-            Type::Other => {
+            Type::Other | Type::Several => {
                 self.report(schema, place, &format!("unrecognized type: '{}'", schema.type_name()));
                 AtomId::UNTYPED
             }
@@ -184,9 +184,7 @@ impl<'m> Converter<'m> {
     /// The reference to a field's, an item's or a member's type.
     fn reference<'s>(&mut self, schema: &Schema<'s>, place: Place) -> Ref<'s> {
         let nullable = self.compat == SmdCompat::V64 && schema.flags.any(Flags::NULLABLE);
-        if let Some(extra) = schema.extra
-            && let Some(name) = referenced(extra)
-        {
+        if let Some(name) = referenced(schema) {
             let relationship = self.map_relationship(schema, place);
             return Ref { named: Some(name), relationship, nullable, ..Ref::EMPTY };
         }
@@ -286,9 +284,9 @@ impl<'m> Converter<'m> {
 
 /// The definition that a schema refers to, by itself or through the only branch of its `allOf`: what
 /// stands behind the last slash.
-fn referenced<'s>(extra: &Extra<'s>) -> Option<&'s str> {
-    let reference = match (extra.reference, extra.all_of) {
-        ("", [only]) => only.extra().reference,
+fn referenced<'s>(schema: &Schema<'s>) -> Option<&'s str> {
+    let reference = match (schema.reference, schema.extra().all_of) {
+        ("", [only]) => only.reference,
         (reference, _) => reference,
     };
     reference.rsplit('/').next().filter(|name| !name.is_empty())
@@ -413,7 +411,7 @@ mod tests {
         let mut tape = Tape::new();
         let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("short");
         stream.next(&mut tape).expect("one document").expect("the test's YAML is right");
-        let mut reader = read::Reader::new(&arena, read::Unknown::Keep);
+        let mut reader = read::Reader::new(&arena, read::Rules::Document(kubeshape_schema::Profile::Kube));
         let root = tape.document(source).root().expect("a node");
         let models: Vec<(&str, Schema<'_>)> =
             root.pairs().map(|(name, node)| (name.text(), reader.schema(node))).collect();
@@ -619,7 +617,7 @@ properties:
         let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("short");
         stream.next(&mut tape).expect("one document").expect("the test's YAML is right");
         let document = tape.document(source);
-        let schema = read::Reader::new(&arena, read::Unknown::Warn).schema(document.root().expect("a node"));
+        let schema = read::Reader::new(&arena, read::Rules::Crd).schema(document.root().expect("a node"));
         let noted = |compat| {
             let mut notes = Vec::new();
             losses(&schema, compat, &mut notes);

@@ -81,6 +81,8 @@ codes! {
     NoVersions = 1010, Error, "The CustomResourceDefinition has no version.";
     WrongApiVersion = 1011, Error, "The apiVersion of the CustomResourceDefinition is not known.";
     IgnoredText = 1012, Warning, "Text behind the document's value is read past without a word.";
+    UnknownKept = 1013, Warning, "A keyword that the specification does not know is kept as it is.";
+    RepeatedKey = 1014, Error, "A key stands twice in one object of a JSON document, which Kubernetes refuses.";
     // 2xxx: what OpenAPI v2 does not carry
     V2Junctor = 2001, Widened, "OpenAPI v2 drops allOf, oneOf, anyOf and not.";
     V2Nullable = 2002, Widened, "OpenAPI v2 drops the type of a nullable value, its properties and items.";
