@@ -15,9 +15,19 @@ macro_rules! pages {
 pages! {
     1001 1002 1003 1004 1005 1006 1007 1008 1009 1010 1011 1012 1013 1014
     2001 2002 2003 2004 2005 2006 2007 2008 2009 2010 2011 2012
+    // Documents, v2 to v3
+
+    // Documents, v3 to v2
+
     3001 3002 3003 3004
     4001 4002 4003 4004 4005 4006 4007 4008 4009 4010 4011
+    // Documents, put together and taken apart
+
     5001 5002 5003 5004 5005 5006
+    // JSON Schema
+
+    // Protobuf
+
 }
 
 /// The page of a code.

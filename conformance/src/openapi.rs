@@ -71,9 +71,13 @@ pub(crate) fn compare_record(record: &Record<'_>, source: &[u8], label: &str, ta
     let text = match Stream::new(source, Limits::default()) {
         Ok(mut stream) => {
             let text = stream.source();
-            match stream.next(&mut tape).transpose() {
-                Ok(_) => text,
-                Err(error) => return unreadable(record, label, &error.to_string(), table),
+            loop {
+                match stream.next(&mut tape) {
+                    // Separators before the first document make empty ones.
+                    Some(Ok(())) if !tape.has_content() => {}
+                    Some(Err(error)) => return unreadable(record, label, &error.to_string(), table),
+                    Some(Ok(())) | None => break text,
+                }
             }
         }
         Err(error) => return unreadable(record, label, &error.to_string(), table),

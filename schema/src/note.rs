@@ -96,6 +96,10 @@ codes! {
     V2IntOrString = 2010, Widened, "OpenAPI v2 drops the two types of an int-or-string.";
     V2EmbeddedResource = 2011, Widened, "OpenAPI v2 adds no apiVersion, kind and metadata to an embedded resource that preserves unknown fields.";
     V2RootNullable = 2012, Narrowed, "OpenAPI v2 shows a nullable resource that preserves unknown fields as an object.";
+    // 21xx: what becomes of OpenAPI v2 documents in v3
+
+    // 22xx: what becomes of OpenAPI v3 documents in v2
+
     // 3xxx: schemas that are not used
     NotConvertible = 3001, Warning, "The schema uses a keyword that a structural schema cannot have; the version is published without schema.";
     NotStructural = 3002, Warning, "The schema is not structural; the version is published without schema.";
@@ -113,6 +117,8 @@ codes! {
     EmbeddedRequired = 4009, Narrowed, "apiVersion and kind of an embedded resource are required.";
     V2PathDropped = 4010, Dropped, "A path is dropped, because the document that the resources are merged onto has it.";
     VersionName = 4011, Warning, "Two versions of one CustomResourceDefinition have one name.";
+    // 41xx: splitting, aggregating, renaming and inlining documents
+
     // 5xxx: what structured-merge-diff schemas do not carry
     SmdError = 5001, Error, "The schema has no structured-merge-diff form; every request for the resource would fail.";
     SmdValidation = 5002, Widened, "A structured-merge-diff schema holds no value validation.";
@@ -120,6 +126,10 @@ codes! {
     SmdDefault = 5004, Dropped, "A structured-merge-diff schema holds the defaults of fields only.";
     SmdNullable = 5005, Dropped, "A structured-merge-diff schema does not say what is nullable.";
     SmdDescription = 5006, Dropped, "A structured-merge-diff schema holds no description, title, example or external documentation.";
+    // 6xxx: what JSON Schema does not carry
+
+    // 7xxx: what the protobuf forms do not carry
+
 }
 
 impl Code {
