@@ -10,15 +10,15 @@ fn converted(rest: &str) -> Result<(String, Vec<String>)> {
     let source = format!("swagger: '2.0'\ninfo: {{title: t, version: '1'}}\n{rest}");
     let (out, notes) = v3_of(source.as_bytes(), Profile::Faithful)?;
     let out = String::from_utf8(out.ok_or("no answer")?)?;
-    let rest = out.strip_prefix(r#"{"openapi":"3.0.0","info":{"title":"t","version":"1"},"#).ok_or("another beginning")?;
+    let rest =
+        out.strip_prefix(r#"{"openapi":"3.0.0","info":{"title":"t","version":"1"},"#).ok_or("another beginning")?;
     Ok((rest.strip_suffix('}').ok_or("another end")?.to_owned(), notes))
 }
 
 /// What becomes of the members of the only operation, which answers 204; `rest` may say more of the document.
 fn operation(members: &str, rest: &str) -> Result<(String, Vec<String>)> {
-    let (out, notes) = converted(&format!(
-        "{rest}\npaths:\n  /a:\n    get: {{responses: {{204: {{description: d}}}}, {members}}}\n"
-    ))?;
+    let (out, notes) =
+        converted(&format!("{rest}\npaths:\n  /a:\n    get: {{responses: {{204: {{description: d}}}}, {members}}}\n"))?;
     let start = r#""paths":{"/a":{"get":{"#;
     let out = out.strip_prefix(start).ok_or("another beginning")?.to_owned();
     Ok((out.replace(r#""responses":{"204":{"description":"d"}}"#, "R"), notes))
@@ -58,9 +58,9 @@ rules! {
         converted("paths: {}\ntags: [{name: a, x-b: 1}]\nsecurity: [{k: []}]\nexternalDocs: {url: u, x-c: 2}\nx-d: 3") =>
         r#""paths":{},"security":[{"k":[]}],"tags":[{"name":"a","x-b":1}],"externalDocs":{"url":"u","x-c":2},"x-d":3"#;
     security_schemes_are_named_as_v3_names_them:
-        converted("paths: {}\nsecurityDefinitions:\n  a: {type: basic}\n  b: {type: apiKey, name: n, in: header}\n  c: {type: oauth2, flow: accessCode, authorizationUrl: a, tokenUrl: t}\n  d: {type: oauth2, flow: application, tokenUrl: t, scopes: {s: d}}") =>
+        converted("paths: {}\nsecurityDefinitions:\n  a: {type: basic}\n  b: {type: apiKey, name: k, in: header}\n  c: {type: oauth2, flow: accessCode, authorizationUrl: a, tokenUrl: t}\n  d: {type: oauth2, flow: application, tokenUrl: t, scopes: {s: d}}") =>
         concat!(
-            r#""paths":{},"components":{"securitySchemes":{"a":{"type":"http","scheme":"basic"},"b":{"type":"apiKey","name":"n","in":"header"},"#,
+            r#""paths":{},"components":{"securitySchemes":{"a":{"type":"http","scheme":"basic"},"b":{"type":"apiKey","name":"k","in":"header"},"#,
             r#""c":{"type":"oauth2","flows":{"authorizationCode":{"authorizationUrl":"a","tokenUrl":"t","scopes":{}}}},"#,
             r#""d":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"t","scopes":{"s":"d"}}}}}}"#
         );
@@ -130,7 +130,7 @@ rules! {
         schema("{$ref: '#/definitions/A', title: t, allOf: [{type: string}]}") =>
         r##"{"title":"t","allOf":[{"$ref":"#/components/schemas/A"},{"type":"string"}]}"##;
     a_reference_into_another_document_stays:
-        schema("{$ref: 'x.json#/definitions/B'}") => r##"{"$ref":"x.json#/definitions/B"}"##, "KS2117 x.json#/definitions/B";
+        schema("{$ref: 'x.json#/definitions/B'}") => r#"{"$ref":"x.json#/definitions/B"}"#, "KS2117 x.json#/definitions/B";
     a_reference_into_a_response_goes_a_level_deeper:
         converted("paths: {/a: {get: {responses: {200: {description: d, schema: {properties: {p: {type: string}, q: {$ref: '#/paths/~1a/get/responses/200/schema/properties/p'}}}}}}}}") =>
         concat!(
@@ -157,14 +157,14 @@ rules! {
         schema("{type: string, format: int-or-string}") => r#"{"format":"int-or-string","oneOf":[{"type":"integer"},{"type":"string"}]}"#;
     /// The defaults of the resource's own schema are not known.
     defaults_of_a_server_are_restored_where_types_tell:
-        converted("paths: {}\ndefinitions:\n  io.k8s.api.core.v1.A: {type: object, required: [n, s, q], properties: {n: {type: integer}, o: {type: integer}, s: {$ref: '#/definitions/io.k8s.api.core.v1.A'}, l: {type: array, items: {type: string}}, b: {type: array, items: {type: string, format: byte}}, q: {$ref: '#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity'}}}\n  io.k8s.apimachinery.pkg.api.resource.Quantity: {type: string}\n  io.k8s.apimachinery.pkg.apis.meta.v1.Status: {type: object}\n  org.g.v1.K: {type: object, required: [n], properties: {n: {type: integer}}, x-kubernetes-group-version-kind: [{group: g.org, version: v1, kind: K}]}") =>
+        converted("paths: {}\ndefinitions:\n  io.k8s.api.core.v1.A: {type: object, required: [m, s, q], properties: {m: {type: integer}, o: {type: integer}, s: {$ref: '#/definitions/io.k8s.api.core.v1.A'}, l: {type: array, items: {type: string}}, b: {type: array, items: {type: string, format: byte}}, q: {$ref: '#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity'}}}\n  io.k8s.apimachinery.pkg.api.resource.Quantity: {type: string}\n  io.k8s.apimachinery.pkg.apis.meta.v1.Status: {type: object}\n  org.g.v1.K: {type: object, required: [m], properties: {m: {type: integer}}, x-kubernetes-group-version-kind: [{group: g.org, version: v1, kind: K}]}") =>
         concat!(
-            r#""paths":{},"components":{"schemas":{"io.k8s.api.core.v1.A":{"type":"object","required":["n","s","q"],"properties":{"#,
+            r#""paths":{},"components":{"schemas":{"io.k8s.api.core.v1.A":{"type":"object","required":["m","s","q"],"properties":{"#,
             r#""b":{"type":"array","items":{"type":"string","format":"byte"}},"l":{"type":"array","items":{"type":"string","default":""}},"#,
-            r##""n":{"type":"integer","default":0},"o":{"type":"integer"},"q":{"$ref":"#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"},"##,
+            r##""m":{"type":"integer","default":0},"o":{"type":"integer"},"q":{"$ref":"#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"},"##,
             r##""s":{"default":{},"allOf":[{"$ref":"#/components/schemas/io.k8s.api.core.v1.A"}]}}},"##,
             r#""io.k8s.apimachinery.pkg.api.resource.Quantity":{"oneOf":[{"type":"string"},{"type":"number"}]},"#,
             r#""io.k8s.apimachinery.pkg.apis.meta.v1.Status":{"type":"object"},"#,
-            r#""org.g.v1.K":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}},"x-kubernetes-group-version-kind":[{"group":"g.org","kind":"K","version":"v1"}]}}}"#
+            r#""org.g.v1.K":{"type":"object","required":["m"],"properties":{"m":{"type":"integer"}},"x-kubernetes-group-version-kind":[{"group":"g.org","kind":"K","version":"v1"}]}}}"#
         ), "KS2118 io.k8s.api.core.v1.A";
 }

@@ -1,6 +1,8 @@
 //! How near v3 from v2 comes to the v3 document that the same server or suite has beside it, and how near
 //! Kubernetes' own converter comes.
 
+#![allow(clippy::print_stdout)]
+
 mod support;
 
 use kubeshape_schema::Profile;
@@ -17,7 +19,8 @@ struct Pair {
 }
 
 fn both(v2: &[u8]) -> Result<Option<(Value, Value)>> {
-    let (Ok((Some(ours), _)), Ok((Some(upstream), _))) = (v3_of(v2, Profile::Faithful), v3_of(v2, Profile::Kube)) else {
+    let (Ok((Some(ours), _)), Ok((Some(upstream), _))) = (v3_of(v2, Profile::Faithful), v3_of(v2, Profile::Kube))
+    else {
         return Ok(None);
     };
     Ok(Some((serde_json::from_slice(&ours)?, serde_json::from_slice(&upstream)?)))
@@ -39,6 +42,10 @@ fn suite(corpus: &Path, pairs: &mut Vec<Pair>) -> Result<()> {
     }
     let integration = corpus.join("openapi/kube-openapi-integration");
     add(&integration.join("golden.v2.json"), &integration.join("golden.v3.json"))?;
+    let examples = corpus.join("openapi/oai-examples-3.0.3");
+    for name in ["api-with-examples.yaml", "petstore-expanded.yaml", "petstore.yaml"] {
+        add(&examples.join("v2.0/yaml").join(name), &examples.join("v3.0").join(name))?;
+    }
     for v2 in files(&corpus.join("openapi/swagger2openapi"), "swagger.yaml") {
         // What other files hold is no matter of converting one document.
         let options = std::fs::read_to_string(v2.with_file_name("options.yaml")).unwrap_or_default();
@@ -63,6 +70,7 @@ fn server(golden: &Path, state: &str, pairs: &mut Vec<Pair>) -> Result<()> {
     Ok(())
 }
 
+/// `KUBESHAPE_SHOW` names documents whose differences are printed.
 #[test]
 fn no_document_is_farther_from_the_true_one_than_kubernetes_converters_and_all_are_half_as_far() -> Result<()> {
     let (Some(golden), Some(corpus)) = (folder("KUBESHAPE_GOLDEN"), folder("KUBESHAPE_CORPUS")) else {
@@ -86,7 +94,11 @@ fn no_document_is_farther_from_the_true_one_than_kubernetes_converters_and_all_a
                 println!("    {at}: {:?} theirs {:?}", ours.get(*at), theirs.get(*at));
             }
         }
-        if far.len() > upstream {
+        // Answers of the converter itself, with its faults in them: bodies that are not required, one type for
+        // int-or-strings.
+        let recorded_from_upstream = upstream == 0
+            && far.iter().all(|at| at.ends_with("/requestBody/required") || at.contains("intstr.IntOrString/"));
+        if far.len() > upstream && !recorded_from_upstream {
             farther.push(&pair.name);
         }
         sum += far.len();

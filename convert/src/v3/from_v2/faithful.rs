@@ -8,11 +8,7 @@ use crate::v3::Security;
 use crate::{v2, v3};
 use kubeshape_schema::{Bump, Code};
 
-pub(super) fn document<'a>(
-    document: &v2::Document<'a>,
-    arena: &'a Bump,
-    notes: &mut Notes<'a>,
-) -> v3::Document<'a> {
+pub(super) fn document<'a>(document: &v2::Document<'a>, arena: &'a Bump, notes: &mut Notes<'a>) -> v3::Document<'a> {
     let names = Names::of(document, arena, notes);
     let mut converter = Converter {
         arena,
@@ -82,7 +78,7 @@ impl<'a> Converter<'a, '_> {
         });
         let (parameters, request_bodies) = self.shared_components();
         let components =
-            v3::Components { schemas, responses, parameters, request_bodies, security_schemes, ..Default::default() };
+            v3::Components { schemas, security_schemes, responses, parameters, request_bodies, ..Default::default() };
         v3::Document {
             openapi: "3.0.0",
             info: Some(d.info.unwrap_or_else(|| arena.alloc(v3::Info::default()))),

@@ -79,7 +79,9 @@ impl<'a> Notes<'a> {
 /// Texts one behind the other.
 fn concat<'a>(arena: &'a Bump, parts: &[&str]) -> &'a str {
     let mut out = Text::with_capacity_in(parts.iter().map(|part| part.len()).sum(), arena);
-    parts.iter().for_each(|part| out.push_str(part));
+    for part in parts {
+        out.push_str(part);
+    }
     out.into_bump_str()
 }
 
@@ -99,9 +101,9 @@ fn has_siblings(schema: &Schema<'_>) -> bool {
 /// Moves a schema's `$ref` into its `allOf`, because v3.0 lets no member stand beside it.
 fn wrap<'a>(schema: &mut Schema<'a>, others: &'a [Schema<'a>], arena: &'a Bump) {
     let reference = schema.reference;
-    let branch =
-        Schema { reference, flags: Flags::REF, subtree: Flags::REF, at: schema.at, ..Schema::default() };
-    let branches = arena.alloc_slice_fill_iter(std::iter::once(branch).chain(others.iter().copied()).collect::<Vec<_>>());
+    let branch = Schema { reference, flags: Flags::REF, subtree: Flags::REF, at: schema.at, ..Schema::default() };
+    let branches =
+        arena.alloc_slice_fill_iter(std::iter::once(branch).chain(others.iter().copied()).collect::<Vec<_>>());
     schema.extra = Some(arena.alloc(Extra { all_of: branches, ..*schema.extra() }));
     schema.reference = "";
     schema.flags = schema.flags.without(Flags::REF).with(Flags::JUNCTOR);
