@@ -14,6 +14,7 @@ mod restore;
 mod schema;
 
 use super::Document;
+use crate::document::{Boxed, Map, Texts};
 use crate::v2;
 use kubeshape_schema::{Bump, Code, Converted, Extra, Flags, Note, Profile, Schema, Type};
 use std::borrow::Cow;
@@ -64,6 +65,36 @@ pub fn convert<'a>(
 }
 
 type Text<'a> = bumpalo::collections::String<'a>;
+
+/// The content that was made last of a reference to a definition and a list of media types. The responses of
+/// an operation mostly agree in both.
+#[derive(Clone, Copy)]
+struct LastContent<'a> {
+    reference: &'a str,
+    media_types: Texts<'a>,
+    content: Map<'a, Boxed<'a, super::MediaType<'a>>>,
+}
+
+impl<'a> LastContent<'a> {
+    fn new(
+        schema: &Schema<'a>,
+        media_types: Texts<'a>,
+        content: Map<'a, Boxed<'a, super::MediaType<'a>>>,
+    ) -> Option<Self> {
+        let reference = schema.reference;
+        let is_plain = reference.starts_with("#/definitions/") && !has_siblings(schema);
+        is_plain.then_some(LastContent { reference, media_types, content })
+    }
+
+    fn find(
+        last: Option<Self>,
+        schema: &Schema<'a>,
+        media_types: Texts<'a>,
+    ) -> Option<Map<'a, Boxed<'a, super::MediaType<'a>>>> {
+        let last = last.filter(|last| last.reference == schema.reference && last.media_types == media_types)?;
+        (!has_siblings(schema)).then_some(last.content)
+    }
+}
 
 /// What was lost and found so far.
 struct Notes<'a> {
