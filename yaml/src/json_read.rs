@@ -12,6 +12,30 @@ pub(crate) fn read(source: &str, at: usize, limits: &Limits, tape: &mut Tape) ->
     reader.document()
 }
 
+/// How many bytes stand before the first one that a string does not hold as it is: a quote, a backslash or
+/// a control character. Eight bytes are looked at together.
+fn plain_run(bytes: &[u8]) -> usize {
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    // A byte's highest bit is set if the byte is zero (and perhaps in bytes above such a one).
+    let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
+    let (words, _) = bytes.as_chunks::<8>();
+    for (i, chunk) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*chunk);
+        let quote = zero(word ^ (LOW * u64::from(b'"')));
+        let backslash = zero(word ^ (LOW * u64::from(b'\\')));
+        let control = word.wrapping_sub(LOW * 0x20) & !word & HIGH;
+        let found = quote | backslash | control;
+        if found != 0 {
+            // The lowest bit that is set is always right.
+            return i * 8 + (found.trailing_zeros() / 8) as usize;
+        }
+    }
+    let tail = words.len() * 8;
+    let special = |b: &u8| *b < 0x20 || *b == b'"' || *b == b'\\';
+    bytes[tail..].iter().position(special).map_or(bytes.len(), |n| tail + n)
+}
+
 struct Reader<'a> {
     source: &'a str,
     bytes: &'a [u8],
@@ -200,8 +224,7 @@ impl Reader<'_> {
         let mut from = self.at;
         let mut decoded = false;
         loop {
-            let run = self.bytes[self.at..].iter().position(|b| *b < 0x20 || *b == b'"' || *b == b'\\');
-            self.at = run.map_or(self.bytes.len(), |n| self.at + n);
+            self.at += plain_run(&self.bytes[self.at..]);
             match self.bytes.get(self.at) {
                 Some(b'"') => break,
                 Some(b'\\') => {
