@@ -62,7 +62,8 @@ pub fn detect(bytes: &[u8]) -> Option<Version> {
     }
     match version {
         b"2.0" => Some(Version::V2),
-        [b'3', b'.', patch @ ..] if *length < 0x80 && patch.iter().all(|b| b.is_ascii_graphic()) => Some(Version::V3),
+        b"3" => Some(Version::V3),
+        [b'3', b'.', rest @ ..] if *length < 0x80 && rest.iter().all(u8::is_ascii_graphic) => Some(Version::V3),
         _ => None,
     }
 }

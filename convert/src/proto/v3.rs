@@ -203,10 +203,6 @@ objects! {
         4 links "links" => Message(&LINKS_OR_REFERENCES);
         5 specification_extension => Extensions;
     }
-    CALLBACK Callback closed {
-        1 path => Entries(Keys::Any, &PATH_ITEM);
-        2 specification_extension => Extensions;
-    }
     MEDIA_TYPE MediaType closed {
         1 schema "schema" => Message(&SCHEMA_OR_REFERENCE);
         2 example "example" => Any;
@@ -425,6 +421,33 @@ impl Json for model::ItemsItem {
             [one] => one.json(out),
             _ => self.schema_or_reference.json(out),
         }
+    }
+}
+
+static CALLBACK: Message = Message {
+    name: "Callback",
+    body: Body::Object {
+        fields: &[
+            Field { number: 1, name: "", kind: Entries(Keys::Any, &PATH_ITEM), required: false },
+            Field { number: 2, name: "", kind: Extensions, required: false },
+        ],
+        open: false,
+    },
+};
+
+impl Json for model::Callback {
+    /// Extensions stand among the paths as well, since any name may be one: they are printed at their place there.
+    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
+        let mut extensions = self.specification_extension.iter().peekable();
+        out.object(|out| {
+            for path in &self.path {
+                match extensions.next_if(|extension| extension.name == path.name) {
+                    Some(extension) => out.named(&extension.name, |out| extension.value.json(out))?,
+                    None => out.named(&path.name, |out| path.value.json(out))?,
+                }
+            }
+            extensions.try_for_each(|extension| out.named(&extension.name, |out| extension.value.json(out)))
+        })
     }
 }
 
