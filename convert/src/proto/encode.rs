@@ -90,7 +90,7 @@ impl<'a> Encoder<'a> {
         match &message.body {
             Body::Object { fields, open } => self.object(message.name, fields, *open, node),
             Body::Map(kind) => self.map(*kind, node),
-            Body::Union { required, forms } => self.union(message.name, required, forms, node),
+            Body::Union(forms) => self.union(forms, node),
             Body::Items(schema) => self.nested(1, schema, node),
             Body::StringArray => self.string_array(node),
             Body::Types => self.types(node),
@@ -110,7 +110,7 @@ impl<'a> Encoder<'a> {
         if node.kind() == NodeKind::Map {
             for (key, value) in self.pairs(node) {
                 let text = self.source.text(key);
-                if let Some(at) = fields.iter().position(|field| field.name == text) {
+                if let Some(at) = fields.iter().position(|field| field.name == text && !text.is_empty()) {
                     if slots[at] == 0 {
                         slots[at] = value.index();
                     } else {
@@ -208,19 +208,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// Tries all forms and keeps the last that fits; if none does, the errors of the one that is nearest.
-    fn union(
-        &mut self,
-        name: &'static str,
-        required: &'static [&'static str],
-        forms: &'static [(u32, Kind)],
-        node: Node<'a>,
-    ) {
-        for member in required {
-            let there = self.pairs(node).any(|(key, _)| node.kind() == NodeKind::Map && self.source.text(key) == *member);
-            if !there {
-                self.refuse(node, node, Problem::Missing { message: name, member });
-            }
-        }
+    fn union(&mut self, forms: &'static [(u32, Kind)], node: Node<'a>) {
         let (found, start, notes) = (self.found.len(), self.out.len(), self.notes.len());
         let mut fits = false;
         let mut nearest: Option<((usize, usize), Vec<Found>)> = None;

@@ -25,7 +25,11 @@ pub(super) fn tag(text: &str) -> Tag {
         b'f' | b'F' if matches!(text, "false" | "False" | "FALSE") => Tag::False,
         b'.' => {
             let named = matches!(text, ".nan" | ".NaN" | ".NAN" | ".inf" | ".Inf" | ".INF");
-            if named || float(text).is_some() { Tag::Float } else { Tag::Text }
+            if named || (separates(text) && float(&without_underscores(text)).is_some()) {
+                Tag::Float
+            } else {
+                Tag::Text
+            }
         }
         b'+' | b'-' | b'0'..=b'9' => number(text),
         _ => Tag::Text,
@@ -47,6 +51,13 @@ fn number(text: &str) -> Tag {
     } else {
         Tag::Text
     }
+}
+
+/// Whether every underscore stands between two digits. Only numbers that begin with a point are that strict.
+fn separates(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    (0..bytes.len()).all(|at| bytes[at] != b'_' || (at > 0 && digit(at - 1) && digit(at + 1)))
 }
 
 fn without_underscores(text: &str) -> std::borrow::Cow<'_, str> {
@@ -218,14 +229,14 @@ mod tests {
                 Tag::Int,
             ),
             (&["18446744073709551615", "-9223372036854775808"], Tag::Int),
-            (&["18446744073709551616", "-9223372036854775809", "1e3", "1.", ".5", "-.5E+1", "09", "1_0.5"], Tag::Float),
+            (&["18446744073709551616", "-9223372036854775809", "1e3", "1.", ".5", "-.5E+1", "09", "1_0.5", ".1_0"], Tag::Float),
             (&[".nan", ".inf", "-.inf", "+.INF", ".NaN"], Tag::Float),
             (
                 &["2001-1-1", "2001-01-01", "2001-01-01T10:00:00Z", "2001-1-1t1:2:3.5+01:00", "2001-01-01  1:2:3,5"],
                 Tag::Timestamp,
             ),
             (
-                &["yes", "no", "on", "off", "y", "n", "<<", "=", "1e", "0x", "0b", "12:30:45", "+", "-", ".", "..", "1e400"],
+                &["yes", "no", "on", "off", "y", "n", "<<", "=", "1e", "0x", "0b", "12:30:45", "+", "-", ".", "..", "._1", ".1_", "1e400"],
                 Tag::Text,
             ),
             (&["2001-13-1", "2001-2-29", "2001-01-01T10:00:00", "2001-1-1 1:2", "20011-1-1", "0x1g", "08x", "é"], Tag::Text),

@@ -20,11 +20,7 @@ pub(super) enum Body {
     /// An object with members of any name: pairs of a name (1) and a value (2), all in field 1.
     Map(Kind),
     /// One of several forms. All are tried, and the last that fits is taken.
-    Union {
-        /// Members without which no form fits.
-        required: &'static [&'static str],
-        forms: &'static [(u32, Kind)],
-    },
+    Union(&'static [(u32, Kind)]),
     /// The items of a list: gnostic reads one schema, whatever stands there.
     Items(&'static Message),
     /// A list of texts; what is none becomes an empty one.
@@ -138,14 +134,14 @@ macro_rules! maps {
     )*};
 }
 
-/// Values of one of several forms: `STATIC Type module [required] { number Variant => kind; … }`.
+/// Values of one of several forms: `STATIC Type module { number Variant => kind; … }`.
 macro_rules! unions {
-    ($($static:ident $type:ident $module:ident [$($required:literal),*] {
+    ($($static:ident $type:ident $module:ident {
         $($number:literal $form:ident => $kind:expr;)*
     })*) => {$(
         static $static: Message = Message {
             name: stringify!($type),
-            body: Body::Union { required: &[$($required),*], forms: &[$(($number, $kind)),*] },
+            body: Body::Union(&[$(($number, $kind)),*]),
         };
 
         impl Json for model::$type {

@@ -434,33 +434,33 @@ maps! {
 }
 
 unions! {
-    RESPONSE_VALUE ResponseValue response_value [] {
+    RESPONSE_VALUE ResponseValue response_value {
         1 Response => Message(&RESPONSE);
         2 JsonReference => Message(&JSON_REFERENCE);
     }
-    SCHEMA_ITEM SchemaItem schema_item [] {
+    SCHEMA_ITEM SchemaItem schema_item {
         1 Schema => Message(&SCHEMA);
         2 FileSchema => Message(&FILE_SCHEMA);
     }
-    PARAMETERS_ITEM ParametersItem parameters_item [] {
+    PARAMETERS_ITEM ParametersItem parameters_item {
         1 Parameter => Message(&PARAMETER);
         2 JsonReference => Message(&JSON_REFERENCE);
     }
-    PARAMETER Parameter parameter [] {
+    PARAMETER Parameter parameter {
         1 BodyParameter => Message(&BODY_PARAMETER);
         2 NonBodyParameter => Message(&NON_BODY_PARAMETER);
     }
-    NON_BODY_PARAMETER NonBodyParameter non_body_parameter ["in", "name", "type"] {
+    NON_BODY_PARAMETER NonBodyParameter non_body_parameter {
         1 HeaderParameterSubSchema => Message(&HEADER_PARAMETER_SUB_SCHEMA);
         2 FormDataParameterSubSchema => Message(&FORM_DATA_PARAMETER_SUB_SCHEMA);
         3 QueryParameterSubSchema => Message(&QUERY_PARAMETER_SUB_SCHEMA);
         4 PathParameterSubSchema => Message(&PATH_PARAMETER_SUB_SCHEMA);
     }
-    ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem additional_properties_item [] {
+    ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem additional_properties_item {
         1 Schema => Message(&SCHEMA);
         2 Boolean => Bool;
     }
-    SECURITY_DEFINITIONS_ITEM SecurityDefinitionsItem security_definitions_item [] {
+    SECURITY_DEFINITIONS_ITEM SecurityDefinitionsItem security_definitions_item {
         1 BasicAuthenticationSecurity => Message(&BASIC_AUTHENTICATION_SECURITY);
         2 ApiKeySecurity => Message(&API_KEY_SECURITY);
         3 Oauth2ImplicitSecurity => Message(&OAUTH2_IMPLICIT_SECURITY);

@@ -363,47 +363,47 @@ maps! {
 }
 
 unions! {
-    PARAMETER_OR_REFERENCE ParameterOrReference parameter_or_reference [] {
+    PARAMETER_OR_REFERENCE ParameterOrReference parameter_or_reference {
         1 Parameter => Message(&PARAMETER);
         2 Reference => Message(&REFERENCE);
     }
-    REQUEST_BODY_OR_REFERENCE RequestBodyOrReference request_body_or_reference [] {
+    REQUEST_BODY_OR_REFERENCE RequestBodyOrReference request_body_or_reference {
         1 RequestBody => Message(&REQUEST_BODY);
         2 Reference => Message(&REFERENCE);
     }
-    RESPONSE_OR_REFERENCE ResponseOrReference response_or_reference [] {
+    RESPONSE_OR_REFERENCE ResponseOrReference response_or_reference {
         1 Response => Message(&RESPONSE);
         2 Reference => Message(&REFERENCE);
     }
-    CALLBACK_OR_REFERENCE CallbackOrReference callback_or_reference [] {
+    CALLBACK_OR_REFERENCE CallbackOrReference callback_or_reference {
         1 Callback => Message(&CALLBACK);
         2 Reference => Message(&REFERENCE);
     }
-    HEADER_OR_REFERENCE HeaderOrReference header_or_reference [] {
+    HEADER_OR_REFERENCE HeaderOrReference header_or_reference {
         1 Header => Message(&HEADER);
         2 Reference => Message(&REFERENCE);
     }
-    EXAMPLE_OR_REFERENCE ExampleOrReference example_or_reference [] {
+    EXAMPLE_OR_REFERENCE ExampleOrReference example_or_reference {
         1 Example => Message(&EXAMPLE);
         2 Reference => Message(&REFERENCE);
     }
-    LINK_OR_REFERENCE LinkOrReference link_or_reference [] {
+    LINK_OR_REFERENCE LinkOrReference link_or_reference {
         1 Link => Message(&LINK);
         2 Reference => Message(&REFERENCE);
     }
-    ANY_OR_EXPRESSION AnyOrExpression any_or_expression [] {
+    ANY_OR_EXPRESSION AnyOrExpression any_or_expression {
         1 Any => Any;
         2 Expression => Message(&EXPRESSION);
     }
-    SCHEMA_OR_REFERENCE SchemaOrReference schema_or_reference [] {
+    SCHEMA_OR_REFERENCE SchemaOrReference schema_or_reference {
         1 Schema => Message(&SCHEMA);
         2 Reference => Message(&REFERENCE);
     }
-    ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem additional_properties_item [] {
+    ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem additional_properties_item {
         1 SchemaOrReference => Message(&SCHEMA_OR_REFERENCE);
         2 Boolean => Bool;
     }
-    SECURITY_SCHEME_OR_REFERENCE SecuritySchemeOrReference security_scheme_or_reference [] {
+    SECURITY_SCHEME_OR_REFERENCE SecuritySchemeOrReference security_scheme_or_reference {
         1 SecurityScheme => Message(&SECURITY_SCHEME);
         2 Reference => Message(&REFERENCE);
     }
