@@ -18,8 +18,7 @@ fn generate(dialect: &str) -> Result<String, Box<dyn Error>> {
 #[test]
 fn committed_types_are_generated_from_the_definitions() -> Result<(), Box<dyn Error>> {
     for dialect in ["v2", "v3"] {
-        let committed =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("src/proto/generated").join(format!("{dialect}.rs"));
+        let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/proto/generated").join(format!("{dialect}.rs"));
         let generated = generate(dialect)?;
         if std::env::var_os("KUBESHAPE_UPDATE").is_some_and(|value| value == "1") {
             fs::write(&committed, &generated)?;

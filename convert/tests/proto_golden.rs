@@ -1,6 +1,6 @@
 //! Agreement with recorded answers of gnostic and of a server, where `KUBESHAPE_GOLDEN` and `KUBESHAPE_CORPUS` name
 //! them; `gzip` and `zstd` unpack them.
-#![allow(clippy::print_stderr)]
+#![allow(clippy::print_stderr, clippy::format_collect)]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -175,7 +175,11 @@ fn recorded_documents_have_gnostics_bytes() -> Outcome<()> {
                 if let Some(answer) = record.get("source_proto") {
                     let own = std::fs::read_to_string(corpus.join("openapi").join(&name))?;
                     // A file that is JSON by its content and YAML by its name was read as YAML.
-                    let reader = if name.ends_with(".json") { Reader::Json } else { Reader::Yaml };
+                    let reader = if Path::new(&name).extension().is_some_and(|end| end == "json") {
+                        Reader::Json
+                    } else {
+                        Reader::Yaml
+                    };
                     source.add(&name, compare((&own, reader), version, answer, None));
                 }
                 if let (Some(answer), Some(json)) = (record.get("proto"), record.get("json")) {
@@ -281,19 +285,15 @@ fn base64(text: &str) -> Vec<u8> {
 
 /// FIPS 180-4.
 fn sha256(bytes: &[u8]) -> String {
-    let root = |n: u32, power: f64| ((f64::from(n).powf(power)).fract() * 4_294_967_296.0) as u32;
     let primes: Vec<u32> = (2..).filter(|n: &u32| (2..*n).all(|d| !n.is_multiple_of(d))).take(64).collect();
-    // The cube roots need more digits than a double has beside the whole part: integers tell them exactly.
+    // The first 32 bits behind the point of a cube root.
     let cube = |n: u32| {
-        let mut root = u128::from(root(n, 1.0 / 3.0)) + ((f64::from(n).cbrt() as u128) << 32);
-        let target = u128::from(n) << 96;
-        while root * root * root > target {
-            root -= 1;
+        let (mut low, mut high) = (0u128, 1 << 36);
+        while low + 1 < high {
+            let middle = u128::midpoint(low, high);
+            if middle.pow(3) <= u128::from(n) << 96 { low = middle } else { high = middle }
         }
-        while (root + 1) * (root + 1) * (root + 1) <= target {
-            root += 1;
-        }
-        root as u32
+        low as u32
     };
     let square = |n: u32| ((u128::from(n) << 64).isqrt()) as u32;
     let keys: Vec<u32> = primes.iter().map(|n| cube(*n)).collect();
@@ -303,8 +303,7 @@ fn sha256(bytes: &[u8]) -> String {
     data.resize((data.len() + 8).next_multiple_of(64) - 8, 0);
     data.extend((bytes.len() as u64 * 8).to_be_bytes());
     for block in data.chunks_exact(64) {
-        let mut words: Vec<u32> =
-            block.chunks_exact(4).map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let mut words: Vec<u32> = block.chunks_exact(4).map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]])).collect();
         for at in 16..64 {
             let (a, b) = (words[at - 15], words[at - 2]);
             let low = a.rotate_right(7) ^ a.rotate_right(18) ^ a >> 3;
@@ -315,8 +314,7 @@ fn sha256(bytes: &[u8]) -> String {
         for at in 0..64 {
             let sum = s[4].rotate_right(6) ^ s[4].rotate_right(11) ^ s[4].rotate_right(25);
             let choice = s[4] & s[5] ^ !s[4] & s[6];
-            let first =
-                s[7].wrapping_add(sum).wrapping_add(choice).wrapping_add(keys[at]).wrapping_add(words[at]);
+            let first = s[7].wrapping_add(sum).wrapping_add(choice).wrapping_add(keys[at]).wrapping_add(words[at]);
             let sum = s[0].rotate_right(2) ^ s[0].rotate_right(13) ^ s[0].rotate_right(22);
             let second = sum.wrapping_add(s[0] & s[1] ^ s[0] & s[2] ^ s[1] & s[2]);
             s.rotate_right(1);

@@ -17,10 +17,7 @@ use super::table::{Body, Field, Kind, Message};
 const FIELDS: usize = 40;
 
 /// The protobuf form of a document of which the root is a `message`.
-pub(super) fn encode<'a>(
-    message: &'static Message,
-    root: Node<'a>,
-) -> Result<Converted<'a, Vec<u8>>, Vec<Refusal>> {
+pub(super) fn encode<'a>(message: &'static Message, root: Node<'a>) -> Result<Converted<'a, Vec<u8>>, Vec<Refusal>> {
     let mut encoder = Encoder::run(message, root, true)?;
     encoder.notes.sort_by_key(|note| note.at);
     Ok(Converted { value: encoder.out, notes: encoder.notes })

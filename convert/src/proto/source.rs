@@ -56,7 +56,9 @@ impl<'a> Source<'a> {
     fn any_odd(&self, root: Node<'a>) -> bool {
         if self.json {
             let text = &self.document.source()[root.span()];
-            return !text.is_ascii() || text.contains('\x7F') || ["\\/", "\\ud", "\\uD"].iter().any(|e| text.contains(e));
+            return !text.is_ascii()
+                || text.contains('\x7F')
+                || ["\\/", "\\ud", "\\uD"].iter().any(|e| text.contains(e));
         }
         let all = 0..u32::try_from(self.document.len()).unwrap_or(u32::MAX);
         all.map(|index| self.document.node(index).text()).any(|text| !text.is_ascii() || text.contains('\x7F'))
@@ -99,7 +101,12 @@ impl<'a> Source<'a> {
             Kind::Int | Kind::Float if self.json => node.text().into(),
             Kind::Int | Kind::Float => {
                 let mut out = Vec::new();
+                let text = node.text();
                 match node.as_number() {
+                    // Go's JSON keeps the sign of a zero with a fraction or an exponent.
+                    Some(number::Number::Int(0)) if text.starts_with('-') && text.contains(['.', 'e', 'E']) => {
+                        return "-0".into();
+                    }
                     Some(number::Number::Int(n)) => number::write_int(n, &mut out),
                     Some(number::Number::Uint(n)) => number::write_uint(n, &mut out),
                     Some(number::Number::Float(n)) => number::write_json(n, &mut out),
@@ -145,17 +152,14 @@ impl<'a> Source<'a> {
             return (text.len() > 500 && self.raw(key).chars().count() + 2 > 1024).then_some(LONG);
         }
         let (from, end, to) = (key.span().start, key.span().end, value.span().start);
-        if (to - end <= 2 && to - from <= 1024) || key.entry().flags.has(Flags::ALIASED) {
+        let next = self.document.source().as_bytes().get(end);
+        if (next == Some(&b':') && end - from <= 1000) || key.entry().flags.has(Flags::ALIASED) {
             return None;
         }
         let between = self.document.source().get(end..to)?;
         let before_colon = between.split(':').next()?;
         let length = self.document.source().get(from..end)?.chars().count() + before_colon.chars().count();
-        if before_colon.contains(['\n', '\r']) {
-            Some(LINES)
-        } else {
-            (length > 1024).then_some(LONG)
-        }
+        if before_colon.contains(['\n', '\r']) { Some(LINES) } else { (length > 1024).then_some(LONG) }
     }
 }
 
@@ -175,7 +179,12 @@ fn check(raw: &str) -> Result<(), &'static str> {
         at += found;
         match bytes.get(at + 1) {
             Some(b'/') => return Err("YAML has no escape \\/"),
-            Some(b'u') if matches!(bytes.get(at + 2..at + 4), Some([b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F'])) => {
+            Some(b'u')
+                if matches!(
+                    bytes.get(at + 2..at + 4),
+                    Some([b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F'])
+                ) =>
+            {
                 return Err("YAML has no escape for half a character (\\ud800 to \\udfff)");
             }
             _ => {}

@@ -4,12 +4,14 @@ use kubeshape_schema::Converted;
 use kubeshape_yaml::Node;
 use prost::Message as _;
 
+use super::DecodeError;
 use super::decode::{Json, Pair, Printer};
 use super::encode;
 use super::refusal::Refusal;
-use super::table::Kind::*;
+use super::table::Kind::{
+    Any, AnyList, Bool, Entries, Extensions, Int, LooseText, Message as Nested, Messages, Number, Text, Texts,
+};
 use super::table::{Body, Field, Keys, Message, maps, objects, pairs, unions};
-use super::DecodeError;
 
 /// The messages, generated from `proto/openapi_v2.proto`.
 #[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
@@ -81,20 +83,20 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
 objects! {
     DOCUMENT Document closed {
         1 swagger "swagger" => Text(&["2.0"]), required;
-        2 info "info" => Message(&INFO), required;
+        2 info "info" => Nested(&INFO), required;
         3 host "host" => Text(&[]);
         4 base_path "basePath" => Text(&[]);
         5 schemes "schemes" => Texts(&["http", "https", "ws", "wss"]);
         6 consumes "consumes" => Texts(&[]);
         7 produces "produces" => Texts(&[]);
-        8 paths "paths" => Message(&PATHS), required;
-        9 definitions "definitions" => Message(&DEFINITIONS);
-        10 parameters "parameters" => Message(&PARAMETER_DEFINITIONS);
-        11 responses "responses" => Message(&RESPONSE_DEFINITIONS);
+        8 paths "paths" => Nested(&PATHS), required;
+        9 definitions "definitions" => Nested(&DEFINITIONS);
+        10 parameters "parameters" => Nested(&PARAMETER_DEFINITIONS);
+        11 responses "responses" => Nested(&RESPONSE_DEFINITIONS);
         12 security "security" => Messages(&SECURITY_REQUIREMENT);
-        13 security_definitions "securityDefinitions" => Message(&SECURITY_DEFINITIONS);
+        13 security_definitions "securityDefinitions" => Nested(&SECURITY_DEFINITIONS);
         14 tags "tags" => Messages(&TAG);
-        15 external_docs "externalDocs" => Message(&EXTERNAL_DOCS);
+        15 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
         16 vendor_extension => Extensions;
     }
     INFO Info closed {
@@ -102,8 +104,8 @@ objects! {
         2 version "version" => Text(&[]), required;
         3 description "description" => Text(&[]);
         4 terms_of_service "termsOfService" => Text(&[]);
-        5 contact "contact" => Message(&CONTACT);
-        6 license "license" => Message(&LICENSE);
+        5 contact "contact" => Nested(&CONTACT);
+        6 license "license" => Nested(&LICENSE);
         7 vendor_extension => Extensions;
     }
     CONTACT Contact closed {
@@ -120,7 +122,7 @@ objects! {
     TAG Tag closed {
         1 name "name" => Text(&[]), required;
         2 description "description" => Text(&[]);
-        3 external_docs "externalDocs" => Message(&EXTERNAL_DOCS);
+        3 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
         4 vendor_extension => Extensions;
     }
     EXTERNAL_DOCS ExternalDocs closed {
@@ -134,13 +136,13 @@ objects! {
     }
     PATH_ITEM PathItem closed {
         1 r#ref "$ref" => Text(&[]);
-        2 get "get" => Message(&OPERATION);
-        3 put "put" => Message(&OPERATION);
-        4 post "post" => Message(&OPERATION);
-        5 delete "delete" => Message(&OPERATION);
-        6 options "options" => Message(&OPERATION);
-        7 head "head" => Message(&OPERATION);
-        8 patch "patch" => Message(&OPERATION);
+        2 get "get" => Nested(&OPERATION);
+        3 put "put" => Nested(&OPERATION);
+        4 post "post" => Nested(&OPERATION);
+        5 delete "delete" => Nested(&OPERATION);
+        6 options "options" => Nested(&OPERATION);
+        7 head "head" => Nested(&OPERATION);
+        8 patch "patch" => Nested(&OPERATION);
         9 parameters "parameters" => Messages(&PARAMETERS_ITEM);
         10 vendor_extension => Extensions;
     }
@@ -148,12 +150,12 @@ objects! {
         1 tags "tags" => Texts(&[]);
         2 summary "summary" => Text(&[]);
         3 description "description" => Text(&[]);
-        4 external_docs "externalDocs" => Message(&EXTERNAL_DOCS);
+        4 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
         5 operation_id "operationId" => Text(&[]);
         6 produces "produces" => Texts(&[]);
         7 consumes "consumes" => Texts(&[]);
         8 parameters "parameters" => Messages(&PARAMETERS_ITEM);
-        9 responses "responses" => Message(&RESPONSES), required;
+        9 responses "responses" => Nested(&RESPONSES), required;
         10 schemes "schemes" => Texts(&["http", "https", "ws", "wss"]);
         11 deprecated "deprecated" => Bool;
         12 security "security" => Messages(&SECURITY_REQUIREMENT);
@@ -165,15 +167,15 @@ objects! {
     }
     RESPONSE Response closed {
         1 description "description" => Text(&[]), required;
-        2 schema "schema" => Message(&SCHEMA_ITEM);
-        3 headers "headers" => Message(&HEADERS);
-        4 examples "examples" => Message(&EXAMPLES);
+        2 schema "schema" => Nested(&SCHEMA_ITEM);
+        3 headers "headers" => Nested(&HEADERS);
+        4 examples "examples" => Nested(&EXAMPLES);
         5 vendor_extension => Extensions;
     }
     HEADER Header closed {
         1 r#type "type" => Text(&["string", "number", "integer", "boolean", "array"]), required;
         2 format "format" => Text(&[]);
-        3 items "items" => Message(&PRIMITIVES_ITEMS);
+        3 items "items" => Nested(&PRIMITIVES_ITEMS);
         4 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
         5 default "default" => Any;
         6 maximum "maximum" => Number;
@@ -196,7 +198,7 @@ objects! {
         2 name "name" => Text(&[]), required;
         3 r#in "in" => Text(&["body"]), required;
         4 required "required" => Bool;
-        5 schema "schema" => Message(&SCHEMA), required;
+        5 schema "schema" => Nested(&SCHEMA), required;
         6 vendor_extension => Extensions;
     }
     HEADER_PARAMETER_SUB_SCHEMA HeaderParameterSubSchema closed {
@@ -206,7 +208,7 @@ objects! {
         4 name "name" => Text(&[]);
         5 r#type "type" => Text(&["string", "number", "boolean", "integer", "array"]);
         6 format "format" => Text(&[]);
-        7 items "items" => Message(&PRIMITIVES_ITEMS);
+        7 items "items" => Nested(&PRIMITIVES_ITEMS);
         8 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
         9 default "default" => Any;
         10 maximum "maximum" => Number;
@@ -231,7 +233,7 @@ objects! {
         5 allow_empty_value "allowEmptyValue" => Bool;
         6 r#type "type" => Text(&["string", "number", "boolean", "integer", "array", "file"]);
         7 format "format" => Text(&[]);
-        8 items "items" => Message(&PRIMITIVES_ITEMS);
+        8 items "items" => Nested(&PRIMITIVES_ITEMS);
         9 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes", "multi"]);
         10 default "default" => Any;
         11 maximum "maximum" => Number;
@@ -256,7 +258,7 @@ objects! {
         5 allow_empty_value "allowEmptyValue" => Bool;
         6 r#type "type" => Text(&["string", "number", "boolean", "integer", "array"]);
         7 format "format" => Text(&[]);
-        8 items "items" => Message(&PRIMITIVES_ITEMS);
+        8 items "items" => Nested(&PRIMITIVES_ITEMS);
         9 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes", "multi"]);
         10 default "default" => Any;
         11 maximum "maximum" => Number;
@@ -280,7 +282,7 @@ objects! {
         4 name "name" => Text(&[]);
         5 r#type "type" => Text(&["string", "number", "boolean", "integer", "array"]);
         6 format "format" => Text(&[]);
-        7 items "items" => Message(&PRIMITIVES_ITEMS);
+        7 items "items" => Nested(&PRIMITIVES_ITEMS);
         8 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
         9 default "default" => Any;
         10 maximum "maximum" => Number;
@@ -300,7 +302,7 @@ objects! {
     PRIMITIVES_ITEMS PrimitivesItems closed {
         1 r#type "type" => Text(&["string", "number", "integer", "boolean", "array"]);
         2 format "format" => Text(&[]);
-        3 items "items" => Message(&PRIMITIVES_ITEMS);
+        3 items "items" => Nested(&PRIMITIVES_ITEMS);
         4 collection_format "collectionFormat" => Text(&["csv", "ssv", "tsv", "pipes"]);
         5 default "default" => Any;
         6 maximum "maximum" => Number;
@@ -342,15 +344,15 @@ objects! {
         18 min_properties "minProperties" => Int;
         19 required "required" => Texts(&[]);
         20 r#enum "enum" => AnyList;
-        21 additional_properties "additionalProperties" => Message(&ADDITIONAL_PROPERTIES_ITEM);
-        22 r#type "type" => Message(&TYPE_ITEM);
-        23 items "items" => Message(&ITEMS_ITEM);
+        21 additional_properties "additionalProperties" => Nested(&ADDITIONAL_PROPERTIES_ITEM);
+        22 r#type "type" => Nested(&TYPE_ITEM);
+        23 items "items" => Nested(&ITEMS_ITEM);
         24 all_of "allOf" => Messages(&SCHEMA);
-        25 properties "properties" => Message(&PROPERTIES);
+        25 properties "properties" => Nested(&PROPERTIES);
         26 discriminator "discriminator" => Text(&[]);
         27 read_only "readOnly" => Bool;
-        28 xml "xml" => Message(&XML);
-        29 external_docs "externalDocs" => Message(&EXTERNAL_DOCS);
+        28 xml "xml" => Nested(&XML);
+        29 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
         30 example "example" => Any;
         31 vendor_extension => Extensions;
     }
@@ -362,7 +364,7 @@ objects! {
         5 required "required" => Texts(&[]);
         6 r#type "type" => Text(&["file"]), required;
         7 read_only "readOnly" => Bool;
-        8 external_docs "externalDocs" => Message(&EXTERNAL_DOCS);
+        8 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
         9 example "example" => Any;
         10 vendor_extension => Extensions;
     }
@@ -389,7 +391,7 @@ objects! {
     OAUTH2_IMPLICIT_SECURITY Oauth2ImplicitSecurity closed {
         1 r#type "type" => Text(&["oauth2"]), required;
         2 flow "flow" => Text(&["implicit"]), required;
-        3 scopes "scopes" => Message(&OAUTH2_SCOPES);
+        3 scopes "scopes" => Nested(&OAUTH2_SCOPES);
         4 authorization_url "authorizationUrl" => Text(&[]), required;
         5 description "description" => Text(&[]);
         6 vendor_extension => Extensions;
@@ -397,7 +399,7 @@ objects! {
     OAUTH2_PASSWORD_SECURITY Oauth2PasswordSecurity closed {
         1 r#type "type" => Text(&["oauth2"]), required;
         2 flow "flow" => Text(&["password"]), required;
-        3 scopes "scopes" => Message(&OAUTH2_SCOPES);
+        3 scopes "scopes" => Nested(&OAUTH2_SCOPES);
         4 token_url "tokenUrl" => Text(&[]), required;
         5 description "description" => Text(&[]);
         6 vendor_extension => Extensions;
@@ -405,7 +407,7 @@ objects! {
     OAUTH2_APPLICATION_SECURITY Oauth2ApplicationSecurity closed {
         1 r#type "type" => Text(&["oauth2"]), required;
         2 flow "flow" => Text(&["application"]), required;
-        3 scopes "scopes" => Message(&OAUTH2_SCOPES);
+        3 scopes "scopes" => Nested(&OAUTH2_SCOPES);
         4 token_url "tokenUrl" => Text(&[]), required;
         5 description "description" => Text(&[]);
         6 vendor_extension => Extensions;
@@ -413,7 +415,7 @@ objects! {
     OAUTH2_ACCESS_CODE_SECURITY Oauth2AccessCodeSecurity closed {
         1 r#type "type" => Text(&["oauth2"]), required;
         2 flow "flow" => Text(&["accessCode"]), required;
-        3 scopes "scopes" => Message(&OAUTH2_SCOPES);
+        3 scopes "scopes" => Nested(&OAUTH2_SCOPES);
         4 authorization_url "authorizationUrl" => Text(&[]), required;
         5 token_url "tokenUrl" => Text(&[]), required;
         6 description "description" => Text(&[]);
@@ -422,51 +424,51 @@ objects! {
 }
 
 maps! {
-    HEADERS Headers => Message(&HEADER);
+    HEADERS Headers => Nested(&HEADER);
     EXAMPLES Examples => Any;
-    PROPERTIES Properties => Message(&SCHEMA);
-    DEFINITIONS Definitions => Message(&SCHEMA);
-    PARAMETER_DEFINITIONS ParameterDefinitions => Message(&PARAMETER);
-    RESPONSE_DEFINITIONS ResponseDefinitions => Message(&RESPONSE);
-    SECURITY_REQUIREMENT SecurityRequirement => Message(&STRING_ARRAY);
-    SECURITY_DEFINITIONS SecurityDefinitions => Message(&SECURITY_DEFINITIONS_ITEM);
+    PROPERTIES Properties => Nested(&SCHEMA);
+    DEFINITIONS Definitions => Nested(&SCHEMA);
+    PARAMETER_DEFINITIONS ParameterDefinitions => Nested(&PARAMETER);
+    RESPONSE_DEFINITIONS ResponseDefinitions => Nested(&RESPONSE);
+    SECURITY_REQUIREMENT SecurityRequirement => Nested(&STRING_ARRAY);
+    SECURITY_DEFINITIONS SecurityDefinitions => Nested(&SECURITY_DEFINITIONS_ITEM);
     OAUTH2_SCOPES Oauth2Scopes => LooseText;
 }
 
 unions! {
     RESPONSE_VALUE ResponseValue response_value {
-        1 Response => Message(&RESPONSE);
-        2 JsonReference => Message(&JSON_REFERENCE);
+        1 Response => Nested(&RESPONSE);
+        2 JsonReference => Nested(&JSON_REFERENCE);
     }
     SCHEMA_ITEM SchemaItem schema_item {
-        1 Schema => Message(&SCHEMA);
-        2 FileSchema => Message(&FILE_SCHEMA);
+        1 Schema => Nested(&SCHEMA);
+        2 FileSchema => Nested(&FILE_SCHEMA);
     }
     PARAMETERS_ITEM ParametersItem parameters_item {
-        1 Parameter => Message(&PARAMETER);
-        2 JsonReference => Message(&JSON_REFERENCE);
+        1 Parameter => Nested(&PARAMETER);
+        2 JsonReference => Nested(&JSON_REFERENCE);
     }
     PARAMETER Parameter parameter {
-        1 BodyParameter => Message(&BODY_PARAMETER);
-        2 NonBodyParameter => Message(&NON_BODY_PARAMETER);
+        1 BodyParameter => Nested(&BODY_PARAMETER);
+        2 NonBodyParameter => Nested(&NON_BODY_PARAMETER);
     }
     NON_BODY_PARAMETER NonBodyParameter non_body_parameter {
-        1 HeaderParameterSubSchema => Message(&HEADER_PARAMETER_SUB_SCHEMA);
-        2 FormDataParameterSubSchema => Message(&FORM_DATA_PARAMETER_SUB_SCHEMA);
-        3 QueryParameterSubSchema => Message(&QUERY_PARAMETER_SUB_SCHEMA);
-        4 PathParameterSubSchema => Message(&PATH_PARAMETER_SUB_SCHEMA);
+        1 HeaderParameterSubSchema => Nested(&HEADER_PARAMETER_SUB_SCHEMA);
+        2 FormDataParameterSubSchema => Nested(&FORM_DATA_PARAMETER_SUB_SCHEMA);
+        3 QueryParameterSubSchema => Nested(&QUERY_PARAMETER_SUB_SCHEMA);
+        4 PathParameterSubSchema => Nested(&PATH_PARAMETER_SUB_SCHEMA);
     }
     ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem additional_properties_item {
-        1 Schema => Message(&SCHEMA);
+        1 Schema => Nested(&SCHEMA);
         2 Boolean => Bool;
     }
     SECURITY_DEFINITIONS_ITEM SecurityDefinitionsItem security_definitions_item {
-        1 BasicAuthenticationSecurity => Message(&BASIC_AUTHENTICATION_SECURITY);
-        2 ApiKeySecurity => Message(&API_KEY_SECURITY);
-        3 Oauth2ImplicitSecurity => Message(&OAUTH2_IMPLICIT_SECURITY);
-        4 Oauth2PasswordSecurity => Message(&OAUTH2_PASSWORD_SECURITY);
-        5 Oauth2ApplicationSecurity => Message(&OAUTH2_APPLICATION_SECURITY);
-        6 Oauth2AccessCodeSecurity => Message(&OAUTH2_ACCESS_CODE_SECURITY);
+        1 BasicAuthenticationSecurity => Nested(&BASIC_AUTHENTICATION_SECURITY);
+        2 ApiKeySecurity => Nested(&API_KEY_SECURITY);
+        3 Oauth2ImplicitSecurity => Nested(&OAUTH2_IMPLICIT_SECURITY);
+        4 Oauth2PasswordSecurity => Nested(&OAUTH2_PASSWORD_SECURITY);
+        5 Oauth2ApplicationSecurity => Nested(&OAUTH2_APPLICATION_SECURITY);
+        6 Oauth2AccessCodeSecurity => Nested(&OAUTH2_ACCESS_CODE_SECURITY);
     }
 }
 

@@ -4,12 +4,14 @@ use kubeshape_schema::Converted;
 use kubeshape_yaml::Node;
 use prost::Message as _;
 
+use super::DecodeError;
 use super::decode::{Json, Pair, Printer};
 use super::encode;
 use super::refusal::Refusal;
-use super::table::Kind::*;
+use super::table::Kind::{
+    Any, AnyList, Bool, Entries, Extensions, Int, LooseText, Message as Nested, Messages, Number, Text, Texts,
+};
 use super::table::{Body, Field, Keys, Message, maps, objects, pairs, unions};
-use super::DecodeError;
 
 /// The messages, generated from `proto/openapi_v3.proto`.
 #[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
@@ -81,21 +83,21 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
 objects! {
     DOCUMENT Document closed {
         1 openapi "openapi" => Text(&[]), required;
-        2 info "info" => Message(&INFO), required;
+        2 info "info" => Nested(&INFO), required;
         3 servers "servers" => Messages(&SERVER);
-        4 paths "paths" => Message(&PATHS), required;
-        5 components "components" => Message(&COMPONENTS);
+        4 paths "paths" => Nested(&PATHS), required;
+        5 components "components" => Nested(&COMPONENTS);
         6 security "security" => Messages(&SECURITY_REQUIREMENT);
         7 tags "tags" => Messages(&TAG);
-        8 external_docs "externalDocs" => Message(&EXTERNAL_DOCS);
+        8 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
         9 specification_extension => Extensions;
     }
     INFO Info closed {
         1 title "title" => Text(&[]), required;
         2 description "description" => Text(&[]);
         3 terms_of_service "termsOfService" => Text(&[]);
-        4 contact "contact" => Message(&CONTACT);
-        5 license "license" => Message(&LICENSE);
+        4 contact "contact" => Nested(&CONTACT);
+        5 license "license" => Nested(&LICENSE);
         6 version "version" => Text(&[]), required;
         7 specification_extension => Extensions;
         8 summary "summary" => Text(&[]);
@@ -114,7 +116,7 @@ objects! {
     TAG Tag closed {
         1 name "name" => Text(&[]), required;
         2 description "description" => Text(&[]);
-        3 external_docs "externalDocs" => Message(&EXTERNAL_DOCS);
+        3 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
         4 specification_extension => Extensions;
     }
     EXTERNAL_DOCS ExternalDocs closed {
@@ -125,7 +127,7 @@ objects! {
     SERVER Server closed {
         1 url "url" => Text(&[]), required;
         2 description "description" => Text(&[]);
-        3 variables "variables" => Message(&SERVER_VARIABLES);
+        3 variables "variables" => Nested(&SERVER_VARIABLES);
         4 specification_extension => Extensions;
     }
     SERVER_VARIABLE ServerVariable closed {
@@ -142,14 +144,14 @@ objects! {
         1 r#ref "$ref" => Text(&[]);
         2 summary "summary" => Text(&[]);
         3 description "description" => Text(&[]);
-        4 get "get" => Message(&OPERATION);
-        5 put "put" => Message(&OPERATION);
-        6 post "post" => Message(&OPERATION);
-        7 delete "delete" => Message(&OPERATION);
-        8 options "options" => Message(&OPERATION);
-        9 head "head" => Message(&OPERATION);
-        10 patch "patch" => Message(&OPERATION);
-        11 trace "trace" => Message(&OPERATION);
+        4 get "get" => Nested(&OPERATION);
+        5 put "put" => Nested(&OPERATION);
+        6 post "post" => Nested(&OPERATION);
+        7 delete "delete" => Nested(&OPERATION);
+        8 options "options" => Nested(&OPERATION);
+        9 head "head" => Nested(&OPERATION);
+        10 patch "patch" => Nested(&OPERATION);
+        11 trace "trace" => Nested(&OPERATION);
         12 servers "servers" => Messages(&SERVER);
         13 parameters "parameters" => Messages(&PARAMETER_OR_REFERENCE);
         14 specification_extension => Extensions;
@@ -158,12 +160,12 @@ objects! {
         1 tags "tags" => Texts(&[]);
         2 summary "summary" => Text(&[]);
         3 description "description" => Text(&[]);
-        4 external_docs "externalDocs" => Message(&EXTERNAL_DOCS);
+        4 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
         5 operation_id "operationId" => Text(&[]);
         6 parameters "parameters" => Messages(&PARAMETER_OR_REFERENCE);
-        7 request_body "requestBody" => Message(&REQUEST_BODY_OR_REFERENCE);
-        8 responses "responses" => Message(&RESPONSES), required;
-        9 callbacks "callbacks" => Message(&CALLBACKS_OR_REFERENCES);
+        7 request_body "requestBody" => Nested(&REQUEST_BODY_OR_REFERENCE);
+        8 responses "responses" => Nested(&RESPONSES), required;
+        9 callbacks "callbacks" => Nested(&CALLBACKS_OR_REFERENCES);
         10 deprecated "deprecated" => Bool;
         11 security "security" => Messages(&SECURITY_REQUIREMENT);
         12 servers "servers" => Messages(&SERVER);
@@ -179,40 +181,40 @@ objects! {
         7 style "style" => Text(&[]);
         8 explode "explode" => Bool;
         9 allow_reserved "allowReserved" => Bool;
-        10 schema "schema" => Message(&SCHEMA_OR_REFERENCE);
+        10 schema "schema" => Nested(&SCHEMA_OR_REFERENCE);
         11 example "example" => Any;
-        12 examples "examples" => Message(&EXAMPLES_OR_REFERENCES);
-        13 content "content" => Message(&MEDIA_TYPES);
+        12 examples "examples" => Nested(&EXAMPLES_OR_REFERENCES);
+        13 content "content" => Nested(&MEDIA_TYPES);
         14 specification_extension => Extensions;
     }
     REQUEST_BODY RequestBody closed {
         1 description "description" => Text(&[]);
-        2 content "content" => Message(&MEDIA_TYPES), required;
+        2 content "content" => Nested(&MEDIA_TYPES), required;
         3 required "required" => Bool;
         4 specification_extension => Extensions;
     }
     RESPONSES Responses closed {
-        1 default "default" => Message(&RESPONSE_OR_REFERENCE);
+        1 default "default" => Nested(&RESPONSE_OR_REFERENCE);
         2 response_or_reference => Entries(Keys::CodeOrRange, &RESPONSE_OR_REFERENCE);
         3 specification_extension => Extensions;
     }
     RESPONSE Response closed {
         1 description "description" => Text(&[]), required;
-        2 headers "headers" => Message(&HEADERS_OR_REFERENCES);
-        3 content "content" => Message(&MEDIA_TYPES);
-        4 links "links" => Message(&LINKS_OR_REFERENCES);
+        2 headers "headers" => Nested(&HEADERS_OR_REFERENCES);
+        3 content "content" => Nested(&MEDIA_TYPES);
+        4 links "links" => Nested(&LINKS_OR_REFERENCES);
         5 specification_extension => Extensions;
     }
     MEDIA_TYPE MediaType closed {
-        1 schema "schema" => Message(&SCHEMA_OR_REFERENCE);
+        1 schema "schema" => Nested(&SCHEMA_OR_REFERENCE);
         2 example "example" => Any;
-        3 examples "examples" => Message(&EXAMPLES_OR_REFERENCES);
-        4 encoding "encoding" => Message(&ENCODINGS);
+        3 examples "examples" => Nested(&EXAMPLES_OR_REFERENCES);
+        4 encoding "encoding" => Nested(&ENCODINGS);
         5 specification_extension => Extensions;
     }
     ENCODING Encoding closed {
         1 content_type "contentType" => Text(&[]);
-        2 headers "headers" => Message(&HEADERS_OR_REFERENCES);
+        2 headers "headers" => Nested(&HEADERS_OR_REFERENCES);
         3 style "style" => Text(&[]);
         4 explode "explode" => Bool;
         5 allow_reserved "allowReserved" => Bool;
@@ -226,10 +228,10 @@ objects! {
         5 style "style" => Text(&[]);
         6 explode "explode" => Bool;
         7 allow_reserved "allowReserved" => Bool;
-        8 schema "schema" => Message(&SCHEMA_OR_REFERENCE);
+        8 schema "schema" => Nested(&SCHEMA_OR_REFERENCE);
         9 example "example" => Any;
-        10 examples "examples" => Message(&EXAMPLES_OR_REFERENCES);
-        11 content "content" => Message(&MEDIA_TYPES);
+        10 examples "examples" => Nested(&EXAMPLES_OR_REFERENCES);
+        11 content "content" => Nested(&MEDIA_TYPES);
         12 specification_extension => Extensions;
     }
     EXAMPLE Example closed {
@@ -242,19 +244,19 @@ objects! {
     LINK Link closed {
         1 operation_ref "operationRef" => Text(&[]);
         2 operation_id "operationId" => Text(&[]);
-        3 parameters "parameters" => Message(&ANY_OR_EXPRESSION);
-        4 request_body "requestBody" => Message(&ANY_OR_EXPRESSION);
+        3 parameters "parameters" => Nested(&ANY_OR_EXPRESSION);
+        4 request_body "requestBody" => Nested(&ANY_OR_EXPRESSION);
         5 description "description" => Text(&[]);
-        6 server "server" => Message(&SERVER);
+        6 server "server" => Nested(&SERVER);
         7 specification_extension => Extensions;
     }
     SCHEMA Schema closed {
         1 nullable "nullable" => Bool;
-        2 discriminator "discriminator" => Message(&DISCRIMINATOR);
+        2 discriminator "discriminator" => Nested(&DISCRIMINATOR);
         3 read_only "readOnly" => Bool;
         4 write_only "writeOnly" => Bool;
-        5 xml "xml" => Message(&XML);
-        6 external_docs "externalDocs" => Message(&EXTERNAL_DOCS);
+        5 xml "xml" => Nested(&XML);
+        6 external_docs "externalDocs" => Nested(&EXTERNAL_DOCS);
         7 example "example" => Any;
         8 deprecated "deprecated" => Bool;
         9 title "title" => Text(&[]);
@@ -277,11 +279,11 @@ objects! {
         26 all_of "allOf" => Messages(&SCHEMA_OR_REFERENCE);
         27 one_of "oneOf" => Messages(&SCHEMA_OR_REFERENCE);
         28 any_of "anyOf" => Messages(&SCHEMA_OR_REFERENCE);
-        29 not "not" => Message(&SCHEMA);
-        30 items "items" => Message(&ITEMS_ITEM);
-        31 properties "properties" => Message(&PROPERTIES);
-        32 additional_properties "additionalProperties" => Message(&ADDITIONAL_PROPERTIES_ITEM);
-        33 default "default" => Message(&DEFAULT_TYPE);
+        29 not "not" => Nested(&SCHEMA);
+        30 items "items" => Nested(&ITEMS_ITEM);
+        31 properties "properties" => Nested(&PROPERTIES);
+        32 additional_properties "additionalProperties" => Nested(&ADDITIONAL_PROPERTIES_ITEM);
+        33 default "default" => Nested(&DEFAULT_TYPE);
         34 description "description" => Text(&[]);
         35 format "format" => Text(&[]);
         36 specification_extension => Extensions;
@@ -293,7 +295,7 @@ objects! {
     }
     DISCRIMINATOR Discriminator closed {
         1 property_name "propertyName" => Text(&[]), required;
-        2 mapping "mapping" => Message(&STRINGS);
+        2 mapping "mapping" => Nested(&STRINGS);
         3 specification_extension => Extensions;
     }
     XML Xml closed {
@@ -305,15 +307,15 @@ objects! {
         6 specification_extension => Extensions;
     }
     COMPONENTS Components closed {
-        1 schemas "schemas" => Message(&SCHEMAS_OR_REFERENCES);
-        2 responses "responses" => Message(&RESPONSES_OR_REFERENCES);
-        3 parameters "parameters" => Message(&PARAMETERS_OR_REFERENCES);
-        4 examples "examples" => Message(&EXAMPLES_OR_REFERENCES);
-        5 request_bodies "requestBodies" => Message(&REQUEST_BODIES_OR_REFERENCES);
-        6 headers "headers" => Message(&HEADERS_OR_REFERENCES);
-        7 security_schemes "securitySchemes" => Message(&SECURITY_SCHEMES_OR_REFERENCES);
-        8 links "links" => Message(&LINKS_OR_REFERENCES);
-        9 callbacks "callbacks" => Message(&CALLBACKS_OR_REFERENCES);
+        1 schemas "schemas" => Nested(&SCHEMAS_OR_REFERENCES);
+        2 responses "responses" => Nested(&RESPONSES_OR_REFERENCES);
+        3 parameters "parameters" => Nested(&PARAMETERS_OR_REFERENCES);
+        4 examples "examples" => Nested(&EXAMPLES_OR_REFERENCES);
+        5 request_bodies "requestBodies" => Nested(&REQUEST_BODIES_OR_REFERENCES);
+        6 headers "headers" => Nested(&HEADERS_OR_REFERENCES);
+        7 security_schemes "securitySchemes" => Nested(&SECURITY_SCHEMES_OR_REFERENCES);
+        8 links "links" => Nested(&LINKS_OR_REFERENCES);
+        9 callbacks "callbacks" => Nested(&CALLBACKS_OR_REFERENCES);
         10 specification_extension => Extensions;
     }
     SECURITY_SCHEME SecurityScheme closed {
@@ -323,89 +325,89 @@ objects! {
         4 r#in "in" => Text(&[]);
         5 scheme "scheme" => Text(&[]);
         6 bearer_format "bearerFormat" => Text(&[]);
-        7 flows "flows" => Message(&OAUTH_FLOWS);
+        7 flows "flows" => Nested(&OAUTH_FLOWS);
         8 open_id_connect_url "openIdConnectUrl" => Text(&[]);
         9 specification_extension => Extensions;
     }
     OAUTH_FLOWS OauthFlows closed {
-        1 implicit "implicit" => Message(&OAUTH_FLOW);
-        2 password "password" => Message(&OAUTH_FLOW);
-        3 client_credentials "clientCredentials" => Message(&OAUTH_FLOW);
-        4 authorization_code "authorizationCode" => Message(&OAUTH_FLOW);
+        1 implicit "implicit" => Nested(&OAUTH_FLOW);
+        2 password "password" => Nested(&OAUTH_FLOW);
+        3 client_credentials "clientCredentials" => Nested(&OAUTH_FLOW);
+        4 authorization_code "authorizationCode" => Nested(&OAUTH_FLOW);
         5 specification_extension => Extensions;
     }
     OAUTH_FLOW OauthFlow closed {
         1 authorization_url "authorizationUrl" => Text(&[]);
         2 token_url "tokenUrl" => Text(&[]);
         3 refresh_url "refreshUrl" => Text(&[]);
-        4 scopes "scopes" => Message(&STRINGS);
+        4 scopes "scopes" => Nested(&STRINGS);
         5 specification_extension => Extensions;
     }
 }
 
 maps! {
-    SERVER_VARIABLES ServerVariables => Message(&SERVER_VARIABLE);
-    CALLBACKS_OR_REFERENCES CallbacksOrReferences => Message(&CALLBACK_OR_REFERENCE);
-    MEDIA_TYPES MediaTypes => Message(&MEDIA_TYPE);
-    ENCODINGS Encodings => Message(&ENCODING);
-    HEADERS_OR_REFERENCES HeadersOrReferences => Message(&HEADER_OR_REFERENCE);
-    EXAMPLES_OR_REFERENCES ExamplesOrReferences => Message(&EXAMPLE_OR_REFERENCE);
-    LINKS_OR_REFERENCES LinksOrReferences => Message(&LINK_OR_REFERENCE);
+    SERVER_VARIABLES ServerVariables => Nested(&SERVER_VARIABLE);
+    CALLBACKS_OR_REFERENCES CallbacksOrReferences => Nested(&CALLBACK_OR_REFERENCE);
+    MEDIA_TYPES MediaTypes => Nested(&MEDIA_TYPE);
+    ENCODINGS Encodings => Nested(&ENCODING);
+    HEADERS_OR_REFERENCES HeadersOrReferences => Nested(&HEADER_OR_REFERENCE);
+    EXAMPLES_OR_REFERENCES ExamplesOrReferences => Nested(&EXAMPLE_OR_REFERENCE);
+    LINKS_OR_REFERENCES LinksOrReferences => Nested(&LINK_OR_REFERENCE);
     EXPRESSION Expression => Any;
-    PROPERTIES Properties => Message(&SCHEMA_OR_REFERENCE);
-    SCHEMAS_OR_REFERENCES SchemasOrReferences => Message(&SCHEMA_OR_REFERENCE);
-    RESPONSES_OR_REFERENCES ResponsesOrReferences => Message(&RESPONSE_OR_REFERENCE);
-    PARAMETERS_OR_REFERENCES ParametersOrReferences => Message(&PARAMETER_OR_REFERENCE);
-    REQUEST_BODIES_OR_REFERENCES RequestBodiesOrReferences => Message(&REQUEST_BODY_OR_REFERENCE);
-    SECURITY_SCHEMES_OR_REFERENCES SecuritySchemesOrReferences => Message(&SECURITY_SCHEME_OR_REFERENCE);
-    SECURITY_REQUIREMENT SecurityRequirement => Message(&STRING_ARRAY);
+    PROPERTIES Properties => Nested(&SCHEMA_OR_REFERENCE);
+    SCHEMAS_OR_REFERENCES SchemasOrReferences => Nested(&SCHEMA_OR_REFERENCE);
+    RESPONSES_OR_REFERENCES ResponsesOrReferences => Nested(&RESPONSE_OR_REFERENCE);
+    PARAMETERS_OR_REFERENCES ParametersOrReferences => Nested(&PARAMETER_OR_REFERENCE);
+    REQUEST_BODIES_OR_REFERENCES RequestBodiesOrReferences => Nested(&REQUEST_BODY_OR_REFERENCE);
+    SECURITY_SCHEMES_OR_REFERENCES SecuritySchemesOrReferences => Nested(&SECURITY_SCHEME_OR_REFERENCE);
+    SECURITY_REQUIREMENT SecurityRequirement => Nested(&STRING_ARRAY);
     STRINGS Strings => LooseText;
 }
 
 unions! {
     PARAMETER_OR_REFERENCE ParameterOrReference parameter_or_reference {
-        1 Parameter => Message(&PARAMETER);
-        2 Reference => Message(&REFERENCE);
+        1 Parameter => Nested(&PARAMETER);
+        2 Reference => Nested(&REFERENCE);
     }
     REQUEST_BODY_OR_REFERENCE RequestBodyOrReference request_body_or_reference {
-        1 RequestBody => Message(&REQUEST_BODY);
-        2 Reference => Message(&REFERENCE);
+        1 RequestBody => Nested(&REQUEST_BODY);
+        2 Reference => Nested(&REFERENCE);
     }
     RESPONSE_OR_REFERENCE ResponseOrReference response_or_reference {
-        1 Response => Message(&RESPONSE);
-        2 Reference => Message(&REFERENCE);
+        1 Response => Nested(&RESPONSE);
+        2 Reference => Nested(&REFERENCE);
     }
     CALLBACK_OR_REFERENCE CallbackOrReference callback_or_reference {
-        1 Callback => Message(&CALLBACK);
-        2 Reference => Message(&REFERENCE);
+        1 Callback => Nested(&CALLBACK);
+        2 Reference => Nested(&REFERENCE);
     }
     HEADER_OR_REFERENCE HeaderOrReference header_or_reference {
-        1 Header => Message(&HEADER);
-        2 Reference => Message(&REFERENCE);
+        1 Header => Nested(&HEADER);
+        2 Reference => Nested(&REFERENCE);
     }
     EXAMPLE_OR_REFERENCE ExampleOrReference example_or_reference {
-        1 Example => Message(&EXAMPLE);
-        2 Reference => Message(&REFERENCE);
+        1 Example => Nested(&EXAMPLE);
+        2 Reference => Nested(&REFERENCE);
     }
     LINK_OR_REFERENCE LinkOrReference link_or_reference {
-        1 Link => Message(&LINK);
-        2 Reference => Message(&REFERENCE);
+        1 Link => Nested(&LINK);
+        2 Reference => Nested(&REFERENCE);
     }
     ANY_OR_EXPRESSION AnyOrExpression any_or_expression {
         1 Any => Any;
-        2 Expression => Message(&EXPRESSION);
+        2 Expression => Nested(&EXPRESSION);
     }
     SCHEMA_OR_REFERENCE SchemaOrReference schema_or_reference {
-        1 Schema => Message(&SCHEMA);
-        2 Reference => Message(&REFERENCE);
+        1 Schema => Nested(&SCHEMA);
+        2 Reference => Nested(&REFERENCE);
     }
     ADDITIONAL_PROPERTIES_ITEM AdditionalPropertiesItem additional_properties_item {
-        1 SchemaOrReference => Message(&SCHEMA_OR_REFERENCE);
+        1 SchemaOrReference => Nested(&SCHEMA_OR_REFERENCE);
         2 Boolean => Bool;
     }
     SECURITY_SCHEME_OR_REFERENCE SecuritySchemeOrReference security_scheme_or_reference {
-        1 SecurityScheme => Message(&SECURITY_SCHEME);
-        2 Reference => Message(&REFERENCE);
+        1 SecurityScheme => Nested(&SECURITY_SCHEME);
+        2 Reference => Nested(&REFERENCE);
     }
 }
 
