@@ -190,7 +190,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
 
     pub(super) fn members(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>, special: Special) {
         let plan = self.plan(s, place, meta, special);
-        self.annotations(s, meta);
+        self.annotations(s);
         if plan.null == Null::Around {
             key!(self, "anyOf");
             self.out.extend_from_slice(b"[{\"type\":\"null\"},{");
@@ -204,10 +204,13 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         self.extensions(s, meta);
     }
 
-    fn annotations(&mut self, s: &Schema<'a>, meta: Meta<'a>) {
+    fn annotations(&mut self, s: &Schema<'a>) {
         let e = s.extra();
-        let is_root = matches!(meta, Meta::Root(_) | Meta::Kind(_));
-        let title = if is_root && !self.options.title.is_empty() { self.options.title } else { e.title };
+        // The first schema that is printed is the root.
+        let title = match std::mem::take(&mut self.options.title) {
+            "" => e.title,
+            title => title,
+        };
         if !title.is_empty() {
             key!(self, "title");
             self.text(title);

@@ -1,6 +1,7 @@
 //! JSON Schema says what the source says: it is valid itself, accepts what an evaluator of OpenAPI's rules
 //! accepts, and in its strict form refuses an unknown field exactly where pruning removes it.
 
+mod documents;
 mod evaluate;
 mod instances;
 mod prune;
