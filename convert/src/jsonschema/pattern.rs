@@ -1,7 +1,8 @@
 //! Regular expressions of Go in the language of ECMA-262, which JSON Schema reads.
 //!
-//! The result means the same with and without ECMA's `u` flag, unless it holds `\p` or a character beyond
-//! U+FFFF, which need it. What Go accepts follows `regexp/syntax` with Perl flags.
+//! The result means the same with and without ECMA's `u` flag, which 2020-12 asks for, unless it holds `\p` or
+//! meets characters beyond U+FFFF, which need the flag. What Go accepts follows `regexp/syntax` with Perl
+//! flags.
 
 mod class;
 

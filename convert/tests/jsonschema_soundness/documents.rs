@@ -11,7 +11,7 @@ fn with_definitions(bytes: &[u8], check: impl for<'a> FnOnce(&'a [Property<'a>])
     let Ok(mut stream) = Stream::new(bytes, Limits::default()) else { return };
     let text = stream.source();
     let mut tape = Tape::new();
-    let Some(Ok(_)) = stream.next(&mut tape) else { return };
+    let Some(Ok(())) = stream.next(&mut tape) else { return };
     let Some(root) = tape.document(text).root() else { return };
     let v3 = root.get("components").and_then(|components| components.get("schemas"));
     let Some(section) = v3.or_else(|| root.get("definitions")) else { return };

@@ -60,15 +60,14 @@ impl Evaluator {
     }
 
     fn string(&mut self, s: &Value, text: &str, format: &str) -> bool {
-        let length = text.chars().count() as i64;
-        let bounds = within(s, "minLength", "maxLength", length);
+        let bounds = within(s, "minLength", "maxLength", text.chars().count());
         let checked = matches!(s["type"].as_str(), Some("string") | None);
         let fits = match format {
             "byte" if checked => {
                 let padding = text.bytes().rev().take_while(|b| *b == b'=').count();
                 let body = &text[..text.len() - padding.min(2)];
                 !text.is_empty()
-                    && text.len() % 4 == 0
+                    && text.len().is_multiple_of(4)
                     && body.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
             }
             "uuid" if checked => text.replace('-', "").len() == 32,
@@ -89,7 +88,7 @@ impl Evaluator {
 
     fn array(&mut self, s: &Value, items: &[Value]) -> bool {
         let unique = s["uniqueItems"] == true || s["x-kubernetes-list-type"] == "set";
-        within(s, "minItems", "maxItems", items.len() as i64)
+        within(s, "minItems", "maxItems", items.len())
             && (!unique || (0..items.len()).all(|i| items[..i].iter().all(|other| !equal(other, &items[i]))))
             && s.get("items").is_none_or(|inner| items.iter().all(|item| self.value(inner, item)))
     }
@@ -99,7 +98,7 @@ impl Evaluator {
         let mut required = s["required"].as_array().into_iter().flatten();
         let embedded = s["x-kubernetes-embedded-resource"] == true;
         let text = |name: &str| members.get(name).is_some_and(Value::is_string);
-        within(s, "minProperties", "maxProperties", members.len() as i64)
+        within(s, "minProperties", "maxProperties", members.len())
             && required.all(|name| name.as_str().is_none_or(|name| members.contains_key(name)))
             && (!embedded || text("apiVersion") && text("kind") && members.get("metadata").is_none_or(Value::is_object))
             && members.iter().all(|(name, inner)| match (s["properties"].get(name), s.get("additionalProperties")) {
@@ -125,7 +124,8 @@ fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn within(s: &Value, least: &str, most: &str, n: i64) -> bool {
+fn within(s: &Value, least: &str, most: &str, n: usize) -> bool {
+    let n = i64::try_from(n).unwrap_or(i64::MAX);
     s[least].as_i64().is_none_or(|least| n >= least) && s[most].as_i64().is_none_or(|most| n <= most)
 }
 
@@ -140,7 +140,7 @@ fn number(s: &Value, value: &Value, format: &str) -> bool {
         m > 0.0 && n % m == 0.0 && (m.fract() == 0.0 || n >= 0.0)
     });
     let range = match (s["type"].as_str(), format) {
-        (Some("integer"), "int32") => n.abs() <= 2_147_483_647.0 || n == -2_147_483_648.0,
+        (Some("integer"), "int32") => (-2_147_483_648.0..=2_147_483_647.0).contains(&n),
         (Some("integer"), "int64") => n.abs() < 9.3e18,
         (Some("number"), "float") => n.abs() <= f64::from(f32::MAX),
         _ => true,
