@@ -83,6 +83,7 @@ codes! {
     IgnoredText = 1012, Warning, "Text behind the document's value is read past without a word.";
     UnknownKept = 1013, Warning, "A keyword that the specification does not know is kept as it is.";
     RepeatedKey = 1014, Error, "A key stands twice in one object of a JSON document, which Kubernetes refuses.";
+    TextExpected = 1015, Warning, "A number or boolean stands where a text belongs; it is read as the text that is written.";
     // 2xxx: what OpenAPI v2 does not carry
     V2Junctor = 2001, Widened, "OpenAPI v2 drops allOf, oneOf, anyOf and not.";
     V2Nullable = 2002, Widened, "OpenAPI v2 drops the type of a nullable value, its properties and items.";
@@ -96,6 +97,10 @@ codes! {
     V2IntOrString = 2010, Widened, "OpenAPI v2 drops the two types of an int-or-string.";
     V2EmbeddedResource = 2011, Widened, "OpenAPI v2 adds no apiVersion, kind and metadata to an embedded resource that preserves unknown fields.";
     V2RootNullable = 2012, Narrowed, "OpenAPI v2 shows a nullable resource that preserves unknown fields as an object.";
+    // 21xx: what becomes of OpenAPI v2 documents in v3
+
+    // 22xx: what becomes of OpenAPI v3 documents in v2
+
     // 3xxx: schemas that are not used
     NotConvertible = 3001, Warning, "The schema uses a keyword that a structural schema cannot have; the version is published without schema.";
     NotStructural = 3002, Warning, "The schema is not structural; the version is published without schema.";
@@ -113,6 +118,8 @@ codes! {
     EmbeddedRequired = 4009, Narrowed, "apiVersion and kind of an embedded resource are required.";
     V2PathDropped = 4010, Dropped, "A path is dropped, because the document that the resources are merged onto has it.";
     VersionName = 4011, Warning, "Two versions of one CustomResourceDefinition have one name.";
+    // 41xx: splitting, aggregating, renaming and inlining documents
+
     // 5xxx: what structured-merge-diff schemas do not carry
     SmdError = 5001, Error, "The schema has no structured-merge-diff form; every request for the resource would fail.";
     SmdValidation = 5002, Widened, "A structured-merge-diff schema holds no value validation.";
@@ -135,6 +142,8 @@ codes! {
     JsonSchemaKeyword = 6012, Dropped, "A keyword that OpenAPI does not know is dropped, because JSON Schema might know it.";
     JsonSchemaOpen = 6013, Widened, "An object that is composed of several schemas stays open in a strict JSON Schema.";
     JsonSchemaMetadata = 6014, Widened, "Without a definition of ObjectMeta, metadata is any object.";
+    // 7xxx: what the protobuf forms do not carry
+
 }
 
 impl Code {

@@ -38,6 +38,14 @@ pub struct Reader<'a> {
     extensions: Vec<(&'a str, Json<'a>)>,
 }
 
+/// How far a [`Reader`] has come.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    notes: usize,
+    errors: usize,
+    extensions: usize,
+}
+
 /// Type errors of one document beyond this number are not noted one by one.
 const MAX_ERRORS: usize = 100;
 
@@ -57,6 +65,34 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn arena(&self) -> &'a Bump {
         self.arena
+    }
+
+    /// How far reading has come, to come back to or to count extensions from.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { notes: self.notes.len(), errors: self.errors, extensions: self.extensions.len() }
+    }
+
+    /// Forgets what was noted since.
+    pub fn rewind(&mut self, to: Checkpoint) {
+        self.notes.truncate(to.notes);
+        self.errors = to.errors;
+        self.extensions.truncate(to.extensions);
+    }
+
+    /// Notes a member of the object that is being read, for [`Reader::take_extensions`].
+    pub fn push_extension(&mut self, name: &'a str, value: Json<'a>) {
+        self.extensions.push((name, value));
+    }
+
+    /// The members noted since, sorted, of repeated ones only the last.
+    pub fn take_extensions(&mut self, since: &Checkpoint) -> &'a [(&'a str, Json<'a>)] {
+        if self.extensions.len() <= since.extensions {
+            return &[];
+        }
+        let members = self.arena.alloc_slice_copy(&self.extensions[since.extensions..]);
+        self.extensions.truncate(since.extensions);
+        let kept = order::sort_last_wins(members, |(name, _)| name);
+        &members[..kept]
     }
 
     /// Whether any value had the wrong type.
@@ -112,6 +148,12 @@ impl<'a> Reader<'a> {
         match node.kind() {
             Kind::Str => node.text(),
             Kind::Null => "",
+            Kind::Int | Kind::Float | Kind::True | Kind::False if self.rules == Rules::Document(Profile::Faithful) => {
+                // `swagger: 2.0` and `version: 1.10` are too common to refuse.
+                let found = describe(node);
+                self.notes.push(Note::new(Code::TextExpected, node.index(), format!("found {found}")));
+                node.text()
+            }
             _ => {
                 self.wrong_type(node, "a string");
                 ""
@@ -273,7 +315,7 @@ impl<'a> Reader<'a> {
             Kind::Null => return,
             _ => return self.wrong_type(node, "a schema"),
         }
-        let mark = (self.notes.len(), self.errors, self.extensions.len());
+        let mark = self.checkpoint();
         let mut seen = 0u64;
         let mut extra: Option<&'a mut Extra<'a>> = None;
         let mut repeated = false;
@@ -282,12 +324,10 @@ impl<'a> Reader<'a> {
         }
         if repeated {
             // Only the last of repeated keys exists for Kubernetes: read again without the others.
-            self.notes.truncate(mark.0);
-            self.errors = mark.1;
-            self.extensions.truncate(mark.2);
+            self.rewind(mark);
             return self.fill_without_repeats(schema, node);
         }
-        self.finish(schema, extra, mark.2);
+        self.finish(schema, extra, &mark);
     }
 
     #[cold]
@@ -296,22 +336,17 @@ impl<'a> Reader<'a> {
         *schema = Schema { at: node.index(), ..Schema::default() };
         let mut extra: Option<&'a mut Extra<'a>> = None;
         let mut seen = 0;
-        let mark = self.extensions.len();
+        let mark = self.checkpoint();
         for (key, value) in self.last_pairs(node) {
             self.member(schema, &mut extra, &mut seen, key, value);
         }
-        self.finish(schema, extra, mark);
+        self.finish(schema, extra, &mark);
     }
 
     /// Gives the schema the extensions that were read since `mark` and what follows from its members.
-    fn finish(&mut self, schema: &mut Schema<'a>, mut extra: Option<&'a mut Extra<'a>>, mark: usize) {
-        if self.extensions.len() > mark
-            && let Some(extra) = &mut extra
-        {
-            let members = self.arena.alloc_slice_copy(&self.extensions[mark..]);
-            self.extensions.truncate(mark);
-            let kept = order::sort_last_wins(members, |(name, _)| name);
-            extra.extensions = &members[..kept];
+    fn finish(&mut self, schema: &mut Schema<'a>, mut extra: Option<&'a mut Extra<'a>>, since: &Checkpoint) {
+        if let Some(extra) = &mut extra {
+            extra.extensions = self.take_extensions(since);
         }
         finish(schema, extra);
     }
@@ -649,7 +684,8 @@ impl<'a> Reader<'a> {
         (!node.is_null()).then(|| &*self.arena.alloc(self.json(node)))
     }
 
-    fn values(&mut self, node: Node<'a>) -> &'a [Json<'a>] {
+    /// A list of free values.
+    pub fn values(&mut self, node: Node<'a>) -> &'a [Json<'a>] {
         let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
         self.each_item(node, "a list of values", |reader, item| out.push(reader.json(item)));
         out.into_bump_slice()
@@ -686,7 +722,7 @@ impl<'a> Reader<'a> {
                 return &[];
             }
         }
-        let mark = (self.notes.len(), self.errors);
+        let mark = self.checkpoint();
         let places = self.arena.alloc_slice_fill_default(node.len());
         for (place, (key, value)) in places.iter_mut().zip(node.pairs()) {
             if key.entry().flags.has(EntryFlags::RESOLVED_KEY) {
@@ -696,8 +732,7 @@ impl<'a> Reader<'a> {
         }
         let kept = order::sort_last_wins(places, |p| p.name);
         if kept < places.len() {
-            self.notes.truncate(mark.0);
-            self.errors = mark.1;
+            self.rewind(mark);
             return self.properties_without_repeats(node);
         }
         places
