@@ -1,0 +1,3 @@
+//! placeholder
+/// x
+pub const LOSS: &str = "x-kubeshape-loss";
