@@ -27,7 +27,7 @@ mod schema;
 mod security;
 mod server;
 
-pub use losses::LOSS;
+pub use losses::{LOSS, Scratch, has_losses, restore};
 
 use crate::{v2, v3};
 use body::Shared;
@@ -111,7 +111,10 @@ pub fn convert<'a>(
     };
     let mut value = converter.document(document);
     if options.keep_losses {
-        let _ = &mut value;
+        match losses::keep(document, &value, options.profile, arena) {
+            Ok(kept) => value = kept,
+            Err(error) => converter.lose(Code::DownRestore, document.at, error.to_string()),
+        }
     }
     Converted { value: Some(value), notes: converter.notes }
 }
