@@ -352,3 +352,18 @@ fn the_deepest_document_that_the_reader_takes_is_encoded() -> Outcome {
     assert!(v2(&format!(r#""x-a":{}{}"#, "[".repeat(500), "]".repeat(500)))?.is_ok());
     Ok(())
 }
+
+#[test]
+fn no_bytes_make_the_decoder_panic() -> Outcome {
+    let value = r#"{"a":["yes",1.5,"a\nb\n"," x","\u0085",{"k":{}},[[]],"\na"],"b\nc":"'"}"#;
+    let (bytes, _) = v2(&format!(r#""x-a":{value}"#))?.map_err(|lines| lines.join("\n"))?;
+    for at in 0..bytes.len() {
+        for byte in 0..=255 {
+            let mut changed = bytes.clone();
+            changed[at] = byte;
+            let _ = (proto::v2::decode(&changed), proto::v3::decode(&changed), proto::detect(&changed));
+        }
+        let _ = proto::v2::decode(&bytes[..at]);
+    }
+    Ok(())
+}
