@@ -85,7 +85,10 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
 /// Compares what we make of a document with what is recorded for it.
 pub(crate) fn compare_record(record: &Record<'_>, source: &[u8], label: &str, table: &mut Table) {
     let mut tape = Tape::new();
-    let text = match Stream::new(source, Limits::default()) {
+    // What stands in a YAML file went through the YAML reader, JSON or not.
+    let yaml = [".yaml", ".yml"].iter().any(|suffix| record.file.ends_with(suffix));
+    let path = if yaml { kubeshape_yaml::Path::Yaml } else { kubeshape_yaml::Path::Auto };
+    let text = match Stream::with_path(source, Limits::default(), path) {
         Ok(mut stream) => {
             let text = stream.source();
             loop {
