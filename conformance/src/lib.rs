@@ -8,6 +8,7 @@ pub mod generated;
 pub mod golden;
 pub mod input;
 pub mod known;
+pub mod openapi;
 pub mod oracle;
 pub mod own;
 pub mod table;
@@ -49,7 +50,7 @@ impl BaseFolder {
 }
 
 /// The areas that compare with the folders of recorded answers.
-pub const AREAS: [&str; 2] = ["crds", "apiserver"];
+pub const AREAS: [&str; 3] = ["crds", "apiserver", "openapi"];
 
 /// Whether a golden folder holds anything of an area.
 pub fn has_records(area: &str, golden: &Path) -> bool {
@@ -62,6 +63,7 @@ pub fn has_records(area: &str, golden: &Path) -> bool {
 /// Compares one of [`AREAS`]; without `base`, every answer that needs one is missing.
 pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolder>, known: Known) -> Table {
     match area {
+        "openapi" => openapi::compare(golden, corpus, known),
         "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),
         _ => crds::compare(golden, corpus, base.map(|base| &base.publisher), known),
     }

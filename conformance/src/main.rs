@@ -17,9 +17,10 @@ Exits with 1 if any answer differs or is missing that KNOWN.md does not name.
 areas:
   crds        the libraries' answers for every CustomResourceDefinition
   apiserver   a real server's documents
+  openapi     the libraries' answers for every OpenAPI document
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests and YAML (needs Go, and no folder)
-Without areas: crds and apiserver, as far as the golden folder holds them.
+Without areas: crds, apiserver and openapi, as far as the golden folder holds them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000)

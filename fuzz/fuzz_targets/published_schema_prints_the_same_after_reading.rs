@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
                 let source = stream.source();
                 stream.next(&mut tape).expect("a document").expect("JSON");
                 let arena = Bump::new();
-                let mut reader = kubeshape_schema::read::Reader::new(&arena, kubeshape_schema::read::Unknown::Keep);
+                let mut reader = kubeshape_schema::read::Reader::new(&arena, kubeshape_schema::read::Rules::Document(kubeshape_schema::Profile::Kube));
                 let schema = reader.schema(tape.document(source).root().expect("a root"));
                 assert!(!reader.failed());
                 let mut again = Vec::new();

@@ -162,7 +162,7 @@ impl<'a> RootBuilder<'a> {
         let prefix = if self.style == RefStyle::V3 { "#/components/schemas/" } else { "#/definitions/" };
         let definition = names::in_reference(definition);
         let reference = self.arena.alloc_str(&format!("{prefix}{definition}"));
-        Schema { extra: Some(self.arena.alloc(Extra { reference, ..Extra::default() })), ..Schema::default() }
+        Schema { reference, ..Schema::default() }
     }
 }
 

@@ -24,39 +24,67 @@ pub enum Json<'a> {
     Object(&'a [(&'a str, Json<'a>)]),
 }
 
+/// What becomes of numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    Wide,
+    InCrd,
+    Doubles,
+}
+
+/// Up to here a double holds every integer.
+const EXACT: u64 = 1 << 53;
+
 impl<'a> Json<'a> {
     /// Reads any node. Integers beyond a signed 64-bit integer become doubles, as in Kubernetes.
     pub fn read(node: Node<'a>, arena: &'a Bump) -> Json<'a> {
-        Json::read_as(node, arena, false)
+        Json::read_as(node, arena, Numbers::Wide, &mut None)
+    }
+
+    /// Reads any node of an OpenAPI document, where every number is a double. Leaves in `repeated` a mapping
+    /// that holds a key twice.
+    pub fn read_in_document(node: Node<'a>, arena: &'a Bump, repeated: &mut Option<Node<'a>>) -> Json<'a> {
+        Json::read_as(node, arena, Numbers::Doubles, repeated)
     }
 
     /// Reads any node of a CustomResourceDefinition: there values have been printed and read once more by
     /// the time they are published, so that minus zero, printed without a fraction, is an integer.
     pub fn read_in_crd(node: Node<'a>, arena: &'a Bump) -> Json<'a> {
-        Json::read_as(node, arena, true)
+        Json::read_as(node, arena, Numbers::InCrd, &mut None)
     }
 
-    fn read_as(node: Node<'a>, arena: &'a Bump, in_crd: bool) -> Json<'a> {
+    fn read_as(node: Node<'a>, arena: &'a Bump, numbers: Numbers, repeated: &mut Option<Node<'a>>) -> Json<'a> {
         match node.kind() {
             Kind::Null => Json::Null,
             Kind::False => Json::Bool(false),
             Kind::True => Json::Bool(true),
             Kind::Str => Json::Str(node.text()),
             Kind::Int | Kind::Float => match node.as_number() {
+                Some(Number::Int(0)) if numbers == Numbers::Doubles && node.text().starts_with('-') => {
+                    Json::Float(-0.0)
+                }
+                Some(Number::Int(n)) if numbers == Numbers::Doubles && n.unsigned_abs() > EXACT => {
+                    Json::Float(Number::Int(n).as_f64())
+                }
                 Some(Number::Int(n)) => Json::Int(n),
-                Some(Number::Float(0.0)) if in_crd => Json::Int(0),
+                Some(Number::Float(0.0)) if numbers == Numbers::InCrd => Json::Int(0),
                 Some(n) => Json::Float(n.as_f64()),
                 None => Json::Null,
             },
             Kind::Seq => {
                 let mut items = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
-                items.extend(node.items().map(|item| Json::read_as(item, arena, in_crd)));
+                items.extend(node.items().map(|item| Json::read_as(item, arena, numbers, repeated)));
                 Json::Array(items.into_bump_slice())
             }
             Kind::Map => {
                 let mut members = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
-                members.extend(node.pairs().map(|(key, value)| (key.text(), Json::read_as(value, arena, in_crd))));
+                members.extend(
+                    node.pairs().map(|(key, value)| (key.text(), Json::read_as(value, arena, numbers, repeated))),
+                );
                 let kept = order::sort_last_wins(&mut members, |(key, _)| key);
+                if kept < members.len() {
+                    *repeated = Some(node);
+                }
                 members.truncate(kept);
                 Json::Object(members.into_bump_slice())
             }

@@ -13,7 +13,7 @@
 //! let mut tape = Tape::new();
 //! Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
 //! let arena = Bump::new();
-//! let mut reader = read::Reader::new(&arena, read::Unknown::Warn);
+//! let mut reader = read::Reader::new(&arena, read::Rules::Crd);
 //! let schema = reader.schema(tape.document(source).root().unwrap());
 //! let mut out = Vec::new();
 //! print::schema(&mut out, &schema, print::Style::V3);
@@ -31,6 +31,7 @@ pub mod order;
 pub mod print;
 mod profile;
 pub mod read;
+pub mod reference;
 
 pub use bumpalo::Bump;
 pub use json::Json;

@@ -23,6 +23,8 @@ pub enum Type {
     String,
     /// Anything else; the text stands in [`Extra::other_type`].
     Other,
+    /// A list of none or several, in [`Extra::types`]; only in documents.
+    Several,
 }
 
 impl Type {
@@ -40,10 +42,10 @@ impl Type {
         }
     }
 
-    /// The type's name; of [`Type::Absent`] and [`Type::Other`] the empty text.
+    /// The type's name; of [`Type::Absent`], [`Type::Other`] and [`Type::Several`] the empty text.
     pub fn name(self) -> &'static str {
         match self {
-            Type::Absent | Type::Other => "",
+            Type::Absent | Type::Other | Type::Several => "",
             Type::Array => "array",
             Type::Boolean => "boolean",
             Type::Integer => "integer",
@@ -190,6 +192,8 @@ pub struct Schema<'a> {
     pub items: Option<Items<'a>>,
     /// `additionalProperties`
     pub additional: Option<Additional<'a>>,
+    /// `$ref`
+    pub reference: &'a str,
     /// `default`, unless null.
     pub default: Option<&'a Json<'a>>,
     /// All that most schemas do not have.
@@ -259,8 +263,11 @@ pub struct Extra<'a> {
     pub id: &'a str,
     /// `$schema`
     pub schema_uri: &'a str,
-    /// `$ref`
-    pub reference: &'a str,
+    /// `discriminator` of v2: the name of a property. The object that v3 has in its place stands among
+    /// the extensions.
+    pub discriminator: &'a str,
+    /// `type` as a list, for [`Type::Several`].
+    pub types: &'a [&'a str],
     /// `patternProperties`
     pub pattern_properties: &'a [Property<'a>],
     /// `definitions`
@@ -335,7 +342,8 @@ static NO_EXTRA: Extra<'static> = Extra {
     other_type: "",
     id: "",
     schema_uri: "",
-    reference: "",
+    discriminator: "",
+    types: &[],
     pattern_properties: &[],
     definitions: &[],
     dependencies: &[],
@@ -371,6 +379,14 @@ impl<'a> Schema<'a> {
         match self.additional {
             Some(Additional::Schema(schema)) => Some(schema),
             _ => None,
+        }
+    }
+
+    /// The type, of a list of types the first: never [`Type::Several`].
+    pub fn first_type(&self) -> Type {
+        match (self.ty, self.extra().types) {
+            (Type::Several, types) => types.first().map_or(Type::Absent, |name| Type::from_name(name)),
+            (ty, _) => ty,
         }
     }
 

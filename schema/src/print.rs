@@ -119,6 +119,8 @@ impl Printer<'_> {
         self.items_member(s);
         self.properties_member(s);
         self.additional_member(s);
+        member!(self, "readOnly", flag s.flags.any(Flags::READ_ONLY));
+        member!(self, "$ref", text s.reference);
         member!(self, "x-kubernetes-embedded-resource", flag s.flags.any(Flags::EMBEDDED_RESOURCE));
         member!(self, "x-kubernetes-int-or-string", flag s.flags.any(Flags::INT_OR_STRING));
         member!(self, "x-kubernetes-preserve-unknown-fields", flag s.flags.any(Flags::PRESERVE_UNKNOWN));
@@ -174,6 +176,8 @@ impl Printer<'_> {
             key!(self, "definitions");
             self.named(e.definitions);
         }
+        member!(self, "discriminator", text e.discriminator);
+        member!(self, "readOnly", flag s.flags.any(Flags::READ_ONLY));
         if let Some(ExternalDocs { description, url }) = e.external_docs {
             key!(self, "externalDocs");
             self.out.push(b'{');
@@ -188,7 +192,7 @@ impl Printer<'_> {
             example.print(self.out, self.style.escape);
         }
         member!(self, "$schema", text e.schema_uri);
-        member!(self, "$ref", text e.reference);
+        member!(self, "$ref", text s.reference);
         self.extensions(s);
     }
 
@@ -251,6 +255,13 @@ impl Printer<'_> {
         match s.ty {
             Type::Absent => {}
             Type::Other => member!(self, "type", text s.extra().other_type),
+            Type::Several => {
+                key!(self, "type");
+                match s.extra().types {
+                    [only] => escape::string(self.out, only, self.style.escape),
+                    types => self.texts(types),
+                }
+            }
             ty => {
                 key!(self, "type");
                 self.out.push(b'"');

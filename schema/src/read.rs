@@ -7,18 +7,22 @@
 use crate::json::Json;
 use crate::node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 use crate::note::{Code, Note};
-use crate::order;
+use crate::profile::Profile;
+use crate::{order, reference};
 use bumpalo::{Bump, collections::Vec as BumpVec};
 use kubeshape_yaml::{Flags as EntryFlags, Kind, Node, Number};
 
-/// What the reader does with members that the API's type does not have.
+/// By whose rules values are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Unknown {
-    /// Drops them with a warning, as the API server does in a CustomResourceDefinition.
+pub enum Rules {
+    /// Those of a CustomResourceDefinition: members that the API's type does not have are dropped with a
+    /// warning.
     #[default]
-    Warn,
-    /// Keeps them as extensions, as kube-openapi does in a document.
-    Keep,
+    Crd,
+    /// Those of an OpenAPI document: schemas keep members that they do not know, numbers of free values are
+    /// doubles. With [`Profile::Kube`] kube-openapi's rules to the letter, with [`Profile::Faithful`] also
+    /// what the specifications allow beyond them.
+    Document(Profile),
 }
 
 /// Reads typed values from one document.
@@ -27,9 +31,19 @@ pub enum Unknown {
 #[derive(Debug)]
 pub struct Reader<'a> {
     arena: &'a Bump,
-    unknown: Unknown,
+    rules: Rules,
     notes: Vec<Note<'a>>,
     errors: usize,
+    /// Extensions of the schemas that are being read, those of inner ones behind those of outer ones.
+    extensions: Vec<(&'a str, Json<'a>)>,
+}
+
+/// How far a [`Reader`] has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Checkpoint {
+    notes: usize,
+    errors: usize,
+    extensions: usize,
 }
 
 /// Type errors of one document beyond this number are not noted one by one.
@@ -37,14 +51,48 @@ const MAX_ERRORS: usize = 100;
 
 impl<'a> Reader<'a> {
     /// A reader that puts what it makes into `arena`.
-    pub fn new(arena: &'a Bump, unknown: Unknown) -> Self {
-        Reader { arena, unknown, notes: Vec::new(), errors: 0 }
+    pub fn new(arena: &'a Bump, rules: Rules) -> Self {
+        Reader { arena, rules, notes: Vec::new(), errors: 0, extensions: Vec::new() }
+    }
+
+    /// By whose rules it reads.
+    #[inline]
+    pub fn rules(&self) -> Rules {
+        self.rules
     }
 
     /// Where read values live.
     #[inline]
     pub fn arena(&self) -> &'a Bump {
         self.arena
+    }
+
+    /// How far reading has come, to come back to or to count extensions from.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { notes: self.notes.len(), errors: self.errors, extensions: self.extensions.len() }
+    }
+
+    /// Forgets what was noted since.
+    pub fn rewind(&mut self, to: Checkpoint) {
+        self.notes.truncate(to.notes);
+        self.errors = to.errors;
+        self.extensions.truncate(to.extensions);
+    }
+
+    /// Notes a member of the object that is being read, for [`Reader::take_extensions`].
+    pub fn push_extension(&mut self, name: &'a str, value: Json<'a>) {
+        self.extensions.push((name, value));
+    }
+
+    /// The members noted since, sorted, of repeated ones only the last.
+    pub fn take_extensions(&mut self, since: &Checkpoint) -> &'a [(&'a str, Json<'a>)] {
+        if self.extensions.len() <= since.extensions {
+            return &[];
+        }
+        let members = self.arena.alloc_slice_copy(&self.extensions[since.extensions..]);
+        self.extensions.truncate(since.extensions);
+        let kept = order::sort_last_wins(members, |(name, _)| name);
+        &members[..kept]
     }
 
     /// Whether any value had the wrong type.
@@ -65,10 +113,15 @@ impl<'a> Reader<'a> {
     /// Notes that `node` should have been something else.
     #[cold]
     pub fn wrong_type(&mut self, node: Node<'a>, expected: &str) {
+        self.error(Code::WrongType, node, || format!("expected {expected}, found {}", describe(node)));
+    }
+
+    /// Notes an error about a node.
+    #[cold]
+    pub fn error(&mut self, code: Code, node: Node<'a>, detail: impl FnOnce() -> String) {
         self.errors += 1;
         if self.errors <= MAX_ERRORS {
-            let found = describe(node);
-            self.notes.push(Note::new(Code::WrongType, node.index(), format!("expected {expected}, found {found}")));
+            self.notes.push(Note::new(code, node.index(), detail()));
         }
     }
 
@@ -81,11 +134,12 @@ impl<'a> Reader<'a> {
     #[cold]
     fn duplicate(&mut self, key: Node<'a>, again: Node<'a>) {
         let position = kubeshape_yaml::Position::of(key.document().source(), key.span().start);
-        self.notes.push(Note::new(
-            Code::DuplicateKey,
-            again.index(),
-            format!("{:?} stands already on line {}, column {}", again.text(), position.line, position.column),
-        ));
+        let detail = format!("{:?} stands already on line {}, column {}", again.text(), position.line, position.column);
+        if self.rules == Rules::Document(Profile::Kube) && again.document().is_json() {
+            self.error(Code::RepeatedKey, again, || detail);
+        } else {
+            self.notes.push(Note::new(Code::DuplicateKey, again.index(), detail));
+        }
     }
 
     /// A text; null is the empty one.
@@ -94,6 +148,12 @@ impl<'a> Reader<'a> {
         match node.kind() {
             Kind::Str => node.text(),
             Kind::Null => "",
+            Kind::Int | Kind::Float | Kind::True | Kind::False if self.rules == Rules::Document(Profile::Faithful) => {
+                // `swagger: 2.0` and `version: 1.10` are too common to refuse.
+                let found = describe(node);
+                self.notes.push(Note::new(Code::TextExpected, node.index(), format!("found {found}")));
+                node.text()
+            }
             _ => {
                 self.wrong_type(node, "a string");
                 ""
@@ -119,6 +179,11 @@ impl<'a> Reader<'a> {
         match (node.kind(), node.as_number()) {
             (Kind::Null, _) => None,
             (_, Some(Number::Int(n))) => Some(n),
+            (_, Some(Number::Float(n)))
+                if self.rules == Rules::Document(Profile::Faithful) && n.fract() == 0.0 && n.abs() < 9e15 =>
+            {
+                Some(n as i64)
+            }
             _ => {
                 self.wrong_type(node, "an integer of 64 bits");
                 None
@@ -250,7 +315,7 @@ impl<'a> Reader<'a> {
             Kind::Null => return,
             _ => return self.wrong_type(node, "a schema"),
         }
-        let mark = (self.notes.len(), self.errors);
+        let mark = self.checkpoint();
         let mut seen = 0u64;
         let mut extra: Option<&'a mut Extra<'a>> = None;
         let mut repeated = false;
@@ -259,11 +324,10 @@ impl<'a> Reader<'a> {
         }
         if repeated {
             // Only the last of repeated keys exists for Kubernetes: read again without the others.
-            self.notes.truncate(mark.0);
-            self.errors = mark.1;
+            self.rewind(mark);
             return self.fill_without_repeats(schema, node);
         }
-        finish(schema, extra);
+        self.finish(schema, extra, &mark);
     }
 
     #[cold]
@@ -272,8 +336,17 @@ impl<'a> Reader<'a> {
         *schema = Schema { at: node.index(), ..Schema::default() };
         let mut extra: Option<&'a mut Extra<'a>> = None;
         let mut seen = 0;
+        let mark = self.checkpoint();
         for (key, value) in self.last_pairs(node) {
             self.member(schema, &mut extra, &mut seen, key, value);
+        }
+        self.finish(schema, extra, &mark);
+    }
+
+    /// Gives the schema the extensions that were read since `mark` and what follows from its members.
+    fn finish(&mut self, schema: &mut Schema<'a>, mut extra: Option<&'a mut Extra<'a>>, since: &Checkpoint) {
+        if let Some(extra) = &mut extra {
+            extra.extensions = self.take_extensions(since);
         }
         finish(schema, extra);
     }
@@ -332,18 +405,18 @@ impl<'a> Reader<'a> {
                 schema.flags.set(Flags::NULLABLE, on);
                 9
             }
-            "x-kubernetes-preserve-unknown-fields" => {
+            "x-kubernetes-preserve-unknown-fields" if self.typed(value, Kind::True) => {
                 let said = self.optional_boolean(value);
                 schema.flags.set(Flags::PRESERVE_UNKNOWN, said == Some(true));
                 schema.flags.set(Flags::PRESERVE_UNKNOWN_FALSE, said == Some(false));
                 10
             }
-            "x-kubernetes-int-or-string" => {
+            "x-kubernetes-int-or-string" if self.typed(value, Kind::True) => {
                 let on = self.boolean(value);
                 schema.flags.set(Flags::INT_OR_STRING, on);
                 11
             }
-            "x-kubernetes-embedded-resource" => {
+            "x-kubernetes-embedded-resource" if self.typed(value, Kind::True) => {
                 let on = self.boolean(value);
                 schema.flags.set(Flags::EMBEDDED_RESOURCE, on);
                 12
@@ -363,13 +436,22 @@ impl<'a> Reader<'a> {
                 schema.flags.set(Flags::EXCLUSIVE_MINIMUM, on);
                 15
             }
+            "$ref" if self.rules == Rules::Crd || value.kind() == Kind::Str => {
+                schema.reference = self.reference(value);
+                16
+            }
+            "readOnly" if self.rules != Rules::Crd => {
+                let on = self.boolean(value);
+                schema.flags.set(Flags::READ_ONLY, on);
+                17
+            }
             name => {
                 let arena = self.arena;
                 let extra = extra.get_or_insert_with(|| arena.alloc(Extra::default()));
                 if let Some(bit) = self.rare_member(extra, name, value) {
                     bit
                 } else {
-                    self.unknown_member(extra, key, value);
+                    self.unknown_member(key, value);
                     return false;
                 }
             }
@@ -450,20 +532,25 @@ impl<'a> Reader<'a> {
                 extra.example = self.value(value);
                 36
             }
-            "x-kubernetes-list-type" => {
+            "x-kubernetes-list-type" if self.typed(value, Kind::Str) => {
                 extra.list_type = (!value.is_null()).then(|| self.text(value));
                 37
             }
-            "x-kubernetes-map-type" => {
+            "x-kubernetes-map-type" if self.typed(value, Kind::Str) => {
                 extra.map_type = (!value.is_null()).then(|| self.text(value));
                 38
             }
-            "x-kubernetes-list-map-keys" => {
+            "x-kubernetes-list-map-keys"
+                if self.rules == Rules::Crd
+                    || (!value.is_empty()
+                        && value.kind() == Kind::Seq
+                        && value.items().all(|key| key.kind() == Kind::Str)) =>
+            {
                 extra.list_map_keys = self.texts(value);
                 extra.list_map_keys_written = !value.is_null();
                 39
             }
-            "x-kubernetes-validations" => {
+            "x-kubernetes-validations" if self.rules == Rules::Crd => {
                 extra.validations = self.validations(value);
                 extra.validations_written = !value.is_null();
                 40
@@ -472,12 +559,13 @@ impl<'a> Reader<'a> {
                 extra.id = self.text(value);
                 41
             }
-            "$schema" => {
+            "$schema" if self.rules == Rules::Crd || value.kind() == Kind::Str => {
                 extra.schema_uri = self.text(value);
                 42
             }
-            "$ref" => {
-                extra.reference = self.text(value);
+            // As an object it is v3's, which kube-openapi cannot read.
+            "discriminator" if self.reads_text_discriminator(value) => {
+                extra.discriminator = self.text(value);
                 43
             }
             "patternProperties" => {
@@ -500,25 +588,93 @@ impl<'a> Reader<'a> {
         })
     }
 
+    fn reads_text_discriminator(&self, value: Node<'a>) -> bool {
+        match self.rules {
+            Rules::Crd => false,
+            Rules::Document(Profile::Kube) => true,
+            Rules::Document(Profile::Faithful) => value.kind() != Kind::Map,
+        }
+    }
+
+    /// Whether a member that Kubernetes defines is read as such. In a document it is an extension like
+    /// any other unless it says what Kubernetes expects.
+    fn typed(&self, value: Node<'a>, expected: Kind) -> bool {
+        self.rules == Rules::Crd || value.kind() == expected
+    }
+
     #[cold]
-    fn unknown_member(&mut self, extra: &mut Extra<'a>, key: Node<'a>, value: Node<'a>) {
-        match self.unknown {
-            Unknown::Warn => self.unknown_field(key),
-            Unknown::Keep => {
-                let mut members = BumpVec::from_iter_in(extra.extensions.iter().copied(), self.arena);
-                members.push((key.text(), Json::read(value, self.arena)));
-                let kept = order::sort_last_wins(&mut members, |(name, _)| name);
-                members.truncate(kept);
-                extra.extensions = members.into_bump_slice();
+    fn unknown_member(&mut self, key: Node<'a>, value: Node<'a>) {
+        if self.rules == Rules::Crd {
+            return self.unknown_field(key);
+        }
+        let name = key.text();
+        if !is_extension(name) && !OPENAPI_ONLY.contains(&name) {
+            // A reference that is no text is none.
+            if name == "$ref" || name == "$schema" {
+                return self.unknown_field(key);
+            }
+            self.notes.push(Note::new(Code::UnknownKept, key.index(), name));
+        }
+        let value = self.json(value);
+        self.extensions.push((name, value));
+    }
+
+    /// A free value.
+    pub fn json(&mut self, node: Node<'a>) -> Json<'a> {
+        if self.rules == Rules::Crd {
+            return Json::read_in_crd(node, self.arena);
+        }
+        let mut repeated = None;
+        let json = Json::read_in_document(node, self.arena, &mut repeated);
+        if let Some(mapping) = repeated {
+            let pairs: Vec<_> = mapping.pairs().collect();
+            self.note_duplicates(&pairs);
+        }
+        json
+    }
+
+    /// The text of a reference, as Kubernetes writes it.
+    pub fn reference(&mut self, node: Node<'a>) -> &'a str {
+        if self.rules == Rules::Crd {
+            return self.text(node);
+        }
+        if node.kind() != Kind::Str {
+            return "";
+        }
+        let text = node.text();
+        match reference::normalize(text) {
+            Ok(std::borrow::Cow::Borrowed(text)) => text,
+            // The root of the document itself, which Go's URLs do not write.
+            Ok(_) if text == "#" && self.rules == Rules::Document(Profile::Faithful) => text,
+            Ok(std::borrow::Cow::Owned(text)) => self.arena.alloc_str(&text),
+            Err(reason) => {
+                self.error(Code::WrongType, node, || format!("expected a reference, found {text:?}: {reason}"));
+                ""
             }
         }
     }
 
     fn schema_type(&mut self, extra: &mut Option<&'a mut Extra<'a>>, node: Node<'a>) -> Type {
-        let name = self.text(node);
+        let arena = self.arena;
+        let mut name = None;
+        if self.rules != Rules::Crd {
+            let types = match node.kind() {
+                Kind::Seq => self.texts(node),
+                Kind::Str if node.text().is_empty() => &[""][..],
+                _ => &[],
+            };
+            match types {
+                [only] if !only.is_empty() => name = Some(*only),
+                [] if node.kind() != Kind::Seq => {}
+                several => {
+                    extra.get_or_insert_with(|| arena.alloc(Extra::default())).types = several;
+                    return Type::Several;
+                }
+            }
+        }
+        let name = name.unwrap_or_else(|| self.text(node));
         let ty = Type::from_name(name);
         if ty == Type::Other {
-            let arena = self.arena;
             extra.get_or_insert_with(|| arena.alloc(Extra::default())).other_type = name;
         }
         ty
@@ -528,14 +684,8 @@ impl<'a> Reader<'a> {
         (!node.is_null()).then(|| &*self.arena.alloc(self.json(node)))
     }
 
-    fn json(&self, node: Node<'a>) -> Json<'a> {
-        match self.unknown {
-            Unknown::Warn => Json::read_in_crd(node, self.arena),
-            Unknown::Keep => Json::read(node, self.arena),
-        }
-    }
-
-    fn values(&mut self, node: Node<'a>) -> &'a [Json<'a>] {
+    /// A list of free values.
+    pub fn values(&mut self, node: Node<'a>) -> &'a [Json<'a>] {
         let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
         self.each_item(node, "a list of values", |reader, item| out.push(reader.json(item)));
         out.into_bump_slice()
@@ -572,7 +722,7 @@ impl<'a> Reader<'a> {
                 return &[];
             }
         }
-        let mark = (self.notes.len(), self.errors);
+        let mark = self.checkpoint();
         let places = self.arena.alloc_slice_fill_default(node.len());
         for (place, (key, value)) in places.iter_mut().zip(node.pairs()) {
             if key.entry().flags.has(EntryFlags::RESOLVED_KEY) {
@@ -582,8 +732,7 @@ impl<'a> Reader<'a> {
         }
         let kept = order::sort_last_wins(places, |p| p.name);
         if kept < places.len() {
-            self.notes.truncate(mark.0);
-            self.errors = mark.1;
+            self.rewind(mark);
             return self.properties_without_repeats(node);
         }
         places
@@ -611,8 +760,8 @@ impl<'a> Reader<'a> {
     fn items(&mut self, node: Node<'a>) -> Option<Items<'a>> {
         match node.kind() {
             Kind::Map => Some(Items::One(self.schema_in_arena(node))),
-            // An empty list is as good as none.
-            Kind::Seq if node.is_empty() => None,
+            // For a CustomResourceDefinition an empty list is as good as none.
+            Kind::Seq if node.is_empty() && self.rules == Rules::Crd => None,
             Kind::Seq => Some(Items::Many(self.schemas(node))),
             _ => None,
         }
@@ -679,11 +828,20 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Keywords of OpenAPI that kube-openapi has no member for; it keeps them where they stand.
+const OPENAPI_ONLY: [&str; 5] = ["deprecated", "discriminator", "nullable", "writeOnly", "xml"];
+
+/// Whether a member's name is that of an extension.
+pub fn is_extension(name: &str) -> bool {
+    name.len() > 1 && (name.starts_with("x-") || name.starts_with("X-"))
+}
+
 /// Sets the flags that follow from the members.
 #[inline(never)]
 fn finish<'a>(schema: &mut Schema<'a>, extra: Option<&'a mut Extra<'a>>) {
     let mut flags = schema.flags;
     let mut below = Flags::NONE;
+    flags.set(Flags::REF, !schema.reference.is_empty());
     flags.set(Flags::OTHER_TYPE, schema.ty == Type::Other);
     flags.set(Flags::DEFAULT, schema.default.is_some());
     flags.set(Flags::FORMAT, !schema.format.is_empty());
@@ -702,6 +860,9 @@ fn finish<'a>(schema: &mut Schema<'a>, extra: Option<&'a mut Extra<'a>>) {
     if let Some(Additional::Schema(inner)) = schema.additional {
         below = below.with(inner.subtree);
     }
+    if !schema.reference.is_empty() {
+        flags = flags.with(Flags::NOT_STRUCTURAL);
+    }
     if let Some(extra) = extra {
         let extra: &'a Extra<'a> = extra;
         for branches in [extra.all_of, extra.one_of, extra.any_of] {
@@ -716,10 +877,8 @@ fn finish<'a>(schema: &mut Schema<'a>, extra: Option<&'a mut Extra<'a>>) {
         }
         flags.set(Flags::PATTERN, !extra.pattern.is_empty());
         flags.set(Flags::VALIDATIONS, !extra.validations.is_empty());
-        flags.set(Flags::REF, !extra.reference.is_empty());
         let forbidden = !extra.id.is_empty()
             || !extra.schema_uri.is_empty()
-            || !extra.reference.is_empty()
             || !extra.pattern_properties.is_empty()
             || !extra.dependencies.is_empty()
             || extra.additional_items.is_some()

@@ -143,11 +143,14 @@ fn first(schema: &Schema<'_>, path: &Step<'_>) -> Option<ConvertError> {
 
 /// The first unsupported keyword of this node.
 fn keyword(schema: &Schema<'_>) -> Option<ConvertErrorKind> {
-    let extra = schema.extra?;
+    if schema.extra.is_none() && schema.reference.is_empty() {
+        return None;
+    }
+    let extra = schema.extra();
     let found = [
         (!extra.id.is_empty(), ConvertErrorKind::Id),
         (!extra.schema_uri.is_empty(), ConvertErrorKind::SchemaUri),
-        (!extra.reference.is_empty(), ConvertErrorKind::Ref),
+        (!schema.reference.is_empty(), ConvertErrorKind::Ref),
         (!extra.pattern_properties.is_empty(), ConvertErrorKind::PatternProperties),
         (!extra.dependencies.is_empty(), ConvertErrorKind::Dependencies),
         (extra.additional_items.is_some(), ConvertErrorKind::AdditionalItems),

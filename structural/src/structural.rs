@@ -45,7 +45,7 @@ const MAX_REASONS: usize = 100;
 /// let mut tape = Tape::new();
 /// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
 /// let arena = Bump::new();
-/// let mut reader = read::Reader::new(&arena, read::Unknown::Warn);
+/// let mut reader = read::Reader::new(&arena, read::Rules::Crd);
 /// let schema = reader.schema(tape.document(source).root().unwrap());
 /// let decision = usable(Some(&schema), 0);
 /// assert!(decision.value.is_none());

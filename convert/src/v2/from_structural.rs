@@ -162,8 +162,7 @@ mod tests {
         let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("readable");
         stream.next(&mut tape).expect("a document").expect("YAML");
         let arena = Bump::new();
-        let schema =
-            read::Reader::new(&arena, read::Unknown::Warn).schema(tape.document(source).root().expect("a root"));
+        let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().expect("a root"));
         let schema = &*arena.alloc(schema);
         let mut notes = Vec::new();
         let reduced = from_structural(schema, &arena, Some(&mut notes));

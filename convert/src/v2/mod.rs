@@ -1,4 +1,50 @@
-//! OpenAPI v2 (Swagger 2.0), as far as it is written today.
+//! OpenAPI v2: documents ([`Document`]), what becomes of structural schemas, and laying documents onto each other.
 
 pub mod from_structural;
+pub mod from_v3;
 pub mod merge;
+mod model;
+
+pub use model::*;
+
+use crate::document::{self, Object, Printer};
+use kubeshape_schema::print::Style;
+use kubeshape_schema::{Bump, Converted, Profile};
+use kubeshape_yaml::Node;
+
+/// Reads a document.
+///
+/// The value is none if something has the wrong type; the notes say what and where.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::v2;
+/// use kubeshape_schema::print::Style;
+/// use kubeshape_schema::{Bump, Profile};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = "swagger: '2.0'\ndefinitions:\n  A: {type: string, format: ''}\n";
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let root = tape.document(source).root().unwrap();
+/// let document = v2::read(root, &arena, Profile::Kube).value.unwrap();
+/// let mut out = Vec::new();
+/// document.print(&mut out, Style::V2, Profile::Kube);
+/// assert_eq!(out, br#"{"swagger":"2.0","paths":null,"definitions":{"A":{"type":"string"}}}"#);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn read<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<'a, Option<Document<'a>>> {
+    document::read_document(root, arena, profile)
+}
+
+impl Document<'_> {
+    /// Appends the document as compact JSON, as kube-openapi prints it (spec: publishing, §3.6): with
+    /// [`Style::V2`] the bytes that a server sends, with [`Style::V3`] those of Go's `json.Marshal`.
+    pub fn print(&self, out: &mut Vec<u8>, style: Style, profile: Profile) {
+        let mut printer = Printer::new(out, style, profile);
+        printer.open();
+        Object::print(self, &mut printer);
+        printer.close();
+    }
+}

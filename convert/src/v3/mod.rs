@@ -1,1 +1,46 @@
-//! OpenAPI v3 documents.
+//! OpenAPI v3 documents: [`Document`] and what it consists of.
+
+pub mod from_v2;
+mod model;
+
+pub use model::*;
+
+use crate::document::{self, Object, Printer};
+use kubeshape_schema::print::Style;
+use kubeshape_schema::{Bump, Converted, Profile};
+use kubeshape_yaml::Node;
+
+/// Reads a document.
+///
+/// The value is none if something has the wrong type; the notes say what and where.
+///
+/// # Example: the bytes that Kubernetes gives a document, and so its `ETag`
+/// ```
+/// use kubeshape_convert::v3;
+/// use kubeshape_schema::{Bump, Profile};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"paths": {}, "info": {"version": "1", "title": "<x>"}, "openapi": "3.0.0"}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let root = tape.document(source).root().unwrap();
+/// let document = v3::read(root, &arena, Profile::Kube).value.unwrap();
+/// let mut out = Vec::new();
+/// document.print(&mut out, Profile::Kube);
+/// assert_eq!(out, br#"{"openapi":"3.0.0","info":{"title":"\u003cx\u003e","version":"1"},"paths":{}}"#);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn read<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<'a, Option<Document<'a>>> {
+    document::read_document(root, arena, profile)
+}
+
+impl Document<'_> {
+    /// Appends the document as compact JSON, as kube-openapi prints it (spec: publishing, §3.6).
+    pub fn print(&self, out: &mut Vec<u8>, profile: Profile) {
+        let mut printer = Printer::new(out, Style::V3, profile);
+        printer.open();
+        Object::print(self, &mut printer);
+        printer.close();
+    }
+}

@@ -4,8 +4,8 @@ use super::{closed_set, gvk_list};
 use crate::names::META;
 use crate::operations::query_parameters;
 use crate::texts::Texts;
-use kubeshape_schema::read::{Reader, Unknown};
-use kubeshape_schema::{Bump, Extra, Json, Property, Schema, order};
+use kubeshape_schema::read::{Reader, Rules};
+use kubeshape_schema::{Bump, Extra, Json, Profile, Property, Schema, order};
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ impl ReadDocument<'_> {
     /// The whole document as one schema.
     pub(super) fn schema<'a>(&'a self, arena: &'a Bump) -> Option<Schema<'a>> {
         let root = self.tape.document(self.source).root()?;
-        Some(Reader::new(arena, Unknown::Keep).schema(root))
+        Some(Reader::new(arena, Rules::Document(Profile::Kube)).schema(root))
     }
 }
 
@@ -62,7 +62,7 @@ pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<Re
 
 /// Definitions as a JSON object by name.
 pub(super) fn parse_definitions<'a>(document: &'a ReadDocument<'_>, arena: &'a Bump) -> Vec<(String, Schema<'a>)> {
-    let mut reader = Reader::new(arena, Unknown::Keep);
+    let mut reader = Reader::new(arena, Rules::Document(Profile::Kube));
     let Some(root) = document.tape.document(document.source).root() else { return Vec::new() };
     root.pairs().map(|(key, value)| (key.text().to_owned(), reader.schema(value))).collect()
 }
@@ -136,7 +136,7 @@ impl<'a> Found<'a> {
             if let Some(name) = wanted.iter().find(|name| *name == key.text()) {
                 let into = if v3 { &mut self.definitions } else { &mut self.described };
                 if !into.contains_key(name) {
-                    into.insert(name.clone(), Reader::new(self.arena, Unknown::Keep).schema(value));
+                    into.insert(name.clone(), Reader::new(self.arena, Rules::Document(Profile::Kube)).schema(value));
                 }
             } else if let Some(text) = object_metadata(value) {
                 *self.object_metadata.entry(text).or_default() += 1;

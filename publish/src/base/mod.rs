@@ -203,13 +203,13 @@ fn to_v2<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
     };
     let mut extra = *schema.extra();
     if let [only] = extra.all_of
-        && !only.extra().reference.is_empty()
+        && !only.reference.is_empty()
     {
-        extra.reference = only.extra().reference;
+        out.reference = only.reference;
         extra.all_of = &[];
     }
-    if let Some(name) = extra.reference.strip_prefix("#/components/schemas/") {
-        extra.reference = arena.alloc_str(&format!("#/definitions/{name}"));
+    if let Some(name) = out.reference.strip_prefix("#/components/schemas/") {
+        out.reference = arena.alloc_str(&format!("#/definitions/{name}"));
     }
     if schema.extra.is_some() {
         out.extra = Some(arena.alloc(extra));

@@ -15,7 +15,7 @@ mod spec;
 
 use crate::{ApiVersion, Crd};
 use fields::fields;
-use kubeshape_schema::{Bump, Code, Converted, Note, read::Reader, read::Unknown};
+use kubeshape_schema::{Bump, Code, Converted, Note, read::Reader, read::Rules};
 use kubeshape_yaml::{Kind, Node};
 
 const GROUP: &str = "apiextensions.k8s.io/";
@@ -69,7 +69,7 @@ pub fn read<'a>(node: Node<'a>, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>
 ///
 /// Value and notes are those of [`read`].
 pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
-    let mut reader = Reader::new(arena, Unknown::Warn);
+    let mut reader = Reader::new(arena, Rules::Crd);
     if let Some(items) = wrong_items(node) {
         reader.wrong_type(items, "a list of objects");
         return Converted { value: None, notes: reader.into_notes() };

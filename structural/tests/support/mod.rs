@@ -16,7 +16,7 @@ pub(crate) fn with_root<T>(source: &str, f: impl FnOnce(Node<'_>) -> T) -> T {
 pub(crate) fn with_schema<T>(source: &str, f: impl FnOnce(&Schema<'_>) -> T) -> T {
     with_root(source, |root| {
         let arena = Bump::new();
-        let mut reader = read::Reader::new(&arena, read::Unknown::Warn);
+        let mut reader = read::Reader::new(&arena, read::Rules::Crd);
         let schema = reader.schema(root);
         assert!(!reader.failed(), "{source}");
         f(&schema)

@@ -1,0 +1,204 @@
+//! OpenAPI v2 documents (spec: publishing, §3.6; upstream: `validation/spec`).
+
+use crate::document::{Boxed, Map, Reference, Texts, object};
+use kubeshape_schema::{Json, Property, Schema};
+
+pub use crate::v3::{Contact, Info, License, Tag, TagDocs};
+
+/// Requirements of security: alternatives, each a mapping of schemes to the scopes that it asks for.
+pub type Security<'a> = Option<&'a [Map<'a, Texts<'a>>]>;
+
+object! {
+    /// An OpenAPI v2 document.
+    Document, "an OpenAPI v2 document";
+    {
+        omit id: &'a str = "id",
+        omit consumes: Texts<'a> = "consumes",
+        omit produces: Texts<'a> = "produces",
+        omit schemes: Texts<'a> = "schemes",
+        omit swagger: &'a str = "swagger",
+        lean info: Boxed<'a, Info<'a>> = "info",
+        omit host: &'a str = "host",
+        omit base_path: &'a str = "basePath",
+        always paths: Boxed<'a, Paths<'a>> = "paths",
+        omit definitions: &'a [Property<'a>] = "definitions",
+        omit parameters: Map<'a, Parameter<'a>> = "parameters",
+        omit responses: Map<'a, Response<'a>> = "responses",
+        omit security_definitions: Map<'a, SecurityScheme<'a>> = "securityDefinitions",
+        lean security: Security<'a> = "security",
+        omit tags: &'a [Tag<'a>] = "tags",
+        lean external_docs: Boxed<'a, ExternalDocs<'a>> = "externalDocs",
+    }
+    extensions
+}
+
+object! {
+    /// A pointer to documentation.
+    ExternalDocs, "a mapping with description and url";
+    {
+        omit description: &'a str = "description",
+        omit url: &'a str = "url",
+    }
+    faithful extensions
+}
+
+/// The paths of a document; keys that do not begin with a slash are none.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Paths<'a> {
+    /// Path items by path.
+    pub items: Map<'a, PathItem<'a>>,
+    /// `x-` members.
+    pub extensions: crate::document::Extensions<'a>,
+    /// Place: the object's entry in the tape.
+    pub at: u32,
+}
+
+object! {
+    /// The operations of a path.
+    PathItem, "a path item", site PathItem;
+    {
+        omit reference: Reference<'a> = "$ref",
+        lean get: Boxed<'a, Operation<'a>> = "get",
+        lean put: Boxed<'a, Operation<'a>> = "put",
+        lean post: Boxed<'a, Operation<'a>> = "post",
+        lean delete: Boxed<'a, Operation<'a>> = "delete",
+        lean options: Boxed<'a, Operation<'a>> = "options",
+        lean head: Boxed<'a, Operation<'a>> = "head",
+        lean patch: Boxed<'a, Operation<'a>> = "patch",
+        omit parameters: &'a [Parameter<'a>] = "parameters",
+    }
+    extensions
+}
+
+object! {
+    /// An operation.
+    Operation, "an operation";
+    {
+        omit description: &'a str = "description",
+        lean consumes: Option<Texts<'a>> = "consumes",
+        lean produces: Option<Texts<'a>> = "produces",
+        omit schemes: Texts<'a> = "schemes",
+        omit tags: Texts<'a> = "tags",
+        omit summary: &'a str = "summary",
+        keep external_docs: Boxed<'a, ExternalDocs<'a>> = "externalDocs",
+        omit operation_id: &'a str = "operationId",
+        omit deprecated: bool = "deprecated",
+        lean security: Security<'a> = "security",
+        omit parameters: &'a [Parameter<'a>] = "parameters",
+        keep responses: Boxed<'a, Responses<'a>> = "responses",
+    }
+    extensions
+}
+
+object! {
+    /// What parameters, headers and their items have in place of a schema.
+    Simple, "a simple schema";
+    {
+        omit maximum: Option<f64> = "maximum",
+        omit exclusive_maximum: bool = "exclusiveMaximum",
+        omit minimum: Option<f64> = "minimum",
+        omit exclusive_minimum: bool = "exclusiveMinimum",
+        omit max_length: Option<i64> = "maxLength",
+        omit min_length: Option<i64> = "minLength",
+        omit pattern: &'a str = "pattern",
+        omit max_items: Option<i64> = "maxItems",
+        omit min_items: Option<i64> = "minItems",
+        omit unique_items: bool = "uniqueItems",
+        omit multiple_of: Option<f64> = "multipleOf",
+        omit enumeration: &'a [Json<'a>] = "enum",
+        omit ty: &'a str = "type",
+        omit nullable: bool = "nullable",
+        omit format: &'a str = "format",
+        keep items: Boxed<'a, Items<'a>> = "items",
+        omit collection_format: &'a str = "collectionFormat",
+        lean default: Option<Json<'a>> = "default",
+        lean example: Option<Json<'a>> = "example",
+    }
+}
+
+object! {
+    /// The items of an array outside of schemas.
+    Items, "an items object";
+    flat {
+        /// The type and its restrictions.
+        simple: Simple<'a>
+    }
+    {
+        omit reference: Reference<'a> = "$ref",
+    }
+    extensions
+}
+
+object! {
+    /// A parameter.
+    Parameter, "a parameter", site Parameter;
+    flat {
+        /// The type and its restrictions, unless the parameter is in the body.
+        simple: Simple<'a>
+    }
+    {
+        omit description: &'a str = "description",
+        omit name: &'a str = "name",
+        omit location: &'a str = "in",
+        omit required: bool = "required",
+        keep schema: Option<&'a Schema<'a>> = "schema",
+        omit allow_empty_value: bool = "allowEmptyValue",
+        omit reference: Reference<'a> = "$ref",
+    }
+    extensions
+}
+
+/// The responses of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Responses<'a> {
+    /// The response for codes that have none of their own.
+    pub default: Boxed<'a, Response<'a>>,
+    /// Responses by code.
+    pub codes: Map<'a, Response<'a>>,
+    /// `x-` members.
+    pub extensions: crate::document::Extensions<'a>,
+    /// Place: the object's entry in the tape.
+    pub at: u32,
+}
+
+object! {
+    /// A response.
+    Response, "a response", site Response;
+    {
+        omit reference: Reference<'a> = "$ref",
+        omit description: &'a str = "description",
+        keep schema: Option<&'a Schema<'a>> = "schema",
+        omit headers: Map<'a, Header<'a>> = "headers",
+        omit examples: Map<'a, Option<Json<'a>>> = "examples",
+    }
+    extensions
+}
+
+object! {
+    /// A header of a response.
+    Header, "a header", site Header;
+    flat {
+        /// The type and its restrictions.
+        simple: Simple<'a>
+    }
+    {
+        omit description: &'a str = "description",
+    }
+    extensions
+}
+
+object! {
+    /// A security scheme.
+    SecurityScheme, "a security scheme", site SecurityScheme;
+    {
+        omit description: &'a str = "description",
+        always ty: &'a str = "type",
+        omit name: &'a str = "name",
+        omit location: &'a str = "in",
+        omit flow: &'a str = "flow",
+        omit authorization_url: &'a str = "authorizationUrl",
+        omit token_url: &'a str = "tokenUrl",
+        omit scopes: Map<'a, &'a str> = "scopes",
+    }
+    extensions
+}
