@@ -39,7 +39,7 @@ pub struct Reader<'a> {
 }
 
 /// How far a [`Reader`] has come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Checkpoint {
     notes: usize,
     errors: usize,
@@ -148,6 +148,12 @@ impl<'a> Reader<'a> {
         match node.kind() {
             Kind::Str => node.text(),
             Kind::Null => "",
+            Kind::Int | Kind::Float | Kind::True | Kind::False if self.rules == Rules::Document(Profile::Faithful) => {
+                // `swagger: 2.0` and `version: 1.10` are too common to refuse.
+                let found = describe(node);
+                self.notes.push(Note::new(Code::TextExpected, node.index(), format!("found {found}")));
+                node.text()
+            }
             _ => {
                 self.wrong_type(node, "a string");
                 ""
@@ -536,7 +542,7 @@ impl<'a> Reader<'a> {
             }
             "x-kubernetes-list-map-keys"
                 if self.rules == Rules::Crd
-                    || (value.len() > 0
+                    || (!value.is_empty()
                         && value.kind() == Kind::Seq
                         && value.items().all(|key| key.kind() == Kind::Str)) =>
             {
