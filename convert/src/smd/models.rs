@@ -65,7 +65,7 @@ pub(super) fn convert(builder: Builder, definitions: Option<Node<'_>>, options: 
 }
 
 /// The pairs of a mapping by the bytes of their keys, of a repeated key the last.
-fn sorted_pairs<'n>(node: Node<'n>) -> Vec<(&'n str, Node<'n>)> {
+fn sorted_pairs(node: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let mut pairs: Vec<_> = node.pairs().map(|(key, value)| (key.text(), value)).collect();
     if !pairs.windows(2).all(|pair| pair[0].0 < pair[1].0) {
         pairs.reverse();
