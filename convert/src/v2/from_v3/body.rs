@@ -179,15 +179,15 @@ impl<'a> Converter<'a> {
                 ..Default::default()
             };
             let found = self.resolve_schema(&property.schema);
-            if found.is_some_and(|found| is_binary(&found)) {
-                // Nothing else is said of a file.
-                let found = found.unwrap_or_default();
+            if let Some(found) = found.filter(is_binary) {
+                let at = property.schema.at;
                 parameter.simple.ty = "file";
+                parameter.simple.default = found.default.copied();
                 parameter.description = found.description;
-                parameter.extensions = found.extra().extensions;
-                let reference = property.schema.reference;
-                if !reference.is_empty() {
-                    self.lose(Code::DownInlined, property.schema.at, reference);
+                parameter.extensions = self.schema_extensions(&found, at);
+                self.lose_file(&found, at);
+                if !property.schema.reference.is_empty() {
+                    self.lose(Code::DownInlined, at, property.schema.reference);
                 }
             } else {
                 let value = self.simplify(&property.schema, property.schema.at);
@@ -200,6 +200,18 @@ impl<'a> Converter<'a> {
             }
             out.push(parameter);
         }
+    }
+
+    /// Notes what is not said of a file.
+    pub(super) fn lose_file(&mut self, schema: &Schema<'a>, at: u32) {
+        let e = schema.extra();
+        let members = [
+            ("maxLength", e.max_length.is_some()),
+            ("minLength", e.min_length.is_some()),
+            ("pattern", !e.pattern.is_empty()),
+        ];
+        self.lose_members(Code::DownSimple, at, &members);
+        self.lose_rest(schema, at);
     }
 
     /// Notes what the parameters of a form do not say.

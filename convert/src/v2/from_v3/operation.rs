@@ -5,7 +5,7 @@ use super::body::is_binary;
 use super::reference::follow;
 use crate::document::{Boxed, Entry, Map, Texts};
 use crate::{v2, v3};
-use kubeshape_schema::{Code, Json, Schema, Type};
+use kubeshape_schema::{Code, Flags, Json, Schema, Type};
 
 impl<'a> Converter<'a> {
     pub(super) fn paths(&mut self, paths: &v3::Paths<'a>) -> v2::Paths<'a> {
@@ -178,7 +178,8 @@ impl<'a> Converter<'a> {
 
     /// The schema of a response that is a file.
     fn file(&self, schema: &Schema<'a>) -> Schema<'a> {
-        let mut file = Schema { ty: Type::Other, format: "", ..*schema };
+        let flags = schema.flags.without(Flags::FORMAT).with(Flags::OTHER_TYPE);
+        let mut file = Schema { ty: Type::Other, format: "", flags, subtree: schema.subtree.with(flags), ..*schema };
         let mut extra = *schema.extra();
         extra.other_type = "file";
         file.extra = Some(self.arena.alloc(extra));

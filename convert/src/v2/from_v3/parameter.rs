@@ -276,7 +276,7 @@ impl<'a> Converter<'a> {
     }
 
     /// The schema's extensions, and those that stand for members that simple types do not have.
-    fn schema_extensions(&mut self, schema: &Schema<'a>, at: u32) -> Extensions<'a> {
+    pub(super) fn schema_extensions(&mut self, schema: &Schema<'a>, at: u32) -> Extensions<'a> {
         let all = schema.extra().extensions;
         let mut kept: Vec<(&'a str, Json<'a>)> = Vec::new();
         for (name, value) in all {
@@ -299,7 +299,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Notes the keywords that simple types do not have.
-    fn lose_rest(&mut self, schema: &Schema<'a>, at: u32) {
+    pub(super) fn lose_rest(&mut self, schema: &Schema<'a>, at: u32) {
         let e = schema.extra();
         if schema.extra.is_none() && schema.properties.is_empty() && schema.required.is_empty() {
             return self.lose_members(
