@@ -116,12 +116,7 @@ pub fn go_path(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{domain}.{top}/{}.{ty}", package.join("/")))
 }
 
-fn new_names<'a>(
-    definitions: &[Property<'a>],
-    to: Names,
-    arena: &'a Bump,
-    notes: &mut Vec<Note<'a>>,
-) -> Renames<'a> {
+fn new_names<'a>(definitions: &[Property<'a>], to: Names, arena: &'a Bump, notes: &mut Vec<Note<'a>>) -> Renames<'a> {
     let mut names: Vec<&'a str> = match to {
         Names::Friendly => definitions.iter().map(|definition| owned(friendly(definition.name), arena)).collect(),
         Names::GoPath => definitions.iter().map(|definition| owned(go_path(definition.name), arena)).collect(),

@@ -160,11 +160,7 @@ pub fn kind<'a>(
     let mut inliner = Inliner::new(document, &graph, *options, arena);
     let components = inliner.components(&reached, &chosen);
     let paths = document.paths.map(|paths| &*arena.alloc(v3::Paths { items: Map::new(&[]), ..*paths }));
-    let components = v3::Components {
-        schemas: components.schemas,
-        at: components.at,
-        ..v3::Components::default()
-    };
+    let components = v3::Components { schemas: components.schemas, at: components.at, ..v3::Components::default() };
     let whole = v3::Document { paths, components: Some(arena.alloc(components)), tags: &[], ..*document };
     let places: Vec<u32> = places(&graph, &reached);
     let mut out = finished(whole, inliner, graph.clone());
