@@ -98,9 +98,54 @@ codes! {
     V2EmbeddedResource = 2011, Widened, "OpenAPI v2 adds no apiVersion, kind and metadata to an embedded resource that preserves unknown fields.";
     V2RootNullable = 2012, Narrowed, "OpenAPI v2 shows a nullable resource that preserves unknown fields as an object.";
     // 21xx: what becomes of OpenAPI v2 documents in v3
+    V3NoResponses = 2101, Error, "Kubernetes' converter to OpenAPI v3 crashes on an operation without responses.";
+    V3KubeDropped = 2102, Dropped, "Kubernetes' converter to OpenAPI v3 leaves this out.";
+    V3KubeDangling = 2103, Warning, "Kubernetes' converter to OpenAPI v3 leaves a reference that leads nowhere.";
+    V3KubeInvalid = 2104, Warning, "Kubernetes' converter to OpenAPI v3 leaves what only OpenAPI v2 allows.";
+    V3Dropped = 2105, Dropped, "OpenAPI v3 has no place for this.";
+    V3ComponentName = 2106, Renamed, "A component of OpenAPI v3 has another name, because not every character is allowed.";
+    V3CollectionFormat = 2107, Approximated, "OpenAPI v3 cannot write a list this way; another way stands in its place.";
+    V3ResponseAdded = 2108, Approximated, "An operation without responses has a default response in OpenAPI v3.";
+    V3Description = 2109, Approximated, "A response without description has one in OpenAPI v3.";
+    V3Schemes = 2110, Dropped, "OpenAPI v3 holds no schemes without a host.";
+    V3BodyName = 2111, Dropped, "A request body of OpenAPI v3 has no name.";
+    V3TwoBodies = 2112, Dropped, "An operation has two bodies; one of them is left out.";
+    V3FormMediaType = 2113, Approximated, "A form is sent in a media type of forms, not in the one that the document names.";
+    V3TypeList = 2114, Approximated, "A list of types is written as nullable or anyOf in OpenAPI v3.";
+    V3RefSiblings = 2115, Dropped, "Members beside a reference mean nothing and are left out.";
+    V3Reference = 2116, Warning, "A reference leads to nothing that OpenAPI v3 has.";
+    V3ExternalReference = 2117, Warning, "A reference into another document is kept as it is.";
+    V3DefaultsRestored = 2118, Approximated, "Defaults are restored that the OpenAPI v2 document of a server leaves out.";
 
     // 22xx: what becomes of OpenAPI v3 documents in v2
-
+    DownServers = 2201, Dropped, "OpenAPI v2 has one server for the whole document, without variables and description.";
+    DownJunctor = 2202, Widened, "OpenAPI v2 has no oneOf, anyOf and not.";
+    DownJunctorSingle = 2203, Renamed, "A oneOf or anyOf of one schema stands as allOf in OpenAPI v2.";
+    DownExtension = 2204, Renamed, "A member that OpenAPI v2 lacks stands as an extension of its name.";
+    DownKeyword = 2205, Dropped, "OpenAPI v2 has no such member.";
+    DownDiscriminator = 2206, Dropped, "OpenAPI v2 has no mapping of a discriminator, and a discriminator only beside its required property.";
+    DownPolymorphic = 2207, Narrowed, "OpenAPI v2 publishes a Kubernetes type of strings and numbers as a string.";
+    DownCookie = 2208, Dropped, "OpenAPI v2 has no parameters in cookies.";
+    DownSimple = 2209, Widened, "A parameter or header of OpenAPI v2 has a simple type, not a schema.";
+    DownText = 2210, Approximated, "A parameter of OpenAPI v2 that is no simple value stands as a string.";
+    DownStyle = 2211, Approximated, "OpenAPI v2 knows few ways to write a parameter.";
+    DownExample = 2212, Dropped, "OpenAPI v2 has no example in this place, or only one.";
+    DownMediaTypes = 2213, Widened, "OpenAPI v2 has one schema for all media types of a body.";
+    DownMediaTypesShared = 2214, Approximated, "OpenAPI v2 lists the media types of all responses of an operation together.";
+    DownEncoding = 2215, Dropped, "OpenAPI v2 does not say how the parts of a body are encoded.";
+    DownForm = 2216, Approximated, "The schema of a form stands as parameters in OpenAPI v2.";
+    DownCallback = 2217, Dropped, "OpenAPI v2 has no callbacks.";
+    DownLink = 2218, Dropped, "OpenAPI v2 has no links.";
+    DownPathMember = 2219, Dropped, "A path of OpenAPI v2 has no summary, no description and no trace operation.";
+    DownRange = 2220, Approximated, "OpenAPI v2 has no responses for ranges of codes.";
+    DownSecurity = 2221, Approximated, "A security scheme that OpenAPI v2 does not know stands as a key in a header.";
+    DownSecurityDropped = 2222, Dropped, "A security scheme of OpenAPI v2 has one flow of OAuth, and no scheme of other kinds.";
+    DownComponent = 2223, Dropped, "OpenAPI v2 does not share objects of this kind.";
+    DownInlined = 2224, Approximated, "What OpenAPI v2 cannot refer to stands in place of the reference.";
+    DownRenamed = 2225, Renamed, "A shared request body has another name in OpenAPI v2.";
+    DownReference = 2226, Approximated, "A reference leads to a place that OpenAPI v2 does not have.";
+    DownObjectExtension = 2227, Dropped, "An extension stands in an object that OpenAPI v2 does not have.";
+    DownRestore = 2228, Error, "An entry of kept losses cannot be read.";
     // 3xxx: schemas that are not used
     NotConvertible = 3001, Warning, "The schema uses a keyword that a structural schema cannot have; the version is published without schema.";
     NotStructural = 3002, Warning, "The schema is not structural; the version is published without schema.";
@@ -139,10 +184,37 @@ codes! {
     SmdDefault = 5004, Dropped, "A structured-merge-diff schema holds the defaults of fields only.";
     SmdNullable = 5005, Dropped, "A structured-merge-diff schema does not say what is nullable.";
     SmdDescription = 5006, Dropped, "A structured-merge-diff schema holds no description, title, example or external documentation.";
+    SmdFields = 5007, Narrowed, "The structured-merge-diff schema refuses fields or types that the document allows.";
+    SmdReference = 5008, Approximated, "A reference leads to no type of the structured-merge-diff schema.";
     // 6xxx: what JSON Schema does not carry
-
+    JsonSchemaCel = 6001, Widened, "JSON Schema has no CEL rules.";
+    JsonSchemaListMap = 6002, Widened, "JSON Schema does not keep the items of a list apart by keys.";
+    JsonSchemaSet = 6003, Narrowed, "JSON Schema takes 1 and 1.0 for equal items of a set.";
+    JsonSchemaPattern = 6004, Widened, "A regular expression of Go has no equal in JSON Schema and is dropped.";
+    JsonSchemaFormatUnchecked = 6005, Widened, "A format that the server checks is not checked by JSON Schema.";
+    JsonSchemaFormat = 6006, Approximated, "A format means nothing to JSON Schema, or not quite the same.";
+    JsonSchemaOpenApi = 6007, Dropped, "JSON Schema has no externalDocs, discriminator and xml.";
+    JsonSchemaReference = 6008, Widened, "A reference leads to no definition; any value is accepted in its place.";
+    JsonSchemaType = 6009, Widened, "A type that JSON Schema does not have is dropped.";
+    JsonSchemaNegated = 6010, Widened, "A not is dropped or a oneOf becomes an anyOf, because not all of it can be said.";
+    JsonSchemaIdentifier = 6011, Dropped, "id, $schema and definitions of an inner schema are dropped.";
+    JsonSchemaKeyword = 6012, Dropped, "A keyword that OpenAPI does not know is dropped, because JSON Schema might know it.";
+    JsonSchemaOpen = 6013, Widened, "An object that is composed of several schemas stays open in a strict JSON Schema.";
+    JsonSchemaMetadata = 6014, Widened, "Without a definition of ObjectMeta, metadata is any object.";
     // 7xxx: what the protobuf forms do not carry
 
+    // 7xxx: protobuf
+    ProtoRefused = 7001, Error, "The document has no protobuf form.";
+    ProtoDefault = 7002, Dropped, "The protobuf form of OpenAPI v3 holds no default that is an object, a list or null.";
+    ProtoRefSibling = 7003, Dropped, "The protobuf form drops what stands beside a reference.";
+    ProtoListElement = 7004, Dropped, "The protobuf form drops what is no text in a list or map of texts.";
+    ProtoZeroLimit = 7005, Widened, "The protobuf form does not tell a limit of zero from none.";
+    ProtoEmpty = 7006, Dropped, "The protobuf form does not tell an empty value from none.";
+    ProtoNotList = 7007, Widened, "The protobuf form drops a value that should be a list.";
+    ProtoNotObject = 7008, Approximated, "The protobuf form holds a value that should be an object as an empty one.";
+    ProtoText = 7009, Approximated, "The protobuf form holds a number, a boolean or null as a text.";
+    ProtoPrecision = 7010, Approximated, "The protobuf form holds a number with the 53 bits of a double.";
+    ProtoDuplicate = 7011, Warning, "A key stands twice in one object; the protobuf form holds the first.";
 }
 
 impl Code {
