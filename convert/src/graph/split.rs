@@ -115,6 +115,14 @@ pub fn name_of(path: &str) -> &str {
 }
 
 /// Group and version of a document's name, if it has both.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::graph::split::group_version;
+/// assert_eq!(group_version("apis/apps/v1"), Some(("apps", "v1")));
+/// assert_eq!(group_version("api/v1"), Some(("", "v1")));
+/// assert_eq!(group_version("apis/apps"), None);
+/// ```
 pub fn group_version(name: &str) -> Option<(&str, &str)> {
     let mut segments = name.split('/');
     match (segments.next(), segments.next(), segments.next(), segments.next()) {

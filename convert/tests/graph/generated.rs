@@ -30,6 +30,9 @@ fn schema(of: usize) -> impl Strategy<Value = Value> {
         Just(json!({"not": {"type": "integer"}})),
         Just(json!({"oneOf": [{"type": "integer"}, {"minimum": 1}]})),
         Just(json!({"x-kubernetes-list-type": "atomic"})),
+        Just(json!({"x-kubernetes-group-version-kind": kinds(&["", "g"])})),
+        Just(json!({"x-kubernetes-group-version-kind": kinds(&["", "g", "gone"])})),
+        Just(json!({"x-kubernetes-group-version-kind": kinds(&["g", "gone"])})),
     ];
     let anywhere = (0..DEFINITIONS).prop_map(reference);
     let inner = prop_oneof![restriction.clone(), anywhere];
@@ -56,6 +59,11 @@ fn schema(of: usize) -> impl Strategy<Value = Value> {
             own
         });
     prop_oneof![restriction, below, in_place]
+}
+
+/// A list of the kinds that every group-version registers.
+fn kinds(groups: &[&str]) -> Vec<Value> {
+    groups.iter().map(|group| json!({"group": group, "kind": "DeleteOptions", "version": "v1"})).collect()
 }
 
 fn definitions() -> impl Strategy<Value = BTreeMap<String, Value>> {
@@ -105,8 +113,13 @@ fn validator(definitions: &Value, of: &str) -> jsonschema::Validator {
     jsonschema::draft202012::new(&root).expect("it is a schema")
 }
 
+/// How many documents; more of them with `PROPTEST_CASES`.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(256)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn splitting_and_aggregating_again_is_the_identity(definitions in definitions(), paths in paths()) {

@@ -88,6 +88,16 @@ fn recursion_is_kept_or_cut() {
 }
 
 #[test]
+fn a_reference_that_stays_keeps_what_stands_beside_it() {
+    let definitions =
+        |any: &str| format!(r##""Any":{any},"Tree":{{"type":"object","properties":{{"next":{}}}}}"##, to("Tree"));
+    let any = r##"{"title":"any","$ref":"#/components/schemas/Tree"}"##;
+    let (out, _) = inlined(&document(&path("/a", &to("Any")), &definitions(any)), Recursion::Keep);
+    let tree = format!(r#""Tree":{{"type":"object","properties":{{"next":{}}}}}"#, to("Tree"));
+    assert_eq!(out, document(&path("/a", any), &tree));
+}
+
+#[test]
 fn shared_parts_are_put_where_they_are_referred_to() {
     let text = r##"{"openapi":"3.0.0","info":null,"paths":{"/a":{"get":{"parameters":[{"$ref":"#/components/parameters/P"}],"requestBody":{"$ref":"#/components/requestBodies/B"},"responses":{"200":{"$ref":"#/components/responses/R"}}}}},"components":{"securitySchemes":{"S":{"type":"http"}},"responses":{"Q":{"description":"q","headers":{"h":{"$ref":"#/components/headers/H"}}},"R":{"$ref":"#/components/responses/Q"}},"parameters":{"P":{"name":"p","in":"query"}},"requestBodies":{"B":{"description":"b"}},"headers":{"H":{"description":"h"}}}}"##;
     let expected = r#"{"openapi":"3.0.0","info":null,"paths":{"/a":{"get":{"parameters":[{"name":"p","in":"query"}],"requestBody":{"description":"b"},"responses":{"200":{"description":"q","headers":{"h":{"description":"h"}}}}}}},"components":{"securitySchemes":{"S":{"type":"http"}}}}"#;
@@ -115,7 +125,7 @@ fn growth_is_bounded_and_the_error_says_what_grows() {
     assert_eq!(
         shown(&inlined.notes),
         [
-            "KS4112 D61 has 1023 schemas, 10 levels deep, more than 1000 or 240: D61 → 2 × D62 → 2 × D63 → 2 × D64 → 2 × D65 → 2 × D66 → 2 × D67 → 2 × D68 → 2 × D69 → …"
+            "KS4112 D61 has 1023 schemas, 19 levels deep, more than 1000 or 500: D61 → 2 × D62 → 2 × D63 → 2 × D64 → 2 × D65 → 2 × D66 → 2 × D67 → 2 × D68 → 2 × D69 → …"
         ]
     );
     let one = inline::kind(&document, Kind::parse("D65"), &options, &room.arena);
@@ -130,5 +140,41 @@ fn a_long_chain_is_an_error_and_no_overflow() {
     let document = room.v3(&document(&path("/a", &to("D00000")), &schemas.join(",")));
     let inlined = inline::document(&document, &Options::default(), &room.arena);
     assert_eq!(inlined.value, None);
-    assert!(inlined.notes[0].detail.starts_with("D49760 has 241 schemas, 241 levels deep, more than 10000000 or 240"));
+    assert!(inlined.notes[0].detail.starts_with("D49500 has 501 schemas, 501 levels deep, more than 10000000 or 500"));
+}
+
+#[test]
+fn a_kind_is_found_by_its_list_or_else_by_its_name() {
+    let kinds = |group: &str| {
+        format!(r#"{{"x-kubernetes-group-version-kind":[{{"group":"{group}","kind":"A","version":"v1"}}]}}"#)
+    };
+    let text =
+        document("", &format!(r#""org.x.v1.B":{{}},"org.x.v2.B":{{}},"x":{},"y":{}"#, kinds("x.org"), kinds("y.org")));
+    let found = |wanted: &str| {
+        let room = Room::default();
+        let inlined = inline::kind(&room.v3(&text), Kind::parse(wanted), &Options::default(), &room.arena);
+        let schemas = inlined.value.and_then(|document| document.components).map_or(&[][..], |c| c.schemas);
+        let names: Vec<String> = schemas.iter().map(|schema| schema.name.to_owned()).collect();
+        (names.join(" "), shown(&inlined.notes).join(" "))
+    };
+    let is = |names: &str, notes: &str| (names.to_owned(), notes.to_owned());
+    assert_eq!(found("A"), is("x y", ""));
+    assert_eq!(found("v1/A"), is("x y", ""));
+    assert_eq!(found("y.org/v1/A"), is("y", ""));
+    assert_eq!(found("B"), is("org.x.v1.B org.x.v2.B", ""));
+    assert_eq!(found("v2/B"), is("org.x.v2.B", ""));
+    assert_eq!(found("y.org/v2/A"), is("", "KS4113 y.org/v2/A"));
+}
+
+#[test]
+fn definitions_that_a_mapping_names_stay() {
+    let text = document(
+        &path("/a", &to("A")),
+        &format!(
+            r##""A":{{"oneOf":[{0}],"discriminator":{{"mapping":{{"b":"#/components/schemas/B"}},"propertyName":"k"}}}},"B":{{}}"##,
+            to("B")
+        ),
+    );
+    let a = r##"{"oneOf":[{}],"discriminator":{"mapping":{"b":"#/components/schemas/B"},"propertyName":"k"}}"##;
+    assert_eq!(inlined(&text, Recursion::Keep).0, document(&path("/a", a), r#""B":{}"#));
 }

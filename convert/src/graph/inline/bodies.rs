@@ -3,7 +3,7 @@
 use super::feedback::feedback;
 use super::merge::{merged, settled};
 use super::{Options, Recursion, is_followed};
-use crate::document::map_schema;
+use crate::document::{Site, map_schema};
 use crate::graph::target::unescaped;
 use crate::graph::{Graph, Link, PartIndex, Section, Target};
 use crate::v3;
@@ -20,7 +20,7 @@ pub(super) struct Body<'a> {
     pub(super) schema: Schema<'a>,
     /// The schemas in it, itself included.
     schemas: u64,
-    /// How many of them stand inside of each other.
+    /// How deep it is, in objects and arrays.
     depth: u32,
 }
 
@@ -199,26 +199,27 @@ impl<'g, 'a> Inliner<'g, 'a> {
     fn inlined(&mut self, schema: &Schema<'a>, circle: Option<usize>) -> Body<'a> {
         let (mut schemas, mut depth) = (1u64, 0u32);
         let arena = self.arena;
-        let out = map_schema(schema, arena, &mut |_, inner| {
+        let out = map_schema(schema, arena, &mut |site, inner| {
             let body = self.inlined(inner, circle);
             schemas = schemas.saturating_add(body.schemas);
-            depth = depth.max(body.depth);
+            depth = depth.max(body.depth.saturating_add(steps(schema, site)));
             body.schema
         });
+        let depth = depth.max(1);
         let out = settled(out);
         if !out.reference.is_empty() {
             return match self.instead(schema, circle) {
-                Instead::Itself => Body { schema: out, schemas, depth: depth + 1 },
-                Instead::Anything(ty) => Body { schema: anything(&out, ty), schemas, depth: depth + 1 },
+                Instead::Itself => Body { schema: out, schemas, depth },
+                Instead::Anything(ty) => Body { schema: anything(&out, ty), schemas, depth },
                 Instead::Body(base) => {
                     let own = settled(Schema { reference: "", ..out });
                     let (schema, in_one) = merged(&base.schema, &own, arena);
                     // In one, the two are one schema.
-                    let (fewer, deeper) = if in_one { (1, 0) } else { (0, 1) };
+                    let (fewer, deeper) = if in_one { (1, 0) } else { (0, 2) };
                     Body {
                         schema,
                         schemas: (schemas - fewer).saturating_add(base.schemas),
-                        depth: base.depth.saturating_add(deeper).max(depth.saturating_add(1)),
+                        depth: base.depth.saturating_add(deeper).max(depth),
                     }
                 }
             };
@@ -231,10 +232,10 @@ impl<'g, 'a> Inliner<'g, 'a> {
             let extra = Extra { all_of: &[], ..*out.extra() };
             let own = settled(Schema { extra: Some(arena.alloc(extra)), ..out });
             if let (schema, true) = merged(branch, &own, arena) {
-                return Body { schema, schemas, depth: depth.saturating_add(1) };
+                return Body { schema, schemas, depth };
             }
         }
-        Body { schema: out, schemas, depth: depth.saturating_add(1) }
+        Body { schema: out, schemas, depth }
     }
 
     fn instead(&mut self, schema: &Schema<'a>, circle: Option<usize>) -> Instead<'a> {
@@ -383,6 +384,16 @@ impl<'g, 'a> Inliner<'g, 'a> {
     /// Whether the document fits, and what was found.
     pub(super) fn into_notes(self) -> (bool, Vec<Note<'a>>) {
         (self.total <= self.options.schemas && self.deepest <= self.options.depth, self.notes)
+    }
+}
+
+/// How much deeper an inner schema stands.
+fn steps(schema: &Schema<'_>, site: Site) -> u32 {
+    match site {
+        Site::Items if matches!(schema.items, Some(Items::One(_))) => 1,
+        Site::Not => 1,
+        Site::Additional if schema.extra().pattern_properties.is_empty() => 1,
+        _ => 2,
     }
 }
 

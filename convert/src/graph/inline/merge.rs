@@ -48,7 +48,8 @@ fn in_one<'a>(base: &Schema<'a>, own: &Schema<'a>, arena: &'a Bump) -> Option<Sc
         _ => return None,
     };
     (out.properties, out.additional) = members(base, own, arena)?;
-    out.reference = "";
+    // The base may hold a reference that stays.
+    out.reference = base.reference;
     out.extra = match (base.extra, own.extra) {
         (extra, None) | (None, extra) => extra,
         (Some(base), Some(own)) => Some(arena.alloc(extras(base, own, arena)?)),
