@@ -200,7 +200,7 @@ fn all_places(seed: u64, profile: Profile) -> Result<usize, Error> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_the_source_accepts_the_result_accepts(seed: u64, kube: bool) {

@@ -414,3 +414,22 @@ pub(crate) fn document(dice: &mut Dice) -> Value {
     }
     out.into()
 }
+
+/// A document of one part.
+pub(crate) fn small(dice: &mut Dice) -> Value {
+    let get = |operation: Value| json!({"paths": {"/a": {"get": operation}}});
+    let mut out = match dice.roll(9) {
+        0 => get(json!({"parameters": [parameter(dice)]})),
+        1 => get(json!({"requestBody": body(dice)})),
+        2 => get(json!({"responses": {"200": response(dice)}})),
+        3 => get(operation(dice)),
+        4 => json!({"paths": {"/a": path_item(dice)}}),
+        5 => json!({"components": {"securitySchemes": {"A": security_scheme(dice)}}}),
+        6 => get(json!({"responses": {"200": {"description": "", "headers": {"H": header(dice)}}}})),
+        7 => json!({"components": {"requestBodies": {"A": body(dice)}, "responses": {"B": response(dice)}}}),
+        _ => json!({"components": {"schemas": {"A": schema(dice, 1)}}}),
+    };
+    out["openapi"] = json!("3.0.0");
+    out["info"] = json!({});
+    out
+}

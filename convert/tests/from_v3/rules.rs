@@ -319,6 +319,7 @@ fn shared_bodies_are_shared_parameters_and_shared_forms_are_not() -> Result<(), 
         ),
         &[
             "KS2225 ABody (/components/requestBodies/A)",
+            "KS2214 content (/components/requestBodies/A)",
             "KS2223 F (/components/requestBodies/F)",
             "KS2224 #/components/requestBodies/F (/paths/~1a/put/requestBody)",
         ],
@@ -350,7 +351,11 @@ fn the_media_types_of_all_responses_stand_together() -> Result<(), Error> {
         "{responses: {'200': {description: d, content: {c/d: {}}}, default: {$ref: '#/components/responses/R'}}}",
         ", components: {responses: {R: {description: r, content: {a/b: {}}}}}",
         r##"{"produces":["c/d","a/b"],"responses":{"default":{"$ref":"#/responses/R"},"200":{"description":"d","schema":{}}}}}},"responses":{"R":{"description":"r","schema":{}}"##,
-        &["KS2214 content (./responses/200)", "KS2214 content (./responses/default)"],
+        &[
+            "KS2214 content (/components/responses/R)",
+            "KS2214 content (./responses/200)",
+            "KS2214 content (./responses/default)",
+        ],
     )
 }
 

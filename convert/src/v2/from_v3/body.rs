@@ -36,6 +36,7 @@ impl<'a> Converter<'a> {
                 self.lose(Code::DownRenamed, entry.at, name);
             }
             let value = self.body_parameter(body);
+            self.lose_members(Code::DownMediaTypesShared, body.at, &[("content", !body.content.is_empty())]);
             parameters.push(Entry { name, at: entry.at, value });
             self.bodies.insert(entry.name, Shared::Parameter(name));
         }

@@ -146,7 +146,9 @@ impl<'a> Converter<'a> {
         let responses = self.components.responses;
         let mut out = Vec::with_capacity(responses.entries.len());
         for entry in responses {
-            let value = self.response(entry.value.unwrap_or(&v3::Response::default()));
+            let response = entry.value.copied().unwrap_or_default();
+            let value = self.response(&response);
+            self.lose_members(Code::DownMediaTypesShared, response.at, &[("content", !response.content.is_empty())]);
             out.push(Entry { name: entry.name, at: entry.at, value });
         }
         if responses.present { Map::new(self.slice(&out)) } else { Map::default() }
