@@ -168,7 +168,8 @@ fn convert(shape: &str, bytes: &[u8]) -> usize {
     let Some((source, root)) = read(bytes, &mut tape) else { return 0 };
     let _ = source;
     let arena = Bump::new();
-    let mut out = Vec::new();
+    // What is printed is about as long as what was read.
+    let mut out = Vec::with_capacity(bytes.len());
     match shape {
         "tape" => return root.document().len(),
         "v2-to-smd" => {

@@ -311,7 +311,7 @@ impl<'a> Converter<'a, '_> {
 
     /// The text with the first `from` in it replaced.
     fn replace(&self, text: &'a str, from: &str, to: &str) -> &'a str {
-        match text.split_once(from) {
+        match cut(text, from) {
             Some((before, after)) => concat(self.arena, &[before, to, after]),
             None => text,
         }
@@ -336,7 +336,7 @@ impl<'a> Converter<'a, '_> {
         if out.reference.is_empty() {
             return out;
         }
-        match out.reference.split_once(DEFINITIONS) {
+        match cut(out.reference, DEFINITIONS) {
             Some((_, name)) if known => out.reference = concat(arena, &[SCHEMAS, name]),
             Some(("", _)) => self.notes.add(Code::V3KubeDangling, out.at, out.reference),
             _ => {}
@@ -346,6 +346,14 @@ impl<'a> Converter<'a, '_> {
             wrap(&mut out, &[], arena);
         }
         out
+    }
+}
+
+/// What stands before and behind a text in another. Mostly it begins with it.
+fn cut<'t>(text: &'t str, part: &str) -> Option<(&'t str, &'t str)> {
+    match text.strip_prefix(part) {
+        Some(rest) => Some(("", rest)),
+        None => text.split_once(part),
     }
 }
 
