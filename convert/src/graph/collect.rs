@@ -64,7 +64,7 @@ impl<'a> Collector<'a> {
 
     fn requirements(&mut self, security: v2::Security<'a>, at: u32) {
         for requirement in security.unwrap_or_default() {
-            for entry in requirement.iter() {
+            for entry in requirement {
                 let (site, section) = (Site::SecurityScheme, Section::SecuritySchemes);
                 let (text, link) = (entry.name, Link::Requirement);
                 self.found.push(Found { site, at, text, link, section, in_place: false });

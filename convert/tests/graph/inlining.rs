@@ -90,7 +90,7 @@ fn recursion_is_kept_or_cut() {
 #[test]
 fn a_reference_that_stays_keeps_what_stands_beside_it() {
     let definitions =
-        |any: &str| format!(r##""Any":{any},"Tree":{{"type":"object","properties":{{"next":{}}}}}"##, to("Tree"));
+        |any: &str| format!(r#""Any":{any},"Tree":{{"type":"object","properties":{{"next":{}}}}}"#, to("Tree"));
     let any = r##"{"title":"any","$ref":"#/components/schemas/Tree"}"##;
     let (out, _) = inlined(&document(&path("/a", &to("Any")), &definitions(any)), Recursion::Keep);
     let tree = format!(r#""Tree":{{"type":"object","properties":{{"next":{}}}}}"#, to("Tree"));
