@@ -10,7 +10,6 @@ mod kubernetes;
 mod names;
 mod operation;
 mod parameter;
-mod restore;
 mod schema;
 
 use super::Document;
@@ -24,6 +23,9 @@ use std::borrow::Cow;
 /// The value is none only with [`Profile::Kube`], where an operation without responses stops Kubernetes'
 /// converter; the notes say where. Losses are notes too. Sources of the rules: spec: publishing, §2.1 and
 /// §3.2 (upstream: `openapiconv.ConvertV2ToV3`), and the specifications of OpenAPI 2.0 and 3.0.
+///
+/// A document that says what it lost on its way from v3 ([`has_losses`](crate::v2::from_v3::has_losses)) is
+/// for [`restore`](crate::v2::from_v3::restore), which gives the original; here such entries are extensions.
 ///
 /// # Example
 /// ```
@@ -59,7 +61,7 @@ pub fn convert<'a>(
     let mut notes = Notes { list: Vec::new() };
     let value = match profile {
         Profile::Kube => kube::document(document, arena, &mut notes),
-        Profile::Faithful => Some(restore::restore(faithful::document(document, arena, &mut notes), arena)),
+        Profile::Faithful => Some(faithful::document(document, arena, &mut notes)),
     };
     Converted { value, notes: notes.list }
 }
