@@ -32,7 +32,6 @@ fn translated(schema: &Value) -> Value {
             "type" if is_true("nullable") || is_true("x-nullable") => json!([value, "null"]),
             // Kubernetes' readers know what this format of a string stands for.
             "type" if members.get("format") == Some(&json!("int-or-string")) => json!(["string", "integer"]),
-            "exclusiveMinimum" | "exclusiveMaximum" => continue,
             "minimum" if is_true("exclusiveMinimum") => {
                 out.insert("exclusiveMinimum".into(), value.clone());
                 continue;
@@ -81,7 +80,7 @@ fn without_circles(schema: &mut Value, is_first: bool) {
 }
 
 /// A value that a schema probably accepts.
-fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u64) -> Value {
+fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u32) -> Value {
     if depth == 0 || dice.one_in(8) {
         return value(dice, 1);
     }
@@ -104,10 +103,9 @@ fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u64) ->
     }
     match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
         "string" => json!(dice.pick(&["a", "ab", "abc", "", "Z"])),
-        "integer" => json!(dice.roll(5) as i64 - 2),
         // Not every validator takes 1.0 for an integer among several types.
-        "number" if dice.one_in(2) => json!(dice.roll(5) as f64 - 1.5),
-        "number" => json!(dice.roll(5) as i64 - 2),
+        "number" if dice.one_in(2) => json!(f64::from(dice.roll(5)) - 1.5),
+        "number" | "integer" => json!(i64::from(dice.roll(5)) - 2),
         "boolean" => json!(dice.one_in(2)),
         "array" => {
             let empty = json!({});
@@ -130,7 +128,7 @@ fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u64) ->
     }
 }
 
-fn dice_pick(branches: &[Value], depth: u64) -> &Value {
+fn dice_pick(branches: &[Value], depth: u32) -> &Value {
     &branches[depth as usize % branches.len()]
 }
 

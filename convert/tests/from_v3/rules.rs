@@ -22,7 +22,7 @@ const BOTH: &[Options] = &[FAITHFUL, KUBE];
 
 /// The same for the one schema of a document.
 fn schema(source: &str, options: &[Options], expected: &str, notes: &[&str]) -> Result<(), Error> {
-    let notes: Vec<String> = notes.iter().map(|note| note.replace("(", "(/components/schemas/A")).collect();
+    let notes: Vec<String> = notes.iter().map(|note| note.replace('(', "(/components/schemas/A")).collect();
     let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
     check(
         &format!("components: {{schemas: {{A: {source}}}}}"),

@@ -134,16 +134,16 @@ impl<'a> Converter<'a> {
 
     /// What all of the schemas accept is accepted by this one.
     fn common(&self, schemas: &[Option<&'a Schema<'a>>]) -> Schema<'a> {
-        let ty = |schema: &Option<&'a Schema<'a>>| {
-            let schema = self.resolve_schema((*schema)?)?;
+        let ty = |schema: Option<&'a Schema<'a>>| {
+            let schema = self.resolve_schema(schema?)?;
             // Readers disagree on whether a nullable value without such a type may be null.
             let plain =
                 !matches!(schema.ty, Type::Absent | Type::Other | Type::Several) && !schema.flags.any(Flags::NULLABLE);
             plain.then_some(schema.ty)
         };
-        let first = schemas.first().and_then(ty);
+        let first = schemas.first().copied().and_then(ty);
         match first {
-            Some(first) if first != Type::Array && schemas.iter().all(|schema| ty(schema) == Some(first)) => {
+            Some(first) if first != Type::Array && schemas.iter().all(|schema| ty(*schema) == Some(first)) => {
                 Schema { ty: first, ..Schema::default() }
             }
             _ => Schema::default(),

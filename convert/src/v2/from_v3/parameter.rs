@@ -116,13 +116,12 @@ impl<'a> Converter<'a> {
                 let code = if found.is_some() { Code::DownInlined } else { Code::DownReference };
                 self.lose(code, header.at, text);
             }
-            let value = match found {
-                Some(header) => self.header(header),
-                None => {
-                    // A header has a type.
-                    self.lose(Code::DownText, at, entry.name);
-                    v2::Header { simple: text(""), at: entry.at, ..Default::default() }
-                }
+            let value = if let Some(header) = found {
+                self.header(header)
+            } else {
+                // A header has a type.
+                self.lose(Code::DownText, at, entry.name);
+                v2::Header { simple: text(""), at: entry.at, ..Default::default() }
             };
             out.push(Entry { name: entry.name, at: entry.at, value });
         }
@@ -261,16 +260,13 @@ impl<'a> Converter<'a> {
     }
 
     fn items(&mut self, items: Option<Items<'a>>, at: u32, depth: usize) -> &'a v2::Items<'a> {
-        let out = match items {
-            Some(Items::One(item)) => {
-                let value = self.simplify_within(item, at, depth + 1);
-                self.lose_members(Code::DownSimple, at, &[("description of items", !value.description.is_empty())]);
-                v2::Items { simple: value.simple, extensions: value.extensions, at: item.at, ..Default::default() }
-            }
-            _ => {
-                self.lose(Code::DownText, at, "items");
-                v2::Items { simple: text(""), ..Default::default() }
-            }
+        let out = if let Some(Items::One(item)) = items {
+            let value = self.simplify_within(item, at, depth + 1);
+            self.lose_members(Code::DownSimple, at, &[("description of items", !value.description.is_empty())]);
+            v2::Items { simple: value.simple, extensions: value.extensions, at: item.at, ..Default::default() }
+        } else {
+            self.lose(Code::DownText, at, "items");
+            v2::Items { simple: text(""), ..Default::default() }
         };
         self.arena.alloc(out)
     }
@@ -344,11 +340,10 @@ impl<'a> Converter<'a> {
             _ if !is_array => None,
             (true, "" | "form") if explode != Some(false) => Some("multi"),
             (true, "spaceDelimited" | "pipeDelimited") if explode == Some(true) => Some("multi"),
-            (true, "" | "form") => Some(""),
             (true, "spaceDelimited") => Some("ssv"),
             (true, "pipeDelimited") => Some("pipes"),
             // Without names around the values it makes no difference whether they are exploded.
-            (false, "" | "simple") => Some(""),
+            (true, "" | "form") | (false, "" | "simple") => Some(""),
             _ => None,
         };
         if format.is_none() {
