@@ -8,11 +8,16 @@ use crate::openapi::compare_record;
 use crate::oracle::{self, Oracle, YamlAnswer};
 use crate::own;
 use crate::table::{Table, Verdict};
+use crate::verdict::bytes;
+use kubeshape_convert::graph::aggregate::Source;
+use kubeshape_convert::{graph, v2};
 use kubeshape_corpus::generate::{
-    Level, Seeded, documents, manifests, openapi_v2_document, openapi_v3_document, simplify, streams,
+    Level, Seeded, documents, manifests, openapi_v2_document, openapi_v2_documents, openapi_v3_document, simplify, streams,
 };
 use kubeshape_corpus::{DocumentAnswer, FileAnswer};
 use kubeshape_publish::Publisher;
+use kubeshape_schema::print::Style;
+use kubeshape_schema::{Bump, Profile};
 use kubeshape_yaml::{Limits, Stream, Tape, json};
 use std::collections::BTreeSet;
 
@@ -52,6 +57,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     };
     generated(plan, &mut oracle, &streams(&manifests()), compare, &mut table)?;
     whole_documents(plan, &mut Oracle::start(&program, &["answer-openapi"])?, &mut table)?;
+    aggregates(plan, &mut Oracle::start(&program, &["aggregate"])?, &mut table)?;
     Ok(table)
 }
 
@@ -66,6 +72,53 @@ fn whole_documents(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Resul
         generated(&plan, oracle, &openapi_v3_document(level), compare, table)?;
     }
     Ok(())
+}
+
+/// Documents put together as a server puts those of aggregated servers together.
+fn aggregates(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
+    let strategy = openapi_v2_documents();
+    for n in 0..plan.count / 4 {
+        let seed = plan.seed.wrapping_add(n);
+        let id = format!("seed {seed}");
+        let texts = Seeded::new(seed).next(&strategy);
+        let theirs: Aggregated = oracle.ask(&id, &texts)?;
+        let verdict = match (aggregate(&texts), theirs.doc) {
+            (Ok(ours), Some(theirs)) => bytes(&ours, theirs.get().as_bytes()),
+            (Err(_), None) => Verdict::Equal,
+            (Ok(_), None) => {
+                Verdict::Differing(format!("we aggregate them, theirs: {}", theirs.error.unwrap_or_default()))
+            }
+            (Err(error), Some(_)) => Verdict::Missing(error),
+        };
+        table.add("aggregate", &id, verdict);
+    }
+    Ok(())
+}
+
+/// What `oracle aggregate` makes of documents.
+#[derive(serde::Deserialize)]
+struct Aggregated {
+    doc: Option<Box<serde_json::value::RawValue>>,
+    error: Option<String>,
+}
+
+/// The aggregate as a server sends it.
+fn aggregate(texts: &[String]) -> Result<Vec<u8>, String> {
+    let arena = Bump::new();
+    let mut tapes: Vec<Tape> = texts.iter().map(|_| Tape::new()).collect();
+    let mut sources = Vec::new();
+    for (text, tape) in texts.iter().zip(&mut tapes) {
+        let mut stream = Stream::new(text.as_bytes(), Limits::default()).map_err(|error| error.to_string())?;
+        stream.next(tape).transpose().map_err(|error| error.to_string())?;
+        let root = tape.document(text).root().ok_or("an empty document")?;
+        let document = v2::read(root, &arena, Profile::Kube).value.ok_or("a document with errors")?;
+        sources.push(Source { name: "", document });
+    }
+    let whole = graph::aggregate::aggregate(&sources, Profile::Kube, &arena);
+    let document = whole.document.ok_or("paths conflict")?;
+    let mut out = Vec::new();
+    document.print(&mut out, Style::V2, Profile::Kube);
+    Ok(out)
 }
 
 fn generated<T: for<'a> serde::Deserialize<'a>>(
@@ -88,7 +141,7 @@ fn generated<T: for<'a> serde::Deserialize<'a>>(
             let mut failure = None;
             let text = simplify(&mut *tree, STEPS, |text| {
                 let mut again = table.like();
-                match oracle.ask(&id, text) {
+                match oracle.ask(&id, &text) {
                     Ok(answer) => compare(&id, text, answer, &mut again),
                     Err(error) => failure = Some(error),
                 }

@@ -63,15 +63,19 @@ impl Oracle {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("no pipes to the Go program".to_owned());
         };
-        let member = if arguments.contains(&"answer-openapi") { "document" } else { "yaml" };
+        let member = match arguments.first() {
+            Some(&"answer-openapi") => "document",
+            Some(&"aggregate") => "documents",
+            _ => "yaml",
+        };
         Ok(Oracle { child, input: Some(input), output: BufReader::new(output), member })
     }
 
-    /// Sends a text, as the member that the program's command wants it in.
+    /// Sends a text, or what else the command takes, as the member that the program's command wants it in.
     ///
     /// # Errors
     /// The program has ended.
-    pub fn send(&mut self, id: &str, text: &str) -> Result<(), String> {
+    pub fn send(&mut self, id: &str, text: &impl serde::Serialize) -> Result<(), String> {
         let mut line = serde_json::json!({ "id": id, self.member: text }).to_string();
         line.push('\n');
         let input = self.input.as_mut().ok_or("the Go program has no input")?;
@@ -96,7 +100,7 @@ impl Oracle {
     ///
     /// # Errors
     /// As [`Oracle::send`] and [`Oracle::receive`].
-    pub fn ask<T: for<'a> Deserialize<'a>>(&mut self, id: &str, text: &str) -> Result<T, String> {
+    pub fn ask<T: for<'a> Deserialize<'a>>(&mut self, id: &str, text: &impl serde::Serialize) -> Result<T, String> {
         self.send(id, text)?;
         self.receive()
     }

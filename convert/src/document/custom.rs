@@ -225,10 +225,11 @@ fn free_members<'a>(
 }
 
 /// Whether kube-openapi reads past the value under a name that is no code: it takes the value for the next
-/// name, so that a scalar does no harm unless it looks like the name of a response.
+/// name, so that a scalar, or a list of them, does no harm unless it looks like the name of a response.
 fn is_read_past(value: Node<'_>) -> bool {
     match value.kind() {
-        Kind::Map | Kind::Seq | Kind::Int => false,
+        Kind::Map | Kind::Int => false,
+        Kind::Seq => value.items().all(is_read_past),
         Kind::Str => {
             let text = value.text();
             text != "default" && !is_extension(text) && response_code(text, Rules::Crd).is_none()
