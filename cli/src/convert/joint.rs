@@ -1,0 +1,504 @@
+//! Results of everything together: documents, one or several, and what is published for CustomResourceDefinitions
+//! beside them.
+
+use super::batch::STACK;
+use super::documents::{self, Content, KindName, Settings};
+use super::finding::Lines;
+use super::plan::Target;
+use super::worker::{Context, Loaded, Notes, Places};
+use crate::args::{Format, Per, Shape};
+use crate::error::Fatal;
+use crate::output::format::{Formatter, Remark};
+use crate::output::names;
+use kubeshape_convert::document::{Dialect, Document};
+use kubeshape_schema::{Bump, Code, Converted, Note};
+use kubeshape_yaml::{Limits, Node, Stream, Tape};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// Documents that are published for CustomResourceDefinitions, printed.
+#[derive(Debug, Default)]
+pub(crate) struct Published {
+    /// Whether there are CustomResourceDefinitions at all.
+    pub(crate) resources: bool,
+    pub(crate) v3: Option<Vec<u8>>,
+    pub(crate) v2: Option<Vec<u8>>,
+}
+
+/// What comes out.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// Findings and losses of one input, and whether the input failed.
+    Notes(Notes, bool),
+    /// The name of a file and its bytes.
+    Result(String, Vec<u8>),
+    /// A finding about the CustomResourceDefinition of that name, or about none.
+    Finding(Code, Target, String, String),
+}
+
+/// Makes the results of these kinds on `jobs` threads.
+///
+/// # Errors
+/// There are no threads.
+pub(crate) fn run(
+    context: &Context<'_>,
+    jobs: usize,
+    documents: Vec<Loaded>,
+    published: Published,
+    targets: &[Target],
+) -> Result<Vec<Answer>, Fatal> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK).build();
+    let pool = pool.map_err(|error| Fatal::Threads(std::io::Error::other(error)))?;
+    Ok(pool.install(|| {
+        let Published { resources, v3, v2 } = published;
+        let published = [(v3, Dialect::V3), (v2, Dialect::V2)];
+        let published = published.into_iter().filter_map(|(bytes, dialect)| Some(printed(&bytes?, dialect)));
+        let documents: Vec<(Loaded, bool)> =
+            documents.into_iter().map(|document| (document, false)).chain(published.map(|p| (p, true))).collect();
+        let mut arenas: Vec<Bump> = documents.iter().map(|_| Bump::new()).collect();
+        let arena = Bump::new();
+        let settings = context.engine.settings();
+        let needs = Needs::of(targets, &documents);
+        let sources: Vec<Source<'_>> = documents
+            .par_iter()
+            .zip(arenas.par_iter_mut())
+            .map(|((loaded, is_published), arena)| Source::read(loaded, *is_published, needs, arena, settings))
+            .collect();
+        let (wholes, answers) = (Vec::new(), Vec::new());
+        let mut joint = Joint { context, settings, arena: &arena, resources, sources, wholes, answers };
+        targets.iter().for_each(|target| joint.target(*target));
+        joint.finish()
+    }))
+}
+
+/// What was printed, read again.
+fn printed(bytes: &[u8], dialect: Dialect) -> Loaded {
+    let mut tape = Tape::new();
+    let limits = Limits { bytes: usize::MAX, nodes: usize::MAX, scalar: usize::MAX, ..Limits::default() };
+    let mut source = "";
+    if let Ok(mut stream) = Stream::new(bytes, limits)
+        && stream.next(&mut tape).is_some_and(|read| read.is_ok())
+    {
+        source = stream.source();
+    }
+    let content = Content::OpenApi(dialect);
+    Loaded { name: String::new(), source: source.into(), tape, content, has_lines: false }
+}
+
+/// The dialects that documents are needed in.
+#[derive(Clone, Copy, Debug)]
+struct Needs {
+    v3: bool,
+    v2: bool,
+}
+
+impl Needs {
+    fn of(targets: &[Target], documents: &[(Loaded, bool)]) -> Needs {
+        let has = |shape| targets.iter().any(|target| target.shape == shape);
+        let mut contents = documents.iter().map(|(document, _)| document.content);
+        let only_v2 = contents.all(|content| content == Content::OpenApi(Dialect::V2));
+        Needs { v3: has(Shape::V3) || has(Shape::JsonSchema) || (has(Shape::Smd) && !only_v2), v2: has(Shape::V2) }
+    }
+}
+
+/// A document that was read.
+struct Source<'a> {
+    loaded: &'a Loaded,
+    /// Whether it is what is published for CustomResourceDefinitions.
+    is_published: bool,
+    /// As it was read, and in the dialects that are needed.
+    document: Option<Document<'a>>,
+    v3: Option<Document<'a>>,
+    v2: Option<Document<'a>>,
+    notes: Vec<(Note<'a>, Option<Shape>)>,
+    failed: bool,
+}
+
+impl<'a> Source<'a> {
+    fn read(loaded: &'a Loaded, is_published: bool, needs: Needs, arena: &'a Bump, settings: &Settings) -> Self {
+        let (document, v3, v2) = (None, None, None);
+        let mut out = Source { loaded, is_published, document, v3, v2, notes: Vec::new(), failed: false };
+        let (Content::OpenApi(dialect), Some(root)) = (loaded.content, out.root()) else { return out };
+        let read = documents::read(root, dialect, arena, settings);
+        out.document = out.take(read, None);
+        let Some(document) = out.document else { return out };
+        match dialect {
+            Dialect::V2 => out.v2 = Some(document),
+            Dialect::V3 => out.v3 = Some(document),
+        }
+        // What is published is published in either dialect, and converted to none.
+        if needs.v3 && dialect == Dialect::V2 && !is_published {
+            let converted = documents::convert(&document, Dialect::V3, arena, settings);
+            out.v3 = out.take(converted, Some(Shape::V3));
+        }
+        if needs.v2 && dialect == Dialect::V3 && !is_published {
+            let converted = documents::convert(&document, Dialect::V2, arena, settings);
+            out.v2 = out.take(converted, Some(Shape::V2));
+        }
+        out
+    }
+
+    fn root(&self) -> Option<Node<'a>> {
+        self.loaded.tape.document(&self.loaded.source).root()
+    }
+
+    /// The value; the notes stay here.
+    fn take<T>(&mut self, converted: Converted<'a, Option<T>>, shape: Option<Shape>) -> Option<T> {
+        self.failed |= converted.value.is_none();
+        self.notes.extend(converted.notes.into_iter().map(|note| (note, shape)));
+        converted.value
+    }
+
+    fn in_dialect(&self, dialect: Dialect) -> Option<Document<'a>> {
+        match dialect {
+            Dialect::V3 => self.v3,
+            Dialect::V2 => self.v2,
+        }
+    }
+}
+
+/// The one document of some of the sources.
+#[derive(Clone)]
+struct Whole<'a> {
+    document: Document<'a>,
+    /// The sources' numbers.
+    of: Vec<usize>,
+}
+
+struct Joint<'j, 'a> {
+    context: &'j Context<'j>,
+    settings: &'j Settings,
+    arena: &'a Bump,
+    /// Whether there are CustomResourceDefinitions.
+    resources: bool,
+    sources: Vec<Source<'a>>,
+    /// By dialect, and by whether what is published is in it.
+    wholes: Vec<((Dialect, bool), Option<Whole<'a>>)>,
+    answers: Vec<Answer>,
+}
+
+impl<'a> Joint<'_, 'a> {
+    fn target(&mut self, target: Target) {
+        match target.shape {
+            Shape::V3 => self.documents(target, Dialect::V3),
+            Shape::V2 => self.documents(target, Dialect::V2),
+            Shape::Smd => self.smd(target),
+            Shape::JsonSchema => self.json_schemas(target),
+            Shape::Structural => {
+                self.without_form(target, |_| true, "a document has no structural schema");
+            }
+        }
+    }
+
+    /// Sources that have no result in a shape: an error if there is no other, else a remark.
+    fn without_form(&mut self, target: Target, of: impl Fn(Content) -> bool, why: &str) {
+        let fitting = |source: &Source<'_>| of(source.loaded.content) && !source.is_published;
+        let alone = !self.resources && self.sources.iter().all(fitting);
+        for source in self.sources.iter_mut().filter(|source| fitting(source)) {
+            let code = if alone || self.context.strict { Code::Nothing } else { Code::Skipped };
+            source.failed |= code == Code::Nothing;
+            source.notes.push((Note::new(code, 0, why.to_owned()), Some(target.shape)));
+        }
+    }
+
+    /// The one document, put together and renamed as is asked for.
+    fn whole(&mut self, dialect: Dialect, with_published: bool, target: Target) -> Option<Whole<'a>> {
+        let key = (dialect, with_published && self.sources.iter().any(|source| source.is_published));
+        if let Some((_, whole)) = self.wholes.iter().find(|(known, _)| *known == key) {
+            return whole.clone();
+        }
+        let whole = self.make_whole(dialect, with_published, target);
+        self.wholes.push((key, whole.clone()));
+        whole
+    }
+
+    fn make_whole(&mut self, dialect: Dialect, with_published: bool, target: Target) -> Option<Whole<'a>> {
+        let fitting = |(number, source): (usize, &Source<'a>)| {
+            let document = source.in_dialect(dialect).filter(|_| with_published || !source.is_published)?;
+            Some((number, document))
+        };
+        let members: Vec<(usize, Document<'a>)> = self.sources.iter().enumerate().filter_map(fitting).collect();
+        let of: Vec<usize> = members.iter().map(|(number, _)| *number).collect();
+        let document = match members.as_slice() {
+            [] => return None,
+            [(_, document)] => *document,
+            _ => {
+                let named: Vec<(&str, Document<'a>)> =
+                    members.iter().map(|(number, document)| (self.name(*number), *document)).collect();
+                let aggregate = documents::aggregate(&named, self.arena);
+                for (number, note) in aggregate.notes {
+                    self.say(&of[number..=number], note, target);
+                }
+                aggregate.document?
+            }
+        };
+        let renamed = documents::rename(document, self.arena, self.settings);
+        let document = self.take(&of, renamed, target)?;
+        Some(Whole { document, of })
+    }
+
+    /// What a source is called in messages.
+    fn name(&self, number: usize) -> &'a str {
+        let source = &self.sources[number];
+        if source.is_published { "the CustomResourceDefinitions" } else { &source.loaded.name }
+    }
+
+    /// Notes about the whole of these sources: with its place if it is one.
+    fn say(&mut self, of: &[usize], note: Note<'a>, target: Target) {
+        match of {
+            [number] if !self.sources[*number].is_published => {
+                let source = &mut self.sources[*number];
+                source.failed |= note.code.kind() == kubeshape_schema::NoteKind::Error;
+                source.notes.push((note, Some(target.shape)));
+            }
+            _ => self.answers.push(Answer::Finding(note.code, target, String::new(), note.detail.into_owned())),
+        }
+    }
+
+    /// The value; notes that tell losses are kept if the place is known.
+    fn take<T>(&mut self, of: &[usize], converted: Converted<'a, Option<T>>, target: Target) -> Option<T> {
+        for note in converted.notes {
+            self.say(of, note, target);
+        }
+        converted.value
+    }
+
+    fn documents(&mut self, target: Target, dialect: Dialect) {
+        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
+        let Some(whole) = self.whole(dialect, true, target) else { return };
+        let parts = match (target.documents, &whole.document) {
+            (Per::GroupVersion, Document::V3(document)) => {
+                let split = documents::split(document, self.arena);
+                let parts = self.take(&whole.of, split, target).unwrap_or_default();
+                let name = |key: &str| names::root(key, target.format);
+                parts.into_iter().map(|(key, part)| (name(&key), Document::V3(part))).collect()
+            }
+            (Per::Resource, document) => {
+                // Those of CustomResourceDefinitions have theirs, unless they are to be changed.
+                let Some(whole) = self.whole(dialect, target.published, target) else { return };
+                let _ = document;
+                self.kinds(&whole, target)
+            }
+            _ => vec![(names::single(target.shape, target.format), whole.document)],
+        };
+        let is_source = target.documents == Per::Single
+            && self.settings.inline.is_none()
+            && self.settings.rename.is_none()
+            && whole.of.len() == 1;
+        let (settings, pretty) = (self.settings, self.context.pretty);
+        let made: Vec<Made> =
+            parts.into_par_iter().map(|(name, part)| made(name, part, target.format, pretty, settings)).collect();
+        for Made { name, bytes, remarks, notes } in made {
+            for (code, detail) in notes {
+                self.say(&whole.of, Note::new(code, 0, detail), target);
+            }
+            for remark in remarks {
+                self.remark(is_source.then(|| whole.of[0]), remark, &name, target);
+            }
+            self.answers.extend(bytes.map(|bytes| Answer::Result(name, bytes)));
+        }
+    }
+
+    /// The documents of kinds, with the names of their files.
+    fn kinds(&mut self, whole: &Whole<'a>, target: Target) -> Vec<(String, Document<'a>)> {
+        let kinds = documents::kinds(&whole.document, self.arena, self.settings);
+        let kinds = self.take(&whole.of, kinds, target).unwrap_or_default();
+        let mut seen = BTreeSet::new();
+        kinds
+            .into_iter()
+            .map(|(kind, document)| (kind_file(&kind, target), document))
+            .filter(|(name, _)| seen.insert(name.clone()))
+            .collect()
+    }
+
+    /// Something that the format does not hold: at its place in the source, if the result is the source printed anew.
+    fn remark(&mut self, source: Option<usize>, remark: Remark, name: &str, target: Target) {
+        let Remark { code, pointer, detail } = remark;
+        if code.kind().is_loss() && !self.settings.losses {
+            return;
+        }
+        let place = source.and_then(|number| {
+            let root = self.sources[number].root()?;
+            Some((number, node_at(root, &pointer)?.index()))
+        });
+        match place {
+            Some((number, at)) => self.say(&[number], Note::new(code, at, detail), target),
+            None => self.say(&[], Note::new(code, 0, format!("{detail} (at {pointer} of {name})")), target),
+        }
+    }
+
+    fn smd(&mut self, target: Target) {
+        let schemas: Vec<usize> = self.numbers(|source| source.loaded.content == Content::Smd);
+        if let ([number], 1) = (schemas.as_slice(), self.sources.len()) {
+            let read = self.sources[*number].root().map(kubeshape_smd::schema::read);
+            match read {
+                Some(Ok(schema)) => self.print_smd(names::single(target.shape, target.format), &schema, target),
+                Some(Err(errors)) => {
+                    for error in documents::smd_errors(errors) {
+                        self.say(&[*number], error, target);
+                    }
+                }
+                None => {}
+            }
+            return;
+        }
+        for number in schemas {
+            let detail = "a structured-merge-diff schema is not put together with other inputs: convert it alone";
+            self.say(&[number], Note::new(Code::Nothing, 0, detail), target);
+        }
+        let is_v2 = |source: &Source<'_>| source.loaded.content == Content::OpenApi(Dialect::V2);
+        let members = self.sources.iter().filter(|source| target.published || !source.is_published);
+        let dialect = if members.clone().all(is_v2) { Dialect::V2 } else { Dialect::V3 };
+        let Some(whole) = self.whole(dialect, target.published, target) else { return };
+        let parts = match target.documents {
+            Per::Resource => self.kinds(&whole, target),
+            _ => vec![(names::single(target.shape, target.format), whole.document)],
+        };
+        for (name, document) in parts {
+            match documents::smd(&document, self.settings) {
+                Ok(schema) => self.print_smd(name, &schema, target),
+                Err(errors) => {
+                    // Of several sources it is each of them for itself that tells the place.
+                    let mut found = false;
+                    for &number in &whole.of {
+                        let own = self.sources[number].in_dialect(dialect);
+                        let own = own.and_then(|document| documents::smd(&document, self.settings).err());
+                        for note in own.unwrap_or_default() {
+                            found = true;
+                            self.say(&[number], note, target);
+                        }
+                    }
+                    if !found {
+                        errors.into_iter().for_each(|note| self.say(&[], note, target));
+                    }
+                }
+            }
+        }
+        if self.settings.losses {
+            for number in whole.of {
+                if let Some(document) = self.sources[number].in_dialect(dialect) {
+                    let notes = documents::smd_losses(&document, self.settings);
+                    notes.into_iter().for_each(|note| self.loss(number, note, target));
+                }
+            }
+        }
+    }
+
+    /// A loss of a source; those of CustomResourceDefinitions are told with their own results.
+    fn loss(&mut self, number: usize, note: Note<'a>, target: Target) {
+        if !self.sources[number].is_published {
+            self.say(&[number], note, target);
+        }
+    }
+
+    fn print_smd(&mut self, name: String, schema: &kubeshape_smd::Schema, target: Target) {
+        let mut bytes = Vec::new();
+        if target.format == Format::Yaml {
+            kubeshape_smd::schema::print_yaml(schema, &mut bytes);
+        } else {
+            kubeshape_smd::schema::print_json(schema, &mut bytes);
+        }
+        self.answers.extend(self.formatted(bytes, target).map(|bytes| Answer::Result(name, bytes)));
+    }
+
+    /// JSON in the format of the target; what is YAML already stays.
+    fn formatted(&self, json: Vec<u8>, target: Target) -> Option<Vec<u8>> {
+        if target.format == Format::Yaml && target.shape == Shape::Smd {
+            return Some(json);
+        }
+        let pretty = self.context.pretty;
+        Formatter::default().format(&json, target.format, pretty, &mut Vec::new()).map(<[u8]>::to_vec)
+    }
+
+    fn json_schemas(&mut self, target: Target) {
+        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
+        let Some(whole) = self.whole(Dialect::V3, false, target) else { return };
+        let Converted { value, notes } = documents::json_schemas(&whole.document, self.settings);
+        match whole.of.as_slice() {
+            [number] => notes.into_iter().for_each(|note| self.say(&[*number], note, target)),
+            _ if value.is_none() => notes.into_iter().for_each(|note| self.say(&[], note, target)),
+            _ if self.settings.losses => {
+                for &number in &whole.of {
+                    let own = self.sources[number].v3;
+                    let own = own.map(|document| documents::json_schemas(&document, self.settings).notes);
+                    own.into_iter().flatten().for_each(|note| self.loss(number, note, target));
+                }
+            }
+            _ => {}
+        }
+        let mut seen = BTreeSet::new();
+        for (kind, json) in value.unwrap_or_default() {
+            let name = kind_file(&kind, target);
+            if seen.insert(name.clone()) {
+                self.answers.extend(self.formatted(json, target).map(|bytes| Answer::Result(name, bytes)));
+            }
+        }
+    }
+
+    fn numbers(&self, of: impl Fn(&Source<'a>) -> bool) -> Vec<usize> {
+        self.sources.iter().enumerate().filter(|(_, source)| of(source)).map(|(number, _)| number).collect()
+    }
+
+    /// All answers, the notes first, with their places.
+    fn finish(self) -> Vec<Answer> {
+        let mut lines = Lines::default();
+        let mut out = Vec::new();
+        let losses = self.settings.losses;
+        for source in self.sources.into_iter().filter(|source| !source.is_published) {
+            lines.clear();
+            let document = source.loaded.tape.document(&source.loaded.source);
+            let (name, has_lines) = (source.loaded.name.as_str(), source.loaded.has_lines);
+            let mut places = Places { context: self.context, name, document, has_lines, lines: &mut lines };
+            let mut notes = source.notes;
+            notes.sort_by_key(|(note, _)| note.at);
+            let mut resolved = Notes::default();
+            for (note, shape) in notes.iter().filter(|(note, _)| losses || !note.code.kind().is_loss()) {
+                places.add(&mut resolved, note, "", None, *shape);
+            }
+            out.push(Answer::Notes(resolved, source.failed));
+        }
+        out.extend(self.answers);
+        out
+    }
+}
+
+/// A result, and what its format or its making had to say.
+struct Made {
+    name: String,
+    bytes: Option<Vec<u8>>,
+    remarks: Vec<Remark>,
+    notes: Vec<(Code, String)>,
+}
+
+fn made(name: String, document: Document<'_>, format: Format, pretty: bool, settings: &Settings) -> Made {
+    let arena = Bump::new();
+    let Converted { value, notes } = documents::inline(document, &arena, settings);
+    let notes: Vec<(Code, String)> = notes.into_iter().map(|note| (note.code, note.detail.into_owned())).collect();
+    let Some(document) = value else { return Made { name, bytes: None, remarks: Vec::new(), notes } };
+    let (mut json, mut remarks) = (Vec::new(), Vec::new());
+    documents::print(&document, settings, &mut json);
+    let bytes = if format == Format::Json && !pretty {
+        Some(json)
+    } else {
+        Formatter::default().format(&json, format, pretty, &mut remarks).map(<[u8]>::to_vec)
+    };
+    Made { name, bytes, remarks, notes }
+}
+
+fn kind_file(kind: &KindName, target: Target) -> String {
+    let folder = names::kind_folder(&kind.kind, &kind.group);
+    format!("{folder}/{}", names::file(target.shape, &kind.version, target.format))
+}
+
+/// The node that a pointer leads to.
+fn node_at<'a>(root: Node<'a>, pointer: &str) -> Option<Node<'a>> {
+    let mut node = root;
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        node = match node.kind() {
+            kubeshape_yaml::Kind::Seq => node.items().nth(part.parse().ok()?)?,
+            _ => node.get(&part)?,
+        };
+    }
+    Some(node)
+}
