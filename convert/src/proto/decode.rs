@@ -1,0 +1,297 @@
+//! From messages to the JSON text of a document.
+
+use kubeshape_yaml::{Error, Flags, Kind, Limits, Node, Stream, Tape, json, number};
+
+use super::resolve::{self, Tag};
+
+/// Why bytes are no document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The bytes are not the protobuf form of the message, or nest deeper than 100 messages.
+    #[error("{0}")]
+    Wire(#[from] prost::DecodeError),
+    /// The text of a value without a type is not YAML.
+    #[error("{pointer}: {error}")]
+    Yaml {
+        /// Where, as a JSON pointer into the document.
+        pointer: String,
+        /// Why.
+        error: Error,
+    },
+    /// A number that JSON does not have.
+    #[error("{pointer}: expected a finite number")]
+    Number {
+        /// Where, as a JSON pointer into the document.
+        pointer: String,
+    },
+}
+
+/// What is printed as a JSON value.
+pub(super) trait Json {
+    fn json(&self, out: &mut Printer) -> Result<(), DecodeError>;
+
+    /// Whether the field does not tell this value from none.
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+/// A member of an object with free names.
+pub(super) trait Pair {
+    fn name(&self) -> &str;
+    fn value(&self, out: &mut Printer) -> Result<(), DecodeError>;
+}
+
+impl DecodeError {
+    /// The same error, of a value that is the member `name` of another one.
+    fn below(mut self, name: &str) -> Self {
+        if let DecodeError::Yaml { pointer, .. } | DecodeError::Number { pointer } = &mut self {
+            pointer.insert_str(0, &name.replace('~', "~0").replace('/', "~1"));
+            pointer.insert(0, '/');
+        }
+        self
+    }
+}
+
+/// Prints JSON.
+pub(super) struct Printer {
+    out: Vec<u8>,
+    /// Whether the innermost object or list is still empty.
+    first: bool,
+}
+
+impl Printer {
+    /// The JSON text of a message.
+    pub(super) fn print(message: &impl Json) -> Result<Vec<u8>, DecodeError> {
+        let mut printer = Printer { out: Vec::new(), first: true };
+        message.json(&mut printer)?;
+        Ok(printer.out)
+    }
+
+    fn text(&mut self, text: &str) {
+        // As YAML, which gnostic takes JSON for, these would be errors or other characters.
+        let odd = |c: char| matches!(c, '\x7F'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
+        if !text.contains(odd) {
+            json::write_str(text, &mut self.out, true);
+            return;
+        }
+        self.out.push(b'"');
+        for part in text.split_inclusive(odd) {
+            let plain = part.trim_end_matches(odd);
+            let from = self.out.len();
+            json::write_str(plain, &mut self.out, true);
+            self.out.remove(from);
+            self.out.pop();
+            for c in part[plain.len()..].chars() {
+                self.out.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());
+            }
+        }
+        self.out.push(b'"');
+    }
+
+    fn comma(&mut self) {
+        if !std::mem::take(&mut self.first) {
+            self.out.push(b',');
+        }
+    }
+
+    /// An object with the members that `members` prints.
+    pub(super) fn object(
+        &mut self,
+        members: impl FnOnce(&mut Self) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        self.out.push(b'{');
+        self.first = true;
+        members(self)?;
+        self.first = false;
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    /// A member, unless it is absent and may be.
+    pub(super) fn member(&mut self, name: &str, value: &impl Json, required: bool) -> Result<(), DecodeError> {
+        if value.is_absent() && !required {
+            return Ok(());
+        }
+        self.named(name, |out| value.json(out))
+    }
+
+    /// All of the pairs as members.
+    pub(super) fn spread<T: Pair>(&mut self, pairs: &[T]) -> Result<(), DecodeError> {
+        pairs.iter().try_for_each(|pair| self.named(pair.name(), |out| pair.value(out)))
+    }
+
+    pub(super) fn named(
+        &mut self,
+        name: &str,
+        value: impl FnOnce(&mut Self) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        self.comma();
+        self.text(name);
+        self.out.push(b':');
+        value(self).map_err(|error| error.below(name))?;
+        self.first = false;
+        Ok(())
+    }
+
+    pub(super) fn null(&mut self) {
+        self.out.extend_from_slice(b"null");
+    }
+
+    /// The value that a YAML text holds.
+    pub(super) fn any(&mut self, yaml: &str) -> Result<(), DecodeError> {
+        let failed = |error| DecodeError::Yaml { pointer: String::new(), error };
+        let mut tape = Tape::new();
+        let mut stream = Stream::new(yaml.as_bytes(), Limits::default()).map_err(failed)?;
+        match stream.next(&mut tape) {
+            Some(Err(error)) => Err(failed(error)),
+            Some(Ok(())) if let Some(root) = tape.document(yaml).root() => {
+                self.node(root);
+                Ok(())
+            }
+            _ => {
+                self.null();
+                Ok(())
+            }
+        }
+    }
+
+    fn node(&mut self, node: Node<'_>) {
+        match node.kind() {
+            Kind::Map => {
+                self.out.push(b'{');
+                for (at, (key, value)) in node.pairs().enumerate() {
+                    if at > 0 {
+                        self.out.push(b',');
+                    }
+                    if key.entry().flags.has(Flags::RESOLVED_KEY) {
+                        self.text(node.document().source().get(key.span()).unwrap_or_default());
+                    } else {
+                        self.text(key.text());
+                    }
+                    self.out.push(b':');
+                    self.node(value);
+                }
+                self.out.push(b'}');
+            }
+            Kind::Seq => {
+                self.out.push(b'[');
+                for (at, item) in node.items().enumerate() {
+                    if at > 0 {
+                        self.out.push(b',');
+                    }
+                    self.node(item);
+                }
+                self.out.push(b']');
+            }
+            _ => self.scalar(node),
+        }
+    }
+
+    /// A scalar, read as go-yaml 3 reads it: `yes` is a text.
+    fn scalar(&mut self, node: Node<'_>) {
+        let text = node.text();
+        let tag = if node.entry().flags.has(Flags::QUOTED) { Tag::Text } else { resolve::tag(text) };
+        match tag {
+            Tag::Null => self.null(),
+            Tag::True => self.out.extend_from_slice(b"true"),
+            Tag::False => self.out.extend_from_slice(b"false"),
+            Tag::Int | Tag::Float if number::from_json_literal(text).is_some() => {
+                self.out.extend_from_slice(text.as_bytes());
+            }
+            Tag::Int if let Some(value) = resolve::integer(text) => {
+                self.out.extend_from_slice(value.to_string().as_bytes());
+            }
+            Tag::Float if let Some(value) = resolve::float(&text.replace('_', "")) => {
+                number::write_json(value, &mut self.out);
+            }
+            _ => self.text(text),
+        }
+    }
+}
+
+impl Json for String {
+    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
+        out.text(self);
+        Ok(())
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Json for bool {
+    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
+        out.out.extend_from_slice(if *self { b"true" } else { b"false" });
+        Ok(())
+    }
+
+    fn is_absent(&self) -> bool {
+        !self
+    }
+}
+
+impl Json for i64 {
+    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
+        number::write_int(*self, &mut out.out);
+        Ok(())
+    }
+
+    fn is_absent(&self) -> bool {
+        *self == 0
+    }
+}
+
+impl Json for f64 {
+    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
+        if !self.is_finite() {
+            return Err(DecodeError::Number { pointer: String::new() });
+        }
+        number::write_json(*self, &mut out.out);
+        Ok(())
+    }
+
+    fn is_absent(&self) -> bool {
+        *self == 0.0 && self.is_sign_positive()
+    }
+}
+
+impl<T: Json> Json for Vec<T> {
+    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
+        out.out.push(b'[');
+        out.first = true;
+        for (at, item) in self.iter().enumerate() {
+            out.comma();
+            item.json(out).map_err(|error| error.below(&at.to_string()))?;
+            out.first = false;
+        }
+        out.first = false;
+        out.out.push(b']');
+        Ok(())
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T: Json> Json for Option<T> {
+    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
+        match self {
+            Some(value) => value.json(out),
+            None => out.object(|_| Ok(())),
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<T: Json> Json for Box<T> {
+    fn json(&self, out: &mut Printer) -> Result<(), DecodeError> {
+        self.as_ref().json(out)
+    }
+}

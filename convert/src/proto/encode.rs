@@ -1,0 +1,541 @@
+//! From a document to the bytes of its messages.
+//!
+//! The bytes are written straight from the nodes, along the dialect's table: a message's length stands in front of it,
+//! so room is left for as many digits as the source's length suggests, and the content moved when they were others.
+
+use std::borrow::Cow;
+
+use kubeshape_schema::{Code, Converted, Note};
+use kubeshape_yaml::{Kind as NodeKind, Node};
+
+use super::any;
+use super::refusal::{Problem, Refusal};
+use super::source::Source;
+use super::table::{Body, Field, Kind, Message};
+
+/// Most fields that an object of a model has.
+const FIELDS: usize = 40;
+
+/// The protobuf form of a document of which the root is a `message`.
+pub(super) fn encode<'a>(message: &'static Message, root: Node<'a>) -> Result<Converted<'a, Vec<u8>>, Vec<Refusal>> {
+    let mut encoder = Encoder::run(message, root, true)?;
+    encoder.notes.sort_by_key(|note| note.at);
+    Ok(Converted { value: encoder.out, notes: encoder.notes })
+}
+
+/// Whether a document has a protobuf form.
+pub(super) fn check(message: &'static Message, root: Node<'_>) -> Result<(), Vec<Refusal>> {
+    Encoder::run(message, root, false).map(|_| ())
+}
+
+struct Encoder<'a> {
+    source: Source<'a>,
+    /// Whether bytes are wanted, not only whether there are any.
+    write: bool,
+    out: Vec<u8>,
+    notes: Vec<Note<'a>>,
+    found: Vec<Found>,
+}
+
+/// A refusal, and whether it is about which form a value has.
+#[derive(Clone, Copy)]
+struct Found {
+    refusal: Refusal,
+    /// The object that lacks a member or holds an impossible value.
+    of: u32,
+    form: bool,
+}
+
+/// A message that is being written: where its content begins, and how long its length was thought to be.
+struct Open {
+    start: usize,
+    digits: usize,
+}
+
+impl<'a> Encoder<'a> {
+    fn run(message: &'static Message, root: Node<'a>, write: bool) -> Result<Self, Vec<Refusal>> {
+        let (source, refusals) = Source::new(root);
+        if !refusals.is_empty() {
+            return Err(refusals);
+        }
+        let room = if write { root.span().len() } else { 0 };
+        let mut encoder =
+            Encoder { source, write, out: Vec::with_capacity(room), notes: Vec::new(), found: Vec::new() };
+        encoder.message(message, root);
+        if encoder.found.is_empty() {
+            return Ok(encoder);
+        }
+        let mut refusals: Vec<_> = encoder.found.into_iter().map(|found| found.refusal).collect();
+        refusals.sort_by_key(|refusal| refusal.at);
+        Err(refusals)
+    }
+
+    fn refuse(&mut self, at: Node<'_>, of: Node<'_>, problem: Problem) {
+        let form = matches!(problem, Problem::Missing { .. } | Problem::Value { .. });
+        let refusal = Refusal { at: at.index(), problem };
+        self.found.push(Found { refusal, of: of.index(), form });
+    }
+
+    fn note(&mut self, code: Code, at: Node<'_>, detail: impl Into<Cow<'a, str>>) {
+        if self.write {
+            self.notes.push(Note::new(code, at.index(), detail));
+        }
+    }
+
+    /// The content of a message.
+    fn message(&mut self, message: &'static Message, node: Node<'a>) {
+        match &message.body {
+            Body::Object { fields, open } => self.object(message.name, fields, *open, node),
+            Body::Map(kind) => self.map(*kind, node),
+            Body::Union(forms) => self.union(forms, node),
+            Body::Items(schema) => self.nested(1, schema, node),
+            Body::StringArray => self.string_array(node),
+            Body::Types => self.types(node),
+            Body::Default => self.default(node),
+        }
+    }
+
+    fn nested(&mut self, number: u32, message: &'static Message, node: Node<'a>) {
+        let open = self.open(number, node.span().len());
+        self.message(message, node);
+        self.close(&open);
+    }
+
+    fn object(&mut self, name: &'static str, fields: &'static [Field], open: bool, node: Node<'a>) {
+        let mut slots = [0u32; FIELDS];
+        let mut spread = [false; FIELDS];
+        if node.kind() == NodeKind::Map {
+            for (key, value) in self.pairs(node) {
+                let text = self.source.text(key);
+                if let Some(at) = fields.iter().position(|field| field.name == text && !text.is_empty()) {
+                    if slots[at] == 0 {
+                        slots[at] = value.index();
+                    } else {
+                        self.note(Code::ProtoDuplicate, key, fields[at].name);
+                    }
+                    continue;
+                }
+                let mut known = false;
+                for (at, field) in fields.iter().enumerate() {
+                    if spreads(field.kind, &text) {
+                        spread[at] = true;
+                        known = true;
+                    }
+                }
+                if !known && !open {
+                    self.refuse(key, node, Problem::Unknown { message: name });
+                } else if !known {
+                    self.note(Code::ProtoRefSibling, key, text.into_owned());
+                }
+            }
+        } else {
+            // Whatever is no object has no members. A list has some where names are free.
+            self.note(Code::ProtoNotObject, node, name);
+            for (at, field) in fields.iter().enumerate() {
+                spread[at] = node.kind() == NodeKind::Seq && matches!(field.kind, Kind::Extensions | Kind::Entries(..));
+            }
+        }
+        for (field, slot) in fields.iter().zip(slots) {
+            if field.required && slot == 0 {
+                self.refuse(node, node, Problem::Missing { message: name, member: field.name });
+            }
+        }
+        for (at, field) in fields.iter().enumerate() {
+            if slots[at] != 0 {
+                self.field(field, self.source.document.node(slots[at]), node);
+            } else if spread[at] {
+                self.spread(field, node);
+            }
+        }
+    }
+
+    /// The members of an object in the order that gnostic sees.
+    fn pairs(&self, node: Node<'a>) -> impl Iterator<Item = (Node<'a>, Node<'a>)> + use<'a> {
+        let (direct, listed) = if node.kind() == NodeKind::Map && self.source.keeps_order() {
+            (Some(node.pairs()), None)
+        } else {
+            (None, Some(self.source.members(node).0))
+        };
+        direct.into_iter().flatten().chain(listed.into_iter().flatten())
+    }
+
+    /// Pairs for a message with free names; a list without a last value is refused.
+    fn entries(&mut self, node: Node<'a>) -> impl Iterator<Item = (Node<'a>, Node<'a>)> + use<'a> {
+        if node.kind() == NodeKind::Seq && self.source.members(node).1 {
+            self.refuse(node, node, Problem::Odd);
+        }
+        self.pairs(node)
+    }
+
+    /// The members that have no field of their own.
+    fn spread(&mut self, field: &Field, node: Node<'a>) {
+        for (key, value) in self.entries(node) {
+            let name = self.string(key).unwrap_or_default();
+            if !spreads(field.kind, &name) {
+                continue;
+            }
+            let open = self.open(field.number, key.span().len() + value.span().len());
+            self.text(1, &name);
+            match field.kind {
+                Kind::Entries(_, message) => self.nested(2, message, value),
+                _ => self.any(2, value),
+            }
+            self.close(&open);
+        }
+    }
+
+    fn map(&mut self, kind: Kind, node: Node<'a>) {
+        if node.kind() != NodeKind::Map {
+            self.note(Code::ProtoNotObject, node, "");
+        }
+        for (key, value) in self.entries(node) {
+            let open = self.open(1, key.span().len() + value.span().len());
+            let name = self.string(key).unwrap_or_default();
+            self.text(1, &name);
+            match kind {
+                Kind::Any => self.any(2, value),
+                Kind::Message(message) => self.nested(2, message, value),
+                _ => {
+                    let text = self.loose(value);
+                    self.text(2, &text);
+                }
+            }
+            self.close(&open);
+        }
+    }
+
+    /// Tries all forms and keeps the last that fits; if none does, the errors of the one that is nearest.
+    fn union(&mut self, forms: &'static [(u32, Kind)], node: Node<'a>) {
+        let (found, start, notes) = (self.found.len(), self.out.len(), self.notes.len());
+        let mut fits = false;
+        let mut nearest: Option<((usize, usize), Vec<Found>)> = None;
+        for (number, kind) in forms {
+            let (form_start, form_notes) = (self.out.len(), self.notes.len());
+            match kind {
+                Kind::Message(message) => self.nested(*number, message, node),
+                Kind::Any => self.any(*number, node),
+                _ => match node.as_bool() {
+                    Some(value) => {
+                        self.tag(*number, 0);
+                        self.bytes(&[u8::from(value)]);
+                    }
+                    None => continue,
+                },
+            }
+            if self.found.len() == found {
+                // An earlier form that fits as well is forgotten.
+                self.out.drain(start..form_start);
+                self.notes.drain(notes..form_notes);
+                fits = true;
+                continue;
+            }
+            self.out.truncate(form_start);
+            self.notes.truncate(form_notes);
+            let errors = self.found.split_off(found);
+            let own = errors.iter().filter(|error| error.form && error.of == node.index()).count();
+            let distance = (own, errors.len());
+            if nearest.as_ref().is_none_or(|(least, _)| distance < *least) {
+                nearest = Some((distance, errors));
+            }
+        }
+        if let Some((_, errors)) = nearest.filter(|_| !fits) {
+            self.found.extend(errors);
+        }
+    }
+
+    fn field(&mut self, field: &Field, value: Node<'a>, of: Node<'a>) {
+        match field.kind {
+            Kind::Text(allowed) => {
+                let Some(text) = self.string(value) else {
+                    return self.wrong(value, of, "a text");
+                };
+                if !allowed.is_empty() && !allowed.contains(&&*text) {
+                    self.refuse(value, of, Problem::Value { allowed });
+                }
+                if value.kind() != NodeKind::Str {
+                    self.note(Code::ProtoText, value, field.name);
+                } else if text.is_empty() {
+                    self.empty(field, value);
+                }
+                self.text(field.number, &text);
+            }
+            Kind::LooseText => {
+                let text = self.loose(value);
+                self.text(field.number, &text);
+            }
+            Kind::Bool => match value.as_bool() {
+                Some(true) => {
+                    self.tag(field.number, 0);
+                    self.bytes(&[1]);
+                }
+                Some(false) => self.empty(field, value),
+                None => self.wrong(value, of, "a boolean"),
+            },
+            Kind::Int => {
+                let number = (value.kind() == NodeKind::Int).then(|| self.source.literal(value).parse::<i64>());
+                match number {
+                    Some(Ok(0)) => self.zero(field, value),
+                    Some(Ok(number)) => {
+                        self.tag(field.number, 0);
+                        self.varint(number.cast_unsigned());
+                    }
+                    _ => self.wrong(value, of, "an integer of 64 bits"),
+                }
+            }
+            Kind::Number => match self.number(value) {
+                Some(number) if number == 0.0 && number.is_sign_positive() => self.zero(field, value),
+                Some(number) => self.double(field.number, number),
+                None => self.wrong(value, of, "a number"),
+            },
+            Kind::Any => self.any(field.number, value),
+            Kind::Message(message) => self.nested(field.number, message, value),
+            Kind::Texts(_) | Kind::AnyList | Kind::Messages(_) => self.list(field, value, of),
+            Kind::Extensions | Kind::Entries(..) => {}
+        }
+    }
+
+    fn list(&mut self, field: &Field, value: Node<'a>, of: Node<'a>) {
+        if value.kind() != NodeKind::Seq {
+            match field.kind {
+                Kind::Texts(_) => self.wrong(value, of, "a list of texts"),
+                _ => self.note(Code::ProtoNotList, value, field.name),
+            }
+            return;
+        }
+        if value.is_empty() {
+            self.empty(field, value);
+        }
+        let mut refused = None;
+        for item in value.items() {
+            match field.kind {
+                Kind::Messages(message) => self.nested(field.number, message, item),
+                Kind::Texts(allowed) => match self.string(item) {
+                    Some(text) => {
+                        if !allowed.is_empty() && !allowed.contains(&&*text) {
+                            refused = refused.or(Some((item, allowed)));
+                        }
+                        if item.kind() != NodeKind::Str {
+                            self.note(Code::ProtoText, item, field.name);
+                        }
+                        self.item(field.number, &text);
+                    }
+                    None => self.note(Code::ProtoListElement, item, field.name),
+                },
+                _ => self.any(field.number, item),
+            }
+        }
+        if let Some((item, allowed)) = refused {
+            self.refuse(item, of, Problem::Value { allowed });
+        }
+    }
+
+    fn wrong(&mut self, value: Node<'a>, of: Node<'a>, expected: &'static str) {
+        self.refuse(value, of, Problem::Type { expected, found: value.kind() });
+    }
+
+    /// A limit of zero is not told from none, but only some say anything.
+    fn zero(&mut self, field: &Field, value: Node<'a>) {
+        let code = if field.name.starts_with("max") || matches!(field.name, "minimum" | "multipleOf") {
+            Code::ProtoZeroLimit
+        } else {
+            Code::ProtoEmpty
+        };
+        self.note(code, value, field.name);
+    }
+
+    fn empty(&mut self, field: &Field, value: Node<'a>) {
+        if !field.required {
+            self.note(Code::ProtoEmpty, value, field.name);
+        }
+    }
+
+    /// What gnostic takes for a text: texts, integers as they are written, and null for an empty one.
+    fn string(&self, node: Node<'a>) -> Option<Cow<'a, str>> {
+        match node.kind() {
+            NodeKind::Str => Some(self.source.text(node)),
+            NodeKind::Int => Some(self.source.literal(node)),
+            NodeKind::Null => Some("".into()),
+            _ => None,
+        }
+    }
+
+    fn loose(&mut self, node: Node<'a>) -> Cow<'a, str> {
+        let text = self.string(node);
+        match node.kind() {
+            NodeKind::Str => {}
+            NodeKind::Int | NodeKind::Null => self.note(Code::ProtoText, node, ""),
+            _ => self.note(Code::ProtoListElement, node, ""),
+        }
+        text.unwrap_or_default()
+    }
+
+    fn number(&mut self, node: Node<'a>) -> Option<f64> {
+        if !matches!(node.kind(), NodeKind::Int | NodeKind::Float) {
+            return None;
+        }
+        let literal = self.source.literal(node);
+        let number = literal.parse::<f64>().ok().filter(|number| number.is_finite())?;
+        self.precision(node, &literal, number);
+        Some(number)
+    }
+
+    /// Doubles hold integers of 53 bits.
+    fn precision(&mut self, node: Node<'a>, literal: &str, number: f64) {
+        if node.kind() == NodeKind::Int && number.abs() > 9e15 && format!("{number:.0}") != literal {
+            self.note(Code::ProtoPrecision, node, literal.to_owned());
+        }
+    }
+
+    fn string_array(&mut self, node: Node<'a>) {
+        let items: Vec<_> = match node.kind() {
+            NodeKind::Map => self.pairs(node).flat_map(|(key, value)| [key, value]).collect(),
+            _ => node.items().collect(),
+        };
+        if node.kind() != NodeKind::Seq {
+            self.note(Code::ProtoNotList, node, "");
+        }
+        for item in items {
+            let text = self.loose(item);
+            self.item(1, &text);
+        }
+    }
+
+    fn types(&mut self, node: Node<'a>) {
+        let scalar = |kind| !matches!(kind, NodeKind::Seq | NodeKind::Map);
+        let items: Vec<_> = if node.kind() == NodeKind::Seq { node.items().collect() } else { vec![node] };
+        for item in items {
+            if !scalar(item.kind()) {
+                self.wrong(item, node, "a type or a list of types");
+                continue;
+            }
+            if item.kind() != NodeKind::Str {
+                self.note(Code::ProtoText, item, "type");
+            }
+            let text = self.source.literal(item);
+            self.item(1, &text);
+        }
+    }
+
+    fn default(&mut self, node: Node<'a>) {
+        match node.kind() {
+            NodeKind::False | NodeKind::True => {
+                self.tag(2, 0);
+                self.bytes(&[u8::from(node.kind() == NodeKind::True)]);
+            }
+            NodeKind::Str => {
+                let text = self.source.text(node);
+                self.item(3, &text);
+            }
+            NodeKind::Float => {
+                if let Some(number) = self.number(node) {
+                    self.double(1, number);
+                }
+            }
+            NodeKind::Int => {
+                // An integer that fits 64 bits only without a sign becomes zero.
+                let literal = self.source.literal(node);
+                #[allow(clippy::cast_precision_loss)]
+                let number = literal.parse::<i64>().unwrap_or(0) as f64;
+                self.precision(node, &literal, number);
+                self.double(1, number);
+            }
+            NodeKind::Null | NodeKind::Seq | NodeKind::Map => self.note(Code::ProtoDefault, node, ""),
+        }
+    }
+
+    /// A value of any type, as YAML text.
+    fn any(&mut self, number: u32, node: Node<'a>) {
+        if !self.write {
+            return;
+        }
+        let length = node.span().len();
+        let value = self.open(number, length + 3);
+        let text = self.open(2, length);
+        any::print(&self.source, node, &mut self.out);
+        self.close(&text);
+        self.close(&value);
+    }
+
+    fn open(&mut self, number: u32, length: usize) -> Open {
+        if !self.write {
+            return Open { start: 0, digits: 0 };
+        }
+        self.tag(number, 2);
+        let digits = digits(length);
+        self.out.resize(self.out.len() + digits, 0);
+        Open { start: self.out.len(), digits }
+    }
+
+    fn close(&mut self, open: &Open) {
+        if !self.write {
+            return;
+        }
+        let length = self.out.len() - open.start;
+        let needed = digits(length);
+        let at = open.start - open.digits;
+        if needed > open.digits {
+            self.out.resize(self.out.len() + needed - open.digits, 0);
+            self.out.copy_within(open.start..open.start + length, at + needed);
+        } else if needed < open.digits {
+            self.out.copy_within(open.start.., at + needed);
+            self.out.truncate(at + needed + length);
+        }
+        let mut rest = length;
+        for digit in &mut self.out[at..at + needed] {
+            *digit = (rest & 0x7F) as u8 | 0x80;
+            rest >>= 7;
+        }
+        self.out[at + needed - 1] &= 0x7F;
+    }
+
+    fn tag(&mut self, number: u32, wire: u32) {
+        self.varint(u64::from(number << 3 | wire));
+    }
+
+    fn varint(&mut self, mut value: u64) {
+        while value > 0x7F {
+            self.bytes(&[(value & 0x7F) as u8 | 0x80]);
+            value >>= 7;
+        }
+        self.bytes(&[value as u8]);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        if self.write {
+            self.out.extend_from_slice(bytes);
+        }
+    }
+
+    fn double(&mut self, number: u32, value: f64) {
+        self.tag(number, 1);
+        self.bytes(&value.to_le_bytes());
+    }
+
+    /// A text, unless it is empty.
+    fn text(&mut self, number: u32, text: &str) {
+        if !text.is_empty() {
+            self.item(number, text);
+        }
+    }
+
+    /// A text, empty or not.
+    fn item(&mut self, number: u32, text: &str) {
+        self.tag(number, 2);
+        self.varint(text.len() as u64);
+        self.bytes(text.as_bytes());
+    }
+}
+
+/// Whether a field without a name of its own holds the members of this name.
+fn spreads(kind: Kind, name: &str) -> bool {
+    match kind {
+        Kind::Extensions => name.starts_with("x-"),
+        Kind::Entries(keys, _) => keys.has(name),
+        _ => false,
+    }
+}
+
+/// How many bytes a length takes.
+fn digits(length: usize) -> usize {
+    (length.max(1).ilog2() / 7 + 1) as usize
+}
