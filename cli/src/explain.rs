@@ -23,7 +23,7 @@ pages! {
     4001 4002 4003 4004 4005 4006 4007 4008 4009 4010 4011
     // Documents, put together and taken apart
 
-    5001 5002 5003 5004 5005 5006
+    5001 5002 5003 5004 5005 5006 5007 5008
     // JSON Schema
 
     // Protobuf

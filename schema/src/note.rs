@@ -126,6 +126,8 @@ codes! {
     SmdDefault = 5004, Dropped, "A structured-merge-diff schema holds the defaults of fields only.";
     SmdNullable = 5005, Dropped, "A structured-merge-diff schema does not say what is nullable.";
     SmdDescription = 5006, Dropped, "A structured-merge-diff schema holds no description, title, example or external documentation.";
+    SmdFields = 5007, Narrowed, "The structured-merge-diff schema refuses fields or types that the document allows.";
+    SmdReference = 5008, Approximated, "A reference leads to no type of the structured-merge-diff schema.";
     // 6xxx: what JSON Schema does not carry
 
     // 7xxx: what the protobuf forms do not carry

@@ -14,11 +14,16 @@ pub fn untyped_atomic_atom(builder: &mut Builder) -> AtomId {
     untyped(builder, UNTYPED_ATOMIC, Relationship::Atomic)
 }
 
+/// Adds the atom of [`UNTYPED_DEDUCED`]: any scalar, an atomic list, a separable map.
+pub fn untyped_deduced_atom(builder: &mut Builder) -> AtomId {
+    untyped(builder, UNTYPED_DEDUCED, Relationship::Separable)
+}
+
 /// Adds the types [`UNTYPED_ATOMIC`] and [`UNTYPED_DEDUCED`] (spec: smd, "YAML form").
 pub fn add_untyped_types(builder: &mut Builder) {
     let atomic = untyped_atomic_atom(builder);
     builder.type_def(UNTYPED_ATOMIC, atomic);
-    let deduced = untyped(builder, UNTYPED_DEDUCED, Relationship::Separable);
+    let deduced = untyped_deduced_atom(builder);
     builder.type_def(UNTYPED_DEDUCED, deduced);
 }
 

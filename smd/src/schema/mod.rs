@@ -27,7 +27,9 @@ mod view;
 mod yaml_text;
 
 pub use build::{BuildError, Builder, MapDef, Mark, Ref, UnionDef, UnionFieldDef};
-pub use builtin::{UNTYPED_ATOMIC, UNTYPED_DEDUCED, add_untyped_types, deduced, untyped_atomic_atom};
+pub use builtin::{
+    UNTYPED_ATOMIC, UNTYPED_DEDUCED, add_untyped_types, deduced, untyped_atomic_atom, untyped_deduced_atom,
+};
 pub use model::{AtomId, ListId, MAX_DEPTH, MapId, Relationship, Scalar, Schema};
 pub use print_json::print_json;
 pub use print_yaml::print_yaml;

@@ -1,0 +1,147 @@
+//! What the extensions of a schema say about merging lists and maps.
+
+use kubeshape_schema::escape::Escape;
+use kubeshape_schema::{Extra, Json};
+use kubeshape_smd::schema::Relationship;
+use std::borrow::Cow;
+
+/// What an extension says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Said<'s> {
+    /// It is not there.
+    Nothing,
+    /// A text.
+    Text(&'s str),
+    /// Anything else, as errors show it.
+    Odd(String),
+}
+
+impl<'s> Said<'s> {
+    /// What a text member says or, where it has none, the extension of that name.
+    pub(super) fn of(member: Option<&'s str>, extra: &Extra<'s>, name: &str) -> Self {
+        match member {
+            Some(text) => Said::Text(text),
+            None => extension(extra, name).map_or(Said::Nothing, Said::json),
+        }
+    }
+
+    /// What a value says.
+    pub(super) fn json(value: &Json<'s>) -> Self {
+        match value {
+            Json::Str(text) => Said::Text(text),
+            Json::Null => Said::Odd("<nil>".to_owned()),
+            other => Said::Odd(shown(other)),
+        }
+    }
+}
+
+/// The fields that a list's items are known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum KeyNames<'s> {
+    Absent,
+    Names(Cow<'s, [&'s str]>),
+    /// No list; as errors show it.
+    Odd(String),
+}
+
+impl<'s> KeyNames<'s> {
+    /// Of a list only the texts count.
+    pub(super) fn json(value: &Json<'s>) -> Self {
+        match value {
+            Json::Array(items) => KeyNames::Names(items.iter().filter_map(Json::as_str).collect()),
+            other => KeyNames::Odd(shown(other)),
+        }
+    }
+}
+
+/// An extension that has no member of its own.
+pub(super) fn extension<'e, 's>(extra: &'e Extra<'s>, name: &str) -> Option<&'e Json<'s>> {
+    extra.extensions.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// A value in an error.
+pub(super) fn shown(value: &Json<'_>) -> String {
+    let mut out = Vec::new();
+    value.print(&mut out, Escape::Plain);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+pub(super) const LIST_TYPE: &str = "x-kubernetes-list-type";
+pub(super) const MAP_TYPE: &str = "x-kubernetes-map-type";
+pub(super) const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
+pub(super) const PATCH_STRATEGY: &str = "x-kubernetes-patch-strategy";
+pub(super) const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
+
+/// What decides how a list is merged. The patch strategy counts only without a list type.
+pub(super) struct ListWords<'s> {
+    pub(super) list_type: Said<'s>,
+    pub(super) keys: KeyNames<'s>,
+    pub(super) strategy: Said<'s>,
+    pub(super) merge_key: Said<'s>,
+}
+
+/// How a list is merged, and what is wrong with the words that say it (upstream:
+/// `getListElementRelationship`).
+pub(super) struct ListMerge<'s> {
+    pub(super) relationship: Relationship<'static>,
+    pub(super) keys: Cow<'s, [&'s str]>,
+    pub(super) error: Option<String>,
+}
+
+impl<'s> ListMerge<'s> {
+    pub(super) const ATOMIC: ListMerge<'s> =
+        ListMerge { relationship: Relationship::Atomic, keys: Cow::Borrowed(&[]), error: None };
+
+    fn wrong(relationship: Relationship<'static>, error: String) -> Self {
+        ListMerge { relationship, error: Some(error), ..ListMerge::ATOMIC }
+    }
+
+    fn associative(keys: Cow<'s, [&'s str]>) -> Self {
+        ListMerge { relationship: Relationship::Associative, keys, error: None }
+    }
+
+    pub(super) fn new(words: ListWords<'s>) -> Self {
+        let by_strategy = |words: ListWords<'s>| match (words.strategy, words.merge_key) {
+            (Said::Nothing | Said::Text("retainKeys"), _) => ListMerge::ATOMIC,
+            (Said::Text("merge" | "merge,retainKeys"), key) => match key {
+                Said::Nothing => ListMerge::associative(Cow::Borrowed(&[])),
+                Said::Text(key) => ListMerge::associative(Cow::Owned(vec![key])),
+                Said::Odd(key) => {
+                    ListMerge::wrong(Relationship::Associative, format!("uninterpreted merge key: {key}"))
+                }
+            },
+            (Said::Text(other), _) => {
+                ListMerge::wrong(Relationship::Atomic, format!("unknown patch strategy {other}"))
+            }
+            (Said::Odd(other), _) => ListMerge::wrong(Relationship::Atomic, format!("unknown patch strategy {other}")),
+        };
+        match words.list_type {
+            Said::Nothing => by_strategy(words),
+            Said::Text("atomic") => ListMerge::ATOMIC,
+            Said::Text("set") => ListMerge::associative(Cow::Borrowed(&[])),
+            Said::Text("map") => match words.keys {
+                KeyNames::Names(keys) => ListMerge::associative(keys),
+                KeyNames::Absent => ListMerge::wrong(Relationship::Associative, "missing map keys".to_owned()),
+                KeyNames::Odd(keys) => {
+                    ListMerge::wrong(Relationship::Associative, format!("uninterpreted map keys: {keys}"))
+                }
+            },
+            Said::Text(other) => ListMerge::wrong(Relationship::Atomic, format!("unknown list type {other}")),
+            Said::Odd(other) => ListMerge::wrong(Relationship::Atomic, format!("unknown list type {other}")),
+        }
+    }
+}
+
+/// How a map is merged (upstream: `getMapElementRelationship`).
+///
+/// # Errors
+/// The word is not known.
+pub(super) fn map_relationship(said: Said<'_>) -> Result<Option<Relationship<'static>>, String> {
+    match said {
+        Said::Nothing => Ok(None),
+        Said::Text("atomic") => Ok(Some(Relationship::Atomic)),
+        Said::Text("granular") => Ok(Some(Relationship::Separable)),
+        Said::Text(other) => Err(format!("unknown map type {other}")),
+        Said::Odd(other) => Err(format!("unknown map type {other}")),
+    }
+}

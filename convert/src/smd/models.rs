@@ -1,0 +1,345 @@
+//! The converter by way of models: what gnostic's OpenAPI v2 form, upstream's models of it and the types
+//! made from these leave of a definition, in one walk over the source.
+
+use super::merging::{self, KeyNames, ListMerge, ListWords, Said};
+use super::references::last_segment;
+use super::unions::{self, Union};
+use super::{Built, Options, QUANTITY, RAW_EXTENSION, SmdError, nested};
+use kubeshape_schema::{Bump, Json};
+use kubeshape_smd::schema::{
+    self as smd, AtomId, BuildError, Builder, MAX_DEPTH, MapDef, Ref, Relationship, UNTYPED_ATOMIC, UNTYPED_DEDUCED,
+    UnionDef,
+};
+use kubeshape_yaml::{Kind, Node};
+
+/// Converts the definitions and puts their types among those of `builder`, sorted by name.
+pub(super) fn convert(builder: Builder, definitions: Option<Node<'_>>, options: Options) -> Built {
+    let arena = Bump::new();
+    let definitions = definitions.map_or_else(Vec::new, sorted_pairs);
+    let mut converter = Converter {
+        builder,
+        definitions: &definitions,
+        arena: &arena,
+        errors: Vec::new(),
+        refusals: Vec::new(),
+        path: Vec::new(),
+        any: None,
+    };
+    for (name, node) in &definitions {
+        converter.definition(name, *node, options.preserve_unknown);
+    }
+    let Converter { mut builder, errors, mut refusals, .. } = converter;
+    if !refusals.is_empty() {
+        // Models are made in document order, and nothing is converted before all of them are there.
+        if definitions.first().is_some_and(|(_, node)| node.document().is_json()) {
+            refusals.sort_by_key(|error| error.at);
+        }
+        return Err(refusals);
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    builder.sort_types();
+    builder.finish().map_err(|error| vec![SmdError { text: error.to_string(), at: 0 }])
+}
+
+/// The pairs of a mapping by the bytes of their keys, of a repeated key the last.
+fn sorted_pairs<'n>(node: Node<'n>) -> Vec<(&'n str, Node<'n>)> {
+    let mut pairs: Vec<_> = node.pairs().map(|(key, value)| (key.text(), value)).collect();
+    if !pairs.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+        pairs.reverse();
+        pairs.sort_by_key(|(name, _)| *name);
+        pairs.dedup_by_key(|(name, _)| *name);
+    }
+    pairs
+}
+
+struct Converter<'c, 'n> {
+    builder: Builder,
+    /// Sorted by name.
+    definitions: &'c [(&'n str, Node<'n>)],
+    /// Free values on their way.
+    arena: &'n Bump,
+    errors: Vec<SmdError>,
+    /// Why there are no models.
+    refusals: Vec<SmdError>,
+    /// The definition and the fields that lead to where the walk is.
+    path: Vec<&'n str>,
+    /// The atom of any value, once it was needed.
+    any: Option<AtomId>,
+}
+
+/// Where a value stands in its definition.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Unknown fields are preserved here, by the options or by a record further out.
+    preserve: bool,
+    /// How many values are around it.
+    depth: u16,
+}
+
+impl Place {
+    fn inside(self) -> Place {
+        Place { depth: self.depth + 1, ..self }
+    }
+}
+
+/// What a schema says, as far as models listen.
+#[derive(Clone, Copy, Default)]
+struct Members<'n> {
+    reference: &'n str,
+    ty: Option<Node<'n>>,
+    format: &'n str,
+    properties: Option<Node<'n>>,
+    items: Option<Node<'n>>,
+    additional: Option<Node<'n>>,
+    default: Option<Node<'n>>,
+    /// Whether there are extensions that say something about merging.
+    extended: bool,
+}
+
+impl<'n> Members<'n> {
+    fn new(node: Node<'n>) -> Self {
+        let mut members = Members::default();
+        for (key, value) in node.pairs() {
+            match key.text() {
+                "$ref" => members.reference = text(value),
+                "type" => members.ty = Some(value),
+                "format" => members.format = text(value),
+                "properties" => members.properties = Some(value),
+                "items" => members.items = Some(value),
+                "additionalProperties" => members.additional = Some(value),
+                "default" => members.default = Some(value).filter(|value| !value.is_null()),
+                name => members.extended |= name.starts_with("x-kubernetes-"),
+            }
+        }
+        members
+    }
+
+    /// The types, if it says any.
+    fn types(&self) -> Types<'n> {
+        match self.ty {
+            None => Types::None,
+            Some(node) if node.kind() == Kind::Seq => {
+                let mut names = node.items().map(Node::text);
+                match (names.next(), names.next()) {
+                    (None, _) => Types::None,
+                    (Some(only), None) => Types::One(only),
+                    (Some(_), Some(_)) => Types::Several,
+                }
+            }
+            Some(node) => Types::One(node.text()),
+        }
+    }
+}
+
+enum Types<'n> {
+    None,
+    One(&'n str),
+    Several,
+}
+
+/// A text as gnostic takes it, which also takes integers for texts.
+fn text(node: Node<'_>) -> &str {
+    if matches!(node.kind(), Kind::Str | Kind::Int) { node.text() } else { "" }
+}
+
+impl<'n> Converter<'_, 'n> {
+    fn definition(&mut self, name: &'n str, node: Node<'n>, preserve: bool) {
+        self.path.push(name);
+        let members = Members::new(node);
+        if members.reference.is_empty() {
+            let atom = self.atom(node, &members, Place { preserve, depth: 0 });
+            self.builder.type_def(name, atom);
+        } else {
+            // A definition that is only a reference is no type, but it must be a right one.
+            self.reference(node, &members, Place { preserve, depth: 0 });
+        }
+        self.path.clear();
+    }
+
+    #[cold]
+    fn report(&mut self, node: Node<'_>, place: Place, message: &str) {
+        let definition = self.path.first().copied().unwrap_or_default();
+        self.errors.push(SmdError { text: nested(place.depth, definition, message), at: node.index() });
+    }
+
+    #[cold]
+    fn refuse(&mut self, node: Node<'_>, message: &str) {
+        let path = self.path.join(".");
+        self.refusals.push(SmdError { text: format!("SchemaError({path}): {message}"), at: node.index() });
+    }
+
+    /// What a field, an item or a member is.
+    fn type_ref(&mut self, node: Node<'n>, members: &Members<'n>, place: Place) -> Ref<'n> {
+        if !members.reference.is_empty() {
+            return self.reference(node, members, place);
+        }
+        let place = place.inside();
+        if place.depth > MAX_DEPTH {
+            self.report(node, Place { depth: 0, ..place }, &BuildError::TooDeep.to_string());
+            return Ref::EMPTY;
+        }
+        Ref::inlined(self.atom(node, members, place))
+    }
+
+    fn reference(&mut self, node: Node<'n>, members: &Members<'n>, place: Place) -> Ref<'n> {
+        let reference = members.reference;
+        if members.properties.is_some_and(|properties| properties.kind() == Kind::Map && !properties.is_empty()) {
+            self.refuse(node, "unallowed embedded type definition");
+        } else if !matches!(members.types(), Types::None) {
+            self.refuse(node, "definition reference can't have a type");
+        } else if let Some(name) = reference.strip_prefix("#/definitions/") {
+            if self.definitions.binary_search_by(|(other, _)| (*other).cmp(name)).is_err() {
+                self.refuse(node, &format!("unknown model in reference: {name:?}"));
+            } else if name == RAW_EXTENSION {
+                return Ref::named(UNTYPED_ATOMIC);
+            } else {
+                let relationship = self.map_relationship(node, members, place);
+                return Ref { relationship, ..Ref::named(last_segment(name)) };
+            }
+        } else {
+            self.refuse(node, &format!("unallowed reference to non-definition {reference:?}"));
+        }
+        Ref::EMPTY
+    }
+
+    fn atom(&mut self, node: Node<'n>, members: &Members<'n>, place: Place) -> AtomId {
+        let name = match members.types() {
+            Types::None => {
+                return match members.properties {
+                    Some(properties) => self.record(node, members, properties, place),
+                    None => self.any_value(),
+                };
+            }
+            Types::Several => {
+                self.refuse(node, "definitions with multiple types aren't supported");
+                return AtomId::EMPTY;
+            }
+            Types::One(name) => name,
+        };
+        let scalar = match name {
+            "object" => {
+                return match members.properties {
+                    Some(properties) => self.record(node, members, properties, place),
+                    None => self.map(node, members, place),
+                };
+            }
+            "array" => return self.list(node, members, place),
+            "string" if matches!(members.format, "" | "byte") => AtomId::STRING,
+            "string" => AtomId::UNTYPED,
+            "integer" | "number" => AtomId::NUMERIC,
+            "boolean" => AtomId::BOOLEAN,
+            _ => {
+                self.refuse(node, &format!("Unknown primitive type: {name:?}"));
+                return AtomId::EMPTY;
+            }
+        };
+        // Only the definition itself is called so; what is inlined in it has another name.
+        if place.depth == 0 && self.path == [QUANTITY] { AtomId::UNTYPED } else { scalar }
+    }
+
+    /// The atom of any value, whose shape is deduced.
+    fn any_value(&mut self) -> AtomId {
+        *self.any.get_or_insert_with(|| smd::untyped_deduced_atom(&mut self.builder))
+    }
+
+    fn record(&mut self, node: Node<'n>, members: &Members<'n>, properties: Node<'n>, mut place: Place) -> AtomId {
+        place.preserve |=
+            members.extended && node.get("x-kubernetes-preserve-unknown-fields").and_then(Node::as_bool) == Some(true);
+        let fields = self.builder.open();
+        if properties.document().is_json() {
+            for (key, value) in properties.pairs() {
+                self.field(key.text(), value, place);
+            }
+        } else {
+            for (name, value) in sorted_pairs(properties) {
+                self.field(name, value, place);
+            }
+        }
+        let unions = if members.extended { node.get(unions::UNIONS) } else { None };
+        let unions = unions.map_or(Ok(Vec::new()), |unions| unions::unions(&Json::read(unions, self.arena)));
+        let unions = unions.unwrap_or_else(|error| {
+            self.report(node, place, &error);
+            Vec::new()
+        });
+        let unions: Vec<UnionDef<'_>> = unions.iter().map(Union::def).collect();
+        let element = if place.preserve { Ref::named(UNTYPED_DEDUCED) } else { Ref::EMPTY };
+        let relationship = self.map_relationship(node, members, place);
+        let map = self.builder.map(fields, MapDef { element, relationship, unions: &unions });
+        self.builder.atom(None, None, Some(map))
+    }
+
+    fn field(&mut self, name: &'n str, node: Node<'n>, place: Place) {
+        let members = Members::new(node);
+        self.path.push(name);
+        let type_ref = self.type_ref(node, &members, place);
+        self.path.pop();
+        match members.default {
+            None => self.builder.field(name, type_ref, None),
+            Some(default) => self.builder.field(name, type_ref, Some(&Json::read(default, self.arena))),
+        }
+    }
+
+    fn map(&mut self, node: Node<'n>, members: &Members<'n>, place: Place) -> AtomId {
+        let relationship = self.map_relationship(node, members, place);
+        let element = match members.additional {
+            Some(additional) if additional.kind() == Kind::Map => {
+                self.type_ref(additional, &Members::new(additional), place)
+            }
+            _ => Ref::inlined(self.any_value()),
+        };
+        let fields = self.builder.open();
+        let map = self.builder.map(fields, MapDef { element, relationship, unions: &[] });
+        self.builder.atom(None, None, Some(map))
+    }
+
+    fn list(&mut self, node: Node<'n>, members: &Members<'n>, place: Place) -> AtomId {
+        let Some(items) = members.items else {
+            self.refuse(node, "array should have exactly one sub-item");
+            return AtomId::EMPTY;
+        };
+        let merge = if members.extended { self.list_merge(node) } else { ListMerge::ATOMIC };
+        if let Some(error) = &merge.error {
+            self.report(node, place, error);
+        }
+        // Anything but a mapping, such as a list of schemas, is a schema that says nothing.
+        let element = self.type_ref(items, &Members::new(items), place);
+        let list = self.builder.list(element, Some(merge.relationship), merge.keys.iter().copied());
+        self.builder.atom(None, Some(list), None)
+    }
+
+    fn list_merge(&self, node: Node<'n>) -> ListMerge<'n> {
+        let said = |name| node.get(name).map_or(Said::Nothing, |value| self.said(value));
+        let keys = node.get(merging::MAP_KEYS);
+        ListMerge::new(ListWords {
+            list_type: said(merging::LIST_TYPE),
+            keys: keys.map_or(KeyNames::Absent, |keys| KeyNames::json(&Json::read(keys, self.arena))),
+            strategy: said(merging::PATCH_STRATEGY),
+            merge_key: said(merging::MERGE_KEY),
+        })
+    }
+
+    fn said(&self, value: Node<'n>) -> Said<'n> {
+        match value.as_str() {
+            Some(text) => Said::Text(text),
+            None => Said::json(&Json::read(value, self.arena)),
+        }
+    }
+
+    fn map_relationship(
+        &mut self,
+        node: Node<'n>,
+        members: &Members<'n>,
+        place: Place,
+    ) -> Option<Relationship<'static>> {
+        if !members.extended {
+            return None;
+        }
+        let said = self.said(node.get(merging::MAP_TYPE)?);
+        merging::map_relationship(said).unwrap_or_else(|error| {
+            self.report(node, place, &error);
+            None
+        })
+    }
+}

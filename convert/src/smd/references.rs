@@ -1,0 +1,212 @@
+//! Where references lead within their document.
+
+use kubeshape_schema::{Additional, Flags, Items, Schema, Type};
+use std::borrow::Cow;
+
+/// The reference of a schema that has one, by itself or through the only branch of its `allOf`.
+#[inline]
+pub(super) fn reference_of<'s>(schema: &Schema<'s>) -> Option<&'s str> {
+    let reference = match (schema.reference, schema.extra().all_of) {
+        ("", [only]) => only.reference,
+        (reference, _) => reference,
+    };
+    (!reference.is_empty()).then_some(reference)
+}
+
+/// The reference of a schema that is nothing more: beside a branch of `allOf` members count, and these
+/// would be lost. Beside a `$ref` they do not.
+pub(super) fn pure_reference<'s>(schema: &Schema<'s>) -> Option<&'s str> {
+    let reference = reference_of(schema)?;
+    let branch = schema.reference.is_empty();
+    let own = !schema.properties.is_empty()
+        || schema.items.is_some()
+        || schema.additional.is_some()
+        || !matches!(schema.ty, Type::Absent | Type::Object)
+        || schema.flags.any(Flags::PRESERVE_UNKNOWN);
+    (!branch || !own).then_some(reference)
+}
+
+/// The text behind the last slash, by which Kubernetes finds a definition.
+#[inline]
+pub(super) fn last_segment(reference: &str) -> &str {
+    reference.rsplit('/').next().unwrap_or(reference)
+}
+
+/// Where a reference leads.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target<'m> {
+    /// The definition at that index.
+    Definition(usize),
+    /// A schema inside a definition, and the name that its type gets: the pointer behind the section.
+    Inner(&'m str, &'m Schema<'m>),
+    /// To nothing that is a schema of this document.
+    Nowhere,
+}
+
+/// The definitions that references can lead to, found in logarithmic time.
+pub(super) struct Targets<'m> {
+    models: &'m [(&'m str, &'m Schema<'m>)],
+    /// Indices of the definitions, sorted by name.
+    by_name: Vec<u32>,
+    /// For each definition the one that references to it lead to: itself or, if it is nothing but a
+    /// reference, where that leads in the end.
+    ends: Vec<Target<'m>>,
+}
+
+/// References from inside a definition to inside a definition are followed as often.
+const MAX_HOPS: usize = 32;
+
+impl<'m> Targets<'m> {
+    pub(super) fn new(models: &'m [(&'m str, &'m Schema<'m>)]) -> Self {
+        let mut by_name: Vec<u32> = (0..models.len() as u32).collect();
+        by_name.sort_by_key(|at| models[*at as usize].0);
+        let mut targets = Targets { models, by_name, ends: (0..models.len()).map(Target::Definition).collect() };
+        targets.follow();
+        targets
+    }
+
+    /// Follows every chain of definitions that are only references, each once.
+    fn follow(&mut self) {
+        let mut done = vec![false; self.models.len()];
+        let mut chain = Vec::new();
+        for start in 0..self.models.len() {
+            let mut at = start;
+            let end = loop {
+                if done[at] {
+                    // Also the first of a chain that leads back to itself: so far that leads to itself.
+                    break if chain.contains(&at) { Target::Nowhere } else { self.ends[at] };
+                }
+                done[at] = true;
+                chain.push(at);
+                let Some(reference) = alias(self.models[at].1) else {
+                    break Target::Definition(at);
+                };
+                match self.step(reference) {
+                    Target::Definition(next) => at = next,
+                    other => break other,
+                }
+            };
+            for at in chain.drain(..) {
+                self.ends[at] = end;
+            }
+        }
+    }
+
+    /// The definition of that index, if it is a type of its own; of others where they lead.
+    pub(super) fn end(&self, at: usize) -> Target<'m> {
+        self.ends[at]
+    }
+
+    /// The name of the definition at that index.
+    pub(super) fn name(&self, at: usize) -> &'m str {
+        self.models[at].0
+    }
+
+    /// Where a reference leads in the end.
+    pub(super) fn find(&self, reference: &'m str) -> Target<'m> {
+        let mut target = self.step(reference);
+        for _ in 0..MAX_HOPS {
+            match target {
+                Target::Definition(at) => target = self.ends[at],
+                Target::Inner(..) | Target::Nowhere => {}
+            }
+            match target {
+                Target::Inner(_, schema) => match alias(schema) {
+                    Some(reference) => target = self.step(reference),
+                    None => return target,
+                },
+                other => return other,
+            }
+        }
+        Target::Nowhere
+    }
+
+    /// Where a reference leads at first.
+    fn step(&self, reference: &'m str) -> Target<'m> {
+        let sections = ["#/components/schemas/", "#/definitions/"];
+        let Some(rest) = sections.iter().find_map(|section| reference.strip_prefix(section)) else {
+            return Target::Nowhere;
+        };
+        let Some(decoded) = percent_decoded(rest) else { return Target::Nowhere };
+        // A name that is written as it is goes first, be it one that looks like a pointer.
+        if let Some(at) = self.definition(&decoded).or_else(|| self.definition(&unescaped(&decoded))) {
+            return Target::Definition(at);
+        }
+        let mut segments = decoded.split('/');
+        let inner = segments
+            .next()
+            .and_then(|name| self.definition(&unescaped(name)))
+            .and_then(|at| inner(self.models[at].1, segments));
+        inner.map_or(Target::Nowhere, |schema| Target::Inner(rest, schema))
+    }
+
+    fn definition(&self, name: &str) -> Option<usize> {
+        let at = self.by_name.binary_search_by(|at| self.models[*at as usize].0.cmp(name)).ok()?;
+        Some(self.by_name[at] as usize)
+    }
+}
+
+/// The reference of a definition that is another name of something. What it says of merging would be
+/// lost, so such a one is none.
+fn alias<'s>(schema: &Schema<'s>) -> Option<&'s str> {
+    pure_reference(schema).filter(|_| schema.extra().map_type.is_none())
+}
+
+/// The schema that a pointer leads to from another one.
+fn inner<'m>(mut schema: &'m Schema<'m>, mut segments: std::str::Split<'_, char>) -> Option<&'m Schema<'m>> {
+    while let Some(segment) = segments.next() {
+        let extra = schema.extra();
+        let branches = match segment {
+            "allOf" => extra.all_of,
+            "anyOf" => extra.any_of,
+            "oneOf" => extra.one_of,
+            "items" => match schema.items? {
+                Items::One(item) => {
+                    schema = item;
+                    continue;
+                }
+                Items::Many(items) => items,
+            },
+            _ => {
+                schema = match segment {
+                    "properties" => schema.property(&unescaped(segments.next()?))?,
+                    "additionalProperties" => match schema.additional? {
+                        Additional::Schema(inner) => inner,
+                        Additional::Allowed(_) => return None,
+                    },
+                    "not" => extra.not?,
+                    _ => return None,
+                };
+                continue;
+            }
+        };
+        schema = branches.get(segments.next()?.parse::<usize>().ok()?)?;
+    }
+    Some(schema)
+}
+
+/// The segment of a JSON pointer that was meant.
+fn unescaped(segment: &str) -> Cow<'_, str> {
+    if segment.contains('~') { segment.replace("~1", "/").replace("~0", "~").into() } else { segment.into() }
+}
+
+/// What a URL's escapes stand for, if that is text.
+fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(text.into());
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        let digit = |b: &u8| char::from(*b).to_digit(16);
+        match (first, tail) {
+            (b'%', [high, low, behind @ ..]) => {
+                out.push((digit(high)? * 16 + digit(low)?) as u8);
+                rest = behind;
+            }
+            (b, _) => out.push(*b),
+        }
+    }
+    String::from_utf8(out).ok().map(Cow::Owned)
+}
