@@ -97,6 +97,24 @@ codes! {
     V2EmbeddedResource = 2011, Widened, "OpenAPI v2 adds no apiVersion, kind and metadata to an embedded resource that preserves unknown fields.";
     V2RootNullable = 2012, Narrowed, "OpenAPI v2 shows a nullable resource that preserves unknown fields as an object.";
     // 21xx: what becomes of OpenAPI v2 documents in v3
+    V3NoResponses = 2101, Error, "Kubernetes' converter to OpenAPI v3 crashes on an operation without responses.";
+    V3KubeDropped = 2102, Dropped, "Kubernetes' converter to OpenAPI v3 leaves this out.";
+    V3KubeDangling = 2103, Warning, "Kubernetes' converter to OpenAPI v3 leaves a reference that leads nowhere.";
+    V3KubeInvalid = 2104, Warning, "Kubernetes' converter to OpenAPI v3 leaves what only OpenAPI v2 allows.";
+    V3Dropped = 2105, Dropped, "OpenAPI v3 has no place for this.";
+    V3ComponentName = 2106, Renamed, "A component of OpenAPI v3 has another name, because not every character is allowed.";
+    V3CollectionFormat = 2107, Approximated, "OpenAPI v3 cannot write a list this way; another way stands in its place.";
+    V3ResponseAdded = 2108, Approximated, "An operation without responses has a default response in OpenAPI v3.";
+    V3Description = 2109, Approximated, "A response without description has one in OpenAPI v3.";
+    V3Schemes = 2110, Dropped, "OpenAPI v3 holds no schemes without a host.";
+    V3BodyName = 2111, Dropped, "A request body of OpenAPI v3 has no name.";
+    V3TwoBodies = 2112, Dropped, "An operation has two bodies; one of them is left out.";
+    V3FormMediaType = 2113, Approximated, "A form is sent in a media type of forms, not in the one that the document names.";
+    V3TypeList = 2114, Approximated, "A list of types is written as nullable or anyOf in OpenAPI v3.";
+    V3RefSiblings = 2115, Dropped, "Members beside a reference mean nothing and are left out.";
+    V3Reference = 2116, Warning, "A reference leads to nothing that OpenAPI v3 has.";
+    V3ExternalReference = 2117, Warning, "A reference into another document is kept as it is.";
+    V3DefaultsRestored = 2118, Approximated, "Defaults are restored that the OpenAPI v2 document of a server leaves out.";
 
     // 22xx: what becomes of OpenAPI v3 documents in v2
 

@@ -1,5 +1,6 @@
 //! OpenAPI v3 documents: [`Document`] and what it consists of.
 
+pub mod from_v2;
 mod model;
 
 pub use model::*;

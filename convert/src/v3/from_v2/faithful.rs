@@ -1,0 +1,216 @@
+//! The upconversion that leaves nothing behind: the document itself and its components.
+
+use super::kubernetes::Server;
+use super::names::{self, Names};
+use super::{Notes, concat};
+use crate::document::{Boxed, Entry, Map, Texts};
+use crate::v3::Security;
+use crate::{v2, v3};
+use kubeshape_schema::{Bump, Code};
+
+pub(super) fn document<'a>(
+    document: &v2::Document<'a>,
+    arena: &'a Bump,
+    notes: &mut Notes<'a>,
+) -> v3::Document<'a> {
+    let names = Names::of(document, arena, notes);
+    let mut converter = Converter {
+        arena,
+        notes,
+        document,
+        names,
+        server: Server::of(document.definitions),
+        restoring: None,
+        restored: false,
+        shared: Vec::new(),
+    };
+    converter.document()
+}
+
+/// A parameter of the whole document and what became of it.
+pub(super) struct Shared<'a> {
+    /// What it is where operations use it; none if it is part of a body.
+    pub(super) parameter: Option<v3::Parameter<'a>>,
+    /// The body that was made of it last, with its media types.
+    pub(super) body: Option<(Texts<'a>, &'a v3::RequestBody<'a>)>,
+    /// Whether operations get a copy instead of a reference.
+    pub(super) is_inlined: bool,
+    pub(super) is_used: bool,
+}
+
+pub(super) struct Converter<'a, 'n> {
+    pub(super) arena: &'a Bump,
+    pub(super) notes: &'n mut Notes<'a>,
+    pub(super) document: &'n v2::Document<'a>,
+    pub(super) names: Names<'a>,
+    /// The types of a Kubernetes server whose defaults are left out.
+    pub(super) server: Option<Server<'a>>,
+    /// The same while a type is converted that had defaults.
+    pub(super) restoring: Option<Server<'a>>,
+    /// Whether the type that is converted got a default.
+    pub(super) restored: bool,
+    /// One per entry of the document's parameters.
+    pub(super) shared: Vec<Shared<'a>>,
+}
+
+impl<'a> Converter<'a, '_> {
+    fn document(&mut self) -> v3::Document<'a> {
+        let d = self.document;
+        let arena = self.arena;
+        if !d.id.is_empty() {
+            self.notes.add(Code::V3Dropped, d.at, "id");
+        }
+        let schemas = arena.alloc_slice_copy(d.definitions);
+        for (place, definition) in schemas.iter_mut().zip(d.definitions) {
+            place.name = self.names.schemas.name(definition.name);
+            place.schema = self.definition(definition);
+        }
+        if !self.names.schemas.is_empty() {
+            schemas.sort_by(|a, b| kubeshape_schema::order::utf16(a.name, b.name));
+        }
+        self.shared_parameters();
+        let paths = match d.paths {
+            Some(paths) => self.paths(paths),
+            None => arena.alloc(v3::Paths { items: Map::new(&[]), ..v3::Paths::default() }),
+        };
+        let responses = self.section(&d.responses, |c, entry| {
+            let produces = if d.produces.is_empty() { names::RESPONSE } else { d.produces };
+            (c.names.responses.name(entry.name), c.response(&entry.value, "", produces))
+        });
+        let security_schemes = self.section(&d.security_definitions, |c, entry| {
+            (c.names.security.name(entry.name), c.security_scheme(&entry.value))
+        });
+        let (parameters, request_bodies) = self.shared_components();
+        let components =
+            v3::Components { schemas, responses, parameters, request_bodies, security_schemes, ..Default::default() };
+        v3::Document {
+            openapi: "3.0.0",
+            info: Some(d.info.unwrap_or_else(|| arena.alloc(v3::Info::default()))),
+            paths: Some(paths),
+            servers: self.servers(d.schemes, d.at),
+            components: (components != v3::Components::default()).then(|| &*arena.alloc(components)),
+            security: self.security(d.security),
+            tags: d.tags,
+            external_docs: self.external_docs(d.external_docs),
+            extensions: d.extensions,
+            at: d.at,
+        }
+    }
+
+    /// A section of components in the order of its new names.
+    pub(super) fn section<T, U: Copy>(
+        &mut self,
+        map: &Map<'a, T>,
+        mut f: impl FnMut(&mut Self, &'a Entry<'a, T>) -> (&'a str, U),
+    ) -> Map<'a, Boxed<'a, U>> {
+        let entries: Vec<_> = map
+            .iter()
+            .map(|entry| {
+                let (name, value) = f(self, entry);
+                Entry { name, at: entry.at, value: Some(&*self.arena.alloc(value)) }
+            })
+            .collect();
+        self.map(entries)
+    }
+
+    /// A map of entries in any order.
+    pub(super) fn map<T: Copy>(&self, mut entries: Vec<Entry<'a, T>>) -> Map<'a, T> {
+        if entries.is_empty() {
+            return Map::default();
+        }
+        let kept = kubeshape_schema::order::sort_last_wins(&mut entries, |entry| entry.name);
+        Map::new(self.arena.alloc_slice_copy(&entries[..kept]))
+    }
+
+    pub(super) fn external_docs(&self, docs: Boxed<'a, v2::ExternalDocs<'a>>) -> Boxed<'a, v3::ExternalDocs<'a>> {
+        let docs = docs?;
+        let (description, url, extensions, at) = (docs.description, docs.url, docs.extensions, docs.at);
+        Some(self.arena.alloc(v3::ExternalDocs { description, url, extensions, at }))
+    }
+
+    /// Where the API is, by these schemes; an empty list if only the document itself tells.
+    pub(super) fn servers(&mut self, schemes: Texts<'a>, at: u32) -> &'a [v3::Server<'a>] {
+        let d = self.document;
+        let slash = if d.base_path.is_empty() || d.base_path.starts_with('/') { "" } else { "/" };
+        let path = d.base_path.strip_suffix('/').unwrap_or(d.base_path);
+        let server = |parts: &[&str]| v3::Server { url: concat(self.arena, parts), at, ..v3::Server::default() };
+        if !d.host.is_empty() {
+            if schemes.is_empty() {
+                return self.arena.alloc_slice_copy(&[server(&["//", d.host, slash, path])]);
+            }
+            let urls = schemes.iter().map(|scheme| server(&[scheme, "://", d.host, slash, path]));
+            return self.arena.alloc_slice_fill_iter(urls);
+        }
+        if !schemes.is_empty() {
+            self.notes.add(Code::V3Schemes, at, schemes.join(", "));
+        }
+        match d.base_path {
+            "" => &[],
+            "/" => self.arena.alloc_slice_copy(&[server(&["/"])]),
+            _ => self.arena.alloc_slice_copy(&[server(&[slash, path])]),
+        }
+    }
+
+    /// Servers of an operation that is reached by other schemes than the rest.
+    pub(super) fn servers_of(&mut self, operation: &v2::Operation<'a>) -> &'a [v3::Server<'a>] {
+        if operation.schemes.is_empty() || operation.schemes == self.document.schemes {
+            return &[];
+        }
+        if self.document.host.is_empty() {
+            self.notes.add(Code::V3Schemes, operation.at, operation.schemes.join(", "));
+            return &[];
+        }
+        self.servers(operation.schemes, operation.at)
+    }
+
+    pub(super) fn security(&self, security: Security<'a>) -> Security<'a> {
+        let renames = &self.names.security;
+        if renames.is_empty() {
+            return security;
+        }
+        let requirements = security?.iter().map(|requirement| {
+            let entries = requirement.iter().map(|entry| Entry { name: renames.name(entry.name), ..*entry });
+            Map { present: requirement.present, ..self.map(entries.collect()) }
+        });
+        Some(self.arena.alloc_slice_fill_iter(requirements))
+    }
+
+    fn security_scheme(&mut self, s: &v2::SecurityScheme<'a>) -> v3::SecurityScheme<'a> {
+        let mut out = v3::SecurityScheme {
+            ty: s.ty,
+            description: s.description,
+            extensions: s.extensions,
+            at: s.at,
+            ..v3::SecurityScheme::default()
+        };
+        let mut rest = v2::SecurityScheme { ty: "", description: "", extensions: &[], at: 0, ..*s };
+        match s.ty {
+            "basic" => (out.ty, out.scheme) = ("http", "basic"),
+            "apiKey" => {
+                (out.name, out.location) = (s.name, s.location);
+                (rest.name, rest.location) = ("", "");
+            }
+            "oauth2" => {
+                let name = match s.flow {
+                    "application" => "clientCredentials",
+                    "accessCode" => "authorizationCode",
+                    other => other,
+                };
+                let flow = v3::Flow {
+                    authorization_url: s.authorization_url,
+                    token_url: s.token_url,
+                    scopes: Map { present: true, ..s.scopes },
+                    at: s.at,
+                    ..v3::Flow::default()
+                };
+                out.flows = self.map(vec![Entry { name, at: s.at, value: Some(&*self.arena.alloc(flow)) }]);
+                rest = v2::SecurityScheme { name: rest.name, location: rest.location, ..Default::default() };
+            }
+            _ => {}
+        }
+        if rest != v2::SecurityScheme::default() {
+            self.notes.add(Code::V3Dropped, s.at, "members that do not belong to this type of security scheme");
+        }
+        out
+    }
+}

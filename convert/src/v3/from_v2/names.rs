@@ -1,0 +1,192 @@
+//! Names of components, and where references lead in v3.
+
+use super::{Notes, concat};
+use crate::document::{Boxed, Map, Texts};
+use crate::v2;
+use kubeshape_schema::{Bump, Code, order, reference};
+use std::borrow::Cow;
+
+/// The media type of bodies that do not say theirs.
+pub(super) const BODY: Texts<'static> = &["application/json"];
+/// The media type of responses that do not say theirs.
+pub(super) const RESPONSE: Texts<'static> = &["*/*"];
+
+/// The names of one section that v3 does not allow, and what stands in their place.
+#[derive(Default)]
+pub(super) struct Renames<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Renames<'a> {
+    /// Finds new names for those that hold other characters than letters, digits, `.`, `-` and `_`. `names`
+    /// are in order, each with its place.
+    pub(super) fn of(
+        names: impl Iterator<Item = (&'a str, u32)> + Clone,
+        arena: &'a Bump,
+        notes: &mut Notes<'a>,
+    ) -> Self {
+        let mut out = Vec::new();
+        for (name, at) in names.clone().filter(|(name, _)| !is_component_name(name)) {
+            let plain: String =
+                name.chars().map(|c| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '_' }).collect();
+            let plain = if plain.is_empty() { "_".to_owned() } else { plain };
+            let taken = |candidate: &str| {
+                names.clone().any(|(name, _)| name == candidate) || out.iter().any(|(_, new)| *new == candidate)
+            };
+            let mut candidate = plain.clone();
+            let mut n = 2;
+            while taken(&candidate) {
+                candidate = format!("{plain}_{n}");
+                n += 1;
+            }
+            notes.add(Code::V3ComponentName, at, format!("{name:?} becomes {candidate:?}"));
+            out.push((name, &*arena.alloc_str(&candidate)));
+        }
+        out.sort_unstable();
+        Renames(out)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&'a str> {
+        let at = self.0.binary_search_by(|(old, _)| (*old).cmp(name)).ok()?;
+        Some(self.0[at].1)
+    }
+
+    /// The name under which something stands in v3.
+    pub(super) fn name(&self, name: &'a str) -> &'a str {
+        self.get(name).unwrap_or(name)
+    }
+}
+
+fn is_component_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
+}
+
+/// The names of all sections.
+#[derive(Default)]
+pub(super) struct Names<'a> {
+    pub(super) schemas: Renames<'a>,
+    pub(super) parameters: Renames<'a>,
+    pub(super) responses: Renames<'a>,
+    pub(super) security: Renames<'a>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(document: &v2::Document<'a>, arena: &'a Bump, notes: &mut Notes<'a>) -> Self {
+        fn entries<'a, T>(map: Map<'a, T>) -> impl Iterator<Item = (&'a str, u32)> + Clone {
+            map.entries.iter().map(|entry| (entry.name, entry.at))
+        }
+        let definitions = document.definitions.iter().map(|property| (property.name, property.at));
+        Names {
+            schemas: Renames::of(definitions, arena, notes),
+            parameters: Renames::of(entries(document.parameters), arena, notes),
+            responses: Renames::of(entries(document.responses), arena, notes),
+            security: Renames::of(entries(document.security_definitions), arena, notes),
+        }
+    }
+}
+
+/// The name behind `section` in a reference, and the rest of the reference behind the name.
+pub(super) fn split<'r>(reference: &'r str, section: &str) -> Option<(Cow<'r, str>, &'r str)> {
+    let tail = reference.strip_prefix("#/")?.strip_prefix(section)?.strip_prefix('/')?;
+    let end = tail.find('/').unwrap_or(tail.len());
+    Some((unescape(&tail[..end]), &tail[end..]))
+}
+
+/// A token of a JSON pointer in a URL.
+fn unescape(token: &str) -> Cow<'_, str> {
+    if !token.contains(['%', '~']) {
+        return Cow::Borrowed(token);
+    }
+    let mut bytes = Vec::with_capacity(token.len());
+    let mut rest = token.as_bytes();
+    while let [byte, after @ ..] = rest {
+        let hex = |at: usize| after.get(at).and_then(|b| char::from(*b).to_digit(16));
+        if let (b'%', Some(high), Some(low)) = (byte, hex(0), hex(1)) {
+            bytes.push((high * 16 + low) as u8);
+            rest = &after[2..];
+        } else {
+            bytes.push(*byte);
+            rest = after;
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).replace("~1", "/").replace("~0", "~"))
+}
+
+/// A reference into `section` of the components.
+pub(super) fn component<'a>(
+    reference: &'a str,
+    section: &str,
+    in_components: &str,
+    renames: &Renames<'a>,
+    arena: &'a Bump,
+) -> Option<&'a str> {
+    if renames.is_empty() {
+        let tail = reference.strip_prefix("#/")?.strip_prefix(section)?.strip_prefix('/')?;
+        return Some(concat(arena, &["#/components/", in_components, "/", tail]));
+    }
+    let (name, rest) = split(reference, section)?;
+    if let Some(new) = renames.get(&name) {
+        return Some(concat(arena, &["#/components/", in_components, "/", new, rest]));
+    }
+    let tail = reference.strip_prefix("#/")?.strip_prefix(section)?;
+    Some(concat(arena, &["#/components/", in_components, tail]))
+}
+
+/// A reference to a schema that stands in a response or a body, which lie one level deeper in v3.
+pub(super) fn into_content<'a>(
+    pointer: &'a str,
+    document: &v2::Document<'a>,
+    names: &Names<'a>,
+    arena: &'a Bump,
+) -> Option<&'a str> {
+    let produces = if document.produces.is_empty() { RESPONSE } else { document.produces };
+    let deeper = |before: &str, media_types: Texts<'_>, rest: &str| {
+        let media_type = media_types.iter().min_by(|a, b| order::utf16(a, b))?;
+        let media_type = media_type.replace('~', "~0").replace('/', "~1");
+        let text = format!("{before}/content/{media_type}/schema{rest}");
+        Some(&*arena.alloc_str(&reference::normalize(&text).ok()?))
+    };
+    if let Some((name, rest)) = split(pointer, "responses") {
+        let rest = rest.strip_prefix("/schema")?;
+        document.responses.get(&name)?.schema?;
+        let before = component(pointer, "responses", "responses", &names.responses, arena)?;
+        let before = before.strip_suffix(rest)?.strip_suffix("/schema")?;
+        return deeper(before, produces, rest);
+    }
+    let (path, rest) = split(pointer, "paths")?;
+    let item = document.paths?.items.get(&path)?;
+    let at = pointer.len() - rest.len();
+    let mut tokens = rest.get(1..)?.splitn(4, '/');
+    let (method, kind, which, rest) = (tokens.next()?, tokens.next()?, tokens.next()?, tokens.next()?);
+    let rest = rest.strip_prefix("schema").filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+    let operation = operation(item, method)?;
+    match kind {
+        "responses" => {
+            let media_types = operation.produces.filter(|list| !list.is_empty()).unwrap_or(produces);
+            deeper(&format!("{}/{method}/responses/{which}", &pointer[..at]), media_types, rest)
+        }
+        "parameters" => {
+            let parameter = operation.parameters.get(which.parse::<usize>().ok()?)?;
+            let consumes = if document.consumes.is_empty() { BODY } else { document.consumes };
+            let media_types = operation.consumes.filter(|list| !list.is_empty()).unwrap_or(consumes);
+            (parameter.location == "body")
+                .then(|| deeper(&format!("{}/{method}/requestBody", &pointer[..at]), media_types, rest))?
+        }
+        _ => None,
+    }
+}
+
+fn operation<'a>(item: &v2::PathItem<'a>, method: &str) -> Boxed<'a, v2::Operation<'a>> {
+    match method {
+        "get" => item.get,
+        "put" => item.put,
+        "post" => item.post,
+        "delete" => item.delete,
+        "options" => item.options,
+        "head" => item.head,
+        "patch" => item.patch,
+        _ => None,
+    }
+}

@@ -1,0 +1,291 @@
+//! Parameters outside of bodies, headers, and the types of both.
+
+use super::faithful::{Converter, Shared};
+use super::names;
+use crate::document::{Boxed, Entry, Extensions, Map, Reference};
+use crate::{v2, v3};
+use kubeshape_schema::{Code, Extra, Flags, Items, Json, Schema, Type};
+
+type Components<'a> = (Map<'a, Boxed<'a, v3::Parameter<'a>>>, Map<'a, Boxed<'a, v3::RequestBody<'a>>>);
+
+/// How a parameter is written, as v3 says it.
+#[derive(Default)]
+pub(super) struct Style {
+    pub(super) style: &'static str,
+    pub(super) explode: Option<bool>,
+}
+
+impl<'a> Converter<'a, '_> {
+    /// Converts the parameters of the whole document.
+    pub(super) fn shared_parameters(&mut self) {
+        let parameters = self.document.parameters;
+        self.shared = Vec::with_capacity(parameters.entries.len());
+        for entry in parameters {
+            let parameter = &entry.value;
+            let in_body = matches!(parameter.location, "body" | "formData");
+            let shared = Shared {
+                parameter: (!in_body).then(|| self.parameter(parameter)),
+                body: None,
+                is_inlined: is_hashed(entry.name, parameter.name),
+                is_used: false,
+            };
+            self.shared.push(shared);
+        }
+    }
+
+    /// What remains of them as components: parameters that operations refer to, and all that nobody uses.
+    pub(super) fn shared_components(&mut self) -> Components<'a> {
+        let (mut parameters, mut bodies) = (Vec::new(), Vec::new());
+        for (i, entry) in self.document.parameters.iter().enumerate() {
+            let name = self.names.parameters.name(entry.name);
+            let Shared { parameter, is_inlined, is_used, .. } = self.shared[i];
+            match parameter {
+                Some(_) if is_inlined && is_used => {}
+                Some(parameter) => {
+                    parameters.push(Entry { name, at: entry.at, value: Some(&*self.arena.alloc(parameter)) });
+                }
+                None if is_used => {}
+                None => {
+                    let body = self.unused_body(&entry.value);
+                    bodies.push(Entry { name, at: entry.at, value: Some(body) });
+                }
+            }
+        }
+        (self.map(parameters), self.map(bodies))
+    }
+
+    /// The parameter of the whole document that a reference leads to.
+    pub(super) fn resolve(&self, reference: Reference<'a>) -> Option<usize> {
+        let (name, rest) = names::split(reference.text, "parameters")?;
+        let entries = self.document.parameters.entries;
+        let at = entries.binary_search_by(|entry| kubeshape_schema::order::utf16(entry.name, &name)).ok()?;
+        rest.is_empty().then_some(at)
+    }
+
+    /// A reference to a parameter of the whole document, or a copy of it where Kubernetes' v3 has one.
+    pub(super) fn referring(&mut self, p: &v2::Parameter<'a>, target: Option<usize>) -> v3::Parameter<'a> {
+        if (v2::Parameter { reference: Reference::default(), at: 0, ..*p }) != v2::Parameter::default() {
+            self.notes.add(Code::V3RefSiblings, p.at, p.reference.text);
+        }
+        if let Some(shared) = target.map(|target| &mut self.shared[target]) {
+            shared.is_used = true;
+            if let Some(parameter) = shared.parameter.filter(|_| shared.is_inlined) {
+                return parameter;
+            }
+        } else {
+            let external = !p.reference.text.starts_with('#');
+            self.notes.add(
+                if external { Code::V3ExternalReference } else { Code::V3Reference },
+                p.at,
+                p.reference.text,
+            );
+        }
+        let text =
+            names::component(p.reference.text, "parameters", "parameters", &self.names.parameters, self.arena);
+        let reference = Reference { text: text.unwrap_or(p.reference.text), ..p.reference };
+        v3::Parameter { reference, at: p.at, ..v3::Parameter::default() }
+    }
+
+    /// A parameter that is no reference and not in the body.
+    pub(super) fn parameter(&mut self, p: &v2::Parameter<'a>) -> v3::Parameter<'a> {
+        if !p.reference.text.is_empty() {
+            let target = self.resolve(p.reference);
+            // Only among the shared ones themselves, of which not all are known yet.
+            return self.referring(p, target.filter(|target| *target < self.shared.len()));
+        }
+        let Keywords { extensions, nullable, example } = self.keywords(p.extensions);
+        let schema = match p.schema {
+            Some(schema) => self.boxed(schema),
+            None => {
+                let mut schema = self.simple(&p.simple, p.at);
+                schema.flags.set(Flags::NULLABLE, nullable || schema.flags.any(Flags::NULLABLE));
+                schema.subtree = schema.subtree.with(schema.flags);
+                self.arena.alloc(schema)
+            }
+        };
+        let Style { style, explode } = self.style(&p.simple, p.location, p.at);
+        v3::Parameter {
+            name: p.name,
+            location: p.location,
+            description: p.description,
+            required: p.required,
+            allow_empty_value: p.allow_empty_value,
+            style,
+            explode,
+            schema: Some(schema),
+            example: p.simple.example.or(example),
+            extensions,
+            at: p.at,
+            ..v3::Parameter::default()
+        }
+    }
+
+    /// A header of a response.
+    pub(super) fn header(&mut self, h: &v2::Header<'a>) -> v3::Header<'a> {
+        let Keywords { extensions, nullable, example } = self.keywords(h.extensions);
+        let mut schema = self.simple(&h.simple, h.at);
+        schema.flags.set(Flags::NULLABLE, nullable || schema.flags.any(Flags::NULLABLE));
+        schema.subtree = schema.subtree.with(schema.flags);
+        // The style of headers is the only one they can have.
+        self.style(&h.simple, "header", h.at);
+        v3::Header {
+            description: h.description,
+            schema: Some(self.arena.alloc(schema)),
+            example: h.simple.example.or(example),
+            extensions,
+            at: h.at,
+            ..v3::Header::default()
+        }
+    }
+
+    /// How the items of a list are put together.
+    pub(super) fn style(&mut self, simple: &v2::Simple<'a>, location: &str, at: u32) -> Style {
+        if simple.ty != "array" {
+            if !simple.collection_format.is_empty() {
+                self.notes.add(Code::V3Dropped, at, "collectionFormat of a value that is no list");
+            }
+            return Style::default();
+        }
+        let in_query = matches!(location, "query" | "formData");
+        match (simple.collection_format, in_query) {
+            ("" | "csv", true) => Style { style: "form", explode: Some(false) },
+            ("multi", true) => Style { style: "", explode: Some(true) },
+            ("ssv", true) => Style { style: "spaceDelimited", explode: None },
+            ("pipes", true) => Style { style: "pipeDelimited", explode: None },
+            ("" | "csv", false) => Style { style: "simple", explode: None },
+            (other, in_query) => {
+                self.notes.add(Code::V3CollectionFormat, at, other);
+                if in_query {
+                    Style { style: "form", explode: Some(false) }
+                } else {
+                    Style { style: "simple", explode: None }
+                }
+            }
+        }
+    }
+
+    /// The schema that says what a simple one says.
+    pub(super) fn simple(&mut self, simple: &v2::Simple<'a>, at: u32) -> Schema<'a> {
+        let arena = self.arena;
+        let (mut ty, mut format, mut other_type) = (Type::from_name(simple.ty), simple.format, "");
+        if ty == Type::Other {
+            if simple.ty == "file" {
+                (ty, format) = (Type::String, "binary");
+            } else {
+                other_type = simple.ty;
+            }
+        }
+        let extra = Extra {
+            maximum: simple.maximum,
+            minimum: simple.minimum,
+            multiple_of: simple.multiple_of,
+            max_length: simple.max_length,
+            min_length: simple.min_length,
+            max_items: simple.max_items,
+            min_items: simple.min_items,
+            pattern: simple.pattern,
+            other_type,
+            ..Extra::default()
+        };
+        let mut out = Schema {
+            ty,
+            format,
+            enumeration: simple.enumeration,
+            default: simple.default.map(|value| &*arena.alloc(value)),
+            extra: (extra != Extra::default()).then(|| &*arena.alloc(extra)),
+            at,
+            ..Schema::default()
+        };
+        for (flag, on) in [
+            (Flags::EXCLUSIVE_MAXIMUM, simple.exclusive_maximum),
+            (Flags::EXCLUSIVE_MINIMUM, simple.exclusive_minimum),
+            (Flags::UNIQUE_ITEMS, simple.unique_items),
+            (Flags::NULLABLE, simple.nullable),
+            (Flags::DEFAULT, simple.default.is_some()),
+            (Flags::FORMAT, !format.is_empty()),
+            (Flags::PATTERN, !simple.pattern.is_empty()),
+            (Flags::OTHER_TYPE, ty == Type::Other),
+        ] {
+            out.flags.set(flag, on);
+        }
+        out.subtree = out.flags;
+        let items = match simple.items {
+            Some(items) => Some(self.items(items)),
+            // v3 asks for them.
+            None => (ty == Type::Array).then(Schema::default),
+        };
+        if let Some(items) = items {
+            out.subtree = out.subtree.with(items.subtree);
+            out.items = Some(Items::One(arena.alloc(items)));
+        }
+        out
+    }
+
+    fn items(&mut self, items: &v2::Items<'a>) -> Schema<'a> {
+        if !items.reference.text.is_empty() {
+            let reference =
+                Schema { reference: items.reference.text, flags: Flags::REF, subtree: Flags::REF, ..Schema::default() };
+            return self.schema(&Schema { at: items.at, ..reference });
+        }
+        if !matches!(items.simple.collection_format, "" | "csv") {
+            self.notes.add(Code::V3CollectionFormat, items.at, items.simple.collection_format);
+        }
+        let Keywords { extensions, nullable, example } = self.keywords(items.extensions);
+        let mut schema = self.simple(&items.simple, items.at);
+        let example = items.simple.example.or(example);
+        self.describe(&mut schema, "", extensions, nullable, example);
+        schema
+    }
+
+    /// Gives a schema what stands beside the type of a simple one.
+    pub(super) fn describe(
+        &self,
+        schema: &mut Schema<'a>,
+        description: &'a str,
+        extensions: Extensions<'a>,
+        nullable: bool,
+        example: Option<Json<'a>>,
+    ) {
+        schema.description = description;
+        schema.flags.set(Flags::NULLABLE, nullable || schema.flags.any(Flags::NULLABLE));
+        schema.subtree = schema.subtree.with(schema.flags);
+        if !extensions.is_empty() || example.is_some() {
+            let example = example.map(|example| &*self.arena.alloc(example));
+            schema.extra = Some(self.arena.alloc(Extra { extensions, example, ..*schema.extra() }));
+        }
+    }
+
+    /// Extensions of parameters, headers and items that are keywords of v3, apart from the others.
+    pub(super) fn keywords(&self, extensions: Extensions<'a>) -> Keywords<'a> {
+        let mut out = Keywords { extensions, nullable: false, example: None };
+        if !extensions.iter().any(|(key, _)| matches!(*key, "x-nullable" | "x-example")) {
+            return out;
+        }
+        let mut kept = Vec::with_capacity(extensions.len());
+        for (key, value) in extensions {
+            match (*key, value) {
+                ("x-nullable", Json::Bool(on)) => out.nullable = *on,
+                ("x-example", value) if *value != Json::Null => out.example = Some(*value),
+                _ => kept.push((*key, *value)),
+            }
+        }
+        out.extensions = self.arena.alloc_slice_copy(&kept);
+        out
+    }
+}
+
+/// What [`Converter::keywords`] finds.
+pub(super) struct Keywords<'a> {
+    pub(super) extensions: Extensions<'a>,
+    pub(super) nullable: bool,
+    pub(super) example: Option<Json<'a>>,
+}
+
+/// Whether a shared parameter was made by Kubernetes' builder of v2 documents, which moves repeated ones
+/// there under their name and a hash; its v3 documents repeat them.
+fn is_hashed(key: &str, name: &str) -> bool {
+    let hash = key.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+    hash.is_some_and(|hash| {
+        hash.len() == 8 && hash.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    })
+}
