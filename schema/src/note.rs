@@ -117,7 +117,34 @@ codes! {
     V3DefaultsRestored = 2118, Approximated, "Defaults are restored that the OpenAPI v2 document of a server leaves out.";
 
     // 22xx: what becomes of OpenAPI v3 documents in v2
-
+    DownServers = 2201, Dropped, "OpenAPI v2 has one server for the whole document, without variables and description.";
+    DownJunctor = 2202, Widened, "OpenAPI v2 has no oneOf, anyOf and not.";
+    DownJunctorSingle = 2203, Renamed, "A oneOf or anyOf of one schema stands as allOf in OpenAPI v2.";
+    DownExtension = 2204, Renamed, "A member that OpenAPI v2 lacks stands as an extension of its name.";
+    DownKeyword = 2205, Dropped, "OpenAPI v2 has no such member.";
+    DownDiscriminator = 2206, Dropped, "OpenAPI v2 has no mapping of a discriminator, and a discriminator only beside its required property.";
+    DownPolymorphic = 2207, Narrowed, "OpenAPI v2 publishes a Kubernetes type of strings and numbers as a string.";
+    DownCookie = 2208, Dropped, "OpenAPI v2 has no parameters in cookies.";
+    DownSimple = 2209, Widened, "A parameter or header of OpenAPI v2 has a simple type, not a schema.";
+    DownText = 2210, Approximated, "A parameter of OpenAPI v2 that is no simple value stands as a string.";
+    DownStyle = 2211, Approximated, "OpenAPI v2 knows few ways to write a parameter.";
+    DownExample = 2212, Dropped, "OpenAPI v2 has no example in this place, or only one.";
+    DownMediaTypes = 2213, Widened, "OpenAPI v2 has one schema for all media types of a body.";
+    DownMediaTypesShared = 2214, Approximated, "OpenAPI v2 lists the media types of all responses of an operation together.";
+    DownEncoding = 2215, Dropped, "OpenAPI v2 does not say how the parts of a body are encoded.";
+    DownForm = 2216, Approximated, "The schema of a form stands as parameters in OpenAPI v2.";
+    DownCallback = 2217, Dropped, "OpenAPI v2 has no callbacks.";
+    DownLink = 2218, Dropped, "OpenAPI v2 has no links.";
+    DownPathMember = 2219, Dropped, "A path of OpenAPI v2 has no summary, no description and no trace operation.";
+    DownRange = 2220, Approximated, "OpenAPI v2 has no responses for ranges of codes.";
+    DownSecurity = 2221, Approximated, "A security scheme that OpenAPI v2 does not know stands as a key in a header.";
+    DownSecurityDropped = 2222, Dropped, "A security scheme of OpenAPI v2 has one flow of OAuth, and no scheme of other kinds.";
+    DownComponent = 2223, Dropped, "OpenAPI v2 does not share objects of this kind.";
+    DownInlined = 2224, Approximated, "What OpenAPI v2 cannot refer to stands in place of the reference.";
+    DownRenamed = 2225, Renamed, "A shared request body has another name in OpenAPI v2.";
+    DownReference = 2226, Approximated, "A reference leads to a place that OpenAPI v2 does not have.";
+    DownObjectExtension = 2227, Dropped, "An extension stands in an object that OpenAPI v2 does not have.";
+    DownRestore = 2228, Error, "An entry of kept losses cannot be read.";
     // 3xxx: schemas that are not used
     NotConvertible = 3001, Warning, "The schema uses a keyword that a structural schema cannot have; the version is published without schema.";
     NotStructural = 3002, Warning, "The schema is not structural; the version is published without schema.";

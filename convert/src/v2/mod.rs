@@ -1,6 +1,7 @@
 //! OpenAPI v2: documents ([`Document`]), what becomes of structural schemas, and laying documents onto each other.
 
 pub mod from_structural;
+pub mod from_v3;
 pub mod merge;
 mod model;
 

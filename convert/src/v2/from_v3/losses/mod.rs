@@ -1,0 +1,131 @@
+//! Keeping what a conversion loses in its result, and restoring the original from there.
+//!
+//! An entry stands as extension `x-kubeshape-loss` in the object of which something was lost: the document, a
+//! path item, an operation, a parameter, a response, a header, a security scheme or a schema. Its form is
+//!
+//! ```json
+//! {"was": {"/oneOf": [{"type": "string"}, {"type": "integer"}]}, "new": ["/format"]}
+//! ```
+//!
+//! `was` holds values of the original by their place in the object's OpenAPI v3 form, a JSON pointer; `new` the
+//! places where the plain way back puts something that the original did not have. An object without entry is
+//! what the plain way back gives; that way undoes the table of [`from_v3`](super) and nothing more.
+//!
+//! Forms and bodies are parts of their operation. An entry of a body parameter is about the request body; where
+//! it is a form, the operation's entry says what its parameters do not.
+
+mod attach;
+mod back;
+mod back_document;
+mod json;
+mod patch;
+
+pub use json::Scratch;
+
+use crate::{v2, v3};
+use attach::{Attach, Step};
+use back::Back;
+use kubeshape_schema::print::Style;
+use kubeshape_schema::{Bump, Code, Converted, Note, Profile};
+
+/// The name of the extension that holds what was lost.
+pub const LOSS: &str = "x-kubeshape-loss";
+
+/// The result of a conversion with entries for what its source had.
+///
+/// # Errors
+/// A printed document is too large to be read.
+pub(super) fn keep<'a>(
+    source: &v3::Document<'a>,
+    result: &v2::Document<'a>,
+    profile: Profile,
+    arena: &'a Bump,
+) -> Result<v2::Document<'a>, kubeshape_yaml::Error> {
+    let values = Bump::new();
+    let (mut from, mut to) = (Scratch::default(), Scratch::default());
+    source.print(&mut from.text, Profile::Faithful);
+    result.print(&mut to.text, Style::V2, profile);
+    let (Some(original), Some(root)) = (from.read()?, to.read()?) else { return Ok(*result) };
+    let original = json::from_node(original, &values);
+    let root = json::from_node(root, &values);
+    let mut back = Back { arena: &values, keeps: true, root, failed: false };
+    let pair = back.document(Some(&original));
+    let step = Step { before: Some(&root), after: Some(&pair.v2) };
+    Ok(Attach { arena }.document(result, step))
+}
+
+/// The original of a document that was converted with [`keep_losses`](super::Options::keep_losses). It prints
+/// as the original did, with [`Profile::Faithful`].
+///
+/// The document may have been printed and read in between. Its places are those of the text in `scratch`. The
+/// value is none if an entry was changed so that it is no entry any more, or if what it gives is no document;
+/// the notes say so.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::v2::from_v3::{Options, Scratch, convert, restore};
+/// use kubeshape_convert::v3;
+/// use kubeshape_schema::{Bump, Profile};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"openapi":"3.0.3","info":{"title":"a"},"components":{"schemas":{"A":{"not":{"type":"string"}}}}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let document = v3::read(tape.document(source).root().unwrap(), &arena, Profile::Faithful).value.unwrap();
+/// let options = Options { keep_losses: true, ..Options::default() };
+/// let converted = convert(&document, &arena, &options).value.unwrap();
+///
+/// let mut scratch = Scratch::default();
+/// let restored = restore(&converted, &mut scratch, &arena).value.unwrap();
+/// let mut out = Vec::new();
+/// restored.print(&mut out, Profile::Faithful);
+/// assert_eq!(String::from_utf8_lossy(&out), source);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn restore<'a>(
+    document: &v2::Document<'_>,
+    scratch: &'a mut Scratch,
+    arena: &'a Bump,
+) -> Converted<'a, Option<v3::Document<'a>>> {
+    match original(document, scratch) {
+        Ok(()) => {}
+        Err(reason) => {
+            return Converted { value: None, notes: vec![Note::new(Code::DownRestore, document.at, reason)] };
+        }
+    }
+    match scratch.read() {
+        Ok(Some(root)) => v3::read(root, arena, Profile::Faithful),
+        Ok(None) => Converted { value: None, notes: Vec::new() },
+        Err(error) => {
+            let note = Note::new(Code::DownRestore, document.at, error.to_string());
+            Converted { value: None, notes: vec![note] }
+        }
+    }
+}
+
+/// Prints the original into `scratch`.
+fn original(document: &v2::Document<'_>, scratch: &mut Scratch) -> Result<(), String> {
+    let values = Bump::new();
+    let mut printed = Scratch::default();
+    document.print(&mut printed.text, Style::V2, Profile::Faithful);
+    let root = printed.read().map_err(|error| error.to_string())?.ok_or("the document is empty")?;
+    let root = json::from_node(root, &values);
+    let mut back = Back { arena: &values, keeps: false, root, failed: false };
+    let pair = back.document(None);
+    if back.failed {
+        return Err(format!("{LOSS} is not as it was written"));
+    }
+    scratch.text.clear();
+    pair.v3.print(&mut scratch.text, kubeshape_schema::escape::Escape::Plain);
+    Ok(())
+}
+
+/// Whether a document carries entries of losses, so that [`restore`] gives its original.
+pub fn has_losses(document: &v2::Document<'_>) -> bool {
+    let mut printed = Vec::new();
+    document.print(&mut printed, Style::V2, Profile::Faithful);
+    // Only a key is followed by a colon; quotes within texts are escaped.
+    let key = format!("\"{LOSS}\":");
+    printed.windows(key.len()).any(|window| window == key.as_bytes())
+}

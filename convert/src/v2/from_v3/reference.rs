@@ -1,0 +1,126 @@
+//! References: their new text, and what they lead to.
+
+use super::Converter;
+use crate::document::{Boxed, Map};
+use kubeshape_schema::{Code, Schema, order};
+use std::borrow::Cow;
+
+/// How many references in a row are followed; more are taken for a circle.
+const MAX_CHAIN: usize = 64;
+
+/// Sections of components that OpenAPI v2 has too.
+const SECTIONS: [(&str, &str); 4] = [
+    ("#/components/schemas/", "#/definitions/"),
+    ("#/components/parameters/", "#/parameters/"),
+    ("#/components/responses/", "#/responses/"),
+    ("#/components/securitySchemes/", "#/securityDefinitions/"),
+];
+
+impl<'a> Converter<'a> {
+    /// The text of a reference in OpenAPI v2.
+    pub(super) fn reference(&mut self, text: &'a str, at: u32) -> &'a str {
+        for (v3, v2) in SECTIONS {
+            if let Some(rest) = text.strip_prefix(v3) {
+                if rest.contains('/') && v2 != "#/definitions/" {
+                    self.lose(Code::DownReference, at, text);
+                }
+                return self.concat(v2, rest);
+            }
+        }
+        // The whole document and its definitions' insides keep their places, all else does not.
+        if text != "#" && !text.is_empty() {
+            self.lose(Code::DownReference, at, text);
+        }
+        text
+    }
+
+    pub(super) fn concat(&self, a: &str, b: &str) -> &'a str {
+        let mut out = bumpalo::collections::String::with_capacity_in(a.len() + b.len(), self.arena);
+        out.push_str(a);
+        out.push_str(b);
+        out.into_bump_str()
+    }
+
+    /// The shared schema of that name.
+    fn definition(&self, name: &str) -> Option<&'a Schema<'a>> {
+        let schemas = self.components.schemas;
+        let at = schemas.binary_search_by(|property| order::utf16(property.name, name)).ok()?;
+        Some(&schemas[at].schema)
+    }
+
+    /// The schema that a schema stands for: behind references, and behind `allOf` of a single one. A
+    /// description and a default that stand beside the reference count.
+    ///
+    /// None if a reference leads nowhere.
+    pub(super) fn resolve_schema(&self, schema: &Schema<'a>) -> Option<Schema<'a>> {
+        let mut current = *schema;
+        for _ in 0..MAX_CHAIN {
+            let reference = match (current.reference, super::schema::wrapped(&current)) {
+                ("", None) => return Some(current),
+                ("", Some(reference)) | (reference, _) => reference,
+            };
+            let name = component(reference, "schemas")?;
+            let mut next = *self.definition(&name)?;
+            if !current.description.is_empty() {
+                next.description = current.description;
+            }
+            next.default = current.default.or(next.default);
+            current = next;
+        }
+        None
+    }
+}
+
+/// The name in a reference to a shared object of this section.
+pub(super) fn component<'t>(reference: &'t str, section: &str) -> Option<Cow<'t, str>> {
+    let name = reference.strip_prefix("#/components/")?.strip_prefix(section)?.strip_prefix('/')?;
+    if name.contains('/') {
+        return None;
+    }
+    Some(unescape(name))
+}
+
+/// A segment of a reference without its escapes.
+fn unescape(segment: &str) -> Cow<'_, str> {
+    if !segment.contains(['%', '~']) {
+        return Cow::Borrowed(segment);
+    }
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let hex = |b: &u8| char::from(*b).to_digit(16);
+        match (first, tail) {
+            (b'%', [high, low, after @ ..]) if hex(high).is_some() && hex(low).is_some() => {
+                bytes.push((hex(high).unwrap_or(0) * 16 + hex(low).unwrap_or(0)) as u8);
+                rest = after;
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).replace("~1", "/").replace("~0", "~"))
+}
+
+/// What a chain of references among shared objects leads to, and the name it has there.
+///
+/// None if it leads nowhere.
+pub(super) fn follow<'a, T>(
+    map: Map<'a, Boxed<'a, T>>,
+    section: &str,
+    reference: &str,
+    next: impl Fn(&T) -> &'a str,
+) -> Option<(&'a str, &'a T)> {
+    let mut name = component(reference, section)?;
+    for _ in 0..MAX_CHAIN {
+        let at = map.entries.binary_search_by(|entry| order::utf16(entry.name, &name)).ok()?;
+        let entry = &map.entries[at];
+        let object = entry.value?;
+        match next(object) {
+            "" => return Some((entry.name, object)),
+            reference => name = component(reference, section)?,
+        }
+    }
+    None
+}

@@ -1,0 +1,257 @@
+//! Schemas.
+
+use super::Converter;
+use crate::document::{Extensions, map_schema};
+use kubeshape_schema::read::is_extension;
+use kubeshape_schema::{Additional, Code, Extra, Flags, Json, Schema, Type, order};
+
+/// The definition that Kubernetes publishes as a string in OpenAPI v2.
+const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
+
+/// Members of schemas for which extensions stand in OpenAPI v2.
+const AS_EXTENSIONS: [(&str, &str); 2] = [("writeOnly", "x-writeOnly"), ("deprecated", "x-deprecated")];
+
+impl<'a> Converter<'a> {
+    /// A shared schema.
+    pub(super) fn definition_schema(&mut self, name: &str, schema: &Schema<'a>) -> Schema<'a> {
+        let branches = schema.extra().one_of;
+        if name == QUANTITY && schema.ty == Type::Absent && are_types(branches, &[Type::String, Type::Number]) {
+            self.lose(Code::DownPolymorphic, schema.at, "oneOf");
+            let mut string = *schema;
+            string.ty = Type::String;
+            self.set_extra(&mut string, |extra| extra.one_of = &[]);
+            return self.schema(&string);
+        }
+        self.schema(schema)
+    }
+
+    /// A schema in its place in the arena.
+    pub(super) fn schema_in_arena(&mut self, schema: &'a Schema<'a>) -> &'a Schema<'a> {
+        self.arena.alloc(self.schema(schema))
+    }
+
+    /// A schema in OpenAPI v2. It accepts what the source accepts.
+    pub(super) fn schema(&mut self, schema: &Schema<'a>) -> Schema<'a> {
+        let mut out = *schema;
+        if out.flags.any(Flags::JUNCTOR) {
+            self.junctors(&mut out);
+        }
+        if out.flags.any(Flags::NULLABLE) {
+            self.nullable(&mut out);
+        }
+        if self.is_kube() {
+            self.required_of_kube(&mut out);
+        }
+        if let Some(extra) = out.extra
+            && !extra.extensions.is_empty()
+        {
+            self.members(&mut out, extra.extensions);
+        }
+        if !out.reference.is_empty() {
+            out.reference = self.reference(out.reference, out.at);
+        }
+        let arena = self.arena;
+        if has_inner(&out) { map_schema(&out, arena, &mut |_, inner| self.schema(inner)) } else { out }
+    }
+
+    fn set_extra(&self, schema: &mut Schema<'a>, change: impl FnOnce(&mut Extra<'a>)) {
+        let mut extra = *schema.extra();
+        change(&mut extra);
+        let junctors =
+            !(extra.all_of.is_empty() && extra.one_of.is_empty() && extra.any_of.is_empty()) || extra.not.is_some();
+        schema.flags.set(Flags::JUNCTOR, junctors);
+        schema.extra = (extra != Extra::default()).then(|| &*self.arena.alloc(extra));
+    }
+
+    fn junctors(&mut self, out: &mut Schema<'a>) {
+        let extra = out.extra();
+        if out.format == "int-or-string"
+            && out.ty == Type::Absent
+            && are_types(extra.one_of, &[Type::Integer, Type::String])
+        {
+            self.lose(Code::DownPolymorphic, out.at, "oneOf");
+            out.ty = Type::String;
+            self.set_extra(out, |extra| extra.one_of = &[]);
+        }
+        let extra = out.extra();
+        // One alternative says what allOf says.
+        let singles: Vec<Schema<'a>> = [extra.one_of, extra.any_of]
+            .into_iter()
+            .filter(|branches| branches.len() == 1)
+            .flatten()
+            .copied()
+            .collect();
+        let (one, any) = (extra.one_of.len(), extra.any_of.len());
+        self.lose_members(Code::DownJunctorSingle, out.at, &[("oneOf", one == 1), ("anyOf", any == 1)]);
+        self.lose_members(
+            Code::DownJunctor,
+            out.at,
+            &[("oneOf", one > 1), ("anyOf", any > 1), ("not", extra.not.is_some())],
+        );
+        if one + any > 0 || extra.not.is_some() {
+            let all_of: Vec<Schema<'a>> = extra.all_of.iter().copied().chain(singles).collect();
+            let all_of = self.slice(&all_of);
+            self.set_extra(out, |extra| {
+                extra.all_of = all_of;
+                extra.one_of = &[];
+                extra.any_of = &[];
+                extra.not = None;
+            });
+        }
+        if let Some(reference) = wrapped(out) {
+            out.reference = reference;
+            out.flags = out.flags.with(Flags::REF).with(Flags::NOT_STRUCTURAL);
+            out.subtree = out.subtree.with(out.flags);
+            self.set_extra(out, |extra| extra.all_of = &[]);
+        }
+    }
+
+    fn nullable(&mut self, out: &mut Schema<'a>) {
+        out.flags = out.flags.without(Flags::NULLABLE);
+        if self.is_kube() {
+            let members = [
+                ("nullable", true),
+                ("type", out.ty != Type::Absent),
+                ("items", out.items.is_some()),
+                ("properties", !out.properties.is_empty()),
+            ];
+            self.lose_members(Code::V2Nullable, out.at, &members);
+            out.ty = Type::Absent;
+            out.items = None;
+            out.properties = &[];
+            self.set_extra(out, |extra| {
+                extra.other_type = "";
+                extra.types = &[];
+            });
+            return;
+        }
+        self.lose(Code::DownExtension, out.at, "nullable");
+        let extensions = self.with_extension(out.extra().extensions, "x-nullable", Json::Bool(true));
+        self.set_extra(out, |extra| extra.extensions = extensions);
+    }
+
+    /// What the API server does not require in OpenAPI v2 (spec: publishing, §1.9).
+    fn required_of_kube(&mut self, out: &mut Schema<'a>) {
+        if out.required.is_empty() {
+            return;
+        }
+        let nullable = |name: &str| out.property(name).is_some_and(|schema| schema.flags.any(Flags::NULLABLE));
+        let (lost, kept): (Vec<&'a str>, Vec<&'a str>) = out.required.iter().copied().partition(|name| nullable(name));
+        if !lost.is_empty() {
+            self.lose(Code::V2RequiredNullable, out.at, lost.join(", "));
+            out.required = self.slice(&kept);
+        }
+        if let Some(Additional::Schema(inner)) = out.additional
+            && inner.flags.any(Flags::NULLABLE)
+            && !out.required.is_empty()
+        {
+            self.lose(Code::V2RequiredMap, out.at, out.required.join(", "));
+            out.required = &[];
+        }
+    }
+
+    /// Members that only OpenAPI v3 has, which stand among the extensions.
+    fn members(&mut self, out: &mut Schema<'a>, members: Extensions<'a>) {
+        let is_v3 = |name: &str| name == "discriminator" || AS_EXTENSIONS.iter().any(|(member, _)| *member == name);
+        if !members.iter().any(|(name, _)| is_v3(name)) {
+            return;
+        }
+        let kept: Vec<(&'a str, Json<'a>)> = members.iter().copied().filter(|(name, _)| !is_v3(name)).collect();
+        let mut extensions = self.slice(&kept);
+        let mut discriminator = out.extra().discriminator;
+        for (name, value) in members.iter().filter(|(name, _)| is_v3(name)) {
+            if *name == "discriminator" {
+                let property = value.get("propertyName").and_then(Json::as_str).unwrap_or_default();
+                let declared = out.property(property).is_some() && out.required.contains(&property);
+                if declared {
+                    discriminator = property;
+                }
+                match value {
+                    Json::Object([_]) if declared => {}
+                    Json::Object(all) if declared => {
+                        let lost: Vec<&str> =
+                            all.iter().map(|(name, _)| *name).filter(|name| *name != "propertyName").collect();
+                        self.lose(Code::DownDiscriminator, out.at, lost.join(", "));
+                    }
+                    _ => self.lose(Code::DownDiscriminator, out.at, "discriminator"),
+                }
+            } else if let Some((_, extension)) = AS_EXTENSIONS.iter().find(|(member, _)| member == name)
+                && !self.is_kube()
+            {
+                self.lose(Code::DownExtension, out.at, *name);
+                extensions = self.with_extension(extensions, extension, *value);
+            } else {
+                self.lose(Code::DownKeyword, out.at, *name);
+            }
+        }
+        self.set_extra(out, |extra| {
+            extra.extensions = extensions;
+            extra.discriminator = discriminator;
+        });
+    }
+
+    /// The extensions and one more, in place of one of that name.
+    pub(super) fn with_extension(
+        &self,
+        extensions: Extensions<'a>,
+        name: &'static str,
+        value: Json<'a>,
+    ) -> Extensions<'a> {
+        let mut all: Vec<(&'a str, Json<'a>)> = extensions.to_vec();
+        match all.binary_search_by(|(other, _)| order::utf16(other, name)) {
+            Ok(at) => all[at].1 = value,
+            Err(at) => all.insert(at, (name, value)),
+        }
+        self.slice(&all)
+    }
+}
+
+/// The reference of a schema that is `allOf` of a single one and says nothing beside but what Kubernetes
+/// writes beside references in OpenAPI v2.
+pub(super) fn wrapped<'a>(schema: &Schema<'a>) -> Option<&'a str> {
+    let extra = schema.extra();
+    let [inner] = extra.all_of else { return None };
+    let bare = Schema { reference: "", at: 0, flags: Flags::NONE, subtree: Flags::NONE, ..*inner };
+    let flags = inner.flags.without(Flags::REF).without(Flags::NOT_STRUCTURAL);
+    if inner.reference.is_empty() || bare != Schema::default() || flags != Flags::NONE {
+        return None;
+    }
+    let beside = Schema {
+        description: "",
+        default: None,
+        extra: None,
+        at: 0,
+        flags: schema.flags.without(Flags::JUNCTOR).without(Flags::DEFAULT),
+        subtree: Flags::NONE,
+        ..*schema
+    };
+    let only_wraps = beside == Schema::default()
+        && Extra { all_of: &[], extensions: &[], ..*extra } == Extra::default()
+        && extra.extensions.iter().all(|(name, _)| is_extension(name));
+    only_wraps.then_some(inner.reference)
+}
+
+/// Whether the branches are schemas of these types, in any order, that say nothing else.
+fn are_types(branches: &[Schema<'_>], types: &[Type]) -> bool {
+    branches.len() == types.len()
+        && types.iter().all(|ty| branches.iter().any(|branch| branch.ty == *ty))
+        && branches.iter().all(|branch| {
+            let rest = Schema { ty: Type::Absent, at: 0, flags: Flags::NONE, subtree: Flags::NONE, ..*branch };
+            rest == Schema::default() && branch.flags == Flags::NONE
+        })
+}
+
+/// Whether there is any schema below this one.
+fn has_inner(schema: &Schema<'_>) -> bool {
+    let plain = |extra: &Extra<'_>| {
+        extra.all_of.is_empty()
+            && extra.pattern_properties.is_empty()
+            && extra.dependencies.is_empty()
+            && extra.additional_items.is_none()
+            && extra.definitions.is_empty()
+    };
+    !(schema.items.is_none()
+        && schema.properties.is_empty()
+        && schema.additional.is_none()
+        && schema.extra.is_none_or(plain))
+}
