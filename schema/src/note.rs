@@ -189,6 +189,21 @@ codes! {
     ProtoText = 7009, Approximated, "The protobuf form holds a number, a boolean or null as a text.";
     ProtoPrecision = 7010, Approximated, "The protobuf form holds a number with the 53 bits of a double.";
     ProtoDuplicate = 7011, Warning, "A key stands twice in one object; the protobuf form holds the first.";
+    // 6xxx: what JSON Schema does not carry
+    JsonSchemaCel = 6001, Widened, "JSON Schema has no CEL rules.";
+    JsonSchemaListMap = 6002, Widened, "JSON Schema does not keep the items of a list apart by keys.";
+    JsonSchemaSet = 6003, Narrowed, "JSON Schema takes 1 and 1.0 for equal items of a set.";
+    JsonSchemaPattern = 6004, Widened, "A regular expression of Go has no equal in JSON Schema and is dropped.";
+    JsonSchemaFormatUnchecked = 6005, Widened, "A format that the server checks is not checked by JSON Schema.";
+    JsonSchemaFormat = 6006, Approximated, "A format means nothing to JSON Schema, or not quite the same.";
+    JsonSchemaOpenApi = 6007, Dropped, "JSON Schema has no externalDocs, discriminator and xml.";
+    JsonSchemaReference = 6008, Widened, "A reference leads to no definition; any value is accepted in its place.";
+    JsonSchemaType = 6009, Widened, "A type that JSON Schema does not have is dropped.";
+    JsonSchemaBound = 6010, Widened, "A bound that JSON Schema does not allow is dropped or loosened.";
+    JsonSchemaIdentifier = 6011, Dropped, "id, $schema and definitions of an inner schema are dropped.";
+    JsonSchemaKeyword = 6012, Dropped, "A keyword that OpenAPI does not know is dropped, because JSON Schema might know it.";
+    JsonSchemaOpen = 6013, Widened, "An object that is composed of several schemas stays open in a strict JSON Schema.";
+    JsonSchemaMetadata = 6014, Widened, "Without a definition of ObjectMeta, metadata is any object.";
 }
 
 impl Code {

@@ -1,1 +1,248 @@
 //! JSON Schema of the kinds of a document or a CustomResourceDefinition.
+//!
+//! [`from_structural`] makes one of a version of a CustomResourceDefinition, [`from_definition`] of a
+//! definition of an OpenAPI document; [`kinds`] lists the definitions that are kinds. The result is
+//! self-contained: what it refers to stands in `$defs` (draft 7: `definitions`) under its own name, and
+//! recursion stays a reference.
+//!
+//! # Rules
+//! The schema accepts every object that the source accepts, and what it cannot say is a note with a code
+//! `KS60xx`. It says what a schema says, not how the server's validation errs (spec: structural, §12.1).
+//!
+//! - **null**: a nullable value is of its type or null. `null` joins the `type`, the `enum` (the server
+//!   refuses null there, against the author's intention) and a lone `anyOf`; beside other branches or a
+//!   reference an `anyOf` of null and the rest goes around. Null where it is not nullable is refused, though
+//!   a server takes it and puts the default in its place or removes the field: what is stored is not what
+//!   was written. In a CustomResourceDefinition a value without type may be null whatever its branches
+//!   say. Times (`…meta.v1.Time`, `MicroTime`) may be null, which is how Go writes the zero time.
+//! - **int-or-string**: `anyOf` of integer and string, as the normal form of structural schemas has it;
+//!   whatever else the schema names as its type does not count. In documents the format `int-or-string`
+//!   is another way to say so. `…api.resource.Quantity` is a string or a number. `RawExtension`, `JSON`
+//!   and `Duration` are what the server publishes: an object, anything, a string.
+//! - **resources**: the root is an object and has `apiVersion` and `kind`, which are the group version and
+//!   the kind, and `metadata` by the definition of `ObjectMeta` if that can be resolved; an embedded resource has
+//!   the same with any `apiVersion` and `kind`. What authors say about these fields is kept beside.
+//! - **unknown fields** are allowed, as in OpenAPI. [`Options::strict`] refuses them exactly where a
+//!   server would remove them: in objects of the spine without `additionalProperties` that do not preserve
+//!   unknown fields, and never in the branches of `allOf`, `anyOf`, `oneOf` and `not`. Preservation ends at
+//!   declared fields and values of maps, and reaches through lists; below `additionalProperties: true`
+//!   fields are kept but objects in them are emptied (spec: structural, §5). `apiVersion`, `kind` and
+//!   `metadata` of a resource are not pruned, but read as what they are, so that a resolved
+//!   `ObjectMeta` is closed. In documents, objects with declared properties are closed and others are open;
+//!   a definition that is also part of a composition has a second, open form there, `NAME.open`.
+//! - **bounds**: boolean `exclusiveMinimum` and `exclusiveMaximum` become numbers. Lengths are in code
+//!   points on both sides.
+//! - **formats** keep their names where JSON Schema has them or has no other meaning for them; the others are
+//!   said as bounds (`int32`, `int64`, `float`), `contentEncoding` (`byte`) and patterns (`uuid`, …).
+//! - **patterns** are translated from Go's language to ECMA's. A pattern of a document that Go does not
+//!   read is taken for ECMA's and kept.
+//! - **lists**: a set has `uniqueItems`. Keys of map lists are a loss. `items` as a list is `prefixItems`.
+//! - `example` becomes `examples`; extensions stay as annotations, and so does `x-kubernetes-validations`,
+//!   though each rule is reported as not checked.
+//! - In draft 7 nothing stands beside a `$ref`, which moves into `allOf` where it has company.
+
+mod assertions;
+mod definitions;
+mod extensions;
+mod format;
+mod pattern;
+mod writer;
+
+use kubeshape_schema::{Converted, Json, Schema};
+use writer::{Dialect, Meta, Place, Writer};
+
+/// The release of JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Draft {
+    /// 2020-12
+    #[default]
+    D2020_12,
+    /// Draft 7
+    D7,
+}
+
+impl Draft {
+    /// The URI of the meta-schema.
+    pub fn uri(self) -> &'static str {
+        match self {
+            Draft::D2020_12 => "https://json-schema.org/draft/2020-12/schema",
+            Draft::D7 => "http://json-schema.org/draft-07/schema#",
+        }
+    }
+
+    fn definitions(self) -> &'static str {
+        match self {
+            Draft::D2020_12 => "$defs",
+            Draft::D7 => "definitions",
+        }
+    }
+}
+
+/// What the result looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Options<'o> {
+    /// The release of JSON Schema.
+    pub draft: Draft,
+    /// Whether fields that a server would remove are refused.
+    pub strict: bool,
+    /// `$id`; none if empty.
+    pub id: &'o str,
+    /// `title` of the root; the schema's own if empty.
+    pub title: &'o str,
+}
+
+/// Group, version and kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Gvk<'a> {
+    /// The group; empty for the core group.
+    pub group: &'a str,
+    /// The version.
+    pub version: &'a str,
+    /// The kind.
+    pub kind: &'a str,
+}
+
+impl Gvk<'_> {
+    /// The `apiVersion` of objects of the kind.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_convert::jsonschema::Gvk;
+    /// assert_eq!(Gvk { group: "apps", version: "v1", kind: "Deployment" }.api_version(), "apps/v1");
+    /// assert_eq!(Gvk { group: "", version: "v1", kind: "Pod" }.api_version(), "v1");
+    /// ```
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
+    }
+}
+
+/// Finds a definition by its name, unescaped.
+pub type Resolver<'r, 'a> = dyn Fn(&str) -> Option<&'a Schema<'a>> + 'r;
+
+/// The name under which [`from_structural`] asks for the metadata of objects.
+pub const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
+/// The JSON Schema of a version of a CustomResourceDefinition, as compact JSON.
+///
+/// `schema` is the version's schema, structural; `gvk` is what its objects are; `resolver` is asked for
+/// [`OBJECT_META`] and what that refers to. With `preserve_unknown_fields` (the CustomResourceDefinition's)
+/// nothing is pruned, and `strict` changes nothing.
+///
+/// The notes say what is lost. Their places are in the document of the schema; losses of resolved
+/// definitions, which come from elsewhere, are placed at the schema.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::jsonschema::{Gvk, Options, from_structural};
+/// use kubeshape_schema::{Bump, read};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"type": "object", "properties": {"size": {"type": "integer", "nullable": true}}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().unwrap());
+/// let gvk = Gvk { group: "example.com", version: "v1", kind: "Tab" };
+/// let options = Options { strict: true, ..Options::default() };
+/// let result = from_structural(&schema, gvk, false, &|_| None, options);
+/// let expected = concat!(
+///     r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"#,
+///     r#""apiVersion":{"type":"string","const":"example.com/v1"},"kind":{"type":"string","const":"Tab"},"#,
+///     r#""metadata":{"type":"object"},"size":{"type":["integer","null"]}},"additionalProperties":false,"#,
+///     r#""required":["apiVersion","kind"],"#,
+///     r#""x-kubernetes-group-version-kind":[{"group":"example.com","kind":"Tab","version":"v1"}]}"#,
+/// );
+/// assert_eq!(String::from_utf8_lossy(&result.value), expected);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn from_structural<'a>(
+    schema: &Schema<'a>,
+    gvk: Gvk<'a>,
+    preserve_unknown_fields: bool,
+    resolver: &Resolver<'_, 'a>,
+    options: Options<'_>,
+) -> Converted<'a, Vec<u8>> {
+    let options = Options { strict: options.strict && !preserve_unknown_fields, ..options };
+    let mut writer = Writer::new(Dialect::Crd, resolver, options);
+    writer.document(schema, "", Meta::Root(gvk), Place::Spine);
+    writer.finish()
+}
+
+/// The JSON Schema of a definition of an OpenAPI document of either version, as compact JSON.
+///
+/// `name` is the definition's, `schema` what it says, `resolver` finds the document's definitions. With `gvk`,
+/// objects must have this `apiVersion` and `kind`.
+///
+/// The notes say what is lost.
+///
+/// # Example: a recursive definition
+/// ```
+/// use kubeshape_convert::jsonschema::{Draft, Options, from_definition};
+/// use kubeshape_schema::{Bump, Profile, read};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r##"{"properties": {"next": {"description": "D", "$ref": "#/definitions/Link"}}}"##;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let rules = read::Rules::Document(Profile::Faithful);
+/// let schema = read::Reader::new(&arena, rules).schema(tape.document(source).root().unwrap());
+/// let schema = &*arena.alloc(schema);
+/// let options = Options { draft: Draft::D7, ..Options::default() };
+/// let result = from_definition("Link", schema, None, &|name| (name == "Link").then_some(schema), options);
+/// let next = r##"{"next":{"description":"D","allOf":[{"$ref":"#/definitions/Link"}]}}"##;
+/// let expected = format!(
+///     r#"{{"$schema":"http://json-schema.org/draft-07/schema#","properties":{next},"definitions":{{"Link":{{"properties":{next}}}}}}}"#
+/// );
+/// assert_eq!(String::from_utf8_lossy(&result.value), expected);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn from_definition<'a>(
+    name: &str,
+    schema: &Schema<'a>,
+    gvk: Option<Gvk<'a>>,
+    resolver: &Resolver<'_, 'a>,
+    options: Options<'_>,
+) -> Converted<'a, Vec<u8>> {
+    let mut writer = Writer::new(Dialect::Document, resolver, options);
+    writer.document(schema, name, gvk.map_or(Meta::None, Meta::Kind), Place::Spine);
+    writer.finish()
+}
+
+/// The kinds among definitions, by `x-kubernetes-group-version-kind`: each with the definition's name, sorted.
+/// A definition may be several kinds (`DeleteOptions` is one in each group version).
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::jsonschema::{Gvk, kinds};
+/// use kubeshape_schema::{Bump, Profile, read};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"a.Pod": {"x-kubernetes-group-version-kind": [{"group": "", "kind": "Pod", "version": "v1"}]}, "b": {}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let mut reader = read::Reader::new(&arena, read::Rules::Document(Profile::Faithful));
+/// let definitions = reader.properties(tape.document(source).root().unwrap());
+/// let kinds = kinds(definitions.iter().map(|p| (p.name, &p.schema)));
+/// assert_eq!(kinds, [(Gvk { group: "", version: "v1", kind: "Pod" }, "a.Pod")]);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn kinds<'s, 'a: 's>(definitions: impl IntoIterator<Item = (&'a str, &'s Schema<'a>)>) -> Vec<(Gvk<'a>, &'a str)> {
+    let mut out = Vec::new();
+    for (name, schema) in definitions {
+        let extension = schema.extra().extensions.iter().find(|(key, _)| *key == "x-kubernetes-group-version-kind");
+        let Some((_, Json::Array(list))) = extension else { continue };
+        for item in *list {
+            let text = |key: &str| item.get(key).map_or(Some(""), Json::as_str);
+            if let (Some(group), Some(version), Some(kind)) = (text("group"), text("version"), text("kind"))
+                && !kind.is_empty()
+            {
+                out.push((Gvk { group, version, kind }, name));
+            }
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}

@@ -1,0 +1,397 @@
+//! What a schema demands, keyword by keyword.
+
+use super::Draft;
+use super::format::Range;
+use super::pattern;
+use super::writer::{Dialect, Meta, Null, Place, Plan, Special, Writer, key, transparent};
+use kubeshape_schema::{Additional, Code, Dependency, Flags, Items, Json, Property, Schema, Type};
+use kubeshape_yaml::number;
+use std::borrow::Cow;
+
+impl<'a> Writer<'_, 'a, '_> {
+    pub(super) fn assertions(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>, plan: &Plan<'a>) {
+        let reference = self.resolved(s, place);
+        if let (Some(pointer), Draft::D2020_12) = (&reference, self.options.draft) {
+            key!(self, "$ref");
+            self.text(pointer);
+        }
+        self.types(s, meta, plan);
+        if !plan.format.name.is_empty() {
+            key!(self, "format");
+            self.text(plan.format.name);
+        }
+        if !plan.format.encoding.is_empty() {
+            key!(self, "contentEncoding");
+            self.text(plan.format.encoding);
+        }
+        self.enumeration(s, plan);
+        self.numbers(s, plan);
+        let e = s.extra();
+        let max_length = match (e.max_length, plan.format.max_length) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        self.count(s, "minLength", e.min_length);
+        self.count(s, "maxLength", max_length);
+        if !plan.pattern.is_empty() {
+            key!(self, "pattern");
+            self.text(&plan.pattern);
+        }
+        self.items(s, place);
+        self.properties(s, place, meta);
+        self.named("patternProperties", s.extra().pattern_properties, place);
+        self.additional(s, place, meta);
+        self.required(s, meta);
+        self.count(s, "minProperties", e.min_properties);
+        self.count(s, "maxProperties", e.max_properties);
+        self.dependencies(s, place);
+        self.junctors(s, place, plan, reference.filter(|_| self.options.draft == Draft::D7));
+    }
+
+    fn types(&mut self, s: &Schema<'a>, meta: Meta<'a>, plan: &Plan<'a>) {
+        let mut names: Vec<&str> = Vec::new();
+        match s.ty {
+            _ if matches!(meta, Meta::Root(_)) => names.push("object"),
+            _ if plan.int_or_string || (plan.special == Special::Quantity && s.ty == Type::String) => {}
+            Type::Absent => {}
+            Type::Several | Type::Other => {
+                let listed = if s.ty == Type::Other { &[s.extra().other_type][..] } else { s.extra().types };
+                for name in listed {
+                    let known = *name == "null" || !matches!(Type::from_name(name), Type::Other | Type::Absent);
+                    if !known {
+                        self.note(Code::JsonSchemaType, s.at, format!("type {name:?}"));
+                        // Whatever it is, it is allowed.
+                        names.clear();
+                        break;
+                    }
+                    if !names.contains(name) {
+                        names.push(name);
+                    }
+                }
+            }
+            ty => names.push(ty.name()),
+        }
+        if plan.null == Null::Inline && !names.is_empty() && !names.contains(&"null") {
+            names.push("null");
+        }
+        match names.as_slice() {
+            [] => {}
+            [only] => {
+                key!(self, "type");
+                self.text(only);
+            }
+            several => {
+                key!(self, "type");
+                self.texts(several);
+            }
+        }
+    }
+
+    fn enumeration(&mut self, s: &Schema<'a>, plan: &Plan<'a>) {
+        if s.enumeration.is_empty() {
+            return;
+        }
+        key!(self, "enum");
+        self.out.push(b'[');
+        for (i, value) in s.enumeration.iter().enumerate() {
+            if i > 0 {
+                self.out.push(b',');
+            }
+            self.json(value);
+        }
+        if plan.null == Null::Inline && !s.enumeration.contains(&Json::Null) {
+            self.out.extend_from_slice(b",null");
+        }
+        self.out.push(b']');
+    }
+
+    fn numbers(&mut self, s: &Schema<'a>, plan: &Plan<'a>) {
+        let e = s.extra();
+        match e.multiple_of {
+            Some(n) if n > 0.0 => {
+                key!(self, "multipleOf");
+                number::write_json(n, &mut self.out);
+            }
+            Some(n) => self.note(Code::JsonSchemaBound, s.at, format!("multipleOf {n}")),
+            None => {}
+        }
+        let (low, high) = match plan.format.range {
+            Some(Range::Integer(low, high)) => (Some(Json::Int(low)), Some(Json::Int(high))),
+            Some(Range::Float(n)) => (Some(Json::Float(-n)), Some(Json::Float(n))),
+            None => (None, None),
+        };
+        let exclusive = s.flags.any(Flags::EXCLUSIVE_MINIMUM);
+        let own = e.minimum.map(|n| (n, exclusive));
+        self.bound(["minimum", "exclusiveMinimum"], own, low, |own, format| own > format);
+        let exclusive = s.flags.any(Flags::EXCLUSIVE_MAXIMUM);
+        let own = e.maximum.map(|n| (n, exclusive));
+        self.bound(["maximum", "exclusiveMaximum"], own, high, |own, format| own < format);
+    }
+
+    /// The schema's bound and the format's, unless the schema's is the tighter one.
+    fn bound(
+        &mut self,
+        names: [&'static str; 2],
+        own: Option<(f64, bool)>,
+        format: Option<Json<'_>>,
+        tighter: fn(f64, f64) -> bool,
+    ) {
+        // The next double above the greatest integer stands for it, which only lets both bounds be printed.
+        #[allow(clippy::cast_precision_loss)]
+        let edge = match format {
+            Some(Json::Int(n)) => Some(n as f64),
+            Some(Json::Float(n)) => Some(n),
+            _ => None,
+        };
+        let holds = own.is_some_and(|(n, _)| edge.is_none_or(|edge| tighter(n, edge)));
+        if let Some((n, exclusive)) = own.filter(|(_, exclusive)| holds || *exclusive) {
+            self.any_key(names[usize::from(exclusive)]);
+            number::write_json(n, &mut self.out);
+        }
+        if let Some(format) = format.filter(|_| !holds) {
+            self.any_key(names[0]);
+            self.json(&format);
+        }
+    }
+
+    /// A bound on a number of characters, items or fields. JSON Schema has no negative ones: as a lower
+    /// bound one says nothing, as an upper bound it refuses everything.
+    pub(super) fn count(&mut self, s: &Schema<'a>, name: &'static str, value: Option<i64>) {
+        let Some(n) = value else { return };
+        if n < 0 && name.starts_with("min") {
+            return;
+        }
+        if n < 0 {
+            self.note(Code::JsonSchemaBound, s.at, format!("{name} {n}"));
+        }
+        self.any_key(name);
+        number::write_int(n.max(0), &mut self.out);
+    }
+
+    /// The pattern in ECMA's language; empty if there is none.
+    pub(super) fn pattern(&mut self, s: &Schema<'a>) -> Cow<'a, str> {
+        let text = s.extra().pattern;
+        if text.is_empty() {
+            return Cow::Borrowed("");
+        }
+        if let Some(translated) = pattern::translate(text) {
+            return Cow::Owned(translated);
+        }
+        // What Go does not know and ECMA does.
+        let ecma = ["(?=", "(?!", "(?<=", "(?<!", "\\u", "\\c", "\\k<"];
+        if self.dialect == Dialect::Document && ecma.iter().any(|sign| text.contains(sign)) {
+            return Cow::Borrowed(text);
+        }
+        self.note(Code::JsonSchemaPattern, s.at, format!("pattern {text:?}"));
+        Cow::Borrowed("")
+    }
+
+    fn items(&mut self, s: &Schema<'a>, place: Place) {
+        let e = s.extra();
+        // Preservation of unknown fields reaches through lists.
+        let inner = match place {
+            Place::Spine | Place::Preserved if s.flags.any(Flags::PRESERVE_UNKNOWN) => Place::Preserved,
+            Place::Preserved => Place::Preserved,
+            place => place.child(),
+        };
+        match s.items {
+            Some(Items::One(item)) => {
+                key!(self, "items");
+                self.object(item, inner);
+            }
+            Some(Items::Many(items)) => {
+                let (list, rest) = match self.options.draft {
+                    Draft::D2020_12 => ("prefixItems", "items"),
+                    Draft::D7 => ("items", "additionalItems"),
+                };
+                if !items.is_empty() {
+                    self.any_key(list);
+                    self.list(items, inner);
+                }
+                // Without a first item to speak of, the others are all items.
+                let rest = if items.is_empty() { "items" } else { rest };
+                match e.additional_items {
+                    Some(Additional::Schema(schema)) => {
+                        self.any_key(rest);
+                        self.object(schema, inner);
+                    }
+                    Some(Additional::Allowed(false)) => {
+                        self.any_key(rest);
+                        self.out.extend_from_slice(b"false");
+                    }
+                    Some(Additional::Allowed(true)) | None => {}
+                }
+            }
+            None => {}
+        }
+        self.count(s, "minItems", e.min_items);
+        self.count(s, "maxItems", e.max_items);
+        let set = e.list_type == Some("set");
+        if set || s.flags.any(Flags::UNIQUE_ITEMS) {
+            key!(self, "uniqueItems");
+            self.out.extend_from_slice(b"true");
+        }
+        let numeric = |item: &Schema<'_>| matches!(item.ty, Type::Integer | Type::Number | Type::Absent);
+        if set && s.item().is_none_or(numeric) {
+            self.note(Code::JsonSchemaSet, s.at, "x-kubernetes-list-type: set".to_owned());
+        }
+    }
+
+    pub(super) fn list(&mut self, schemas: &[Schema<'a>], place: Place) {
+        self.out.push(b'[');
+        for (i, schema) in schemas.iter().enumerate() {
+            if i > 0 {
+                self.out.push(b',');
+            }
+            self.object(schema, place);
+        }
+        self.out.push(b']');
+        self.first = false;
+    }
+
+    /// A mapping of names to schemas.
+    fn named(&mut self, name: &'static str, properties: &[Property<'a>], place: Place) {
+        if properties.is_empty() {
+            return;
+        }
+        let mut translated: Vec<(Cow<'_, str>, &Property<'a>)> = Vec::with_capacity(properties.len());
+        for property in properties {
+            match pattern::translate(property.name) {
+                Some(pattern) => translated.push((Cow::Owned(pattern), property)),
+                None if property.name.contains("(?") => translated.push((Cow::Borrowed(property.name), property)),
+                None => self.note(Code::JsonSchemaPattern, property.at, format!("{name} {:?}", property.name)),
+            }
+        }
+        self.any_key(name);
+        self.out.push(b'{');
+        self.first = true;
+        for (name, property) in translated {
+            self.any_key(&name);
+            self.object(&property.schema, place.child());
+        }
+        self.out.push(b'}');
+        self.first = false;
+    }
+
+    fn required(&mut self, s: &Schema<'a>, meta: Meta<'a>) {
+        let mut names: Vec<&str> = Vec::with_capacity(s.required.len() + 2);
+        let mut seen = std::collections::BTreeSet::new();
+        let added: &[&str] = if matches!(meta, Meta::None) { &[] } else { &["apiVersion", "kind"] };
+        for name in s.required.iter().chain(added) {
+            if seen.insert(*name) {
+                names.push(name);
+            }
+        }
+        if !names.is_empty() {
+            key!(self, "required");
+            self.texts(&names);
+        }
+    }
+
+    fn dependencies(&mut self, s: &Schema<'a>, place: Place) {
+        let dependencies = s.extra().dependencies;
+        let schemas = |d: &Dependency<'_>| matches!(d, Dependency::Schema(_));
+        match self.options.draft {
+            Draft::D7 => self.some_dependencies("dependencies", dependencies, |_| true, place),
+            Draft::D2020_12 => {
+                self.some_dependencies("dependentRequired", dependencies, |d| !schemas(d), place);
+                self.some_dependencies("dependentSchemas", dependencies, schemas, place);
+            }
+        }
+    }
+
+    fn some_dependencies(
+        &mut self,
+        name: &'static str,
+        dependencies: &[(&'a str, Dependency<'a>)],
+        wanted: impl Fn(&Dependency<'a>) -> bool,
+        place: Place,
+    ) {
+        if !dependencies.iter().any(|(_, d)| wanted(d)) {
+            return;
+        }
+        let place = if place == Place::InBranch { place } else { Place::Branch };
+        self.any_key(name);
+        self.out.push(b'{');
+        self.first = true;
+        for (name, dependency) in dependencies.iter().filter(|(_, d)| wanted(d)) {
+            self.any_key(name);
+            match dependency {
+                Dependency::Schema(schema) => self.object(schema, place),
+                Dependency::Names(names) => {
+                    let mut unique: Vec<&str> = Vec::new();
+                    let mut seen = std::collections::BTreeSet::new();
+                    unique.extend(names.iter().filter(|name| seen.insert(**name)));
+                    self.texts(&unique);
+                }
+            }
+        }
+        self.out.push(b'}');
+        self.first = false;
+    }
+
+    fn junctors(&mut self, s: &Schema<'a>, place: Place, plan: &Plan<'a>, reference: Option<String>) {
+        let e = s.extra();
+        if let (Some(pointer), true) = (&reference, self.first) {
+            // Nothing stands beside it, unless branches do.
+            if e.all_of.is_empty() && e.any_of.is_empty() && e.one_of.is_empty() && e.not.is_none() && !plan.either {
+                key!(self, "$ref");
+                self.text(pointer);
+                return;
+            }
+        }
+        if reference.is_some() || !plan.all_of.is_empty() || !e.all_of.is_empty() {
+            key!(self, "allOf");
+            self.out.push(b'[');
+            let start = self.out.len();
+            if let Some(pointer) = reference {
+                self.reference_object(&pointer);
+            }
+            for printed in &plan.all_of {
+                self.separate(start);
+                self.out.extend_from_slice(printed);
+            }
+            let is_whole = self.dialect == Dialect::Document && place.is_spine() && transparent(s).is_some();
+            for branch in e.all_of {
+                self.separate(start);
+                self.object(branch, if is_whole { place } else { Place::Branch });
+            }
+            self.out.push(b']');
+            self.first = false;
+        }
+        if !e.any_of.is_empty() {
+            key!(self, "anyOf");
+            self.list(e.any_of, Place::Branch);
+            self.or_null(plan);
+        } else if plan.either {
+            key!(self, "anyOf");
+            self.out.extend_from_slice(br#"[{"type":"integer"},{"type":"string"}]"#);
+            self.or_null(plan);
+        }
+        if !e.one_of.is_empty() {
+            key!(self, "oneOf");
+            self.list(e.one_of, Place::Branch);
+        } else if plan.special == Special::Quantity && s.ty == Type::String {
+            key!(self, "oneOf");
+            self.out.extend_from_slice(br#"[{"type":"string"},{"type":"number"}]"#);
+        }
+        if let Some(not) = e.not {
+            key!(self, "not");
+            self.object(not, Place::Branch);
+        }
+    }
+
+    fn separate(&mut self, start: usize) {
+        if self.out.len() > start {
+            self.out.push(b',');
+        }
+    }
+
+    /// Adds null to the alternatives just printed.
+    fn or_null(&mut self, plan: &Plan<'a>) {
+        if plan.null == Null::Inline {
+            self.out.pop();
+            self.out.extend_from_slice(b",{\"type\":\"null\"}]");
+        }
+    }
+}

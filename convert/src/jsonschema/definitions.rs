@@ -1,0 +1,142 @@
+//! References and the definitions that they lead to.
+
+use super::writer::{Dialect, Meta, Place, Special, Writer};
+use kubeshape_schema::{Code, Schema};
+use std::fmt::Write as _;
+
+/// A definition that is still to be printed.
+pub(super) struct Wanted<'a> {
+    /// The name it is printed under.
+    printed: String,
+    /// Its own name.
+    name: String,
+    schema: &'a Schema<'a>,
+    place: Place,
+}
+
+/// What the name of an object's fields that are all removed is.
+const EMPTIED: &str = "pruned";
+
+impl<'a> Writer<'_, 'a, '_> {
+    /// Asks for a definition; its pointer, unless there is no such definition.
+    pub(super) fn wanted(&mut self, name: &str, place: Place) -> Option<String> {
+        let schema = (self.resolver)(name)?;
+        let mut printed = name.to_owned();
+        // Definitions that take part in a composition stay open; in a lax schema all are.
+        let open = self.options.strict && !place.is_spine();
+        if open {
+            printed = self.unused(format!("{name}.open"));
+        }
+        if !self.definitions.contains_key(&printed) {
+            self.definitions.insert(printed.clone(), None);
+            let place = if open { Place::Branch } else { Place::Spine };
+            self.queue.push_back(Wanted { printed: printed.clone(), name: name.to_owned(), schema, place });
+        }
+        Some(self.pointer(&printed))
+    }
+
+    /// The pointer to the schema of values in which every object is empty.
+    pub(super) fn emptied(&mut self) -> String {
+        let printed = self.unused(EMPTIED.to_owned());
+        let pointer = self.pointer(&printed);
+        self.definitions.entry(printed).or_insert_with(|| {
+            Some(format!("{{\"items\":{{\"$ref\":\"{pointer}\"}},\"additionalProperties\":false}}").into_bytes())
+        });
+        pointer
+    }
+
+    /// A name of our own that no definition has.
+    fn unused(&self, mut name: String) -> String {
+        while (self.resolver)(&name).is_some() {
+            name.push('_');
+        }
+        name
+    }
+
+    /// Prints a pointer as a schema.
+    pub(super) fn reference_object(&mut self, pointer: &str) {
+        self.out.extend_from_slice(b"{\"$ref\":");
+        self.text(pointer);
+        self.out.push(b'}');
+    }
+
+    /// The pointer to what a reference leads to; one that leads nowhere is noted.
+    pub(super) fn resolved(&mut self, s: &Schema<'a>, place: Place) -> Option<String> {
+        if s.reference.is_empty() {
+            return None;
+        }
+        let place = if place.is_spine() { Place::Spine } else { Place::Branch };
+        let pointer = target(s.reference).and_then(|name| self.wanted(&name, place));
+        if pointer.is_none() {
+            self.note(Code::JsonSchemaReference, s.at, format!("$ref {:?}", s.reference));
+        }
+        pointer
+    }
+
+    fn pointer(&self, name: &str) -> String {
+        let mut out = format!("#/{}/", self.options.draft.definitions());
+        for byte in name.bytes() {
+            match byte {
+                b'~' => out.push_str("~0"),
+                b'/' => out.push_str("~1"),
+                byte if byte.is_ascii_alphanumeric() || b"-._!$&'()*+,;=:@?".contains(&byte) => {
+                    out.push(char::from(byte));
+                }
+                byte => {
+                    let _ = write!(out, "%{byte:02X}");
+                }
+            }
+        }
+        out
+    }
+
+    /// Prints all definitions that were asked for, and those that they ask for.
+    pub(super) fn write_definitions(&mut self, at: u32) {
+        let whole = std::mem::take(&mut self.out);
+        let foreign = self.dialect == Dialect::Crd;
+        self.dialect = Dialect::Document;
+        while let Some(wanted) = self.queue.pop_front() {
+            if foreign {
+                self.elsewhere = Some((at, wanted.name.clone()));
+            }
+            self.first = true;
+            self.out.push(b'{');
+            self.members(wanted.schema, wanted.place, Meta::None, Special::of(&wanted.name));
+            self.out.push(b'}');
+            let printed = std::mem::take(&mut self.out);
+            self.definitions.insert(wanted.printed, Some(printed));
+        }
+        self.out = whole;
+        self.first = false;
+        let definitions = std::mem::take(&mut self.definitions);
+        if definitions.is_empty() {
+            return;
+        }
+        self.any_key(self.options.draft.definitions());
+        self.out.push(b'{');
+        self.first = true;
+        for (name, printed) in definitions {
+            self.any_key(&name);
+            self.out.extend_from_slice(printed.as_deref().unwrap_or(b"{}"));
+        }
+        self.out.push(b'}');
+        self.first = false;
+    }
+}
+
+/// The name of the definition that a reference is to.
+fn target(reference: &str) -> Option<String> {
+    let escaped = ["#/definitions/", "#/components/schemas/"].iter().find_map(|p| reference.strip_prefix(p))?;
+    let mut bytes = Vec::with_capacity(escaped.len());
+    let mut rest = escaped.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut digit = || char::from(rest.next()?).to_digit(16);
+            bytes.push((digit()? * 16 + digit()?) as u8);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    let token = String::from_utf8(bytes).ok()?;
+    (!token.contains('/')).then(|| token.replace("~1", "/").replace("~0", "~"))
+}

@@ -1,0 +1,142 @@
+//! Extensions, which stay as annotations, and what OpenAPI says beyond JSON Schema.
+
+use super::writer::{Meta, Writer, key};
+use kubeshape_schema::read::is_extension;
+use kubeshape_schema::{Code, Flags, Json, Rule, Schema};
+
+/// Whether an unusual member is there and true.
+pub(super) fn is_true(s: &Schema<'_>, name: &str) -> bool {
+    s.extra.is_some_and(|e| e.extensions.iter().any(|(key, value)| *key == name && *value == Json::Bool(true)))
+}
+
+impl<'a> Writer<'_, 'a, '_> {
+    pub(super) fn extensions(&mut self, s: &Schema<'a>, meta: Meta<'a>) {
+        if s.flags.any(Flags::EMBEDDED_RESOURCE) {
+            key!(self, "x-kubernetes-embedded-resource");
+            self.out.extend_from_slice(b"true");
+        }
+        if let Meta::Root(gvk) = meta {
+            key!(self, "x-kubernetes-group-version-kind");
+            self.out.extend_from_slice(b"[{\"group\":");
+            self.text(gvk.group);
+            self.out.extend_from_slice(b",\"kind\":");
+            self.text(gvk.kind);
+            self.out.extend_from_slice(b",\"version\":");
+            self.text(gvk.version);
+            self.out.extend_from_slice(b"}]");
+        }
+        if s.flags.any(Flags::INT_OR_STRING) {
+            key!(self, "x-kubernetes-int-or-string");
+            self.out.extend_from_slice(b"true");
+        }
+        let preserves = s.flags.any(Flags::PRESERVE_UNKNOWN);
+        if s.extra.is_none() {
+            return self.preserves(preserves);
+        }
+        let e = s.extra();
+        if !e.list_map_keys.is_empty() {
+            key!(self, "x-kubernetes-list-map-keys");
+            self.texts(e.list_map_keys);
+            self.note(Code::JsonSchemaListMap, s.at, format!("keys {}", e.list_map_keys.join(", ")));
+        }
+        if let Some(list_type) = e.list_type {
+            key!(self, "x-kubernetes-list-type");
+            self.text(list_type);
+        }
+        if let Some(map_type) = e.map_type {
+            key!(self, "x-kubernetes-map-type");
+            self.text(map_type);
+        }
+        self.preserves(preserves);
+        if !e.validations.is_empty() {
+            key!(self, "x-kubernetes-validations");
+            self.out.push(b'[');
+            for (i, rule) in e.validations.iter().enumerate() {
+                self.out.extend_from_slice(if i > 0 { b",{" } else { b"{" });
+                self.first = true;
+                self.rule(rule);
+                self.out.push(b'}');
+                self.note(Code::JsonSchemaCel, s.at, format!("rule {:?}", rule.rule));
+            }
+            self.out.push(b']');
+            self.first = false;
+        }
+        self.others(s);
+        self.openapi_only(s);
+    }
+
+    fn preserves(&mut self, on: bool) {
+        if on {
+            key!(self, "x-kubernetes-preserve-unknown-fields");
+            self.out.extend_from_slice(b"true");
+        }
+    }
+
+    pub(super) fn texts(&mut self, texts: &[&str]) {
+        self.out.push(b'[');
+        for (i, text) in texts.iter().enumerate() {
+            if i > 0 {
+                self.out.push(b',');
+            }
+            self.text(text);
+        }
+        self.out.push(b']');
+    }
+
+    fn rule(&mut self, rule: &Rule<'_>) {
+        key!(self, "rule");
+        self.text(rule.rule);
+        let texts = [
+            ("message", rule.message),
+            ("messageExpression", rule.message_expression),
+            ("reason", rule.reason.unwrap_or_default()),
+            ("fieldPath", rule.field_path),
+        ];
+        for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+            self.any_key(name);
+            self.text(text);
+        }
+        if let Some(optional) = rule.optional_old_self {
+            key!(self, "optionalOldSelf");
+            self.json(&Json::Bool(optional));
+        }
+    }
+
+    /// Extensions without a member of their own, and members that the reader does not know.
+    fn others(&mut self, s: &Schema<'a>) {
+        for (name, value) in s.extra().extensions {
+            match *name {
+                "deprecated" | "writeOnly" | "nullable" => {}
+                "x-nullable" if *value == Json::Bool(true) => {}
+                "discriminator" | "xml" => self.note(Code::JsonSchemaOpenApi, s.at, (*name).to_owned()),
+                name if is_extension(name) => {
+                    self.any_key(name);
+                    self.json(value);
+                }
+                // JSON Schema may know it and OpenAPI does not.
+                name => self.note(Code::JsonSchemaKeyword, s.at, name.to_owned()),
+            }
+            if let ("x-kubernetes-validations", Json::Array(rules)) = (*name, value) {
+                for rule in rules.iter().filter_map(|rule| rule.get("rule")?.as_str()) {
+                    self.note(Code::JsonSchemaCel, s.at, format!("rule {rule:?}"));
+                }
+            }
+        }
+    }
+
+    fn openapi_only(&mut self, s: &Schema<'a>) {
+        let e = s.extra();
+        if e.external_docs.is_some() {
+            self.note(Code::JsonSchemaOpenApi, s.at, "externalDocs".to_owned());
+        }
+        if !e.discriminator.is_empty() {
+            self.note(Code::JsonSchemaOpenApi, s.at, "discriminator".to_owned());
+        }
+        let identifiers = [("id", !e.id.is_empty()), ("$schema", !e.schema_uri.is_empty())];
+        for (name, there) in identifiers.into_iter().chain([("definitions", !e.definitions.is_empty())]) {
+            if there {
+                self.note(Code::JsonSchemaIdentifier, s.at, name.to_owned());
+            }
+        }
+    }
+}

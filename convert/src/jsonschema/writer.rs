@@ -1,0 +1,456 @@
+//! The walk over a schema: annotations, null, properties, branches.
+
+use super::extensions;
+use super::format::{self, Shown};
+use super::{Gvk, Options, Resolver};
+use kubeshape_schema::escape::{self, Escape};
+use kubeshape_schema::{Additional, Code, Converted, Flags, Json, Note, Property, Schema, Type, order};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Where a schema comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// A CustomResourceDefinition.
+    Crd,
+    /// An OpenAPI document.
+    Document,
+}
+
+/// What a schema is part of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// The schema proper, which decides what is pruned.
+    Spine,
+    /// The same for items of a list that preserves unknown fields.
+    Preserved,
+    /// A branch of a junctor, for the value that the schema around is about.
+    Branch,
+    /// Anything below a branch, or what only validates.
+    InBranch,
+}
+
+impl Place {
+    pub(super) fn is_spine(self) -> bool {
+        matches!(self, Place::Spine | Place::Preserved)
+    }
+
+    /// The place of a property or a value of a map.
+    pub(super) fn child(self) -> Place {
+        if self.is_spine() { Place::Spine } else { Place::InBranch }
+    }
+}
+
+/// Which fields a schema has because of what it describes.
+#[derive(Clone, Copy)]
+pub(super) enum Meta<'a> {
+    None,
+    /// A custom resource.
+    Root(Gvk<'a>),
+    /// A definition of a document that is a kind.
+    Kind(Gvk<'a>),
+    /// An embedded resource.
+    Embedded,
+}
+
+/// Types that Kubernetes publishes as less than they are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Special {
+    None,
+    Quantity,
+    Time,
+}
+
+/// How null joins what a schema says.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Null {
+    /// It does not.
+    No,
+    /// As a further type, value and alternative.
+    Inline,
+    /// As the alternative to everything else.
+    Around,
+}
+
+/// What was decided about a schema before anything of it is printed.
+pub(super) struct Plan<'s> {
+    pub(super) null: Null,
+    pub(super) special: Special,
+    pub(super) format: Shown<'s>,
+    /// The translation of `pattern`, or the format's pattern.
+    pub(super) pattern: Cow<'s, str>,
+    /// Int-or-string, and nothing in it says so.
+    pub(super) either: bool,
+    /// Int-or-string.
+    pub(super) int_or_string: bool,
+    /// Further members of `allOf`, printed.
+    pub(super) all_of: Vec<Vec<u8>>,
+}
+
+/// Writes `,"name":`; the name must need no escapes.
+macro_rules! key {
+    ($w:expr, $name:literal) => {{
+        if $w.first {
+            $w.first = false;
+        } else {
+            $w.out.push(b',');
+        }
+        $w.out.extend_from_slice(concat!("\"", $name, "\":").as_bytes());
+    }};
+}
+pub(super) use key;
+
+pub(super) struct Writer<'r, 'a, 'o> {
+    pub(super) out: Vec<u8>,
+    pub(super) first: bool,
+    pub(super) options: Options<'o>,
+    pub(super) dialect: Dialect,
+    pub(super) resolver: &'r Resolver<'r, 'a>,
+    pub(super) notes: Vec<Note<'a>>,
+    /// For definitions from elsewhere: where their losses are placed, and the definition's name.
+    pub(super) elsewhere: Option<(u32, String)>,
+    /// Definitions that are referred to: by printed name, printed once they are done.
+    pub(super) definitions: BTreeMap<String, Option<Vec<u8>>>,
+    pub(super) queue: VecDeque<super::definitions::Wanted<'a>>,
+    /// Whether it was said that there is no definition of metadata.
+    metadata_noted: bool,
+}
+
+impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
+    pub(super) fn new(dialect: Dialect, resolver: &'r Resolver<'r, 'a>, options: Options<'o>) -> Self {
+        Writer {
+            out: Vec::new(),
+            first: true,
+            options,
+            dialect,
+            resolver,
+            notes: Vec::new(),
+            elsewhere: None,
+            definitions: BTreeMap::new(),
+            queue: VecDeque::new(),
+            metadata_noted: false,
+        }
+    }
+
+    /// The whole document.
+    pub(super) fn document(&mut self, schema: &Schema<'a>, name: &str, meta: Meta<'a>, place: Place) {
+        self.out.push(b'{');
+        key!(self, "$schema");
+        self.text(self.options.draft.uri());
+        if !self.options.id.is_empty() {
+            key!(self, "$id");
+            self.text(self.options.id);
+        }
+        self.members(schema, place, meta, Special::of(name));
+        self.write_definitions(schema.at);
+        self.out.push(b'}');
+    }
+
+    pub(super) fn finish(self) -> Converted<'a, Vec<u8>> {
+        Converted { value: self.out, notes: self.notes }
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        escape::string(&mut self.out, text, Escape::Plain);
+    }
+
+    pub(super) fn json(&mut self, value: &Json<'_>) {
+        value.print(&mut self.out, Escape::Plain);
+    }
+
+    /// A key that may need escapes.
+    pub(super) fn any_key(&mut self, name: &str) {
+        if self.first {
+            self.first = false;
+        } else {
+            self.out.push(b',');
+        }
+        self.text(name);
+        self.out.push(b':');
+    }
+
+    #[cold]
+    pub(super) fn note(&mut self, code: Code, at: u32, detail: String) {
+        self.notes.push(match &self.elsewhere {
+            None => Note::new(code, at, detail),
+            Some((at, name)) => Note::new(code, *at, format!("{name}: {detail}")),
+        });
+    }
+
+    /// A schema with its braces.
+    pub(super) fn object(&mut self, s: &Schema<'a>, place: Place) {
+        self.out.push(b'{');
+        self.first = true;
+        let embedded = s.flags.any(Flags::EMBEDDED_RESOURCE) && place != Place::Branch;
+        let meta = if embedded { Meta::Embedded } else { Meta::None };
+        self.members(s, place, meta, Special::None);
+        self.out.push(b'}');
+        self.first = false;
+    }
+
+    pub(super) fn members(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>, special: Special) {
+        let plan = self.plan(s, place, meta, special);
+        self.annotations(s);
+        if plan.null == Null::Around {
+            key!(self, "anyOf");
+            self.out.extend_from_slice(b"[{\"type\":\"null\"},{");
+            self.first = true;
+            self.assertions(s, place, meta, &plan);
+            self.out.extend_from_slice(b"}]");
+            self.first = false;
+        } else {
+            self.assertions(s, place, meta, &plan);
+        }
+        self.extensions(s, meta);
+    }
+
+    fn annotations(&mut self, s: &Schema<'a>) {
+        let e = s.extra();
+        // The first schema that is printed is the root.
+        let title = match std::mem::take(&mut self.options.title) {
+            "" => e.title,
+            title => title,
+        };
+        if !title.is_empty() {
+            key!(self, "title");
+            self.text(title);
+        }
+        if !s.description.is_empty() {
+            key!(self, "description");
+            self.text(s.description);
+        }
+        if let Some(default) = s.default {
+            key!(self, "default");
+            self.json(default);
+        }
+        if let Some(example) = e.example {
+            key!(self, "examples");
+            self.out.push(b'[');
+            self.json(example);
+            self.out.push(b']');
+        }
+        if extensions::is_true(s, "deprecated") {
+            key!(self, "deprecated");
+            self.out.extend_from_slice(b"true");
+        }
+        if s.flags.any(Flags::READ_ONLY) {
+            key!(self, "readOnly");
+            self.out.extend_from_slice(b"true");
+        }
+        if extensions::is_true(s, "writeOnly") {
+            key!(self, "writeOnly");
+            self.out.extend_from_slice(b"true");
+        }
+    }
+
+    fn plan(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>, special: Special) -> Plan<'a> {
+        let e = s.extra();
+        let crd = self.dialect == Dialect::Crd;
+        let int_or_string = s.flags.any(Flags::INT_OR_STRING) || (!crd && s.format == "int-or-string");
+        let either = int_or_string && !says_either(s, crd);
+        let format = format::shown(s.format, s.ty, crd);
+        if let Some((code, why)) = format.loss {
+            self.note(code, s.at, format!("format {:?}: {why}", s.format));
+        }
+        let mut all_of = Vec::new();
+        let mut pattern = self.pattern(s);
+        if pattern.is_empty() {
+            pattern = Cow::Borrowed(format.pattern);
+        } else if !format.pattern.is_empty() {
+            let mut member = b"{\"pattern\":".to_vec();
+            escape::string(&mut member, format.pattern, Escape::Plain);
+            member.push(b'}');
+            all_of.push(member);
+        }
+        let mut blocked = !s.reference.is_empty() || !e.all_of.is_empty() || !e.one_of.is_empty() || e.not.is_some();
+        if either && !e.any_of.is_empty() {
+            all_of.push(br#"{"anyOf":[{"type":"integer"},{"type":"string"}]}"#.to_vec());
+            blocked = true;
+        }
+        let said = s.flags.any(Flags::NULLABLE) || extensions::is_true(s, "x-nullable") || special == Special::Time;
+        // Of null the server looks at type and enum only.
+        let untyped =
+            crd && s.ty == Type::Absent && !int_or_string && s.enumeration.is_empty() && place != Place::Branch;
+        let null = match meta {
+            Meta::Root(_) | Meta::Kind(_) => Null::No,
+            _ if !said && !untyped => Null::No,
+            _ if blocked => Null::Around,
+            _ => Null::Inline,
+        };
+        Plan { null, special, format, pattern, either, int_or_string, all_of }
+    }
+
+    /// The properties, with those of a resource.
+    pub(super) fn properties(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>) {
+        let mut names: Vec<(&str, Option<&Property<'a>>)> = s.properties.iter().map(|p| (p.name, Some(p))).collect();
+        let added: &[&'static str] = match meta {
+            Meta::None => &[],
+            Meta::Kind(_) => &["apiVersion", "kind"],
+            Meta::Root(_) | Meta::Embedded => &["apiVersion", "kind", "metadata"],
+        };
+        for name in added.iter().filter(|name| s.property(name).is_none()) {
+            names.push((name, None));
+        }
+        if names.is_empty() {
+            return;
+        }
+        names.sort_by(|a, b| order::utf16(a.0, b.0));
+        key!(self, "properties");
+        self.out.push(b'{');
+        self.first = true;
+        for (name, property) in names {
+            self.any_key(name);
+            let schema = property.map(|p| &p.schema);
+            match (meta, name, schema) {
+                (Meta::Root(gvk) | Meta::Kind(gvk), "apiVersion", _) => self.fixed(schema, &gvk.api_version()),
+                (Meta::Root(gvk) | Meta::Kind(gvk), "kind", _) => self.fixed(schema, gvk.kind),
+                (Meta::Root(_) | Meta::Embedded, "metadata", _) => self.metadata(s, schema),
+                (Meta::Embedded, "apiVersion" | "kind", Some(schema)) => self.object(schema, Place::InBranch),
+                (_, _, Some(schema)) => self.object(schema, place.child()),
+                (_, _, None) => self.out.extend_from_slice(br#"{"type":"string"}"#),
+            }
+            self.first = false;
+        }
+        self.out.push(b'}');
+        self.first = false;
+    }
+
+    /// A field that has one value.
+    fn fixed(&mut self, authored: Option<&Schema<'a>>, value: &str) {
+        self.out.push(b'{');
+        self.first = true;
+        if let Some(schema) = authored {
+            self.members(schema, Place::InBranch, Meta::None, Special::None);
+        } else {
+            key!(self, "type");
+            self.text("string");
+        }
+        key!(self, "const");
+        self.text(value);
+        self.out.push(b'}');
+    }
+
+    /// The metadata of a resource. It is not pruned by what the author says of it.
+    fn metadata(&mut self, resource: &Schema<'a>, authored: Option<&Schema<'a>>) {
+        let says_more = authored.filter(|s| {
+            let bare = Schema { ty: Type::Object, at: s.at, flags: s.flags, subtree: s.subtree, ..Schema::default() };
+            **s != bare && **s != Schema { ty: Type::Absent, ..bare }
+        });
+        let reference = if self.dialect == Dialect::Crd { self.wanted(super::OBJECT_META, Place::Spine) } else { None };
+        match (reference, says_more) {
+            (Some(pointer), None) => self.reference_object(&pointer),
+            (Some(pointer), Some(schema)) => {
+                self.out.extend_from_slice(b"{\"allOf\":[");
+                self.reference_object(&pointer);
+                self.out.push(b',');
+                self.object(schema, Place::InBranch);
+                self.out.extend_from_slice(b"]}");
+            }
+            (None, _) => {
+                if !self.metadata_noted && self.dialect == Dialect::Crd {
+                    self.metadata_noted = true;
+                    self.note(Code::JsonSchemaMetadata, resource.at, "metadata".to_owned());
+                }
+                match says_more {
+                    Some(schema) => self.object(schema, Place::InBranch),
+                    None => self.out.extend_from_slice(br#"{"type":"object"}"#),
+                }
+            }
+        }
+    }
+
+    /// `additionalProperties`.
+    pub(super) fn additional(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>) {
+        let strict = self.options.strict && place.is_spine();
+        match s.additional {
+            Some(Additional::Schema(schema)) => {
+                key!(self, "additionalProperties");
+                self.object(schema, place.child());
+            }
+            Some(Additional::Allowed(allowed)) => {
+                key!(self, "additionalProperties");
+                if allowed && strict && self.dialect == Dialect::Crd {
+                    // The fields are kept, what objects in them hold is not.
+                    let pointer = self.emptied();
+                    self.reference_object(&pointer);
+                } else {
+                    self.out.extend_from_slice(if allowed { b"true" } else { b"false" });
+                }
+            }
+            None if strict
+                && place == Place::Spine
+                && !s.flags.any(Flags::PRESERVE_UNKNOWN)
+                && self.closes(s, meta) =>
+            {
+                key!(self, "additionalProperties");
+                self.out.extend_from_slice(b"false");
+            }
+            None => {}
+        }
+    }
+
+    /// Whether the server removes fields of an object that are not declared.
+    fn closes(&mut self, s: &Schema<'a>, meta: Meta<'a>) -> bool {
+        if self.dialect == Dialect::Crd {
+            return s.ty == Type::Object || matches!(meta, Meta::Root(_));
+        }
+        let e = s.extra();
+        let composed = (!s.reference.is_empty() && !s.properties.is_empty())
+            || (transparent(s).is_none() && junctors(s).any(|branch| has_other_fields(s, branch)));
+        if composed {
+            self.note(Code::JsonSchemaOpen, s.at, "its fields are declared in several schemas".to_owned());
+        }
+        !composed && !s.properties.is_empty() && e.pattern_properties.is_empty()
+    }
+}
+
+impl Special {
+    /// The type that a definition of this name stands for.
+    pub(super) fn of(name: &str) -> Special {
+        let ends = |suffixes: [&str; 2]| suffixes.iter().any(|suffix| name.ends_with(suffix));
+        if ends(["apimachinery.pkg.api.resource.Quantity", "apimachinery/pkg/api/resource.Quantity"]) {
+            Special::Quantity
+        } else if ends(["apimachinery.pkg.apis.meta.v1.Time", "apimachinery/pkg/apis/meta/v1.Time"])
+            || ends(["apimachinery.pkg.apis.meta.v1.MicroTime", "apimachinery/pkg/apis/meta/v1.MicroTime"])
+        {
+            Special::Time
+        } else {
+            Special::None
+        }
+    }
+}
+
+/// The one member of `allOf`, a reference, that stands for the whole schema: how documents give a reference
+/// siblings.
+pub(super) fn transparent<'a>(s: &Schema<'a>) -> Option<&'a Schema<'a>> {
+    let e = s.extra();
+    let alone = e.any_of.is_empty() && e.one_of.is_empty() && e.not.is_none();
+    match e.all_of {
+        [only] if alone && s.properties.is_empty() && s.reference.is_empty() && !only.reference.is_empty() => {
+            Some(only)
+        }
+        _ => None,
+    }
+}
+
+/// Whether an int-or-string has the two alternatives already.
+fn says_either(s: &Schema<'_>, crd: bool) -> bool {
+    let e = s.extra();
+    let pair = |list: &[Schema<'_>]| matches!(list, [a, b] if a.ty == Type::Integer && b.ty == Type::String);
+    pair(e.any_of)
+        || e.all_of.first().is_some_and(|first| pair(first.extra().any_of))
+        || (!crd && (!e.one_of.is_empty() || !e.any_of.is_empty()))
+}
+
+fn junctors<'a>(s: &Schema<'a>) -> impl Iterator<Item = &'a Schema<'a>> {
+    let e = s.extra();
+    [e.all_of, e.any_of, e.one_of].into_iter().flatten()
+}
+
+/// Whether a branch speaks of fields that the schema around does not declare.
+fn has_other_fields(s: &Schema<'_>, branch: &Schema<'_>) -> bool {
+    !branch.reference.is_empty()
+        || branch.additional.is_some()
+        || branch.properties.iter().any(|p| s.property(p.name).is_none())
+        || junctors(branch).any(|inner| has_other_fields(s, inner))
+}

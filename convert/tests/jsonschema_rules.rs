@@ -1,0 +1,283 @@
+//! How each keyword is said in JSON Schema: the smallest schema and the whole answer.
+
+use kubeshape_convert::jsonschema::{Draft, Gvk, Options, from_definition, from_structural};
+use kubeshape_schema::{Bump, Code, Profile, Schema, read};
+use kubeshape_yaml::{Limits, Stream, Tape};
+
+type Result = std::result::Result<(), kubeshape_yaml::Error>;
+
+const LAX: Options<'static> = Options { draft: Draft::D2020_12, strict: false, id: "", title: "" };
+const STRICT: Options<'static> = Options { strict: true, ..LAX };
+const D7: Options<'static> = Options { draft: Draft::D7, ..LAX };
+
+/// Reads definitions and converts the last one; the result without `$schema`, and the codes of the notes.
+fn document(source: &str, options: Options<'_>) -> std::result::Result<(String, Vec<Code>), kubeshape_yaml::Error> {
+    let mut tape = Tape::new();
+    Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    let arena = Bump::new();
+    let mut reader = read::Reader::new(&arena, read::Rules::Document(Profile::Faithful));
+    let root = tape.document(source).root().expect("a document");
+    let definitions = reader.properties(root);
+    let find = |name: &str| definitions.iter().find(|p| p.name == name).map(|p| &p.schema);
+    let last = definitions.last().expect("a definition");
+    let result = from_definition(last.name, &last.schema, None, &find, options);
+    Ok((body(&result.value, options), result.notes.iter().map(|note| note.code).collect()))
+}
+
+/// Converts what stands under the property `a` of a CustomResourceDefinition.
+fn property(source: &str, options: Options<'_>) -> std::result::Result<(String, Vec<Code>), kubeshape_yaml::Error> {
+    let source = format!("type: object\nproperties:\n  a: {source}\n");
+    let (whole, mut notes) = structural(&source, options, &|_| None)?;
+    notes.retain(|code| *code != Code::JsonSchemaMetadata);
+    let start = whole.find("\"a\":").expect("the property") + 4;
+    let end = whole.find(",\"apiVersion\"").expect("the next property");
+    Ok((whole[start..end].to_owned(), notes))
+}
+
+fn structural<'a>(
+    source: &str,
+    options: Options<'_>,
+    find: &dyn Fn(&str) -> Option<&'a Schema<'a>>,
+) -> std::result::Result<(String, Vec<Code>), kubeshape_yaml::Error> {
+    let mut tape = Tape::new();
+    Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    let arena = Bump::new();
+    let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().expect("a document"));
+    let gvk = Gvk { group: "g.io", version: "v1", kind: "K" };
+    let found = |name: &str| find(name).copied().map(|schema| &*arena.alloc(schema));
+    let result = from_structural(&schema, gvk, false, &found, options);
+    Ok((body(&result.value, options), result.notes.iter().map(|note| note.code).collect()))
+}
+
+fn body(bytes: &[u8], options: Options<'_>) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let head = format!("{{\"$schema\":\"{}\"", options.draft.uri());
+    let rest = text.strip_prefix(&head).expect("the meta-schema first");
+    format!("{{{}", rest.strip_prefix(',').unwrap_or(rest))
+}
+
+#[test]
+fn values_say_what_they_are() -> Result {
+    for (source, expected, codes) in [
+        ("{type: string, nullable: true}", r#"{"type":["string","null"]}"#, vec![]),
+        ("{type: string, nullable: true, enum: [x]}", r#"{"type":["string","null"],"enum":["x",null]}"#, vec![]),
+        (
+            "{type: string, nullable: true, anyOf: [{minLength: 1}]}",
+            r#"{"type":["string","null"],"anyOf":[{"minLength":1},{"type":"null"}]}"#,
+            vec![],
+        ),
+        (
+            "{type: string, description: D, nullable: true, not: {minLength: 1}}",
+            r#"{"description":"D","anyOf":[{"type":"null"},{"type":"string","not":{"minLength":1}}]}"#,
+            vec![],
+        ),
+        (
+            "{x-kubernetes-int-or-string: true}",
+            r#"{"anyOf":[{"type":"integer"},{"type":"string"}],"x-kubernetes-int-or-string":true}"#,
+            vec![],
+        ),
+        (
+            "{x-kubernetes-int-or-string: true, anyOf: [{pattern: a}]}",
+            r#"{"allOf":[{"anyOf":[{"type":"integer"},{"type":"string"}]}],"anyOf":[{"pattern":"a"}],"x-kubernetes-int-or-string":true}"#,
+            vec![],
+        ),
+        (
+            "{type: integer, minimum: 1, exclusiveMinimum: true, exclusiveMaximum: true}",
+            r#"{"type":"integer","exclusiveMinimum":1}"#,
+            vec![],
+        ),
+        (
+            "{type: integer, format: int32, minimum: 0}",
+            r#"{"type":"integer","format":"int32","minimum":0,"maximum":2147483647}"#,
+            vec![],
+        ),
+        (
+            "{type: integer, format: int64, maximum: 1e30}",
+            r#"{"type":"integer","format":"int64","minimum":-9223372036854775808,"maximum":9223372036854775807}"#,
+            vec![],
+        ),
+        ("{type: string, format: date-time}", r#"{"type":"string","format":"date-time"}"#, vec![]),
+        ("{type: string, format: duration}", r#"{"type":"string"}"#, vec![Code::JsonSchemaFormatUnchecked]),
+        ("{type: string, format: time}", r#"{"type":"string"}"#, vec![Code::JsonSchemaFormat]),
+        ("{type: string, format: color}", r#"{"type":"string","format":"color"}"#, vec![Code::JsonSchemaFormat]),
+        (
+            "{type: string, format: byte}",
+            r#"{"type":"string","contentEncoding":"base64","pattern":"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$"}"#,
+            vec![],
+        ),
+        (
+            "{type: string, format: k8s-short-name, pattern: a, maxLength: 80}",
+            r#"{"type":"string","format":"k8s-short-name","maxLength":63,"pattern":"a","allOf":[{"pattern":"^[a-z0-9](?:[\\-a-z0-9]*[a-z0-9])?$"}]}"#,
+            vec![],
+        ),
+        (r"{type: string, pattern: '\Aa\z'}", r#"{"type":"string","pattern":"^a$"}"#, vec![]),
+        ("{type: string, pattern: '(?i)é'}", r#"{"type":"string"}"#, vec![Code::JsonSchemaPattern]),
+        (
+            "{type: string, maxLength: -1, minLength: -1}",
+            r#"{"type":"string","maxLength":0}"#,
+            vec![Code::JsonSchemaBound],
+        ),
+        ("{type: number, multipleOf: 0}", r#"{"type":"number"}"#, vec![Code::JsonSchemaBound]),
+        ("{type: string, default: b, example: c}", r#"{"default":"b","examples":["c"],"type":"string"}"#, vec![]),
+        ("{type: string, externalDocs: {url: u}}", r#"{"type":"string"}"#, vec![Code::JsonSchemaOpenApi]),
+    ] {
+        assert_eq!(property(source, LAX)?, (expected.to_owned(), codes), "{source}");
+    }
+    Ok(())
+}
+
+#[test]
+fn lists_are_unique_as_sets_and_lose_their_keys() -> Result {
+    for (source, expected, codes) in [
+        (
+            "{type: array, x-kubernetes-list-type: set, items: {type: string}}",
+            r#"{"type":"array","items":{"type":"string"},"uniqueItems":true,"x-kubernetes-list-type":"set"}"#,
+            vec![],
+        ),
+        (
+            "{type: array, x-kubernetes-list-type: set, items: {type: number}}",
+            r#"{"type":"array","items":{"type":"number"},"uniqueItems":true,"x-kubernetes-list-type":"set"}"#,
+            vec![Code::JsonSchemaSet],
+        ),
+        (
+            "{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object}}",
+            r#"{"type":"array","items":{"type":"object"},"x-kubernetes-list-map-keys":["k"],"x-kubernetes-list-type":"map"}"#,
+            vec![Code::JsonSchemaListMap],
+        ),
+        (
+            "{type: string, x-kubernetes-validations: [{rule: 'self != \"\"', message: m}]}",
+            r#"{"type":"string","x-kubernetes-validations":[{"rule":"self != \"\"","message":"m"}]}"#,
+            vec![Code::JsonSchemaCel],
+        ),
+    ] {
+        assert_eq!(property(source, LAX)?, (expected.to_owned(), codes), "{source}");
+    }
+    Ok(())
+}
+
+#[test]
+fn strict_closes_what_is_pruned() -> Result {
+    for (source, expected) in [
+        ("{type: object}", r#"{"type":"object","additionalProperties":false}"#),
+        (
+            "{type: object, properties: {b: {type: string}}, anyOf: [{properties: {b: {minLength: 1}}}]}",
+            r#"{"type":"object","properties":{"b":{"type":"string"}},"additionalProperties":false,"anyOf":[{"properties":{"b":{"minLength":1}}}]}"#,
+        ),
+        (
+            "{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {b: {type: object}}}",
+            r#"{"type":"object","properties":{"b":{"type":"object","additionalProperties":false}},"x-kubernetes-preserve-unknown-fields":true}"#,
+        ),
+        (
+            "{type: array, x-kubernetes-preserve-unknown-fields: true, items: {type: object, properties: {b: {type: object}}}}",
+            r#"{"type":"array","items":{"type":"object","properties":{"b":{"type":"object","additionalProperties":false}}},"x-kubernetes-preserve-unknown-fields":true}"#,
+        ),
+        (
+            "{type: object, additionalProperties: {type: object}}",
+            r#"{"type":"object","additionalProperties":{"type":"object","additionalProperties":false}}"#,
+        ),
+        (
+            "{type: object, additionalProperties: true}",
+            r##"{"type":"object","additionalProperties":{"$ref":"#/$defs/pruned"}}"##,
+        ),
+        (
+            "{type: object, x-kubernetes-embedded-resource: true, properties: {metadata: {type: object, required: [name]}}}",
+            r#"{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object","required":["name"]}},"additionalProperties":false,"required":["apiVersion","kind"],"x-kubernetes-embedded-resource":true}"#,
+        ),
+    ] {
+        assert_eq!(property(source, STRICT)?.0, expected, "{source}");
+    }
+    Ok(())
+}
+
+#[test]
+fn metadata_is_the_definition_and_what_the_author_says() -> Result {
+    let meta = Schema::default();
+    let find = |name: &str| name.ends_with("meta.v1.ObjectMeta").then_some(&meta);
+    let source =
+        "{type: object, properties: {metadata: {type: object, properties: {name: {maxLength: 5, type: string}}}}}";
+    let (text, notes) = structural(source, LAX, &find)?;
+    let pointer = r##"{"$ref":"#/$defs/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}"##;
+    assert_eq!(
+        text,
+        format!(
+            r#"{{"type":"object","properties":{{"apiVersion":{{"type":"string","const":"g.io/v1"}},"kind":{{"type":"string","const":"K"}},"metadata":{{"allOf":[{pointer},{{"type":"object","properties":{{"name":{{"type":"string","maxLength":5}}}}}}]}}}},"required":["apiVersion","kind"],"x-kubernetes-group-version-kind":[{{"group":"g.io","kind":"K","version":"v1"}}],"$defs":{{"io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta":{{}}}}}}"#
+        )
+    );
+    assert_eq!(notes, []);
+    Ok(())
+}
+
+#[test]
+fn documents_are_self_contained() -> Result {
+    for (source, options, expected, codes) in [
+        (
+            r##"{"a/b~c é":{},"z":{"$ref":"#/definitions/a~1b~0c%20%C3%A9"}}"##,
+            LAX,
+            r##"{"$ref":"#/$defs/a~1b~0c%20%C3%A9","$defs":{"a/b~c é":{}}}"##,
+            vec![],
+        ),
+        (r#"{"z":{"$ref":"other.json"}}"#, LAX, "{}", vec![Code::JsonSchemaReference]),
+        (
+            r##"{"a":{},"z":{"properties":{"p":{"$ref":"#/components/schemas/a"},"q":{"$ref":"#/definitions/a","nullable":true}}}}"##,
+            D7,
+            r##"{"properties":{"p":{"$ref":"#/definitions/a"},"q":{"anyOf":[{"type":"null"},{"$ref":"#/definitions/a"}]}},"definitions":{"a":{}}}"##,
+            vec![],
+        ),
+        (
+            r##"{"a":{"properties":{"b":{}}},"z":{"properties":{"p":{"allOf":[{"$ref":"#/definitions/a"}],"default":{}},"q":{"allOf":[{"$ref":"#/definitions/a"},{"properties":{"c":{}}}]}}}}"##,
+            STRICT,
+            r##"{"properties":{"p":{"default":{},"allOf":[{"$ref":"#/$defs/a"}]},"q":{"allOf":[{"$ref":"#/$defs/a.open"},{"properties":{"c":{}}}]}},"additionalProperties":false,"$defs":{"a":{"properties":{"b":{}},"additionalProperties":false},"a.open":{"properties":{"b":{}}}}}"##,
+            vec![Code::JsonSchemaOpen],
+        ),
+        (
+            r##"{"io.k8s.apimachinery.pkg.api.resource.Quantity":{"type":"string"},"io.k8s.apimachinery.pkg.apis.meta.v1.Time":{"type":"string","format":"date-time"},"io.k8s.apimachinery.pkg.util.intstr.IntOrString":{"type":"string","format":"int-or-string"},"z":{"items":[{"$ref":"#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity"},{"$ref":"#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Time"},{"$ref":"#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString"}]}}"##,
+            LAX,
+            r##"{"prefixItems":[{"$ref":"#/$defs/io.k8s.apimachinery.pkg.api.resource.Quantity"},{"$ref":"#/$defs/io.k8s.apimachinery.pkg.apis.meta.v1.Time"},{"$ref":"#/$defs/io.k8s.apimachinery.pkg.util.intstr.IntOrString"}],"$defs":{"io.k8s.apimachinery.pkg.api.resource.Quantity":{"oneOf":[{"type":"string"},{"type":"number"}]},"io.k8s.apimachinery.pkg.apis.meta.v1.Time":{"type":["string","null"],"format":"date-time"},"io.k8s.apimachinery.pkg.util.intstr.IntOrString":{"format":"int-or-string","anyOf":[{"type":"integer"},{"type":"string"}]}}}"##,
+            vec![],
+        ),
+        (
+            r#"{"z":{"items":[{"type":"string"}],"additionalItems":false,"dependencies":{"a":["b","b"],"c":{"required":["d"]}}}}"#,
+            LAX,
+            r#"{"prefixItems":[{"type":"string"}],"items":false,"dependentRequired":{"a":["b"]},"dependentSchemas":{"c":{"required":["d"]}}}"#,
+            vec![],
+        ),
+        (
+            r#"{"z":{"items":[{"type":"string"}],"additionalItems":false,"dependencies":{"a":["b"],"c":{"required":["d"]}}}}"#,
+            D7,
+            r#"{"items":[{"type":"string"}],"additionalItems":false,"dependencies":{"a":["b"],"c":{"required":["d"]}}}"#,
+            vec![],
+        ),
+        (
+            r#"{"z":{"type":"file","const":1,"id":"i","discriminator":{"propertyName":"p"},"readOnly":true,"writeOnly":true,"deprecated":true,"x-a":1}}"#,
+            LAX,
+            r#"{"deprecated":true,"readOnly":true,"writeOnly":true,"x-a":1}"#,
+            vec![Code::JsonSchemaType, Code::JsonSchemaKeyword, Code::JsonSchemaOpenApi, Code::JsonSchemaIdentifier],
+        ),
+        (r#"{"z":{"type":"string","pattern":"^(?!a)"}}"#, LAX, r#"{"type":"string","pattern":"^(?!a)"}"#, vec![]),
+        (
+            r#"{"z":{"type":["string","string","null"],"patternProperties":{"\\Aa":{"type":"string"}}}}"#,
+            LAX,
+            r#"{"type":["string","null"],"patternProperties":{"^a":{"type":"string"}}}"#,
+            vec![],
+        ),
+    ] {
+        assert_eq!(document(source, options)?, (expected.to_owned(), codes), "{source}");
+    }
+    Ok(())
+}
+
+#[test]
+fn identity_and_title_are_the_options() -> Result {
+    let options = Options { id: "https://example.com/a.json", title: "T", ..LAX };
+    let (text, _) = document(r#"{"z":{"title":"own","description":"D"}}"#, options)?;
+    assert_eq!(text, r#"{"$id":"https://example.com/a.json","title":"T","description":"D"}"#);
+    Ok(())
+}
+
+#[test]
+fn schemas_as_deep_as_the_reader_allows_are_converted() -> Result {
+    let deep = format!(r#"{{"z":{}{{}}{}}}"#, r#"{"items":"#.repeat(480), "}".repeat(480));
+    let (text, _) = document(&deep, STRICT)?;
+    assert_eq!(text.matches("items").count(), 480);
+    Ok(())
+}
