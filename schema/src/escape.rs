@@ -15,6 +15,7 @@ pub enum Escape {
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 const CHUNK: usize = 32;
+const WORD: usize = 8;
 
 /// Appends `text` as a JSON string with its quotes.
 ///
@@ -49,6 +50,14 @@ pub fn body(out: &mut Vec<u8>, text: &str, escape: Escape) {
             at += CHUNK;
         }
         let end = (at + CHUNK).min(bytes.len());
+        // Most texts are names, shorter than a chunk.
+        while let Some(word) = bytes.get(at..at + WORD).filter(|_| at + WORD <= end) {
+            let special = if html { any_html(word) } else { any_plain(word) };
+            if special {
+                break;
+            }
+            at += WORD;
+        }
         while at < end {
             let byte = bytes[at];
             if !(byte < 0x20 || byte == b'"' || byte == b'\\' || (html && matches!(byte, b'<' | b'>' | b'&' | 0xE2))) {

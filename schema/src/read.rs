@@ -148,6 +148,12 @@ impl<'a> Reader<'a> {
         match node.kind() {
             Kind::Str => node.text(),
             Kind::Null => "",
+            Kind::Int | Kind::Float | Kind::True | Kind::False if self.rules == Rules::Document(Profile::Faithful) => {
+                // `swagger: 2.0` and `version: 1.10` are too common to refuse.
+                let found = describe(node);
+                self.notes.push(Note::new(Code::TextExpected, node.index(), format!("found {found}")));
+                node.text()
+            }
             _ => {
                 self.wrong_type(node, "a string");
                 ""

@@ -12,24 +12,88 @@ pub(crate) fn read(source: &str, at: usize, limits: &Limits, tape: &mut Tape) ->
     reader.document()
 }
 
+/// How many bytes stand before the first one that a string does not hold as it is: a quote, a backslash or
+/// a control character. Eight bytes are looked at together.
+fn plain_run(bytes: &[u8]) -> usize {
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    // A byte's highest bit is set if the byte is zero (and perhaps in bytes above such a one).
+    let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
+    let (words, _) = bytes.as_chunks::<8>();
+    for (i, chunk) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*chunk);
+        let quote = zero(word ^ (LOW * u64::from(b'"')));
+        let backslash = zero(word ^ (LOW * u64::from(b'\\')));
+        let control = word.wrapping_sub(LOW * 0x20) & !word & HIGH;
+        let found = quote | backslash | control;
+        if found != 0 {
+            // The lowest bit that is set is always right.
+            return i * 8 + (found.trailing_zeros() / 8) as usize;
+        }
+    }
+    let tail = words.len() * 8;
+    let special = |b: &u8| *b < 0x20 || *b == b'"' || *b == b'\\';
+    bytes[tail..].iter().position(special).map_or(bytes.len(), |n| tail + n)
+}
+
 struct Reader<'a> {
     source: &'a str,
     bytes: &'a [u8],
     at: usize,
     limits: &'a Limits,
     tape: &'a mut Tape,
-    /// Indices of the open collections.
-    stack: Vec<usize>,
+    /// The open collections but the innermost; the first stands for the document.
+    stack: Vec<Open>,
+}
+
+/// A collection that is being read.
+#[derive(Clone, Copy)]
+struct Open {
+    /// Its entry.
+    index: usize,
+    /// Items or pairs so far.
+    count: u32,
+    /// Whether it is an object.
+    map: bool,
+}
+
+impl Open {
+    #[inline]
+    fn close(self) -> u8 {
+        if self.map { b'}' } else { b']' }
+    }
 }
 
 impl Reader<'_> {
+    #[inline]
     fn blanks(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes.get(self.at) {
+        if let Some(b' ' | b'\t' | b'\n' | b'\r') = self.bytes.get(self.at) {
             self.at += 1;
+            self.more_blanks();
         }
     }
 
-    fn fault(&self, expected: &str) -> Fault {
+    /// Printed documents are indented: mostly there are many spaces or none.
+    fn more_blanks(&mut self) {
+        const SPACES: u64 = u64::from_ne_bytes([b' '; 8]);
+        loop {
+            while let Some(chunk) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
+                let other = u64::from_le_bytes(*chunk) ^ SPACES;
+                if other != 0 {
+                    self.at += (other.trailing_zeros() / 8) as usize;
+                    break;
+                }
+                self.at += 8;
+            }
+            match self.bytes.get(self.at) {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                _ => return,
+            }
+        }
+    }
+
+    #[cold]
+    fn fault(&self, expected: &str, open: &Open) -> Fault {
         let found = match self.source.get(self.at..).and_then(|rest| rest.chars().next()) {
             Some('\n') => "the end of the line".to_owned(),
             Some(c) if c.is_control() => format!("the control character U+{:04X}", c as u32),
@@ -37,26 +101,36 @@ impl Reader<'_> {
             None => "the end of the source".to_owned(),
         };
         Fault::new(self.at, format!("found {found} in JSON, expected {expected}"))
-            .opened(self.stack.last().map(|at| self.tape.entries[*at].start as usize).as_ref())
+            .opened(self.tape.entries.get(open.index).map(|entry| entry.start as usize).as_ref())
     }
 
+    /// Reads one value. The innermost open collection is kept apart from the others, because every value
+    /// asks for it.
     fn document(&mut self) -> Result<usize, Fault> {
+        let mut open = Open { index: usize::MAX, count: 0, map: false };
         loop {
             // A value begins here.
             self.blanks();
-            let opened = self.value()?;
-            if opened {
-                self.blanks();
-                let close = self.closing();
-                if self.bytes.get(self.at) == Some(&close) {
-                    self.at += 1;
-                    self.close();
-                } else {
-                    if close == b'}' {
-                        self.key()?;
+            open.count += 1;
+            match self.bytes.get(self.at) {
+                Some(b'"') => self.string(&open)?,
+                Some(bracket @ (b'{' | b'[')) => {
+                    let map = *bracket == b'{';
+                    let inner = Open { index: self.begin(map)?, count: 0, map };
+                    self.stack.push(std::mem::replace(&mut open, inner));
+                    self.blanks();
+                    let close = self.bytes.get(self.at).is_some_and(|byte| *byte == open.close());
+                    if close {
+                        self.at += 1;
+                        self.end(&mut open);
+                    } else {
+                        if map {
+                            self.key(&open)?;
+                        }
+                        continue;
                     }
-                    continue;
                 }
+                _ => self.word(&open)?,
             }
             // Behind a value.
             loop {
@@ -64,40 +138,49 @@ impl Reader<'_> {
                     return Ok(self.at);
                 }
                 self.blanks();
-                let close = self.closing();
                 match self.bytes.get(self.at) {
                     Some(b',') => {
                         self.at += 1;
-                        if close == b'}' {
+                        if open.map {
                             self.blanks();
-                            self.key()?;
+                            self.key(&open)?;
                         }
                         break;
                     }
-                    Some(byte) if *byte == close => {
+                    Some(byte) if *byte == open.close() => {
                         self.at += 1;
-                        self.close();
+                        self.end(&mut open);
                     }
-                    _ if close == b'}' => return Err(self.fault("',' or '}'")),
-                    _ => return Err(self.fault("',' or ']'")),
+                    _ if open.map => return Err(self.fault("',' or '}'", &open)),
+                    _ => return Err(self.fault("',' or ']'", &open)),
                 }
             }
         }
     }
 
-    fn closing(&self) -> u8 {
-        match self.stack.last() {
-            Some(at) if self.tape.entries[*at].kind == Kind::Map => b'}',
-            _ => b']',
+    /// Opens a collection: the index of its entry.
+    fn begin(&mut self, map: bool) -> Result<usize, Fault> {
+        let start = self.at;
+        if self.stack.len() >= self.limits.depth {
+            return Err(Fault::limit(start, format!("more than {} levels of nesting, the limit", self.limits.depth)));
         }
+        self.at += 1;
+        let kind = if map { Kind::Map } else { Kind::Seq };
+        let index = self.tape.entries.len();
+        self.push(Entry { start: start as u32, end: self.at as u32, a: 0, b: 0, kind, flags: Flags::NONE })?;
+        Ok(index)
     }
 
-    fn close(&mut self) {
-        if let Some(at) = self.stack.pop() {
-            let behind = self.tape.entries.len() as u32;
-            let entry = &mut self.tape.entries[at];
+    /// Closes the innermost collection.
+    fn end(&mut self, open: &mut Open) {
+        let behind = self.tape.entries.len() as u32;
+        if let Some(entry) = self.tape.entries.get_mut(open.index) {
             entry.a = behind;
+            entry.b = open.count;
             entry.end = self.at as u32;
+        }
+        if let Some(outer) = self.stack.pop() {
+            *open = outer;
         }
     }
 
@@ -112,37 +195,27 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn count(&mut self) {
-        if let Some(at) = self.stack.last() {
-            self.tape.entries[*at].b += 1;
-        }
-    }
-
-    fn key(&mut self) -> Result<(), Fault> {
+    fn key(&mut self, open: &Open) -> Result<(), Fault> {
         if self.bytes.get(self.at) != Some(&b'"') {
-            return Err(self.fault("a key in double quotes or '}'"));
+            return Err(self.fault("a key in double quotes or '}'", open));
         }
-        self.string()?;
+        self.string(open)?;
         self.blanks();
         if self.bytes.get(self.at) != Some(&b':') {
-            return Err(self.fault("':' behind a key"));
+            return Err(self.fault("':' behind a key", open));
         }
         self.at += 1;
         Ok(())
     }
 
-    /// Reads a scalar, or the start of a collection (`true`).
-    fn value(&mut self) -> Result<bool, Fault> {
-        self.count();
+    /// Reads a number, `true`, `false` or `null`.
+    fn word(&mut self, open: &Open) -> Result<(), Fault> {
         let start = self.at;
         let word = |word: &str| self.bytes[start..].starts_with(word.as_bytes());
         let (kind, len) = match self.bytes.get(start) {
-            Some(b'"') => return self.string().map(|()| false),
-            Some(b'{') => (Kind::Map, 1),
-            Some(b'[') => (Kind::Seq, 1),
             Some(b'-' | b'0'..=b'9') => {
                 let Some((len, _)) = number::json_literal(&self.bytes[start..]) else {
-                    return Err(self.fault("a number"));
+                    return Err(self.fault("a number", open));
                 };
                 match number::from_json_literal(&self.source[start..start + len]) {
                     Some(number::Number::Float(_)) => (Kind::Float, len),
@@ -155,32 +228,18 @@ impl Reader<'_> {
             Some(b't') if word("true") => (Kind::True, 4),
             Some(b'f') if word("false") => (Kind::False, 5),
             Some(b'n') if word("null") => (Kind::Null, 4),
-            _ => return Err(self.fault("a value")),
+            _ => return Err(self.fault("a value", open)),
         };
         self.at += len;
-        let mut entry = Entry {
+        self.check_length(start, len)?;
+        self.push(Entry {
             start: start as u32,
             end: self.at as u32,
             a: start as u32,
             b: len as u32,
             kind,
             flags: Flags::NONE,
-        };
-        let collection = entry.is_container();
-        if collection {
-            (entry.a, entry.b) = (0, 0);
-            if self.stack.len() >= self.limits.depth {
-                return Err(Fault::limit(
-                    start,
-                    format!("more than {} levels of nesting, the limit", self.limits.depth),
-                ));
-            }
-            self.stack.push(self.tape.entries.len());
-        } else {
-            self.check_length(start, len)?;
-        }
-        self.push(entry)?;
-        Ok(collection)
+        })
     }
 
     fn check_length(&self, start: usize, len: usize) -> Result<(), Fault> {
@@ -193,26 +252,43 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<(), Fault> {
+    #[inline]
+    fn string(&mut self, open: &Open) -> Result<(), Fault> {
         let start = self.at;
-        self.at += 1;
+        let from = start + 1;
+        let len = plain_run(&self.bytes[from..]);
+        if self.bytes.get(from + len) != Some(&b'"') {
+            return self.decoded(start, from + len, open);
+        }
+        self.at = from + len + 1;
+        self.check_length(start, len)?;
+        self.push(Entry {
+            start: start as u32,
+            end: self.at as u32,
+            a: from as u32,
+            b: len as u32,
+            kind: Kind::Str,
+            flags: Flags::QUOTED,
+        })
+    }
+
+    /// The rest of a string that does not stand in the source as it is read, from its first escape on.
+    #[inline(never)]
+    fn decoded(&mut self, start: usize, at: usize, open: &Open) -> Result<(), Fault> {
         let text_from = self.tape.text.len();
-        let mut from = self.at;
-        let mut decoded = false;
+        let mut from = start + 1;
+        self.at = at;
         loop {
-            let run = self.bytes[self.at..].iter().position(|b| *b < 0x20 || *b == b'"' || *b == b'\\');
-            self.at = run.map_or(self.bytes.len(), |n| self.at + n);
             match self.bytes.get(self.at) {
                 Some(b'"') => break,
                 Some(b'\\') => {
-                    decoded = true;
                     self.tape.text.push_str(&self.source[from..self.at]);
-                    let c = self.escape()?;
+                    let c = self.escape(open)?;
                     self.tape.text.push(c);
                     from = self.at;
                 }
                 Some(_) => {
-                    return Err(self.fault("'\"' or an escape such as \\n, inside the text that is open"));
+                    return Err(self.fault("'\"' or an escape such as \\n, inside the text that is open", open));
                 }
                 None => {
                     return Err(Fault::new(
@@ -221,20 +297,23 @@ impl Reader<'_> {
                     ));
                 }
             }
+            self.at += plain_run(&self.bytes[self.at..]);
         }
-        let (a, b) = if decoded {
-            self.tape.text.push_str(&self.source[from..self.at]);
-            (text_from, self.tape.text.len() - text_from)
-        } else {
-            (from, self.at - from)
-        };
+        self.tape.text.push_str(&self.source[from..self.at]);
+        let len = self.tape.text.len() - text_from;
         self.at += 1;
-        self.check_length(start, b)?;
-        let flags = if decoded { Flags::QUOTED.with(Flags::DECODED) } else { Flags::QUOTED };
-        self.push(Entry { start: start as u32, end: self.at as u32, a: a as u32, b: b as u32, kind: Kind::Str, flags })
+        self.check_length(start, len)?;
+        self.push(Entry {
+            start: start as u32,
+            end: self.at as u32,
+            a: text_from as u32,
+            b: len as u32,
+            kind: Kind::Str,
+            flags: Flags::QUOTED.with(Flags::DECODED),
+        })
     }
 
-    fn escape(&mut self) -> Result<char, Fault> {
+    fn escape(&mut self, open: &Open) -> Result<char, Fault> {
         let c = match self.bytes.get(self.at + 1) {
             Some(b'"') => '"',
             Some(b'\\') => '\\',
@@ -246,7 +325,7 @@ impl Reader<'_> {
             Some(b't') => '\t',
             Some(b'u') => {
                 let Some(first) = self.unit(self.at) else {
-                    return Err(self.fault("four hexadecimal digits behind \\u"));
+                    return Err(self.fault("four hexadecimal digits behind \\u", open));
                 };
                 self.at += 6;
                 if (0xD800..0xDC00).contains(&first)
@@ -259,7 +338,7 @@ impl Reader<'_> {
                 // Half of a surrogate pair is no character.
                 return Ok(char::from_u32(first).unwrap_or('\u{FFFD}'));
             }
-            _ => return Err(self.fault("an escape that JSON knows")),
+            _ => return Err(self.fault("an escape that JSON knows", open)),
         };
         self.at += 2;
         Ok(c)
