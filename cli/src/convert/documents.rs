@@ -4,13 +4,18 @@
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
 use crate::output::format::Remark;
 use kubeshape_convert::document::{Dialect, Document};
-use kubeshape_convert::{v2, v3};
-use kubeshape_publish::{ResourceVersion, SmdCompat};
+use kubeshape_convert::jsonschema::{self, Gvk};
+use kubeshape_convert::v2::from_v3::{self, LOSS, Scratch};
+use kubeshape_convert::v3::from_v2;
+use kubeshape_convert::{proto, smd, v2, v3};
+use kubeshape_publish::ResourceVersion;
 use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Code, Converted, Note, Profile};
+use kubeshape_schema::{Bump, Code, Converted, Note, NoteKind, Profile, Property, Schema};
 use kubeshape_smd::Schema as SmdSchema;
 use kubeshape_smd::schema::ReadErrors;
-use kubeshape_yaml::{Kind, Node};
+use kubeshape_structural::Crd;
+use kubeshape_yaml::{Kind, Node, Tape};
+use std::collections::BTreeMap;
 
 /// What a document of an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,17 +39,18 @@ pub(crate) struct Settings {
     /// Names of kinds or definitions; all of them when there are none.
     pub(crate) kinds: Vec<String>,
     pub(crate) preserve_unknown: bool,
-    pub(crate) smd_compat: SmdCompat,
+    pub(crate) smd_compat: args::SmdCompat,
     pub(crate) draft: Draft,
     pub(crate) strict: bool,
 }
 
 /// A kind that has a result of its own.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct KindName {
-    pub(crate) kind: String,
-    pub(crate) group: String,
-    pub(crate) version: String,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct KindName<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) group: &'a str,
+    /// Empty for a definition that is no kind, which `kind` is the name of then.
+    pub(crate) version: &'a str,
 }
 
 impl Settings {
@@ -62,10 +68,7 @@ impl Settings {
             rename: args.rename,
             kinds: args.kind.clone(),
             preserve_unknown: args.preserve_unknown,
-            smd_compat: match args.smd_compat {
-                args::SmdCompat::V63 => SmdCompat::V63,
-                args::SmdCompat::V64 => SmdCompat::V64,
-            },
+            smd_compat: args.smd_compat,
             draft: args.draft,
             strict: args.strict,
         }
@@ -115,34 +118,69 @@ pub(crate) fn print(document: &Document<'_>, settings: &Settings, out: &mut Vec<
 }
 
 /// The JSON of a document in protobuf form; none if the bytes are something else.
-pub(crate) fn decode(_bytes: &[u8]) -> Option<Result<Vec<u8>, (Code, String)>> {
-    None
+pub(crate) fn decode(bytes: &[u8]) -> Option<Result<Vec<u8>, (Code, String)>> {
+    let decoded = match proto::detect(bytes)? {
+        proto::Version::V2 => proto::v2::decode(bytes),
+        proto::Version::V3 => proto::v3::decode(bytes),
+    };
+    Some(decoded.map_err(|error| (Code::Unreadable, error.to_string())))
 }
 
 /// The protobuf form of a printed document; none if it has none.
-pub(crate) fn encode(_document: kubeshape_yaml::Document<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
-    let detail = "the protobuf form is not there yet".to_owned();
-    remarks.push(Remark { code: Code::Nothing, pointer: String::new(), detail });
-    None
+pub(crate) fn encode(document: kubeshape_yaml::Document<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
+    let root = document.root()?;
+    let encoded = match Dialect::of(root) {
+        Some(Dialect::V3) => proto::v3::encode(root),
+        _ => proto::v2::encode(root),
+    };
+    let (value, notes) = match encoded {
+        Ok(Converted { value, notes }) => (Some(value), notes),
+        Err(refusals) => (None, refusals.into_iter().map(Note::from).collect()),
+    };
+    remarks.extend(notes.into_iter().map(|note| Remark {
+        code: note.code,
+        pointer: document.pointer(note.at),
+        detail: note.detail.into_owned(),
+    }));
+    value
 }
 
 fn not_yet<T>(what: &str) -> Converted<'static, Option<T>> {
     Converted { value: None, notes: vec![Note::new(Code::Nothing, 0, format!("{what} is not there yet"))] }
 }
 
-/// The document in another dialect.
+/// The document in another dialect. With the text of its source, what was kept of an earlier form is put back.
 pub(crate) fn convert<'a>(
     document: &Document<'a>,
     dialect: Dialect,
-    _arena: &'a Bump,
-    _settings: &Settings,
+    source: &str,
+    (arena, scratch): (&'a Bump, &'a mut Scratch),
+    settings: &Settings,
 ) -> Converted<'a, Option<Document<'a>>> {
+    let profile = settings.profile;
     match (document, dialect) {
         (Document::V2(_), Dialect::V2) | (Document::V3(_), Dialect::V3) => {
             Converted { value: Some(*document), notes: Vec::new() }
         }
-        (Document::V2(_), Dialect::V3) => not_yet("the conversion to OpenAPI v3"),
-        (Document::V3(_), Dialect::V2) => not_yet("the conversion to OpenAPI v2"),
+        (Document::V2(v2), Dialect::V3) => {
+            let keeps = profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some();
+            let Converted { value, mut notes } = if keeps {
+                from_v3::restore(v2, scratch, arena)
+            } else {
+                from_v2::convert(v2, arena, profile)
+            };
+            if keeps {
+                // Places are in what was restored. What is found there was found in the original.
+                notes.retain(|note| note.code.kind() == NoteKind::Error);
+                notes.iter_mut().for_each(|note| note.at = v2.at);
+            }
+            Converted { value: value.map(Document::V3), notes }
+        }
+        (Document::V3(v3), Dialect::V2) => {
+            let options = from_v3::Options { profile, keep_losses: settings.keep_losses };
+            let Converted { value, notes } = from_v3::convert(v3, arena, &options);
+            Converted { value: value.map(Document::V2), notes }
+        }
     }
 }
 
@@ -183,7 +221,7 @@ pub(crate) fn kinds<'a>(
     _document: &Document<'a>,
     _arena: &'a Bump,
     _settings: &Settings,
-) -> Converted<'a, Option<Vec<(KindName, Document<'a>)>>> {
+) -> Converted<'a, Option<Vec<(KindName<'a>, Document<'a>)>>> {
     not_yet("taking a document apart by kinds")
 }
 
@@ -199,17 +237,69 @@ pub(crate) fn inline<'a>(
     }
 }
 
-/// The structured-merge-diff schema of a document.
+/// The structured-merge-diff schema of a document, which stands as text at `root` unless it was changed.
 ///
 /// # Errors
 /// Why it has none.
-pub(crate) fn smd<'a>(_document: &Document<'a>, _settings: &Settings) -> Result<SmdSchema, Vec<Note<'a>>> {
-    Err(vec![Note::new(Code::Nothing, 0, "the structured-merge-diff schema is not there yet")])
+pub(crate) fn smd<'a>(
+    document: &Document<'a>,
+    root: Option<Node<'_>>,
+    settings: &Settings,
+) -> Result<SmdSchema, Vec<Note<'a>>> {
+    let options = smd_options(settings);
+    let note = |error: smd::SmdError| Note::new(Code::SmdError, error.at, error.text);
+    let notes = |errors: Vec<smd::SmdError>| errors.into_iter().map(note).collect();
+    match document {
+        Document::V2(document) if options.profile == Profile::Faithful => {
+            smd::from_v2::faithful(document.definitions, options).map_err(notes)
+        }
+        Document::V2(_) => match root {
+            Some(root) => {
+                proto::v2::check(root).map_err(|refusals| refusals.into_iter().map(Note::from).collect::<Vec<_>>())?;
+                smd::from_v2::convert(root.get("definitions"), options).map_err(notes)
+            }
+            None => {
+                let mut json = Vec::new();
+                print(document, settings, &mut json);
+                let mut tape = Tape::new();
+                let root = crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
+                let definitions = root.and_then(|root| root.get("definitions"));
+                let nowhere = |error: smd::SmdError| note(smd::SmdError { at: 0, ..error });
+                smd::from_v2::convert(definitions, options)
+                    .map_err(|errors| errors.into_iter().map(nowhere).collect::<Vec<_>>())
+            }
+        },
+        Document::V3(_) => smd::from_v3::convert(definitions(document), options).map_err(notes),
+    }
 }
 
 /// What the structured-merge-diff schema of a document does not hold.
-pub(crate) fn smd_losses<'a>(_document: &Document<'a>, _settings: &Settings) -> Vec<Note<'a>> {
-    Vec::new()
+pub(crate) fn smd_losses<'a>(document: &Document<'a>, settings: &Settings) -> Vec<Note<'a>> {
+    let mut notes = Vec::new();
+    match document {
+        Document::V2(_) => smd::losses::from_v2(definitions(document), smd_options(settings), &mut notes),
+        Document::V3(_) => smd::losses::from_v3(definitions(document), smd_options(settings), &mut notes),
+    }
+    notes
+}
+
+fn smd_options(settings: &Settings) -> smd::Options {
+    smd::Options {
+        preserve_unknown: settings.preserve_unknown,
+        compat: match settings.smd_compat {
+            args::SmdCompat::V63 => smd::SmdCompat::V63,
+            args::SmdCompat::V64 => smd::SmdCompat::V64,
+        },
+        profile: settings.profile,
+    }
+}
+
+/// The definitions of a document.
+fn definitions<'a>(document: &Document<'a>) -> &'a [Property<'a>] {
+    match document {
+        Document::V2(document) => document.definitions,
+        Document::V3(document) => document.components.map_or(&[], |components| components.schemas),
+    }
 }
 
 /// What is wrong with a written structured-merge-diff schema.
@@ -217,21 +307,68 @@ pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
     errors.0.into_iter().map(|error| Note::new(Code::WrongType, error.at, error.message)).collect()
 }
 
-/// The JSON Schemas of the wanted kinds of a document.
-pub(crate) fn json_schemas<'a>(
-    _document: &Document<'a>,
-    _settings: &Settings,
-) -> Converted<'a, Option<Vec<(KindName, Vec<u8>)>>> {
-    not_yet("JSON Schema")
+/// The wanted kinds of a document, each with its definition. Of a document that knows no kinds it is the definitions.
+pub(crate) fn wanted<'a>(document: &Document<'a>, settings: &Settings) -> Vec<(KindName<'a>, &'a Property<'a>)> {
+    let definitions = definitions(document);
+    let by_name: BTreeMap<&str, &Property<'a>> = definitions.iter().map(|definition| (definition.name, definition)).collect();
+    let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)));
+    let of_kind = kinds.iter().filter_map(|(gvk, name)| {
+        let kind = KindName { kind: gvk.kind, group: gvk.group, version: gvk.version };
+        let is_wanted = settings.kinds.is_empty() || settings.kinds.iter().any(|k| k == gvk.kind || k == name);
+        Some((kind, *by_name.get(name)?)).filter(|_| is_wanted)
+    });
+    let mut out: Vec<(KindName<'a>, &Property<'a>)> = of_kind.collect();
+    let others = definitions.iter().filter(|definition| match settings.kinds.as_slice() {
+        [] => kinds.is_empty(),
+        names => names.iter().any(|name| name == definition.name) && kinds.iter().all(|(_, name)| *name != definition.name),
+    });
+    out.extend(others.map(|definition| {
+        let kind = KindName { kind: definition.name, group: "", version: "" };
+        (kind, definition)
+    }));
+    out
 }
 
-/// Appends the JSON Schema of a version of a CustomResourceDefinition.
+/// The JSON Schemas of the wanted kinds of a document.
+pub(crate) fn json_schemas<'a>(document: &Document<'a>, settings: &Settings) -> Converted<'a, Vec<(KindName<'a>, Vec<u8>)>> {
+    let by_name: BTreeMap<&str, &'a Schema<'a>> =
+        definitions(document).iter().map(|definition| (definition.name, &definition.schema)).collect();
+    let resolver = |name: &str| by_name.get(name).copied();
+    let (mut value, mut notes) = (Vec::new(), Vec::new());
+    for (kind, definition) in wanted(document, settings) {
+        let gvk = Gvk { group: kind.group, version: kind.version, kind: kind.kind };
+        let gvk = (!kind.version.is_empty()).then_some(gvk);
+        let options = schema_options(settings);
+        let schema = jsonschema::from_definition(definition.name, &definition.schema, gvk, &resolver, options);
+        if settings.losses {
+            // One definition may be part of many kinds; what it loses is told once.
+            notes.extend(schema.notes);
+        }
+        value.push((kind, schema.value));
+    }
+    notes.sort_by(|a: &Note<'_>, b| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
+    notes.dedup();
+    Converted { value, notes }
+}
+
+fn schema_options(settings: &Settings) -> jsonschema::Options<'static> {
+    let draft = match settings.draft {
+        Draft::Draft7 => jsonschema::Draft::D7,
+        Draft::Draft202012 => jsonschema::Draft::D2020_12,
+    };
+    jsonschema::Options { draft, strict: settings.strict, ..jsonschema::Options::default() }
+}
+
+/// The JSON Schema of a version of a CustomResourceDefinition; none if it has no schema. `metadata` holds the
+/// definitions of the metadata of objects.
 pub(crate) fn resource_schema<'a>(
+    crd: &Crd<'a>,
     version: &ResourceVersion<'a>,
-    _settings: &Settings,
-    out: &mut Vec<u8>,
-    notes: &mut Vec<Note<'a>>,
-) {
-    notes.push(Note::new(Code::Nothing, version.version().at, "JSON Schema is not there yet"));
-    out.extend_from_slice(b"true");
+    metadata: &'a [Property<'a>],
+    settings: &Settings,
+) -> Option<Converted<'a, Vec<u8>>> {
+    let gvk = Gvk { group: crd.group, version: version.version().name, kind: crd.names.kind };
+    let resolver = |name: &str| metadata.iter().find(|definition| definition.name == name).map(|found| &found.schema);
+    let options = schema_options(settings);
+    Some(jsonschema::from_structural(version.schema()?, gvk, crd.preserve_unknown_fields, &resolver, options))
 }

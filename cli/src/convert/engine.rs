@@ -5,15 +5,16 @@ use super::plan::{Plan, Target};
 use crate::args::{self, ConvertArgs, Per, Shape};
 use crate::error::Fatal;
 use crate::input::{ReadError, Reader, gather};
-use crate::output::format::{Formatter, Remark};
+use crate::output::format::{self, Formatter, Remark};
 use crate::output::names;
 use kubeshape_publish::{
     Base, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource, ResourceVersion,
     Shape as Published, SmdCompat, V2Form, V2Fragments, V3Fragments,
 };
-use kubeshape_schema::{Bump, Code, Note};
+use kubeshape_schema::read::Rules;
+use kubeshape_schema::{Bump, Code, Note, Property};
 use kubeshape_structural::{Crd, Version};
-use kubeshape_yaml::Limits;
+use kubeshape_yaml::{Limits, Tape};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -27,6 +28,8 @@ pub(crate) struct Engine {
     /// The kinds that are written; all of them when there are none.
     kinds: Vec<String>,
     settings: Settings,
+    /// A published document, for the definitions of metadata; only when they are needed.
+    metadata: Option<(String, Tape)>,
     onto: Option<(String, Vec<u8>)>,
 }
 
@@ -94,6 +97,8 @@ impl Engine {
         };
         let onto = args.onto.as_deref().map(|path| document(&mut Reader::default(), path)).transpose()?;
         let publisher = Publisher::new(base, options);
+        let is_schema = |target: &Target| target.shape == Shape::JsonSchema;
+        let metadata = plan.targets.iter().any(is_schema).then(|| any_document(&publisher)).flatten();
         Ok(Engine {
             publisher,
             targets: plan.targets.clone(),
@@ -101,6 +106,7 @@ impl Engine {
             losses,
             kinds: args.kind.clone(),
             settings: Settings::new(args, losses),
+            metadata,
             onto,
         })
     }
@@ -122,6 +128,7 @@ impl Engine {
         }
         let mut fragments = Fragments::default();
         let mut notes = Vec::new();
+        let mut metadata = None;
         let is_wanted = self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == crd.names.kind);
         for target in &self.targets {
             let published = || resource.versions().iter().filter(|version| version.is_published());
@@ -143,7 +150,11 @@ impl Engine {
                         Shape::V3 => version.v3(&mut scratch.bytes),
                         Shape::V2 => version.v2(&mut scratch.bytes),
                         Shape::JsonSchema => {
-                            documents::resource_schema(version, &self.settings, &mut scratch.bytes, &mut notes);
+                            let metadata = metadata.get_or_insert_with(|| self.metadata(arena));
+                            let made = documents::resource_schema(crd, version, metadata, &self.settings);
+                            let Some(schema) = made else { continue };
+                            scratch.bytes.extend_from_slice(&schema.value);
+                            notes.extend(schema.notes.into_iter().filter(|_| self.losses));
                         }
                         _ if version.schema().is_none() => continue,
                         _ => version.structural(&mut scratch.bytes),
@@ -157,6 +168,14 @@ impl Engine {
             }
         }
         Ok(fragments)
+    }
+
+    /// The definitions of the metadata of objects, as they are published.
+    fn metadata<'a>(&'a self, arena: &'a Bump) -> &'a [Property<'a>] {
+        let Some((source, tape)) = &self.metadata else { return &[] };
+        let schemas = tape.document(source).root().and_then(|root| root.get("components")?.get("schemas"));
+        let mut reader = kubeshape_schema::read::Reader::new(arena, Rules::Document(Profile::Faithful));
+        schemas.map_or(&[], |schemas| reader.properties(schemas))
     }
 
     fn smd<'a>(
@@ -355,6 +374,21 @@ fn merge_v2(parts: &mut BTreeMap<String, Fragments>) -> MergeV2 {
         }
     }
     merge
+}
+
+/// A document as it is published for a resource, whichever.
+fn any_document(publisher: &Publisher) -> Option<(String, Tape)> {
+    const RESOURCE: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {
+        "group": "example.com", "scope": "Namespaced", "names": {"plural": "examples", "kind": "Example"},
+        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}"#;
+    let (mut tape, arena) = (Tape::new(), Bump::new());
+    format::read(RESOURCE.as_bytes(), &mut tape)?;
+    let crd = kubeshape_structural::read::read(tape.document(RESOURCE).root()?, &arena).value?;
+    let mut json = Vec::new();
+    publisher.resource(&crd, &arena).versions().first()?.v3(&mut json);
+    let mut tape = Tape::new();
+    let source = format::read(&json, &mut tape)?.to_owned();
+    Some((source, tape))
 }
 
 /// What a shape does not hold of a resource.

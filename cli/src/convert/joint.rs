@@ -11,6 +11,7 @@ use crate::error::Fatal;
 use crate::output::format::{Formatter, Remark};
 use crate::output::names;
 use kubeshape_convert::document::{Dialect, Document};
+use kubeshape_convert::v2::from_v3::Scratch;
 use kubeshape_schema::{Bump, Code, Converted, Note};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use rayon::prelude::*;
@@ -55,14 +56,16 @@ pub(crate) fn run(
         let published = published.into_iter().filter_map(|(bytes, dialect)| Some(printed(&bytes?, dialect)));
         let documents: Vec<(Loaded, bool)> =
             documents.into_iter().map(|document| (document, false)).chain(published.map(|p| (p, true))).collect();
-        let mut arenas: Vec<Bump> = documents.iter().map(|_| Bump::new()).collect();
+        let mut arenas: Vec<(Bump, Scratch)> = documents.iter().map(|_| Default::default()).collect();
         let arena = Bump::new();
         let settings = context.engine.settings();
         let needs = Needs::of(targets, &documents);
         let sources: Vec<Source<'_>> = documents
             .par_iter()
             .zip(arenas.par_iter_mut())
-            .map(|((loaded, is_published), arena)| Source::read(loaded, *is_published, needs, arena, settings))
+            .map(|((loaded, is_published), (arena, scratch))| {
+                Source::read(loaded, *is_published, needs, (arena, scratch), settings)
+            })
             .collect();
         let (wholes, answers) = (Vec::new(), Vec::new());
         let mut joint = Joint { context, settings, arena: &arena, resources, sources, wholes, answers };
@@ -115,7 +118,13 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn read(loaded: &'a Loaded, is_published: bool, needs: Needs, arena: &'a Bump, settings: &Settings) -> Self {
+    fn read(
+        loaded: &'a Loaded,
+        is_published: bool,
+        needs: Needs,
+        (arena, scratch): (&'a Bump, &'a mut Scratch),
+        settings: &Settings,
+    ) -> Self {
         let (document, v3, v2) = (None, None, None);
         let mut out = Source { loaded, is_published, document, v3, v2, notes: Vec::new(), failed: false };
         let (Content::OpenApi(dialect), Some(root)) = (loaded.content, out.root()) else { return out };
@@ -127,13 +136,19 @@ impl<'a> Source<'a> {
             Dialect::V3 => out.v3 = Some(document),
         }
         // What is published is published in either dialect, and converted to none.
-        if needs.v3 && dialect == Dialect::V2 && !is_published {
-            let converted = documents::convert(&document, Dialect::V3, arena, settings);
-            out.v3 = out.take(converted, Some(Shape::V3));
-        }
-        if needs.v2 && dialect == Dialect::V3 && !is_published {
-            let converted = documents::convert(&document, Dialect::V2, arena, settings);
-            out.v2 = out.take(converted, Some(Shape::V2));
+        let other = match dialect {
+            Dialect::V2 => (needs.v3, Dialect::V3, Shape::V3),
+            Dialect::V3 => (needs.v2, Dialect::V2, Shape::V2),
+        };
+        if let (true, other, shape) = other
+            && !is_published
+        {
+            let converted = documents::convert(&document, other, &loaded.source, (arena, scratch), settings);
+            let converted = out.take(converted, Some(shape));
+            match other {
+                Dialect::V3 => out.v3 = converted,
+                Dialect::V2 => out.v2 = converted,
+            }
         }
         out
     }
@@ -355,14 +370,20 @@ impl<'a> Joint<'_, 'a> {
             _ => vec![(names::single(target.shape, target.format), whole.document)],
         };
         for (name, document) in parts {
-            match documents::smd(&document, self.settings) {
+            let is_text = target.documents == Per::Single && self.settings.rename.is_none();
+            let root = match whole.of.as_slice() {
+                [number] if is_text => self.sources[*number].root(),
+                _ => None,
+            };
+            match documents::smd(&document, root, self.settings) {
                 Ok(schema) => self.print_smd(name, &schema, target),
                 Err(errors) => {
                     // Of several sources it is each of them for itself that tells the place.
                     let mut found = false;
                     for &number in &whole.of {
-                        let own = self.sources[number].in_dialect(dialect);
-                        let own = own.and_then(|document| documents::smd(&document, self.settings).err());
+                        let source = &self.sources[number];
+                        let own = source.in_dialect(dialect);
+                        let own = own.and_then(|own| documents::smd(&own, source.root(), self.settings).err());
                         for note in own.unwrap_or_default() {
                             found = true;
                             self.say(&[number], note, target);
@@ -416,7 +437,6 @@ impl<'a> Joint<'_, 'a> {
         let Converted { value, notes } = documents::json_schemas(&whole.document, self.settings);
         match whole.of.as_slice() {
             [number] => notes.into_iter().for_each(|note| self.say(&[*number], note, target)),
-            _ if value.is_none() => notes.into_iter().for_each(|note| self.say(&[], note, target)),
             _ if self.settings.losses => {
                 for &number in &whole.of {
                     let own = self.sources[number].v3;
@@ -427,7 +447,7 @@ impl<'a> Joint<'_, 'a> {
             _ => {}
         }
         let mut seen = BTreeSet::new();
-        for (kind, json) in value.unwrap_or_default() {
+        for (kind, json) in value {
             let name = kind_file(&kind, target);
             if seen.insert(name.clone()) {
                 self.answers.extend(self.formatted(json, target).map(|bytes| Answer::Result(name, bytes)));
@@ -485,9 +505,12 @@ fn made(name: String, document: Document<'_>, format: Format, pretty: bool, sett
     Made { name, bytes, remarks, notes }
 }
 
-fn kind_file(kind: &KindName, target: Target) -> String {
-    let folder = names::kind_folder(&kind.kind, &kind.group);
-    format!("{folder}/{}", names::file(target.shape, &kind.version, target.format))
+fn kind_file(kind: &KindName<'_>, target: Target) -> String {
+    if kind.version.is_empty() {
+        return names::definition(kind.kind, target.shape, target.format);
+    }
+    let folder = names::kind_folder(kind.kind, kind.group);
+    format!("{folder}/{}", names::file(target.shape, kind.version, target.format))
 }
 
 /// The node that a pointer leads to.

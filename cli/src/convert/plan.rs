@@ -243,12 +243,11 @@ fn may_write(target: Target, names: &[&str]) -> bool {
     let stem = name.strip_suffix(names::suffix(target.format)).and_then(|name| name.strip_suffix('.'));
     let Some(stem) = stem else { return false };
     let own = names::single(target.shape, target.format);
-    let shape = if target.shape == Shape::JsonSchema { "schema" } else { target.shape.name() };
+    let ending = names::ending(target.shape);
     [target.per, target.documents].into_iter().any(|per| match (per, target.shape) {
         (Per::Single, _) => names.len() == 1 && own == name,
         (Per::GroupVersion, _) => names.len() == 1 && stem.ends_with("_openapi"),
-        (Per::Resource, Shape::Smd) => names.len() == 2 && stem == "schema.smd",
-        (Per::Resource, _) => names.len() == 2 && stem.ends_with(&format!(".{shape}")),
+        (Per::Resource, _) => stem.strip_suffix(ending).is_some_and(|name| name.ends_with('.')),
     })
 }
 

@@ -59,7 +59,7 @@ impl Formatter {
 }
 
 /// Reads what was printed; gives its source as text.
-fn read<'a>(json: &'a [u8], tape: &mut Tape) -> Option<&'a str> {
+pub(crate) fn read<'a>(json: &'a [u8], tape: &mut Tape) -> Option<&'a str> {
     let limits = Limits { bytes: usize::MAX, depth: 4096, nodes: usize::MAX, alias_nodes: 0, scalar: usize::MAX };
     let mut stream = Stream::new(json, limits).ok()?;
     stream.next(tape)?.ok()?;

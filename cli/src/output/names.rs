@@ -49,6 +49,23 @@ pub(crate) fn folder(plural: &str, group: &str) -> String {
     shortened(name)
 }
 
+/// `NAME.schema.json`: the file of a definition that is no kind.
+pub(crate) fn definition(name: &str, shape: Shape, format: Format) -> String {
+    let mut name = encoded(name);
+    if name.starts_with('.') {
+        name.replace_range(..1, "%2E");
+    }
+    format!("{}.{}.{}", shortened(name), ending(shape), suffix(format))
+}
+
+/// What stands before the format in names of files of a shape.
+pub(crate) fn ending(shape: Shape) -> &'static str {
+    match shape {
+        Shape::JsonSchema => "schema",
+        other => other.name(),
+    }
+}
+
 /// The file of one version, or of all versions, in the folder of its resource.
 pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     let suffix = suffix(format);
@@ -59,8 +76,7 @@ pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     if name.is_empty() || name.starts_with('.') {
         name.insert(0, '%');
     }
-    let shape = if shape == Shape::JsonSchema { "schema" } else { shape.name() };
-    format!("{}.{shape}.{suffix}", shortened(name))
+    format!("{}.{}.{suffix}", shortened(name), ending(shape))
 }
 
 /// Whether a path relative to an output folder is one of those above: what `--prune` looks at.
@@ -71,7 +87,9 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
     match components {
         [name] => stem(name).is_some_and(|stem| {
             ["swagger", "openapi", "schema.smd"].contains(&stem.as_str())
-                || stem.strip_suffix("_openapi").is_some_and(|key| !key.is_empty())
+                || ["_openapi", ".v3", ".v2", ".schema", ".smd"]
+                    .iter()
+                    .any(|end| stem.strip_suffix(end).is_some_and(|key| !key.is_empty()))
         }),
         [folder, name] => {
             folder.contains('.')
@@ -149,6 +167,8 @@ mod tests {
         assert_eq!(single(Shape::Smd, Format::Yaml), "schema.smd.yaml");
         assert_eq!(file(Shape::JsonSchema, "v1", Format::Json), "v1.schema.json");
         assert_eq!(kind_folder("Pod", ""), "Pod.core");
+        assert_eq!(definition("Pet", Shape::V3, Format::Yaml), "Pet.v3.yaml");
+        assert_eq!(definition("../x", Shape::JsonSchema, Format::Json), "%2E.%2Fx.schema.json");
     }
 
     #[test]
@@ -208,6 +228,7 @@ mod tests {
             "apis__a__b_openapi.yaml",
             "api__v1_openapi.pb",
             "version_openapi.json",
+            "Pet.schema.json",
         ] {
             assert!(is_result(&[name]), "{name}");
         }
