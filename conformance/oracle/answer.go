@@ -19,10 +19,10 @@ type request struct {
 }
 
 // eachRequest reads lines until the input ends. Every answer is flushed, so that a caller may wait for it.
-func eachRequest(in io.Reader, out *bufio.Writer, answer func(request) (any, error)) error {
+func eachRequest[R any](in io.Reader, out *bufio.Writer, answer func(R) (any, error)) error {
 	dec := json.NewDecoder(bufio.NewReaderSize(in, 1<<20))
 	for {
-		var r request
+		var r R
 		if err := dec.Decode(&r); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {

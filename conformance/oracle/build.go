@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/sha512"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -200,5 +199,5 @@ type document struct {
 }
 
 func newDocument(body []byte) document {
-	return document{len(body), fmt.Sprintf("%X", sha512.Sum512(body)), body}
+	return document{len(body), etag(body), body}
 }

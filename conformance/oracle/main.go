@@ -1,13 +1,15 @@
-// Command oracle asks the Kubernetes libraries themselves what they make of CustomResourceDefinitions and YAML.
+// Command oracle asks the Kubernetes libraries themselves what they make of CustomResourceDefinitions, OpenAPI documents and YAML.
 //
 // It is the reference that conformance tests and benchmarks compare with; README.md describes its commands and records.
 package main
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"k8s.io/klog/v2"
 )
@@ -19,17 +21,22 @@ type command struct {
 }
 
 var commands = map[string]command{
-	"answer":   {"answer [-no-merged] [-answers structural,v3,v2,smd] < requests.ndjson", runAnswer},
-	"yaml":     {"yaml < requests.ndjson", runYAML},
-	"merge-v2": {"merge-v2 [-onto swagger.json] < requests.ndjson", runMergeV2},
-	"bench":    {"bench -shape v3|v2|smd [-j N] PATH", runBench},
-	"record":   {"record CORPUS_DIR OUT_DIR", runRecord},
+	"answer":         {"answer [-no-merged] [-answers structural,v3,v2,smd] < requests.ndjson", runAnswer},
+	"answer-openapi": {"answer-openapi < requests.ndjson", runAnswerOpenAPI},
+	"aggregate":      {"aggregate < requests.ndjson", runAggregate},
+	"yaml":           {"yaml < requests.ndjson", runYAML},
+	"merge-v2":       {"merge-v2 [-onto swagger.json] < requests.ndjson", runMergeV2},
+	"bench":          {"bench -shape v3|v2|smd [-j N] PATH", runBench},
+	"bench-openapi":  {"bench-openapi -shape " + strings.Join(documentShapeNames(), "|") + " [-j N] [-rounds N] PATH...", runBenchOpenAPI},
+	"record":         {"record CORPUS_DIR OUT_DIR", runRecord},
 }
 
 func main() {
 	// The libraries log what they also return; keep stderr for our own errors.
 	klog.SetOutput(io.Discard)
-	klog.LogToStderr(false)
+	logging := flag.NewFlagSet("klog", flag.PanicOnError)
+	klog.InitFlags(logging)
+	logging.Parse([]string{"-logtostderr=false", "-stderrthreshold=FATAL"})
 
 	if len(os.Args) < 2 {
 		usage()
@@ -51,7 +58,7 @@ func main() {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage:")
-	for _, name := range []string{"answer", "yaml", "merge-v2", "bench", "record"} {
+	for _, name := range []string{"answer", "answer-openapi", "aggregate", "yaml", "merge-v2", "bench", "bench-openapi", "record"} {
 		fmt.Fprintln(os.Stderr, "  oracle", commands[name].usage)
 	}
 	os.Exit(2)

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -31,6 +30,9 @@ func runRecord(args []string, _ io.Reader, _ *bufio.Writer) error {
 	}
 	roots := []string{filepath.Join(corpus, "crds"), filepath.Join(corpus, "refused")}
 	if err := recordCRDs(roots, outDir); err != nil {
+		return err
+	}
+	if err := recordOpenAPI(filepath.Join(corpus, "openapi"), outDir); err != nil {
 		return err
 	}
 	return recordYAML(filepath.Join(corpus, "yaml", "cases.ndjson"))
@@ -80,6 +82,29 @@ func recordCRDs(roots []string, outDir string) error {
 		return err
 	}
 	return writeGzip(filepath.Join(outDir, "merged.ndjson.gz"), lines.Bytes())
+}
+
+// recordOpenAPI writes openapi.ndjson.gz, a line per document in the order of paths below the root.
+func recordOpenAPI(root, outDir string) error {
+	files, err := documentFiles(root)
+	if err != nil {
+		return err
+	}
+	var lines bytes.Buffer
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		path, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		if err := encodeLine(&lines, answerDocument(filepath.ToSlash(path), text)); err != nil {
+			return err
+		}
+	}
+	return writeGzip(filepath.Join(outDir, "openapi.ndjson.gz"), lines.Bytes())
 }
 
 // mergedLines writes a line per group version and one for v2. Where CRDs of one group version exclude each other,
@@ -138,18 +163,10 @@ func recordYAML(path string) error {
 	return os.WriteFile(path, lines.Bytes(), 0o644)
 }
 
-// writeGzip leaves name and time out of the header, so that equal content gives equal bytes.
 func writeGzip(path string, content []byte) error {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	packed, err := gzipped(content)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(content); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(path, b.Bytes(), 0o644)
+	return os.WriteFile(path, packed, 0o644)
 }

@@ -253,6 +253,12 @@ fn documents_are_self_contained() -> Result {
             r#"{"deprecated":true,"readOnly":true,"writeOnly":true,"x-a":1}"#,
             vec![Code::JsonSchemaType, Code::JsonSchemaKeyword, Code::JsonSchemaOpenApi, Code::JsonSchemaIdentifier],
         ),
+        (
+            r##"{"io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta":{"properties":{"name":{}}},"z":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"metadata":{"$ref":"#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}}}}"##,
+            STRICT,
+            r##"{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"$ref":"#/$defs/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}},"additionalProperties":false,"required":["apiVersion","kind"],"x-kubernetes-embedded-resource":true,"$defs":{"io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta":{"properties":{"name":{}},"additionalProperties":false}}}"##,
+            vec![],
+        ),
         (r#"{"z":{"type":"string","pattern":"^(?!a)"}}"#, LAX, r#"{"type":"string","pattern":"^(?!a)"}"#, vec![]),
         (
             r#"{"z":{"type":["string","string","null"],"patternProperties":{"\\Aa":{"type":"string"}}}}"#,

@@ -126,7 +126,8 @@ pub const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 ///
 /// `schema` is the version's schema, structural; `gvk` is what its objects are; `resolver` is asked for
 /// [`OBJECT_META`] and what that refers to. With `preserve_unknown_fields` (the CustomResourceDefinition's)
-/// nothing is pruned, and `strict` changes nothing.
+/// nothing is pruned, and `strict` changes nothing. For a version whose schema is not used, pass an empty one
+/// and `preserve_unknown_fields`: its objects are any objects of the kind.
 ///
 /// The notes say what is lost. Their places are in the document of the schema; losses of resolved
 /// definitions, which come from elsewhere, are placed at the schema.

@@ -181,14 +181,14 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
     pub(super) fn object(&mut self, s: &Schema<'a>, place: Place) {
         self.out.push(b'{');
         self.first = true;
-        let embedded = s.flags.any(Flags::EMBEDDED_RESOURCE) && place != Place::Branch;
-        let meta = if embedded { Meta::Embedded } else { Meta::None };
-        self.members(s, place, meta, Special::None);
+        self.members(s, place, Meta::None, Special::None);
         self.out.push(b'}');
         self.first = false;
     }
 
     pub(super) fn members(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>, special: Special) {
+        let embedded = s.flags.any(Flags::EMBEDDED_RESOURCE) && place != Place::Branch;
+        let meta = if embedded && matches!(meta, Meta::None) { Meta::Embedded } else { meta };
         let plan = self.plan(s, place, meta, special);
         self.annotations(s);
         if plan.null == Null::Around {
@@ -304,7 +304,10 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             match (meta, name, schema) {
                 (Meta::Root(gvk) | Meta::Kind(gvk), "apiVersion", _) => self.fixed(schema, &gvk.api_version()),
                 (Meta::Root(gvk) | Meta::Kind(gvk), "kind", _) => self.fixed(schema, gvk.kind),
-                (Meta::Root(_) | Meta::Embedded, "metadata", _) => self.metadata(s, schema),
+                // What a document declares is the server's own.
+                (Meta::Root(_) | Meta::Embedded, "metadata", _) if self.dialect == Dialect::Crd || schema.is_none() => {
+                    self.metadata(s, schema);
+                }
                 (Meta::Embedded, "apiVersion" | "kind", Some(schema)) => self.object(schema, Place::InBranch),
                 (_, _, Some(schema)) => self.object(schema, place.child()),
                 (_, _, None) => self.out.extend_from_slice(br#"{"type":"string"}"#),

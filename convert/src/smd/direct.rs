@@ -26,8 +26,12 @@ pub(super) fn convert<'m>(
     options: Options,
     dialect: Dialect,
 ) -> Built {
-    let faithful = (options.profile == Profile::Faithful)
-        .then(|| Faithful { targets: Targets::new(models), dialect, inner: Vec::new(), known: BTreeSet::new() });
+    let faithful = (options.profile == Profile::Faithful).then(|| Faithful {
+        targets: Targets::new(models),
+        dialect,
+        inner: Vec::new(),
+        known: BTreeSet::new(),
+    });
     let mut converter =
         Converter { builder, compat: options.compat, errors: Vec::new(), definition: "", faithful, any: None };
     converter.types(models, options.preserve_unknown);
@@ -372,7 +376,7 @@ fn brings_more(branch: &Schema<'_>, declared: &Schema<'_>) -> bool {
             declared.property(property.name).is_none_or(|declared| brings_more(&property.schema, declared))
         })
         || branch.item().is_some_and(|item| declared.item().is_none_or(|declared| brings_more(item, declared)))
-        || branch.additional_schema().is_some_and(|inner| {
-            declared.additional_schema().is_none_or(|declared| brings_more(inner, declared))
-        })
+        || branch
+            .additional_schema()
+            .is_some_and(|inner| declared.additional_schema().is_none_or(|declared| brings_more(inner, declared)))
 }

@@ -139,9 +139,7 @@ impl<'a> Walk<'_, '_, 'a> {
         let found = match &self.way {
             // Without a model there is no result.
             Way::Structural | Way::Models => true,
-            Way::Direct(names) => {
-                holder != Holder::Definition && names.binary_search(&last_segment(reference)).is_ok()
-            }
+            Way::Direct(names) => holder != Holder::Definition && names.binary_search(&last_segment(reference)).is_ok(),
             Way::Faithful(targets) => !matches!(targets.find(reference), Target::Nowhere),
         };
         if !found {

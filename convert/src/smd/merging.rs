@@ -110,9 +110,7 @@ impl<'s> ListMerge<'s> {
                     ListMerge::wrong(Relationship::Associative, format!("uninterpreted merge key: {key}"))
                 }
             },
-            (Said::Text(other), _) => {
-                ListMerge::wrong(Relationship::Atomic, format!("unknown patch strategy {other}"))
-            }
+            (Said::Text(other), _) => ListMerge::wrong(Relationship::Atomic, format!("unknown patch strategy {other}")),
             (Said::Odd(other), _) => ListMerge::wrong(Relationship::Atomic, format!("unknown patch strategy {other}")),
         };
         match words.list_type {

@@ -17,6 +17,8 @@ pub mod losses;
 mod merging;
 mod models;
 mod references;
+#[cfg(test)]
+mod tests;
 mod unions;
 
 pub use kubeshape_schema::Profile;

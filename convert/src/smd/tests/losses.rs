@@ -1,0 +1,134 @@
+//! What is reported as lost.
+
+use super::read_yaml;
+use crate::smd::{Options, Profile, SmdCompat, losses};
+use kubeshape_schema::{Bump, Note, read};
+use kubeshape_yaml::{Document, Limits, Stream, Tape};
+
+#[test]
+fn what_is_not_said_is_noted_once_per_place_and_code() {
+    let source = "
+type: object
+description: d
+required: [a]
+nullable: true
+default: {}
+properties:
+  a: {type: string, format: date, pattern: x, title: t, default: z}
+  b: {x-kubernetes-int-or-string: true, nullable: true}
+  c: {type: array, maxItems: 2, items: {type: integer, format: int32, default: 1, enum: [1]}}
+  d: {x-kubernetes-preserve-unknown-fields: true}
+";
+    let arena = Bump::new();
+    let mut tape = Tape::new();
+    let mut stream = Stream::new(source.as_bytes(), Limits::default()).expect("short");
+    stream.next(&mut tape).expect("one document").expect("the test's YAML is right");
+    let document = tape.document(source);
+    let schema = read::Reader::new(&arena, read::Rules::Crd).schema(document.root().expect("a node"));
+    let noted = |compat| {
+        let mut notes = Vec::new();
+        losses::of_structural(&schema, compat, &mut notes);
+        shown(&notes, document)
+    };
+    let mut expected = vec![
+        "SmdDescription  description",
+        "SmdValidation  required",
+        "SmdNullable  nullable",
+        "SmdDefault  default",
+        "SmdDescription /properties/a title",
+        "SmdUntyped /properties/a type, format",
+        "SmdValidation /properties/a pattern",
+        "SmdUntyped /properties/b x-kubernetes-int-or-string",
+        "SmdNullable /properties/b nullable",
+        "SmdValidation /properties/c maxItems",
+        "SmdValidation /properties/c/items format, enum",
+        "SmdDefault /properties/c/items default",
+    ];
+    assert_eq!(noted(SmdCompat::V63), expected);
+    expected.remove(8);
+    assert_eq!(noted(SmdCompat::V64), expected);
+}
+
+fn shown(notes: &[Note<'_>], document: Document<'_>) -> Vec<String> {
+    notes.iter().map(|n| format!("{:?} {} {}", n.code, document.pointer(n.at), n.detail)).collect()
+}
+
+#[derive(Clone, Copy)]
+enum From {
+    V2,
+    V3,
+}
+
+/// What is lost of definitions written as YAML.
+fn lost(source: &str, from: From, profile: Profile) -> Vec<String> {
+    read_yaml(source, profile, |definitions, document| {
+        let options = Options { profile, ..Options::default() };
+        let mut notes = Vec::new();
+        match from {
+            From::V2 => losses::from_v2(definitions, options, &mut notes),
+            From::V3 => losses::from_v3(definitions, options, &mut notes),
+        }
+        shown(&notes, document)
+    })
+}
+
+#[test]
+fn members_that_do_not_count_beside_others_are_noted() {
+    let preserve = "x-kubernetes-preserve-unknown-fields";
+    let cases: [(String, From, &[&str]); 9] = [
+        ("{properties: {}, additionalProperties: {}}".into(), From::V2, &["SmdFields /a additionalProperties"]),
+        (
+            format!("{{properties: {{}}, additionalProperties: {{}}, {preserve}: true}}"),
+            From::V2,
+            &["SmdUntyped /a additionalProperties"],
+        ),
+        ("{type: object, additionalProperties: false}".into(), From::V2, &["SmdValidation /a additionalProperties"]),
+        ("{items: {}, allOf: [{$ref: x}]}".into(), From::V2, &["SmdValidation /a allOf", "SmdUntyped /a items"]),
+        (
+            format!("{{type: array, {preserve}: true, items: {{}}}}"),
+            From::V2,
+            &["SmdFields /a x-kubernetes-preserve-unknown-fields"],
+        ),
+        ("{type: [string, integer]}".into(), From::V3, &["SmdFields /a type"]),
+        (
+            "{type: array, items: {allOf: [{$ref: '#/components/schemas/a'}], properties: {c: {}}}}".into(),
+            From::V3,
+            &["SmdFields /a/items properties"],
+        ),
+        (
+            "{type: object, properties: {b: {}}, anyOf: [{properties: {c: {}}}]}".into(),
+            From::V3,
+            &["SmdValidation /a anyOf", "SmdFields /a allOf, anyOf or oneOf"],
+        ),
+        (
+            "{x-my: 1, readOnly: true, discriminator: d}".into(),
+            From::V2,
+            &["SmdDescription /a readOnly, x-my", "SmdValidation /a discriminator"],
+        ),
+    ];
+    for (schema, from, expected) in cases {
+        assert_eq!(lost(&format!("a: {schema}"), from, Profile::Kube), expected, "{schema}");
+    }
+}
+
+#[test]
+fn references_that_lead_to_no_type_are_noted() {
+    let source = "
+a: {$ref: '#/components/schemas/b'}
+b: {type: array, items: {$ref: '#/components/schemas/a'}}
+c: {type: array, items: {$ref: 'other.yaml#/b'}}
+d: {type: array, items: {$ref: 'other.yaml#/e'}}
+";
+    assert_eq!(
+        lost(source, From::V3, Profile::Kube),
+        [
+            "SmdReference /a #/components/schemas/b",
+            "SmdReference /b/items #/components/schemas/a",
+            "SmdReference /d/items other.yaml#/e",
+        ]
+    );
+    assert_eq!(
+        lost(source, From::V3, Profile::Faithful),
+        ["SmdReference /c/items other.yaml#/b", "SmdReference /d/items other.yaml#/e"]
+    );
+}
