@@ -7,7 +7,9 @@ use common::{Folder, Run, crd, json, report};
 
 /// A document whose schemas, one per line from line 5 on, are these.
 fn document(schemas: &str) -> String {
-    format!("openapi: 3.0.3\ninfo: {{title: t, version: '1'}}\npaths: {{}}\ncomponents: {{schemas: {{\n{schemas}\n}}}}\n")
+    format!(
+        "openapi: 3.0.3\ninfo: {{title: t, version: '1'}}\npaths: {{}}\ncomponents: {{schemas: {{\n{schemas}\n}}}}\n"
+    )
 }
 
 /// Runs a text alone and gives the lines of its report.
@@ -88,7 +90,8 @@ B: {items: {$ref: '#/components/schemas/x%20y'}},
 #[test]
 fn operations_with_one_id() {
     let operation = "{get: {operationId: same, responses: {default: {description: d}}}}";
-    let text = format!("openapi: 3.0.3\ninfo: {{title: t, version: '1'}}\npaths:\n  /a: {operation}\n  /b: {operation}\n");
+    let text =
+        format!("openapi: 3.0.3\ninfo: {{title: t, version: '1'}}\npaths:\n  /a: {operation}\n  /b: {operation}\n");
     warned(&text, "KS4105", 5, "/paths/~1b/get", "same");
 }
 
@@ -131,7 +134,11 @@ fn truncated_protobuf() {
 
 #[test]
 fn wrong_types() {
-    refused("a.yaml", document("A: {type: object, properties: [a]}").as_bytes(), &["error[KS1005]", "--> in/a.yaml:5:31"]);
+    refused(
+        "a.yaml",
+        document("A: {type: object, properties: [a]}").as_bytes(),
+        &["error[KS1005]", "--> in/a.yaml:5:31"],
+    );
     let text = "openapi: 3.0.0\ninfo: {title: [t], version: '1'}\npaths: {}\n";
     refused("b.yaml", text.as_bytes(), &["error[KS1005]", "--> in/b.yaml:2:15"]);
     let text = br#"{"swagger":"2.0","paths":{"/a":{"get":{"parameters":{"name":"x"}}}}}"#;
@@ -189,7 +196,10 @@ fn keys_that_stand_twice() {
     let text = br#"{"openapi":"3.0.0","info":{"title":"t","title":"u","version":"1"},"paths":{}}"#;
     let (run, lines) = lines(text, "v3");
     assert!(matches!(run.code, Some(0 | 1)), "{}", run.err);
-    assert!(lines.iter().any(|line| line["line"] == 1 && line["code"].as_str().unwrap().starts_with("KS10")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line["line"] == 1 && line["code"].as_str().unwrap().starts_with("KS10")),
+        "{lines:?}"
+    );
 }
 
 #[test]

@@ -109,7 +109,10 @@ fn documents_of_either_version_become_the_other() {
     assert_eq!(document["swagger"], "2.0");
     assert_eq!(document["definitions"]["io.k8s.api.batch.v1.Job"]["properties"]["count"]["format"], "int32");
     // The two profiles differ.
-    folder.write("alone.json", r##"{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{},"host":"a.example.com"}"##);
+    folder.write(
+        "alone.json",
+        r##"{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{},"host":"a.example.com"}"##,
+    );
     let faithful = folder.run("convert alone.json --to v3").out;
     let kube = folder.run("convert alone.json --to v3 --profile kube").out;
     assert!(faithful.contains("a.example.com") && !kube.contains("a.example.com"), "{faithful}\n{kube}");
@@ -133,7 +136,10 @@ components:
     let line = report(&folder.read("r.ndjson")).remove(0);
     assert_eq!((line["code"].as_str(), line["kind"].as_str()), (Some("KS2202"), Some("widened")));
     assert_eq!(line["pointer"], "/components/schemas/A");
-    assert_eq!((line["input"].as_str(), line["line"].as_u64(), line["column"].as_u64()), (Some("a.yaml"), Some(7), Some(7)));
+    assert_eq!(
+        (line["input"].as_str(), line["line"].as_u64(), line["column"].as_u64()),
+        (Some("a.yaml"), Some(7), Some(7))
+    );
     assert_eq!((line["shape"].as_str(), line["resource"].as_str()), (Some("v2"), None));
     assert!(!folder.read("plain.json").contains("x-kubeshape-loss"));
 
@@ -152,7 +158,8 @@ fn documents_have_structured_merge_diff_schemas() {
     assert!(run.out.starts_with("types:\n") && run.out.contains("- name: io.k8s.api.apps.v1.TabList\n"), "{}", run.out);
     let run = folder.run("convert v3.json --to smd -o x.json");
     assert_eq!(run.code, Some(0), "{}", run.err);
-    let names: Vec<_> = json(&folder.read("x.json"))["types"].as_array().unwrap().iter().map(|t| t["name"].clone()).collect();
+    let names: Vec<_> =
+        json(&folder.read("x.json"))["types"].as_array().unwrap().iter().map(|t| t["name"].clone()).collect();
     assert_eq!(names, ["__untyped_atomic_", "__untyped_deduced_", "io.k8s.api.batch.v1.Job"]);
     let preserving = folder.run("convert v3.json --to smd --preserve-unknown");
     assert_ne!(preserving.out, folder.run("convert v3.json --to smd").out);
@@ -313,7 +320,10 @@ fn a_kind_has_a_document_of_its_own() {
     let folder = Folder::new();
     folder.write("v2.json", V2).write("a.yaml", crd("widgets", &["v1"]));
     folder.run("convert v2.json a.yaml --to v3 --per resource -o out").is_silent();
-    assert_eq!(folder.names("out"), ["Tab.apps/v1.v3.json", "TabList.apps/v1.v3.json", "widgets.example.com/v1.v3.json"]);
+    assert_eq!(
+        folder.names("out"),
+        ["Tab.apps/v1.v3.json", "TabList.apps/v1.v3.json", "widgets.example.com/v1.v3.json"]
+    );
     let list = json(&folder.read("out/TabList.apps/v1.v3.json"));
     let names: Vec<&String> = list["components"]["schemas"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["io.k8s.api.apps.v1.Tab", "io.k8s.api.apps.v1.TabList"]);
@@ -356,7 +366,15 @@ fn definitions_are_renamed() {
     let short = folder.run("convert v2.json --to v2 --rename short");
     assert_eq!(short.code, Some(0), "{}", short.err);
     let names: Vec<String> = json(&short.out)["definitions"].as_object().unwrap().keys().cloned().collect();
-    assert_eq!(names, ["version.Info", "v1.Tab", "v1.TabList"].map(String::from).into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>());
+    assert_eq!(
+        names,
+        ["version.Info", "v1.Tab", "v1.TabList"]
+            .map(String::from)
+            .into_iter()
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect::<Vec<_>>()
+    );
     assert!(short.out.contains("#/definitions/v1.Tab\""), "{}", short.out);
     folder.write("short.json", &short.out);
     let go = folder.run("convert v2.json --to v3 --rename go");

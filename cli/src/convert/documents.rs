@@ -163,12 +163,10 @@ pub(crate) fn convert<'a>(
             Converted { value: Some(*document), notes: Vec::new() }
         }
         (Document::V2(v2), Dialect::V3) => {
-            let keeps = profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some();
-            let Converted { value, mut notes } = if keeps {
-                from_v3::restore(v2, scratch, arena)
-            } else {
-                from_v2::convert(v2, arena, profile)
-            };
+            let keeps =
+                profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some();
+            let Converted { value, mut notes } =
+                if keeps { from_v3::restore(v2, scratch, arena) } else { from_v2::convert(v2, arena, profile) };
             if keeps {
                 // Places are in what was restored. What is found there was found in the original.
                 notes.retain(|note| note.code.kind() == NoteKind::Error);
@@ -262,7 +260,8 @@ pub(crate) fn smd<'a>(
                 let mut json = Vec::new();
                 print(document, settings, &mut json);
                 let mut tape = Tape::new();
-                let root = crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
+                let root =
+                    crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
                 let definitions = root.and_then(|root| root.get("definitions"));
                 let nowhere = |error: smd::SmdError| note(smd::SmdError { at: 0, ..error });
                 smd::from_v2::convert(definitions, options)
@@ -310,7 +309,8 @@ pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
 /// The wanted kinds of a document, each with its definition. Of a document that knows no kinds it is the definitions.
 pub(crate) fn wanted<'a>(document: &Document<'a>, settings: &Settings) -> Vec<(KindName<'a>, &'a Property<'a>)> {
     let definitions = definitions(document);
-    let by_name: BTreeMap<&str, &Property<'a>> = definitions.iter().map(|definition| (definition.name, definition)).collect();
+    let by_name: BTreeMap<&str, &Property<'a>> =
+        definitions.iter().map(|definition| (definition.name, definition)).collect();
     let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)));
     let of_kind = kinds.iter().filter_map(|(gvk, name)| {
         let kind = KindName { kind: gvk.kind, group: gvk.group, version: gvk.version };
@@ -320,7 +320,9 @@ pub(crate) fn wanted<'a>(document: &Document<'a>, settings: &Settings) -> Vec<(K
     let mut out: Vec<(KindName<'a>, &Property<'a>)> = of_kind.collect();
     let others = definitions.iter().filter(|definition| match settings.kinds.as_slice() {
         [] => kinds.is_empty(),
-        names => names.iter().any(|name| name == definition.name) && kinds.iter().all(|(_, name)| *name != definition.name),
+        names => {
+            names.iter().any(|name| name == definition.name) && kinds.iter().all(|(_, name)| *name != definition.name)
+        }
     });
     out.extend(others.map(|definition| {
         let kind = KindName { kind: definition.name, group: "", version: "" };
@@ -330,7 +332,10 @@ pub(crate) fn wanted<'a>(document: &Document<'a>, settings: &Settings) -> Vec<(K
 }
 
 /// The JSON Schemas of the wanted kinds of a document.
-pub(crate) fn json_schemas<'a>(document: &Document<'a>, settings: &Settings) -> Converted<'a, Vec<(KindName<'a>, Vec<u8>)>> {
+pub(crate) fn json_schemas<'a>(
+    document: &Document<'a>,
+    settings: &Settings,
+) -> Converted<'a, Vec<(KindName<'a>, Vec<u8>)>> {
     let by_name: BTreeMap<&str, &'a Schema<'a>> =
         definitions(document).iter().map(|definition| (definition.name, &definition.schema)).collect();
     let resolver = |name: &str| by_name.get(name).copied();
