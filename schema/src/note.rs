@@ -190,17 +190,7 @@ codes! {
     JsonSchemaOpen = 6013, Widened, "An object that is composed of several schemas stays open in a strict JSON Schema.";
     JsonSchemaMetadata = 6014, Widened, "Without a definition of ObjectMeta, metadata is any object.";
     // 7xxx: what the protobuf forms do not carry
-    ProtoRefused = 7001, Error, "The document has no protobuf form.";
-    ProtoDefault = 7002, Dropped, "The protobuf form of OpenAPI v3 holds no default that is an object, a list or null.";
-    ProtoRefSibling = 7003, Dropped, "The protobuf form drops what stands beside a reference.";
-    ProtoListElement = 7004, Dropped, "The protobuf form drops what is no text in a list or map of texts.";
-    ProtoZeroLimit = 7005, Widened, "The protobuf form does not tell a limit of zero from none.";
-    ProtoEmpty = 7006, Dropped, "The protobuf form does not tell an empty value from none.";
-    ProtoNotList = 7007, Widened, "The protobuf form drops a value that should be a list.";
-    ProtoNotObject = 7008, Approximated, "The protobuf form holds a value that should be an object as an empty one.";
-    ProtoText = 7009, Approximated, "The protobuf form holds a number, a boolean or null as a text.";
-    ProtoPrecision = 7010, Approximated, "The protobuf form holds a number with the 53 bits of a double.";
-    ProtoDuplicate = 7011, Warning, "A key stands twice in one object; the protobuf form holds the first.";
+
     // 7xxx: protobuf
     ProtoRefused = 7001, Error, "The document has no protobuf form.";
     ProtoDefault = 7002, Dropped, "The protobuf form of OpenAPI v3 holds no default that is an object, a list or null.";
