@@ -105,7 +105,7 @@ fn numbers_beyond_64_bits() {
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert_eq!(json(&run.out)["components"]["schemas"]["A"]["maximum"], 1.234_567_890_123_456_8e29);
     folder.write("b.yaml", document("A: {maxLength: 123456789012345678901234567890}"));
-    folder.run("convert b.yaml --to v3").says(1, &["error[KS1005]", "--> b.yaml:5:15"]);
+    folder.run("convert b.yaml --to v3").says(1, &["error[KS1005]", "--> b.yaml:5:16"]);
 }
 
 #[test]

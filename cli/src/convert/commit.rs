@@ -350,6 +350,10 @@ impl<'c> Commit<'c> {
                 Merged::Finding(code, target, name, detail) => self.merged(code, target, &name, &detail, ui),
             })?;
         }
+        for name in engine.settings().kinds.missing() {
+            let detail = format!("there is no kind {name}, and no definition of that name");
+            self.finding(Entry { detail: &detail, ..Entry::default() }, Excerpt::default(), Code::Nothing, ui)?;
+        }
         self.place_held()?;
         if let Some(report) = self.report.take() {
             report.finish(self.stage)?;

@@ -15,7 +15,8 @@ use kubeshape_smd::Schema as SmdSchema;
 use kubeshape_smd::schema::ReadErrors;
 use kubeshape_structural::Crd;
 use kubeshape_yaml::{Kind, Node, Tape};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a document of an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(crate) enum Content {
 }
 
 /// What the command line asks of documents.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) profile: Profile,
     /// Whether anybody will see losses.
@@ -36,12 +37,37 @@ pub(crate) struct Settings {
     /// Whether references are inlined: what becomes of recursion, and how many schemas there are at most.
     pub(crate) inline: Option<(Recursion, u64)>,
     pub(crate) rename: Option<Rename>,
-    /// Names of kinds or definitions; all of them when there are none.
-    pub(crate) kinds: Vec<String>,
+    pub(crate) kinds: Kinds,
     pub(crate) preserve_unknown: bool,
     pub(crate) smd_compat: args::SmdCompat,
     pub(crate) draft: Draft,
     pub(crate) strict: bool,
+}
+
+/// The names of the kinds or definitions that are wanted, and which of them were found; without names all of them are.
+#[derive(Debug)]
+pub(crate) struct Kinds(Vec<(String, AtomicBool)>);
+
+impl Kinds {
+    fn new(names: &[String]) -> Kinds {
+        Kinds(names.iter().map(|name| (name.clone(), AtomicBool::new(false))).collect())
+    }
+
+    /// Whether all are wanted.
+    pub(crate) fn is_all(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a kind is wanted that has one of these names; if so, it is found.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        let wanted = self.0.iter().filter(|(wanted, _)| names.contains(&wanted.as_str()));
+        self.is_all() | (wanted.map(|(_, found)| found.store(true, Ordering::Relaxed)).count() > 0)
+    }
+
+    /// The names that nothing has.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|(_, found)| !found.load(Ordering::Relaxed)).map(|(name, _)| name.as_str())
+    }
 }
 
 /// A kind that has a result of its own.
@@ -66,7 +92,7 @@ impl Settings {
             keep_losses: args.keep_losses,
             inline: args.inline.then(|| (args.recursion, args.budget.unwrap_or(BUDGET))),
             rename: args.rename,
-            kinds: args.kind.clone(),
+            kinds: Kinds::new(&args.kind),
             preserve_unknown: args.preserve_unknown,
             smd_compat: args.smd_compat,
             draft: args.draft,
@@ -314,15 +340,13 @@ pub(crate) fn wanted<'a>(document: &Document<'a>, settings: &Settings) -> Vec<(K
     let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)));
     let of_kind = kinds.iter().filter_map(|(gvk, name)| {
         let kind = KindName { kind: gvk.kind, group: gvk.group, version: gvk.version };
-        let is_wanted = settings.kinds.is_empty() || settings.kinds.iter().any(|k| k == gvk.kind || k == name);
-        Some((kind, *by_name.get(name)?)).filter(|_| is_wanted)
+        Some((kind, *by_name.get(name)?)).filter(|_| settings.kinds.has(&[gvk.kind, name]))
     });
     let mut out: Vec<(KindName<'a>, &Property<'a>)> = of_kind.collect();
-    let others = definitions.iter().filter(|definition| match settings.kinds.as_slice() {
-        [] => kinds.is_empty(),
-        names => {
-            names.iter().any(|name| name == definition.name) && kinds.iter().all(|(_, name)| *name != definition.name)
-        }
+    let is_kind: BTreeSet<&str> = kinds.iter().map(|(_, name)| *name).collect();
+    let others = definitions.iter().filter(|definition| {
+        let is_wanted = if settings.kinds.is_all() { kinds.is_empty() } else { settings.kinds.has(&[definition.name]) };
+        is_wanted && !is_kind.contains(definition.name)
     });
     out.extend(others.map(|definition| {
         let kind = KindName { kind: definition.name, group: "", version: "" };

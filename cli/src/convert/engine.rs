@@ -25,8 +25,6 @@ pub(crate) struct Engine {
     targets: Vec<Target>,
     pretty: bool,
     losses: bool,
-    /// The kinds that are written; all of them when there are none.
-    kinds: Vec<String>,
     settings: Settings,
     /// A published document, for the definitions of metadata; only when they are needed.
     metadata: Option<(String, Tape)>,
@@ -104,7 +102,6 @@ impl Engine {
             targets: plan.targets.clone(),
             pretty: args.pretty,
             losses,
-            kinds: args.kind.clone(),
             settings: Settings::new(args, losses),
             metadata,
             onto,
@@ -129,7 +126,7 @@ impl Engine {
         let mut fragments = Fragments::default();
         let mut notes = Vec::new();
         let mut metadata = None;
-        let is_wanted = self.kinds.is_empty() || self.kinds.iter().any(|kind| kind == crd.names.kind);
+        let is_wanted = self.settings.kinds.has(&[crd.names.kind]);
         for target in &self.targets {
             let published = || resource.versions().iter().filter(|version| version.is_published());
             if target.has_parts() {

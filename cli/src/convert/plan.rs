@@ -74,6 +74,11 @@ impl Plan {
                 return Err(usage(format!("{option} says something about {0} only: add `--to {0}`", shape.name())));
             }
         }
+        if !args.kind.is_empty()
+            && let Some(per) = args.per.filter(|per| *per != Per::Resource)
+        {
+            return Err(usage(format!("--kind gives a result per kind: leave out `--per {}`", per.name())));
+        }
         match &destination {
             Destination::Folder(_) => {}
             _ if args.prune => return Err(usage("--prune needs a folder: give one with `-o`")),
@@ -335,6 +340,7 @@ mod tests {
                 "there is no structural result per single: use `--per resource`",
             ),
             (&["--to", "smd", "--per", "group-version"], "there is no smd result per group-version"),
+            (&["--to", "v3", "--kind", "Pod", "--per", "single"], "--kind gives a result per kind"),
             (&["--to", "v3", "--strict"], "--strict says something about jsonschema only"),
             (&["--to", "v3", "--keep-losses"], "--keep-losses says something about v2 only"),
             (&["--to", "v2", "--preserve-unknown"], "--preserve-unknown says something about smd only"),
