@@ -103,3 +103,9 @@ pub fn etag(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha512};
     Sha512::digest(bytes).iter().map(|byte| format!("{byte:02X}")).collect()
 }
+
+/// The lower-case hexadecimal SHA-256 of bytes.
+pub fn sha256(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -5,7 +5,7 @@ use crate::known::Known;
 use crate::table::{Table, Verdict};
 use crate::verdict::{bytes_and_etag, equal};
 use kubeshape_convert::document::{Dialect, Document};
-use kubeshape_convert::{v2, v3};
+use kubeshape_convert::{proto, smd, v2, v3};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Note, Profile};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
@@ -32,6 +32,23 @@ pub(crate) struct Record<'r> {
     #[serde(default)]
     v3_etag: String,
     v3_error: Option<String>,
+    source_proto: Option<Protobuf>,
+    proto: Option<Protobuf>,
+    v3_proto: Option<Protobuf>,
+    #[serde(borrow)]
+    smd: Option<&'r RawValue>,
+    smd_error: Option<String>,
+    #[serde(borrow)]
+    smd_preserve: Option<&'r RawValue>,
+    smd_preserve_error: Option<String>,
+}
+
+/// What is recorded of protobuf bytes.
+#[derive(Deserialize)]
+struct Protobuf {
+    #[serde(default)]
+    sha256: String,
+    error: Option<String>,
 }
 
 /// Compares all projects of a golden folder.
@@ -68,7 +85,10 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
 /// Compares what we make of a document with what is recorded for it.
 pub(crate) fn compare_record(record: &Record<'_>, source: &[u8], label: &str, table: &mut Table) {
     let mut tape = Tape::new();
-    let text = match Stream::new(source, Limits::default()) {
+    // What stands in a YAML file went through the YAML reader, JSON or not.
+    let yaml = [".yaml", ".yml"].iter().any(|suffix| record.file.ends_with(suffix));
+    let path = if yaml { kubeshape_yaml::Path::Yaml } else { kubeshape_yaml::Path::Auto };
+    let text = match Stream::with_path(source, Limits::default(), path) {
         Ok(mut stream) => {
             let text = stream.source();
             loop {
@@ -110,13 +130,29 @@ fn kind(root: Node<'_>) -> &'static str {
 }
 
 fn document(record: &Record<'_>, root: Node<'_>, label: &str, table: &mut Table) {
+    let dialect = if record.kind == "v2" { Dialect::V2 } else { Dialect::V3 };
+    if let Some(theirs) = &record.source_proto {
+        table.add("protobuf of the source", label, protobuf(root, dialect, theirs));
+    }
+    for (row, preserve_unknown, theirs, error) in [
+        ("smd", false, record.smd, &record.smd_error),
+        ("smd preserving", true, record.smd_preserve, &record.smd_preserve_error),
+    ] {
+        if theirs.is_some() || error.is_some() {
+            let ours = typed(root, dialect, preserve_unknown);
+            table.add(row, label, schema(ours, theirs, error.as_deref()));
+        }
+    }
     let arena = Bump::new();
-    let (document, notes) = if record.kind == "v2" {
-        let read = v2::read(root, &arena, Profile::Kube);
-        (read.value.map(Document::V2), read.notes)
-    } else {
-        let read = v3::read(root, &arena, Profile::Kube);
-        (read.value.map(Document::V3), read.notes)
+    let (document, notes) = match dialect {
+        Dialect::V2 => {
+            let read = v2::read(root, &arena, Profile::Kube);
+            (read.value.map(Document::V2), read.notes)
+        }
+        Dialect::V3 => {
+            let read = v3::read(root, &arena, Profile::Kube);
+            (read.value.map(Document::V3), read.notes)
+        }
     };
     let Some(json) = record.json else {
         let verdict = match (&document, &record.parse_error) {
@@ -136,11 +172,128 @@ fn document(record: &Record<'_>, root: Node<'_>, label: &str, table: &mut Table)
             let mut served = Vec::new();
             document.print(&mut served, Style::V2, Profile::Kube);
             table.add("served v2", label, equal(&golden::etag(&served), &record.served_etag));
+            converted(record, document, &arena, label, table);
         }
         Document::V3(document) => document.print(&mut out, Profile::Kube),
     }
     let etag = golden::etag(&out);
     table.add("reprint", label, bytes_and_etag(&out, json.get().as_bytes(), &etag, &record.json_etag));
+    if let Some(theirs) = &record.proto {
+        table.add("protobuf", label, protobuf_of(&out, dialect, theirs));
+    }
+}
+
+/// The v3 document that is made of a v2 document, and its protobuf form.
+fn converted<'a>(record: &Record<'_>, document: &v2::Document<'a>, arena: &'a Bump, label: &str, table: &mut Table) {
+    let ours = v3::from_v2::convert(document, arena, Profile::Kube);
+    let verdict = match (&ours.value, record.v3, &record.v3_error) {
+        (None, _, Some(_)) => Verdict::Equal,
+        // What makes upstream panic has no recorded answer.
+        (Some(_), _, Some(error)) if error.starts_with("panic") => Verdict::Equal,
+        (Some(document), Some(theirs), _) => {
+            let mut out = Vec::new();
+            document.print(&mut out, Profile::Kube);
+            if let Some(theirs) = &record.v3_proto {
+                table.add("protobuf of v3 from v2", label, protobuf_of(&out, Dialect::V3, theirs));
+            }
+            bytes_and_etag(&out, theirs.get().as_bytes(), &golden::etag(&out), &record.v3_etag)
+        }
+        (None, _, None) => Verdict::Missing(errors(&ours.notes)),
+        (Some(_), None, error) => Verdict::Differing(format!("we convert it, theirs: {error:?}")),
+    };
+    table.add("v3 from v2", label, verdict);
+}
+
+/// The structured-merge-diff schema of a document as upstream makes it, or all that is wrong.
+fn typed(root: Node<'_>, dialect: Dialect, preserve_unknown: bool) -> Result<Vec<u8>, String> {
+    let options = smd::Options { preserve_unknown, ..smd::Options::default() };
+    let arena = Bump::new();
+    let built = match dialect {
+        Dialect::V2 => {
+            // Upstream comes by its models through gnostic's.
+            proto::v2::check(root)
+                .map_err(|refused| refused.iter().map(|r| r.problem.to_string()).collect::<String>())?;
+            smd::from_v2::convert(root.get("definitions"), options)
+        }
+        Dialect::V3 => {
+            let document = v3::read(root, &arena, Profile::Kube);
+            let document = document.value.ok_or_else(|| errors(&document.notes))?;
+            smd::from_v3::convert(document.components.map_or(&[][..], |components| components.schemas), options)
+        }
+    };
+    let schema = built.map_err(|errors| errors.into_iter().map(|error| error.text).collect::<Vec<_>>().join("; "))?;
+    let mut out = Vec::new();
+    kubeshape_smd::schema::print_json(&schema, &mut out);
+    Ok(out)
+}
+
+fn schema(ours: Result<Vec<u8>, String>, theirs: Option<&RawValue>, error: Option<&str>) -> Verdict {
+    match (ours, theirs) {
+        (Err(_), None) => Verdict::Equal,
+        (Ok(_), None) if error.is_some_and(|error| error.starts_with("panic")) => Verdict::Equal,
+        (Ok(_), None) => Verdict::Differing(format!("we convert it, theirs: {}", error.unwrap_or_default())),
+        (Err(error), Some(_)) => Verdict::Missing(error),
+        (Ok(ours), Some(theirs)) => {
+            let parsed = serde_json::from_slice(&ours).and_then(|ours| Ok((ours, serde_json::from_str(theirs.get())?)));
+            match parsed {
+                Ok((mut ours, mut theirs)) => {
+                    comparable(&mut ours);
+                    comparable(&mut theirs);
+                    golden::first_difference(&ours, &theirs).map_or(Verdict::Equal, Verdict::Differing)
+                }
+                Err(error) => Verdict::Differing(format!("not JSON: {error}")),
+            }
+        }
+    }
+}
+
+/// Sorts types and fields by name, because upstream's order of them varies, and takes out unions, which are
+/// not recorded.
+fn comparable(value: &mut serde_json::Value) {
+    use serde_json::Value;
+    match value {
+        Value::Object(members) => {
+            members.remove("unions");
+            for (key, value) in members.iter_mut() {
+                if let Value::Array(items) = value
+                    && (key == "types" || key == "fields")
+                {
+                    items.sort_by_key(|item| item["name"].as_str().unwrap_or_default().to_owned());
+                }
+                // A default is a value like any other.
+                if key != "default" {
+                    comparable(value);
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(comparable),
+        _ => {}
+    }
+}
+
+fn protobuf_of(json: &[u8], dialect: Dialect, theirs: &Protobuf) -> Verdict {
+    let mut tape = Tape::new();
+    let read = Stream::new(json, Limits::default()).and_then(|mut stream| stream.next(&mut tape).transpose());
+    let text = std::str::from_utf8(json).unwrap_or_default();
+    match (read, tape.document(text).root()) {
+        (Ok(_), Some(root)) => protobuf(root, dialect, theirs),
+        (error, _) => Verdict::Missing(format!("our own document cannot be read: {error:?}")),
+    }
+}
+
+fn protobuf(root: Node<'_>, dialect: Dialect, theirs: &Protobuf) -> Verdict {
+    let ours = match dialect {
+        Dialect::V2 => proto::v2::encode(root),
+        Dialect::V3 => proto::v3::encode(root),
+    };
+    match (ours, &theirs.error) {
+        (Err(_), Some(_)) => Verdict::Equal,
+        (Ok(_), Some(error)) => Verdict::Differing(format!("we encode it, theirs: {error}")),
+        (Err(refused), None) => {
+            Verdict::Missing(refused.first().map_or_else(String::new, |refusal| refusal.problem.to_string()))
+        }
+        (Ok(ours), None) => equal(&golden::sha256(&ours.value), &theirs.sha256),
+    }
 }
 
 fn errors(notes: &[Note<'_>]) -> String {

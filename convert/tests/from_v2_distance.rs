@@ -17,7 +17,8 @@ struct Pair {
 }
 
 fn both(v2: &[u8]) -> Result<Option<(Value, Value)>> {
-    let (Ok((Some(ours), _)), Ok((Some(upstream), _))) = (v3_of(v2, Profile::Faithful), v3_of(v2, Profile::Kube)) else {
+    let (Ok((Some(ours), _)), Ok((Some(upstream), _))) = (v3_of(v2, Profile::Faithful), v3_of(v2, Profile::Kube))
+    else {
         return Ok(None);
     };
     Ok(Some((serde_json::from_slice(&ours)?, serde_json::from_slice(&upstream)?)))

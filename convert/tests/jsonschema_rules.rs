@@ -114,10 +114,20 @@ fn values_say_what_they_are() -> Result {
         ("{type: string, pattern: '(?i)é'}", r#"{"type":"string"}"#, vec![Code::JsonSchemaPattern]),
         (
             "{type: string, maxLength: -1, minLength: -1}",
-            r#"{"type":"string","maxLength":0}"#,
-            vec![Code::JsonSchemaBound],
+            r#"{"type":"string","allOf":[{"not":{"type":"string"}}]}"#,
+            vec![],
         ),
-        ("{type: number, multipleOf: 0}", r#"{"type":"number"}"#, vec![Code::JsonSchemaBound]),
+        ("{type: number, multipleOf: 0}", r#"{"type":"number","allOf":[{"not":{"type":"number"}}]}"#, vec![]),
+        (
+            "{type: string, not: {format: ipv4}}",
+            r#"{"type":"string"}"#,
+            vec![Code::JsonSchemaFormat, Code::JsonSchemaNegated],
+        ),
+        (
+            "{type: string, oneOf: [{format: date}, {pattern: '^a'}]}",
+            r#"{"type":"string","allOf":[{"anyOf":[{"format":"date"},{"pattern":"^a"}]}]}"#,
+            vec![Code::JsonSchemaNegated],
+        ),
         ("{type: string, default: b, example: c}", r#"{"default":"b","examples":["c"],"type":"string"}"#, vec![]),
         ("{type: string, externalDocs: {url: u}}", r#"{"type":"string"}"#, vec![Code::JsonSchemaOpenApi]),
     ] {

@@ -291,6 +291,27 @@ fn decoded_documents_have_the_same_bytes_again() -> Outcome {
 }
 
 #[test]
+fn what_go_yaml_prints_and_cannot_read_is_decoded() -> Outcome {
+    for value in [r#"["\na"]"#, r#"{"<<":1}"#, r#"{"a":["\n\n"],"b":"\ta\n"}"#, r#"["a\n\u2028"]"#] {
+        let source = format!(r#"{{"swagger":"2.0","info":{{"title":"t","version":"v"}},"paths":{{}},"x-a":{value}}}"#);
+        let (bytes, _) = answer(proto::Version::V2, &source)?.map_err(|lines| lines.join("\n"))?;
+        assert_eq!(String::from_utf8(proto::v2::decode(&bytes)?)?, source);
+    }
+    Ok(())
+}
+
+#[test]
+fn values_in_other_yaml_than_go_yamls_are_decoded() -> Outcome {
+    let yaml = "# a\n{a: [1, yes], b: 0x10, c: 'x'}\n";
+    let any = proto::v2::model::Any { value: None, yaml: yaml.into() };
+    let pair = proto::v2::model::NamedAny { name: "x-a".into(), value: Some(any) };
+    let document = proto::v2::model::Document { vendor_extension: vec![pair], ..Default::default() };
+    let json = String::from_utf8(proto::v2::decode(&document.encode_to_vec())?)?;
+    assert_eq!(json, r#"{"swagger":"","info":{},"paths":{},"x-a":{"a":[1,"yes"],"b":16,"c":"x"}}"#);
+    Ok(())
+}
+
+#[test]
 fn required_members_are_decoded_even_when_they_are_empty() -> Outcome {
     let source = r#"{"openapi":"3","info":{"title":"","version":""},"paths":{"/":{"get":{"responses":{"200":{"description":""}}}}}}"#;
     let (bytes, _) = answer(proto::Version::V3, source)?.map_err(|lines| lines.join("\n"))?;
@@ -320,4 +341,29 @@ fn bytes_that_are_no_document_are_refused_with_a_place() {
 fn a_refusal_is_a_note_for_reports() {
     let refusal = proto::Refusal { at: 3, problem: Problem::Missing { message: "Info", member: "title" } };
     assert_eq!(Note::from(refusal), Note::new(Code::ProtoRefused, 3, "Info needs the member title"));
+}
+
+#[test]
+fn the_deepest_document_that_the_reader_takes_is_encoded() -> Outcome {
+    let schema = format!("{}{{}}{}", r#"{"items":"#.repeat(500), "}".repeat(500));
+    assert!(v3(&schema)?.is_ok());
+    assert!(v2(&format!(r#""definitions":{{"A":{schema}}}"#))?.is_ok());
+    assert!(v2(&format!(r#""x-a":{schema}"#))?.is_ok());
+    assert!(v2(&format!(r#""x-a":{}{}"#, "[".repeat(500), "]".repeat(500)))?.is_ok());
+    Ok(())
+}
+
+#[test]
+fn no_bytes_make_the_decoder_panic() -> Outcome {
+    let value = r#"{"a":["yes",1.5,"a\nb\n"," x","\u0085",{"k":{}},[[]],"\na"],"b\nc":"'"}"#;
+    let (bytes, _) = v2(&format!(r#""x-a":{value}"#))?.map_err(|lines| lines.join("\n"))?;
+    for at in 0..bytes.len() {
+        for byte in 0..=255 {
+            let mut changed = bytes.clone();
+            changed[at] = byte;
+            let _ = (proto::v2::decode(&changed), proto::v3::decode(&changed), proto::detect(&changed));
+        }
+        let _ = proto::v2::decode(&bytes[..at]);
+    }
+    Ok(())
 }

@@ -108,3 +108,61 @@ pub struct MergedV2 {
     /// The document, byte for byte.
     pub doc: Option<Box<RawValue>>,
 }
+
+/// The answer for a whole OpenAPI document. What is absent could not be computed or does not apply.
+#[derive(Clone, Debug, Deserialize)]
+pub struct DocumentAnswer {
+    /// The name of the document.
+    pub id: String,
+    /// `v2`, `v3`, `other` (neither of them) or `unreadable` (neither JSON nor YAML).
+    pub kind: String,
+    /// Why it is unreadable.
+    pub error: Option<String>,
+    /// Why the typed document refuses it; the conversions that need that one are absent then.
+    pub parse_error: Option<String>,
+    /// The typed document, printed with the escapes of Go's `encoding/json`.
+    pub json: Option<Box<RawValue>>,
+    /// Upper-case hexadecimal SHA-512 of `json`.
+    pub json_etag: Option<String>,
+    /// The same of a v2 document as it is served, without those escapes.
+    pub served_etag: Option<String>,
+    /// The v3 document that a v2 document is converted to.
+    pub v3: Option<Box<RawValue>>,
+    /// Upper-case hexadecimal SHA-512 of `v3`.
+    pub v3_etag: Option<String>,
+    /// Why there is none.
+    pub v3_error: Option<String>,
+    /// The protobuf form of `json`.
+    pub proto: Option<ProtoAnswer>,
+    /// Its bytes, compressed and in base64, if they are at most 16 KiB.
+    pub proto_gzip_base64: Option<String>,
+    /// The protobuf form of `v3`.
+    pub v3_proto: Option<ProtoAnswer>,
+    /// Its bytes, compressed and in base64, if they are at most 16 KiB.
+    pub v3_proto_gzip_base64: Option<String>,
+    /// The protobuf form of the document itself (of JSON with sorted keys, if it is YAML).
+    pub source_proto: Option<ProtoAnswer>,
+    /// The schema of server-side apply, without unions.
+    pub smd: Option<Box<RawValue>>,
+    /// The same with unions, if there are any.
+    pub smd_with_unions: Option<Box<RawValue>>,
+    /// Why there is none; lines are sorted.
+    pub smd_error: Option<String>,
+    /// The schema of server-side apply where unknown fields are preserved.
+    pub smd_preserve: Option<Box<RawValue>>,
+    /// Why there is none; lines are sorted.
+    pub smd_preserve_error: Option<String>,
+}
+
+/// The protobuf form of a document: `error`, or the rest.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+pub struct ProtoAnswer {
+    /// Hexadecimal SHA-256 of the bytes.
+    #[serde(default)]
+    pub sha256: String,
+    /// Their number.
+    #[serde(default)]
+    pub len: usize,
+    /// Why the document has no such form.
+    pub error: Option<String>,
+}

@@ -1,38 +1,43 @@
 //! The project's own inputs for tests: CustomResourceDefinitions of one rule each with the answers that the
-//! Kubernetes libraries gave ([`files`], [`answers`], [`merged`]), and generated ones ([`generate`]).
+//! Kubernetes libraries gave ([`files`], [`answers`], [`merged`]), the same for OpenAPI documents ([`openapi_files`],
+//! [`openapi_answers`]), and generated ones ([`generate`]).
 //!
 //! Answers are kept as they were printed: hash and compare them as they stand.
 
 mod answer;
 pub mod generate;
 
-pub use answer::{CrdAnswer, FileAnswer, Merged, MergedV2, MergedV3, VersionAnswer};
+pub use answer::{CrdAnswer, DocumentAnswer, FileAnswer, Merged, MergedV2, MergedV3, ProtoAnswer, VersionAnswer};
 
 use serde::Deserialize;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The folder that holds `crds`, `recorded` and `yaml`.
+/// The folder that holds `crds`, `openapi`, `recorded` and `yaml`.
 pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A file of CustomResourceDefinitions.
+/// A file of CustomResourceDefinitions or with an OpenAPI document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The path below `crds/`.
+    /// The path below `crds/`, `refused/` or `openapi/`.
     pub id: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
 impl File {
-    /// The rule that the file stands for: the first line behind `# Rule: `, in JSON the annotation `rule`.
+    /// The rule that the file stands for: the first line behind `# Rule: `; in JSON the annotation `rule`, or the first
+    /// text that begins with `Rule: `.
     pub fn rule(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.bytes);
         let text = text.trim_start_matches('\u{FEFF}');
         if text.starts_with('{') {
+            if let Some((_, rest)) = text.split_once("\"Rule: ") {
+                return rest.split_once('"').map(|(rule, _)| rule.to_owned());
+            }
             let manifest: serde_json::Value = serde_json::from_str(text).ok()?;
             return manifest["metadata"]["annotations"]["rule"].as_str().map(str::to_owned);
         }
@@ -51,8 +56,20 @@ impl File {
 /// # Errors
 /// The folder cannot be read.
 pub fn files() -> io::Result<Vec<File>> {
+    files_below(&["crds", "refused"])
+}
+
+/// All files below `openapi/` in the order of their paths there: `rules`, `realistic` and `broken`.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn openapi_files() -> io::Result<Vec<File>> {
+    files_below(&["openapi"])
+}
+
+fn files_below(roots: &[&str]) -> io::Result<Vec<File>> {
     let mut out = Vec::new();
-    for root in ["crds", "refused"].map(|name| folder().join(name)) {
+    for root in roots.iter().map(|name| folder().join(name)) {
         let mut folders = vec![root.clone()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(&folder)? {
@@ -77,6 +94,14 @@ pub fn files() -> io::Result<Vec<File>> {
 /// The record is missing or damaged.
 pub fn answers() -> io::Result<Vec<FileAnswer>> {
     lines(&folder().join("recorded").join("crds.ndjson.gz"))
+}
+
+/// The recorded answers for OpenAPI documents, one per file.
+///
+/// # Errors
+/// The record is missing or damaged.
+pub fn openapi_answers() -> io::Result<Vec<DocumentAnswer>> {
+    lines(&folder().join("recorded").join("openapi.ndjson.gz"))
 }
 
 /// The recorded documents of the files that are merged.

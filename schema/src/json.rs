@@ -64,7 +64,7 @@ impl<'a> Json<'a> {
                     Json::Float(-0.0)
                 }
                 Some(Number::Int(n)) if numbers == Numbers::Doubles && n.unsigned_abs() > EXACT => {
-                    Json::Float(n as f64)
+                    Json::Float(Number::Int(n).as_f64())
                 }
                 Some(Number::Int(n)) => Json::Int(n),
                 Some(Number::Float(0.0)) if numbers == Numbers::InCrd => Json::Int(0),

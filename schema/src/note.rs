@@ -184,7 +184,7 @@ codes! {
     JsonSchemaOpenApi = 6007, Dropped, "JSON Schema has no externalDocs, discriminator and xml.";
     JsonSchemaReference = 6008, Widened, "A reference leads to no definition; any value is accepted in its place.";
     JsonSchemaType = 6009, Widened, "A type that JSON Schema does not have is dropped.";
-    JsonSchemaBound = 6010, Widened, "A bound that JSON Schema does not allow is dropped or loosened.";
+    JsonSchemaNegated = 6010, Widened, "A not is dropped or a oneOf becomes an anyOf, because not all of it can be said.";
     JsonSchemaIdentifier = 6011, Dropped, "id, $schema and definitions of an inner schema are dropped.";
     JsonSchemaKeyword = 6012, Dropped, "A keyword that OpenAPI does not know is dropped, because JSON Schema might know it.";
     JsonSchemaOpen = 6013, Widened, "An object that is composed of several schemas stays open in a strict JSON Schema.";

@@ -39,7 +39,7 @@ pub struct Reader<'a> {
 }
 
 /// How far a [`Reader`] has come.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Checkpoint {
     notes: usize,
     errors: usize,
@@ -542,7 +542,7 @@ impl<'a> Reader<'a> {
             }
             "x-kubernetes-list-map-keys"
                 if self.rules == Rules::Crd
-                    || (value.len() > 0
+                    || (!value.is_empty()
                         && value.kind() == Kind::Seq
                         && value.items().all(|key| key.kind() == Kind::Str)) =>
             {

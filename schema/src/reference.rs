@@ -178,7 +178,8 @@ fn host(scheme: &str, text: &str) -> Result<Vec<u8>, NotAUrl> {
         colon.unwrap_or(text.len())
     };
     let port = &text[port_at..];
-    if !port.is_empty() && !(port.starts_with(':') && port[1..].bytes().all(|b| b.is_ascii_digit())) {
+    let number = port.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
+    if !port.is_empty() && !number {
         return Err(NotAUrl("the port of a URL is a number"));
     }
     let default = matches!((scheme, port), ("http", ":80") | ("https", ":443"));

@@ -118,6 +118,15 @@ impl<'a, T> IntoIterator for Map<'a, T> {
     }
 }
 
+impl<'a, T> IntoIterator for &Map<'a, T> {
+    type Item = &'a Entry<'a, T>;
+    type IntoIter = std::slice::Iter<'a, Entry<'a, T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
+    }
+}
+
 macro_rules! plain {
     () => {
         fn is_absent(&self) -> bool {
@@ -446,7 +455,7 @@ impl<'a> Member<'a> for Option<&'a [Map<'a, Texts<'a>>]> {
         Some(if node.kind() == Kind::Seq { places } else { &[] })
     }
     fn print(&self, p: &mut Printer<'_>) {
-        print_list(self.unwrap_or_default(), p, |requirement, p| requirement.print(p));
+        print_list(self.unwrap_or_default(), p, Member::print);
     }
     fn renders_empty(&self, _: &Printer<'_>) -> bool {
         self.unwrap_or_default().is_empty()

@@ -31,19 +31,21 @@ impl<'a> Writer<'_, 'a, '_> {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        self.count(s, "minLength", e.min_length);
-        self.count(s, "maxLength", max_length);
+        self.count("minLength", e.min_length);
+        self.count("maxLength", max_length);
         if !plan.pattern.is_empty() {
             key!(self, "pattern");
             self.text(&plan.pattern);
         }
         self.items(s, place);
         self.properties(s, place, meta);
-        self.named("patternProperties", s.extra().pattern_properties, place);
-        self.additional(s, place, meta);
+        // Names that are lost must not fall among the additional ones.
+        if self.named("patternProperties", e.pattern_properties, place) {
+            self.additional(s, place, meta);
+        }
         self.required(s, meta);
-        self.count(s, "minProperties", e.min_properties);
-        self.count(s, "maxProperties", e.max_properties);
+        self.count("minProperties", e.min_properties);
+        self.count("maxProperties", e.max_properties);
         self.dependencies(s, place);
         self.junctors(s, place, plan, reference.filter(|_| self.options.draft == Draft::D7));
     }
@@ -107,13 +109,9 @@ impl<'a> Writer<'_, 'a, '_> {
 
     fn numbers(&mut self, s: &Schema<'a>, plan: &Plan<'a>) {
         let e = s.extra();
-        match e.multiple_of {
-            Some(n) if n > 0.0 => {
-                key!(self, "multipleOf");
-                number::write_json(n, &mut self.out);
-            }
-            Some(n) => self.note(Code::JsonSchemaBound, s.at, format!("multipleOf {n}")),
-            None => {}
+        if let Some(n) = e.multiple_of.filter(|n| *n > 0.0) {
+            key!(self, "multipleOf");
+            number::write_json(n, &mut self.out);
         }
         let (low, high) = match plan.format.range {
             Some(Range::Integer(low, high)) => (Some(Json::Int(low)), Some(Json::Int(high))),
@@ -154,18 +152,13 @@ impl<'a> Writer<'_, 'a, '_> {
         }
     }
 
-    /// A bound on a number of characters, items or fields. JSON Schema has no negative ones: as a lower
-    /// bound one says nothing, as an upper bound it refuses everything.
-    pub(super) fn count(&mut self, s: &Schema<'a>, name: &'static str, value: Option<i64>) {
-        let Some(n) = value else { return };
-        if n < 0 && name.starts_with("min") {
-            return;
+    /// A bound on a number of characters, items or fields. Negative ones say nothing here: as a lower bound one
+    /// is always kept, as an upper bound it is said otherwise.
+    fn count(&mut self, name: &'static str, value: Option<i64>) {
+        if let Some(n) = value.filter(|n| *n >= 0) {
+            self.any_key(name);
+            number::write_int(n, &mut self.out);
         }
-        if n < 0 {
-            self.note(Code::JsonSchemaBound, s.at, format!("{name} {n}"));
-        }
-        self.any_key(name);
-        number::write_int(n.max(0), &mut self.out);
     }
 
     /// The pattern in ECMA's language; empty if there is none.
@@ -224,8 +217,8 @@ impl<'a> Writer<'_, 'a, '_> {
             }
             None => {}
         }
-        self.count(s, "minItems", e.min_items);
-        self.count(s, "maxItems", e.max_items);
+        self.count("minItems", e.min_items);
+        self.count("maxItems", e.max_items);
         let set = e.list_type == Some("set");
         if set || s.flags.any(Flags::UNIQUE_ITEMS) {
             key!(self, "uniqueItems");
@@ -249,10 +242,10 @@ impl<'a> Writer<'_, 'a, '_> {
         self.first = false;
     }
 
-    /// A mapping of names to schemas.
-    fn named(&mut self, name: &'static str, properties: &[Property<'a>], place: Place) {
+    /// A mapping of patterns to schemas; whether all could be said.
+    fn named(&mut self, name: &'static str, properties: &[Property<'a>], place: Place) -> bool {
         if properties.is_empty() {
-            return;
+            return true;
         }
         let mut translated: Vec<(Cow<'_, str>, &Property<'a>)> = Vec::with_capacity(properties.len());
         for property in properties {
@@ -262,6 +255,7 @@ impl<'a> Writer<'_, 'a, '_> {
                 None => self.note(Code::JsonSchemaPattern, property.at, format!("{name} {:?}", property.name)),
             }
         }
+        let all = translated.len() == properties.len();
         self.any_key(name);
         self.out.push(b'{');
         self.first = true;
@@ -271,6 +265,7 @@ impl<'a> Writer<'_, 'a, '_> {
         }
         self.out.push(b'}');
         self.first = false;
+        all
     }
 
     fn required(&mut self, s: &Schema<'a>, meta: Meta<'a>) {
@@ -334,20 +329,27 @@ impl<'a> Writer<'_, 'a, '_> {
         let e = s.extra();
         if let (Some(pointer), true) = (&reference, self.first) {
             // Nothing stands beside it, unless branches do.
-            if e.all_of.is_empty() && e.any_of.is_empty() && e.one_of.is_empty() && e.not.is_none() && !plan.either {
+            if e.all_of.is_empty()
+                && e.any_of.is_empty()
+                && e.one_of.is_empty()
+                && e.not.is_none()
+                && !plan.either
+                && plan.all_of.is_empty()
+            {
                 key!(self, "$ref");
                 self.text(pointer);
                 return;
             }
         }
-        if reference.is_some() || !plan.all_of.is_empty() || !e.all_of.is_empty() {
+        let (exactly_one, at_least_one) = self.one_of(s);
+        if reference.is_some() || !plan.all_of.is_empty() || at_least_one.is_some() || !e.all_of.is_empty() {
             key!(self, "allOf");
             self.out.push(b'[');
             let start = self.out.len();
             if let Some(pointer) = reference {
                 self.reference_object(&pointer);
             }
-            for printed in &plan.all_of {
+            for printed in plan.all_of.iter().chain(&at_least_one) {
                 self.separate(start);
                 self.out.extend_from_slice(printed);
             }
@@ -368,17 +370,41 @@ impl<'a> Writer<'_, 'a, '_> {
             self.out.extend_from_slice(br#"[{"type":"integer"},{"type":"string"}]"#);
             self.or_null(plan);
         }
-        if !e.one_of.is_empty() {
+        if let Some(printed) = exactly_one {
             key!(self, "oneOf");
-            self.list(e.one_of, Place::Branch);
+            self.out.extend_from_slice(&printed);
         } else if plan.special == Special::Quantity && s.ty == Type::String {
             key!(self, "oneOf");
             self.out.extend_from_slice(br#"[{"type":"string"},{"type":"number"}]"#);
         }
         if let Some(not) = e.not {
+            let (length, first, widened) = (self.out.len(), self.first, self.widened);
             key!(self, "not");
             self.object(not, Place::Branch);
+            if self.widened > widened {
+                self.out.truncate(length);
+                self.first = first;
+                self.note(Code::JsonSchemaNegated, s.at, "not".to_owned());
+            }
         }
+    }
+
+    /// The branches of `oneOf`, printed, or a schema that demands one of them at least: where branches accept
+    /// more than they should, there may be more matches.
+    fn one_of(&mut self, s: &Schema<'a>) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+        let branches = s.extra().one_of;
+        if branches.is_empty() {
+            return (None, None);
+        }
+        let (outside, first, widened) = (std::mem::take(&mut self.out), self.first, self.widened);
+        self.list(branches, Place::Branch);
+        self.first = first;
+        let printed = std::mem::replace(&mut self.out, outside);
+        if self.widened == widened {
+            return (Some(printed), None);
+        }
+        self.note(Code::JsonSchemaNegated, s.at, "oneOf".to_owned());
+        (None, Some([&b"{\"anyOf\":"[..], &printed, b"}"].concat()))
     }
 
     fn separate(&mut self, start: usize) {

@@ -30,12 +30,15 @@
 //!   `metadata` of a resource are not pruned, but read as what they are, so that a resolved
 //!   `ObjectMeta` is closed. In documents, objects with declared properties are closed and others are open;
 //!   a definition that is also part of a composition has a second, open form there, `NAME.open`.
-//! - **bounds**: boolean `exclusiveMinimum` and `exclusiveMaximum` become numbers. Lengths are in code
+//! - **bounds** that cannot be met (a negative `maxLength`, `multipleOf: 0`) refuse every value of the type. Boolean `exclusiveMinimum` and `exclusiveMaximum` become numbers. Lengths are in code
 //!   points on both sides.
 //! - **formats** keep their names where JSON Schema has them or has no other meaning for them; the others are
 //!   said as bounds (`int32`, `int64`, `float`), `contentEncoding` (`byte`) and patterns (`uuid`, …).
 //! - **patterns** are translated from Go's language to ECMA's. A pattern of a document that Go does not
 //!   read is taken for ECMA's and kept.
+//! - **not, oneOf**: where something below is lost or left to the validator, as formats are, the `not` is left
+//!   out and the `oneOf` becomes an `anyOf`, so that nothing is refused that the source accepts. What is lost in
+//!   definitions that are referred to from there is not seen.
 //! - **lists**: a set has `uniqueItems`. Keys of map lists are a loss. `items` as a list is `prefixItems`.
 //! - `example` becomes `examples`; extensions stay as annotations, and so does `x-kubernetes-validations`,
 //!   though each rule is reported as not checked.

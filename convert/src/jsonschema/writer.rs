@@ -4,7 +4,7 @@ use super::extensions;
 use super::format::{self, Shown};
 use super::{Gvk, Options, Resolver};
 use kubeshape_schema::escape::{self, Escape};
-use kubeshape_schema::{Additional, Code, Converted, Flags, Json, Note, Property, Schema, Type, order};
+use kubeshape_schema::{Additional, Code, Converted, Flags, Json, Note, NoteKind, Property, Schema, Type, order};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -112,6 +112,8 @@ pub(super) struct Writer<'r, 'a, 'o> {
     /// Definitions that are referred to: by printed name, printed once they are done.
     pub(super) definitions: BTreeMap<String, Option<Vec<u8>>>,
     pub(super) queue: VecDeque<super::definitions::Wanted<'a>>,
+    /// How often something was left out or left to the validator, so that the result accepts more.
+    pub(super) widened: usize,
     /// Whether it was said that there is no definition of metadata.
     metadata_noted: bool,
 }
@@ -128,6 +130,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             elsewhere: None,
             definitions: BTreeMap::new(),
             queue: VecDeque::new(),
+            widened: 0,
             metadata_noted: false,
         }
     }
@@ -171,6 +174,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
 
     #[cold]
     pub(super) fn note(&mut self, code: Code, at: u32, detail: String) {
+        self.widened += usize::from(code.kind() == NoteKind::Widened);
         self.notes.push(match &self.elsewhere {
             None => Note::new(code, at, detail),
             Some((at, name)) => Note::new(code, *at, format!("{name}: {detail}")),
@@ -252,7 +256,20 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         if let Some((code, why)) = format.loss {
             self.note(code, s.at, format!("format {:?}: {why}", s.format));
         }
+        // Whether formats are checked is the validator's choice.
+        let left_open = ["date", "date-time", "email", "hostname", "ipv4", "ipv6", "uri"].contains(&format.name);
+        self.widened += usize::from(left_open);
         let mut all_of = Vec::new();
+        // JSON Schema has no such bounds. By them the server refuses every value of the type.
+        let impossible = [
+            (e.max_length.is_some_and(|n| n < 0), "string"),
+            (e.max_items.is_some_and(|n| n < 0), "array"),
+            (e.max_properties.is_some_and(|n| n < 0), "object"),
+            (e.multiple_of.is_some_and(|n| n <= 0.0), "number"),
+        ];
+        for (_, ty) in impossible.into_iter().filter(|(there, _)| *there) {
+            all_of.push(format!("{{\"not\":{{\"type\":\"{ty}\"}}}}").into_bytes());
+        }
         let mut pattern = self.pattern(s);
         if pattern.is_empty() {
             pattern = Cow::Borrowed(format.pattern);

@@ -2,6 +2,7 @@
 
 use kubeshape_yaml::{Error, Flags, Kind, Limits, Node, Stream, Tape, json, number};
 
+use super::inverse;
 use super::resolve::{self, Tag};
 
 /// Why bytes are no document.
@@ -69,18 +70,19 @@ impl Printer {
         Ok(printer.out)
     }
 
-    fn text(&mut self, text: &str) {
+    /// A text in quotes.
+    pub(super) fn text(&mut self, text: &str) {
         // As YAML, which gnostic takes JSON for, these would be errors or other characters.
-        let odd = |c: char| matches!(c, '\x7F'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}');
+        let odd = |c: char| matches!(c, '\x7F'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FFFE}' | '\u{FFFF}');
         if !text.contains(odd) {
-            json::write_str(text, &mut self.out, true);
+            json::write_str(text, &mut self.out, false);
             return;
         }
         self.out.push(b'"');
         for part in text.split_inclusive(odd) {
             let plain = part.trim_end_matches(odd);
             let from = self.out.len();
-            json::write_str(plain, &mut self.out, true);
+            json::write_str(plain, &mut self.out, false);
             self.out.remove(from);
             self.out.pop();
             for c in part[plain.len()..].chars() {
@@ -141,6 +143,11 @@ impl Printer {
 
     /// The value that a YAML text holds.
     pub(super) fn any(&mut self, yaml: &str) -> Result<(), DecodeError> {
+        let from = self.out.len();
+        if inverse::read(yaml, self).is_some() {
+            return Ok(());
+        }
+        self.out.truncate(from);
         let failed = |error| DecodeError::Yaml { pointer: String::new(), error };
         let mut tape = Tape::new();
         let mut stream = Stream::new(yaml.as_bytes(), Limits::default()).map_err(failed)?;
@@ -189,11 +196,18 @@ impl Printer {
         }
     }
 
-    /// A scalar, read as go-yaml 3 reads it: `yes` is a text.
     fn scalar(&mut self, node: Node<'_>) {
-        let text = node.text();
-        let tag = if node.entry().flags.has(Flags::QUOTED) { Tag::Text } else { resolve::tag(text) };
-        match tag {
+        if node.entry().flags.has(Flags::QUOTED) { self.text(node.text()) } else { self.plain(node.text()) }
+    }
+
+    /// A character of JSON's own.
+    pub(super) fn mark(&mut self, mark: u8) {
+        self.out.push(mark);
+    }
+
+    /// An unquoted scalar, read as go-yaml 3 reads it: `yes` is a text.
+    pub(super) fn plain(&mut self, text: &str) {
+        match resolve::tag(text) {
             Tag::Null => self.null(),
             Tag::True => self.out.extend_from_slice(b"true"),
             Tag::False => self.out.extend_from_slice(b"false"),

@@ -107,7 +107,7 @@ impl<'a> Encoder<'a> {
         if node.kind() == NodeKind::Map {
             for (key, value) in self.pairs(node) {
                 let text = self.source.text(key);
-                if let Some(at) = fields.iter().position(|field| field.name == text && !text.is_empty()) {
+                if let Some(at) = find(fields, &text) {
                     if slots[at] == 0 {
                         slots[at] = value.index();
                     } else {
@@ -524,6 +524,13 @@ impl<'a> Encoder<'a> {
         self.varint(text.len() as u64);
         self.bytes(text.as_bytes());
     }
+}
+
+/// The field of a name. Lengths and first letters tell nearly all names apart.
+fn find(fields: &[Field], name: &str) -> Option<usize> {
+    let first = name.as_bytes().first();
+    let same = |field: &Field| field.name.len() == name.len() && field.name.as_bytes().first() == first;
+    fields.iter().position(|field| first.is_some() && same(field) && field.name == name)
 }
 
 /// Whether a field without a name of its own holds the members of this name.

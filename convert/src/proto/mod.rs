@@ -23,6 +23,7 @@
 mod any;
 mod decode;
 mod encode;
+mod inverse;
 mod refusal;
 mod resolve;
 mod source;

@@ -55,13 +55,10 @@ impl<'a> Source<'a> {
 
     fn any_odd(&self, root: Node<'a>) -> bool {
         if self.json {
-            let text = &self.document.source()[root.span()];
-            return !text.is_ascii()
-                || text.contains('\x7F')
-                || ["\\/", "\\ud", "\\uD"].iter().any(|e| text.contains(e));
+            return is_odd(&self.document.source().as_bytes()[root.span()]);
         }
         let all = 0..u32::try_from(self.document.len()).unwrap_or(u32::MAX);
-        all.map(|index| self.document.node(index).text()).any(|text| !text.is_ascii() || text.contains('\x7F'))
+        all.map(|index| self.document.node(index).text()).any(|text| is_odd(text.as_bytes()))
     }
 
     /// The text between the quotes of the JSON that gnostic reads.
@@ -149,7 +146,7 @@ impl<'a> Source<'a> {
         }
         if !self.json {
             let text = key.text();
-            return (text.len() > 500 && self.raw(key).chars().count() + 2 > 1024).then_some(LONG);
+            return (text.len() > 1000 / 6 && self.raw(key).chars().count() + 2 > 1024).then_some(LONG);
         }
         let (from, end, to) = (key.span().start, key.span().end, value.span().start);
         let next = self.document.source().as_bytes().get(end);
@@ -161,6 +158,24 @@ impl<'a> Source<'a> {
         let length = self.document.source().get(from..end)?.chars().count() + before_colon.chars().count();
         if before_colon.contains(['\n', '\r']) { Some(LINES) } else { (length > 1024).then_some(LONG) }
     }
+}
+
+/// Whether a text may hold what YAML reads otherwise: line breaks beyond ASCII, and what [`check`] refuses.
+fn is_odd(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\\' || *byte >= 0x7F) {
+        rest = match &rest[at..] {
+            [b'\\', b'/', ..]
+            | [b'\\', b'u', b'd' | b'D', ..]
+            | [0x7F, ..]
+            | [0xC2, 0x80..=0x9F, ..]
+            | [0xE2, 0x80, 0xA8 | 0xA9, ..]
+            | [0xEF, 0xBF, 0xBE | 0xBF, ..] => return true,
+            [b'\\', _, rest @ ..] | [_, rest @ ..] => rest,
+            [] => rest,
+        };
+    }
+    false
 }
 
 fn is_break(c: char) -> bool {

@@ -49,6 +49,7 @@ impl<'s> KeyNames<'s> {
     pub(super) fn json(value: &Json<'s>) -> Self {
         match value {
             Json::Array(items) => KeyNames::Names(items.iter().filter_map(Json::as_str).collect()),
+            Json::Null => KeyNames::Odd("<nil>".to_owned()),
             other => KeyNames::Odd(shown(other)),
         }
     }

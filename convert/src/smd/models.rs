@@ -152,8 +152,8 @@ impl<'n> Converter<'_, 'n> {
             let atom = self.atom(node, &members, Place { preserve, depth: 0 });
             self.builder.type_def(name, atom);
         } else {
-            // A definition that is only a reference is no type, but it must be a right one.
-            self.reference(node, &members, Place { preserve, depth: 0 });
+            // A definition that is only a reference is no type, but it must lead to one.
+            self.referenced(node, &members);
         }
         self.path.clear();
     }
@@ -184,24 +184,32 @@ impl<'n> Converter<'_, 'n> {
     }
 
     fn reference(&mut self, node: Node<'n>, members: &Members<'n>, place: Place) -> Ref<'n> {
+        match self.referenced(node, members) {
+            None => Ref::EMPTY,
+            Some(RAW_EXTENSION) => Ref::named(UNTYPED_ATOMIC),
+            Some(name) => {
+                let relationship = self.map_relationship(node, members, place);
+                Ref { relationship, ..Ref::named(last_segment(name)) }
+            }
+        }
+    }
+
+    /// The definition that is referred to.
+    fn referenced(&mut self, node: Node<'n>, members: &Members<'n>) -> Option<&'n str> {
         let reference = members.reference;
         if members.properties.is_some_and(|properties| properties.kind() == Kind::Map && !properties.is_empty()) {
             self.refuse(node, "unallowed embedded type definition");
         } else if !matches!(members.types(), Types::None) {
             self.refuse(node, "definition reference can't have a type");
         } else if let Some(name) = reference.strip_prefix("#/definitions/") {
-            if self.definitions.binary_search_by(|(other, _)| (*other).cmp(name)).is_err() {
-                self.refuse(node, &format!("unknown model in reference: {name:?}"));
-            } else if name == RAW_EXTENSION {
-                return Ref::named(UNTYPED_ATOMIC);
-            } else {
-                let relationship = self.map_relationship(node, members, place);
-                return Ref { relationship, ..Ref::named(last_segment(name)) };
+            if self.definitions.binary_search_by(|(other, _)| (*other).cmp(name)).is_ok() {
+                return Some(name);
             }
+            self.refuse(node, &format!("unknown model in reference: {name:?}"));
         } else {
             self.refuse(node, &format!("unallowed reference to non-definition {reference:?}"));
         }
-        Ref::EMPTY
+        None
     }
 
     fn atom(&mut self, node: Node<'n>, members: &Members<'n>, place: Place) -> AtomId {
@@ -259,13 +267,16 @@ impl<'n> Converter<'_, 'n> {
         }
         let unions = if members.extended { node.get(unions::UNIONS) } else { None };
         let unions = unions.map_or(Ok(Vec::new()), |unions| unions::unions(&Json::read(unions, self.arena)));
-        let unions = unions.unwrap_or_else(|error| {
-            self.report(node, place, &error);
-            Vec::new()
-        });
+        // Upstream looks no further than wrong unions.
+        let (unions, relationship) = match unions {
+            Ok(unions) => (unions, self.map_relationship(node, members, place)),
+            Err(error) => {
+                self.report(node, place, &error);
+                (Vec::new(), None)
+            }
+        };
         let unions: Vec<UnionDef<'_>> = unions.iter().map(Union::def).collect();
         let element = if place.preserve { Ref::named(UNTYPED_DEDUCED) } else { Ref::EMPTY };
-        let relationship = self.map_relationship(node, members, place);
         let map = self.builder.map(fields, MapDef { element, relationship, unions: &unions });
         self.builder.atom(None, None, Some(map))
     }

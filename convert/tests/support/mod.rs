@@ -96,8 +96,6 @@ fn to_value(node: Node<'_>) -> Value {
         }
         Kind::Str => Value::String(node.text().to_owned()),
         Kind::Seq => Value::Array(node.items().map(to_value).collect()),
-        Kind::Map => {
-            Value::Object(node.pairs().map(|(key, value)| (key.text().to_owned(), to_value(value))).collect())
-        }
+        Kind::Map => Value::Object(node.pairs().map(|(key, value)| (key.text().to_owned(), to_value(value))).collect()),
     }
 }

@@ -1,5 +1,5 @@
-//! Generated inputs: CustomResourceDefinitions that are valid, odd or broken, as YAML in varied styles, and
-//! YAML documents of any content. Everything follows from a seed.
+//! Generated inputs: CustomResourceDefinitions that are valid, odd or broken, as YAML in varied styles, OpenAPI
+//! documents, and YAML documents of any content. Everything follows from a seed.
 //!
 //! # Example
 //! ```
@@ -12,12 +12,14 @@
 
 mod broken;
 mod manifest;
+mod openapi;
 mod print;
 mod scalars;
 mod schema;
 mod tree;
 
 pub use manifest::{manifests, structural_manifests};
+pub use openapi::{Level, openapi_v2_document, openapi_v2_documents, openapi_v3_document};
 pub use tree::{Style, Tree};
 
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};

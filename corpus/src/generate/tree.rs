@@ -58,24 +58,31 @@ impl Tree {
     }
 
     /// Puts another value at the `n`th place of a walk from the top.
-    pub fn replace(&mut self, mut n: usize, with: Tree) {
+    pub fn replace(&mut self, n: usize, with: Tree) {
+        if let Some(place) = self.at_mut(n) {
+            *place = with;
+        }
+    }
+
+    /// The `n`th place of a walk from the top, itself being the first.
+    pub fn at_mut(&mut self, mut n: usize) -> Option<&mut Tree> {
         if n == 0 {
-            *self = with;
-            return;
+            return Some(self);
         }
         n -= 1;
         let children: Vec<&mut Tree> = match self {
-            Tree::Plain(_) | Tree::Text(_) => return,
+            Tree::Plain(_) | Tree::Text(_) => return None,
             Tree::Seq(items) => items.iter_mut().collect(),
             Tree::Map(members) => members.iter_mut().map(|(_, value)| value).collect(),
         };
         for child in children {
             let size = child.size();
             if n < size {
-                return child.replace(n, with);
+                return child.at_mut(n);
             }
             n -= size;
         }
+        None
     }
 }
 

@@ -17,6 +17,7 @@
 mod build;
 mod builtin;
 mod equal;
+mod meta;
 mod model;
 mod print_json;
 mod print_yaml;
@@ -30,6 +31,7 @@ pub use build::{BuildError, Builder, MapDef, Mark, Ref, UnionDef, UnionFieldDef}
 pub use builtin::{
     UNTYPED_ATOMIC, UNTYPED_DEDUCED, add_untyped_types, deduced, untyped_atomic_atom, untyped_deduced_atom,
 };
+pub use meta::{META, META_ROOT, meta};
 pub use model::{AtomId, ListId, MAX_DEPTH, MapId, Relationship, Scalar, Schema};
 pub use print_json::print_json;
 pub use print_yaml::print_yaml;

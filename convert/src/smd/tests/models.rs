@@ -84,7 +84,7 @@ p/b: {type: string}
 a:
   properties:
     r: {$ref: '#/definitions/p/b', default: x, x-kubernetes-map-type: atomic, x-kubernetes-list-type: odd}
-top: {$ref: '#/definitions/a'}";
+top: {$ref: '#/definitions/a', x-kubernetes-map-type: of no consequence}";
     let expected = [
         concat!(
             r#"{"name":"a","map":{"fields":[{"name":"r","#,

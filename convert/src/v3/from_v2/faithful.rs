@@ -8,11 +8,7 @@ use crate::v3::Security;
 use crate::{v2, v3};
 use kubeshape_schema::{Bump, Code};
 
-pub(super) fn document<'a>(
-    document: &v2::Document<'a>,
-    arena: &'a Bump,
-    notes: &mut Notes<'a>,
-) -> v3::Document<'a> {
+pub(super) fn document<'a>(document: &v2::Document<'a>, arena: &'a Bump, notes: &mut Notes<'a>) -> v3::Document<'a> {
     let names = Names::of(document, arena, notes);
     let mut converter = Converter {
         arena,

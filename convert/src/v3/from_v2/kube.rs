@@ -69,7 +69,11 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    fn map<T, U: Default>(&mut self, map: &Map<'a, T>, mut f: impl FnMut(&mut Self, &'a T) -> U) -> Map<'a, Boxed<'a, U>> {
+    fn map<T, U: Default>(
+        &mut self,
+        map: &Map<'a, T>,
+        mut f: impl FnMut(&mut Self, &'a T) -> U,
+    ) -> Map<'a, Boxed<'a, U>> {
         let arena = self.arena;
         let entries = arena.alloc_slice_fill_iter(map.iter().map(|entry| Entry {
             name: entry.name,
@@ -82,8 +86,12 @@ impl<'a> Converter<'a, '_> {
     fn external_docs(&mut self, docs: Boxed<'a, v2::ExternalDocs<'a>>) -> Boxed<'a, v3::ExternalDocs<'a>> {
         let docs = docs?;
         self.lose(!docs.extensions.is_empty(), docs.at, "extensions of externalDocs");
-        let docs =
-            v3::ExternalDocs { description: docs.description, url: docs.url, at: docs.at, ..v3::ExternalDocs::default() };
+        let docs = v3::ExternalDocs {
+            description: docs.description,
+            url: docs.url,
+            at: docs.at,
+            ..v3::ExternalDocs::default()
+        };
         Some(self.arena.alloc(docs))
     }
 
@@ -190,14 +198,7 @@ impl<'a> Converter<'a, '_> {
         let schema = match p.schema {
             Some(schema) => self.schema(schema),
             None => {
-                let lost = v2::Simple {
-                    ty: "",
-                    format: "",
-                    unique_items: false,
-                    extensions: &[],
-                    at: 0,
-                    ..p.simple
-                };
+                let lost = v2::Simple { ty: "", format: "", unique_items: false, extensions: &[], at: 0, ..p.simple };
                 self.lose(lost != v2::Simple::default(), p.at, "restrictions, items, default and example");
                 self.simple(&p.simple)
             }

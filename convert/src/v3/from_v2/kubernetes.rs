@@ -43,7 +43,8 @@ impl<'a> Server<'a> {
     /// Whether a definition comes from a Go type. Others come from CustomResourceDefinitions, and what
     /// defaults those had nobody knows.
     pub(super) fn is_go_type(definition: &Property<'a>) -> bool {
-        let kinds = definition.schema.extra().extensions.iter().find(|(key, _)| *key == "x-kubernetes-group-version-kind");
+        let kinds =
+            definition.schema.extra().extensions.iter().find(|(key, _)| *key == "x-kubernetes-group-version-kind");
         let Some((_, Json::Array(kinds))) = kinds else { return true };
         !kinds.iter().any(|kind| {
             let text = |member| kind.get(member).and_then(Json::as_str).unwrap_or_default();
@@ -67,7 +68,8 @@ impl<'a> Server<'a> {
         if schema.reference.is_empty() {
             return zero(schema).filter(|_| required());
         }
-        let metadata = name == "metadata" && (is_reference_to(schema, "ObjectMeta") || is_reference_to(schema, "ListMeta"));
+        let metadata =
+            name == "metadata" && (is_reference_to(schema, "ObjectMeta") || is_reference_to(schema, "ListMeta"));
         let part = parent.has_metadata && matches!(name, "spec" | "status");
         // Selectors are pointers everywhere.
         let known = metadata || part || (required() && !is_reference_to(schema, "LabelSelector"));

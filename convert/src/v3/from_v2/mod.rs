@@ -99,9 +99,9 @@ fn has_siblings(schema: &Schema<'_>) -> bool {
 /// Moves a schema's `$ref` into its `allOf`, because v3.0 lets no member stand beside it.
 fn wrap<'a>(schema: &mut Schema<'a>, others: &'a [Schema<'a>], arena: &'a Bump) {
     let reference = schema.reference;
-    let branch =
-        Schema { reference, flags: Flags::REF, subtree: Flags::REF, at: schema.at, ..Schema::default() };
-    let branches = arena.alloc_slice_fill_iter(std::iter::once(branch).chain(others.iter().copied()).collect::<Vec<_>>());
+    let branch = Schema { reference, flags: Flags::REF, subtree: Flags::REF, at: schema.at, ..Schema::default() };
+    let branches =
+        arena.alloc_slice_fill_iter(std::iter::once(branch).chain(others.iter().copied()).collect::<Vec<_>>());
     schema.extra = Some(arena.alloc(Extra { all_of: branches, ..*schema.extra() }));
     schema.reference = "";
     schema.flags = schema.flags.without(Flags::REF).with(Flags::JUNCTOR);

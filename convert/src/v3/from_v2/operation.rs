@@ -82,7 +82,11 @@ impl<'a> Converter<'a, '_> {
         out
     }
 
-    fn operation(&mut self, operation: Boxed<'a, v2::Operation<'a>>, common: &Sorted<'a>) -> Boxed<'a, v3::Operation<'a>> {
+    fn operation(
+        &mut self,
+        operation: Boxed<'a, v2::Operation<'a>>,
+        common: &Sorted<'a>,
+    ) -> Boxed<'a, v3::Operation<'a>> {
         let o = operation?;
         let mut own = self.sort(o.parameters);
         if own.body.is_none() && own.form.is_empty() {
@@ -233,14 +237,13 @@ impl<'a> Converter<'a, '_> {
     }
 
     /// The same in several media types.
-    fn content(
-        &self,
-        media_types: Texts<'a>,
-        media_type: v3::MediaType<'a>,
-    ) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
+    fn content(&self, media_types: Texts<'a>, media_type: v3::MediaType<'a>) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
         let media_type = Some(&*self.arena.alloc(media_type));
-        let entries =
-            self.arena.alloc_slice_fill_iter(media_types.iter().map(|name| Entry { name: *name, at: 0, value: media_type }));
+        let entries = self.arena.alloc_slice_fill_iter(media_types.iter().map(|name| Entry {
+            name: *name,
+            at: 0,
+            value: media_type,
+        }));
         let kept = order::sort_last_wins(entries, |entry| entry.name);
         Map::new(&entries[..kept])
     }

@@ -80,8 +80,7 @@ impl<'a> Converter<'a, '_> {
                 p.reference.text,
             );
         }
-        let text =
-            names::component(p.reference.text, "parameters", "parameters", &self.names.parameters, self.arena);
+        let text = names::component(p.reference.text, "parameters", "parameters", &self.names.parameters, self.arena);
         let reference = Reference { text: text.unwrap_or(p.reference.text), ..p.reference };
         v3::Parameter { reference, at: p.at, ..v3::Parameter::default() }
     }

@@ -234,8 +234,7 @@ impl<'a> Converter<'a, '_> {
     /// Extensions that are keywords of v3.
     fn schema_extensions(&mut self, out: &mut Changed<'a>) {
         let extensions = out.schema.extra().extensions;
-        let known =
-            |(key, _): &&(&str, Json<'_>)| matches!(*key, "x-nullable" | "x-discriminator" | "discriminator");
+        let known = |(key, _): &&(&str, Json<'_>)| matches!(*key, "x-nullable" | "x-discriminator" | "discriminator");
         if !extensions.iter().any(|member| known(&member)) {
             return;
         }
@@ -263,11 +262,7 @@ impl<'a> Converter<'a, '_> {
     }
 
     /// The extensions with the discriminator that v3 has as an object.
-    fn with_discriminator(
-        &self,
-        extensions: &'a [(&'a str, Json<'a>)],
-        value: Json<'a>,
-    ) -> &'a [(&'a str, Json<'a>)] {
+    fn with_discriminator(&self, extensions: &'a [(&'a str, Json<'a>)], value: Json<'a>) -> &'a [(&'a str, Json<'a>)] {
         let mut out: Vec<_> = extensions.iter().copied().filter(|(key, _)| *key != "discriminator").collect();
         out.push(("discriminator", value));
         kubeshape_schema::order::sort_last_wins(&mut out, |(key, _)| key);

@@ -69,9 +69,8 @@ impl<'j> Back<'j> {
 
     /// An object with other values of some members, itself if nothing is different.
     fn rebuilt(&self, source: &Json<'j>, changes: &[(&'j str, Json<'j>)], entry: Option<Json<'j>>) -> Json<'j> {
-        let is_changed = |(name, value): &(&str, Json<'j>)| {
-            find(Some(source), name).is_none_or(|before| !is_same(before, value))
-        };
+        let is_changed =
+            |(name, value): &(&str, Json<'j>)| find(Some(source), name).is_none_or(|before| !is_same(before, value));
         let had_entry = find(Some(source), LOSS).is_some();
         if entry.is_none() && !had_entry && !changes.iter().any(is_changed) {
             return *source;
@@ -209,8 +208,23 @@ impl<'j> Back<'j> {
     /// `back` as a schema.
     pub(super) fn simple(&self, source: &Json<'j>, back: &mut Members<'j>) {
         const SIMPLE: [&str; 18] = [
-            "default", "enum", "exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maxLength",
-            "maximum", "minItems", "minLength", "minimum", "multipleOf", "nullable", "pattern", "type", "uniqueItems",
+            "default",
+            "enum",
+            "exclusiveMaximum",
+            "exclusiveMinimum",
+            "format",
+            "items",
+            "maxItems",
+            "maxLength",
+            "maximum",
+            "minItems",
+            "minLength",
+            "minimum",
+            "multipleOf",
+            "nullable",
+            "pattern",
+            "type",
+            "uniqueItems",
             "x-nullable",
         ];
         let mut schema: Members<'j> = Vec::new();

@@ -98,9 +98,10 @@ impl<'j> Back<'j> {
         let servers: Vec<Json<'j>> = match (host, schemes) {
             ("", _) => vec![server(path.to_owned())],
             (host, []) => vec![server(format!("//{host}{path}"))],
-            (host, schemes) => {
-                schemes.iter().map(|scheme| server(format!("{}://{host}{path}", scheme.as_str().unwrap_or("")))).collect()
-            }
+            (host, schemes) => schemes
+                .iter()
+                .map(|scheme| server(format!("{}://{host}{path}", scheme.as_str().unwrap_or(""))))
+                .collect(),
         };
         Some(self.array(&servers))
     }
@@ -146,10 +147,11 @@ impl<'j> Back<'j> {
                 }
                 ("responses", Json::Object(_)) => {
                     let produces = self.media_types(source, "produces");
-                    let pair = self.named(value, find(original, "responses"), |back, response, original| match response {
-                        Json::Object(_) => back.response(response, original, produces),
-                        _ => Pair { v2: *response, v3: *response },
-                    });
+                    let pair =
+                        self.named(value, find(original, "responses"), |back, response, original| match response {
+                            Json::Object(_) => back.response(response, original, produces),
+                            _ => Pair { v2: *response, v3: *response },
+                        });
                     changes.push(("responses", pair.v2));
                     back.push(("responses", pair.v3));
                 }
