@@ -109,13 +109,14 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "UNIT")]
     pub(crate) per: Option<Per>,
 
-    /// Kinds of documents that are written, by name: of the kind, or of its definition (repeatable)
+    /// Kind that is written, of all that there are (repeatable): Deployment, v1/Deployment, apps/v1/Deployment, or the
+    /// name of a definition
     ///
-    /// Implies `--per resource` where the shape has it.
+    /// Implies `--per resource`.
     #[arg(long, value_name = "NAME", help_heading = DOCUMENTS)]
     pub(crate) kind: Vec<String>,
 
-    /// Write what references name in their place
+    /// Write what references name in their place (v3)
     #[arg(long, help_heading = DOCUMENTS)]
     pub(crate) inline: bool,
 
@@ -375,7 +376,7 @@ pub(crate) enum Rename {
     Friendly,
     /// Go's: k8s.io/api/core/v1.Pod
     Go,
-    /// Without the package's path: v1.Pod
+    /// Without the package's path, or as much of it as tells them apart: Pod
     Short,
 }
 

@@ -164,7 +164,19 @@ codes! {
     V2PathDropped = 4010, Dropped, "A path is dropped, because the document that the resources are merged onto has it.";
     VersionName = 4011, Warning, "Two versions of one CustomResourceDefinition have one name.";
     // 41xx: splitting, aggregating, renaming and inlining documents
-
+    DanglingReference = 4101, Warning, "A reference points at a part that the document does not have.";
+    RemoteReference = 4102, Warning, "A reference points out of the document; it stays as it is.";
+    UnnamedReference = 4103, Warning, "A reference does not point at a named part of the kind that belongs there.";
+    ReferenceLoop = 4104, Warning, "References lead in a circle and never reach anything.";
+    RepeatedOperationId = 4105, Warning, "Two operations have one operationId.";
+    AggregatePathConflict = 4106, Error, "Two documents define one path differently.";
+    AggregateRenamed = 4107, Renamed, "A part of a document has another name in the aggregate.";
+    AggregateDropped = 4108, Dropped, "What a document says about itself is not in the aggregate, which has it from the first document.";
+    NameCollision = 4109, Warning, "Two definitions would get one name; they keep the ones they have.";
+    RecursionKept = 4110, Warning, "A definition contains itself; references to it are not inlined.";
+    RecursionCut = 4111, Widened, "A definition contains itself; inside of itself it is any value.";
+    InlineBudget = 4112, Error, "With all references inlined the document would be larger than allowed.";
+    NoSuchKind = 4113, Error, "The document has no definition of the wanted kind.";
     // 5xxx: what structured-merge-diff schemas do not carry
     SmdError = 5001, Error, "The schema has no structured-merge-diff form; every request for the resource would fail.";
     SmdValidation = 5002, Widened, "A structured-merge-diff schema holds no value validation.";

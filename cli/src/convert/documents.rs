@@ -4,6 +4,8 @@
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
 use crate::output::format::Remark;
 use kubeshape_convert::document::{Dialect, Document};
+use kubeshape_convert::graph::rename::Names;
+use kubeshape_convert::graph::{self, Graph, Section};
 use kubeshape_convert::jsonschema::{self, Gvk};
 use kubeshape_convert::v2::from_v3::{self, LOSS, Scratch};
 use kubeshape_convert::v3::from_v2;
@@ -33,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) profile: Profile,
     /// Whether anybody will see losses.
     pub(crate) losses: bool,
+    /// Whether anybody will see warnings.
+    pub(crate) findings: bool,
     pub(crate) keep_losses: bool,
     /// Whether references are inlined: what becomes of recursion, and how many schemas there are at most.
     pub(crate) inline: Option<(Recursion, u64)>,
@@ -44,7 +48,7 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
 }
 
-/// The names of the kinds or definitions that are wanted, and which of them were found; without names all of them are.
+/// The kinds that are wanted, and which of them were found; without any, all are.
 #[derive(Debug)]
 pub(crate) struct Kinds(Vec<(String, AtomicBool)>);
 
@@ -58,13 +62,28 @@ impl Kinds {
         self.0.is_empty()
     }
 
-    /// Whether a kind is wanted that has one of these names; if so, it is found.
-    pub(crate) fn has(&self, names: &[&str]) -> bool {
-        let wanted = self.0.iter().filter(|(wanted, _)| names.contains(&wanted.as_str()));
+    /// Whether a kind is wanted.
+    pub(crate) fn has(&self, kind: KindName<'_>) -> bool {
+        self.is_wanted(|wanted| {
+            let wanted = graph::inline::Kind::parse(wanted);
+            wanted.kind == kind.kind
+                && wanted.version.is_none_or(|version| version == kind.version)
+                && wanted.group.is_none_or(|group| group == kind.group)
+        })
+    }
+
+    /// Whether a definition is wanted, by its name or the last part of it.
+    fn has_definition(&self, name: &str) -> bool {
+        let last = name.rsplit(['.', '/']).next();
+        self.is_wanted(|wanted| wanted == name || Some(wanted) == last)
+    }
+
+    fn is_wanted(&self, is: impl Fn(&str) -> bool) -> bool {
+        let wanted = self.0.iter().filter(|(wanted, _)| is(wanted));
         self.is_all() | (wanted.map(|(_, found)| found.store(true, Ordering::Relaxed)).count() > 0)
     }
 
-    /// The names that nothing has.
+    /// What nothing has.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, found)| !found.load(Ordering::Relaxed)).map(|(name, _)| name.as_str())
     }
@@ -89,6 +108,7 @@ impl Settings {
                 None | Some(args::Profile::Faithful) => Profile::Faithful,
             },
             losses,
+            findings: !args.quiet || args.report.is_some(),
             keep_losses: args.keep_losses,
             inline: args.inline.then(|| (args.recursion, args.budget.unwrap_or(BUDGET))),
             rename: args.rename,
@@ -171,10 +191,6 @@ pub(crate) fn encode(document: kubeshape_yaml::Document<'_>, remarks: &mut Vec<R
     value
 }
 
-fn not_yet<T>(what: &str) -> Converted<'static, Option<T>> {
-    Converted { value: None, notes: vec![Note::new(Code::Nothing, 0, format!("{what} is not there yet"))] }
-}
-
 /// The document in another dialect. With the text of its source, what was kept of an earlier form is put back.
 pub(crate) fn convert<'a>(
     document: &Document<'a>,
@@ -208,6 +224,26 @@ pub(crate) fn convert<'a>(
     }
 }
 
+/// What is found about the references and names in a document.
+pub(crate) fn findings<'a>(document: &Document<'a>) -> Vec<Note<'a>> {
+    Graph::of(document).into_notes()
+}
+
+/// Notes without those of [`findings`], which every way of looking at references gives once more.
+fn others(mut notes: Vec<Note<'_>>) -> Vec<Note<'_>> {
+    notes.retain(|note| {
+        !matches!(
+            note.code,
+            Code::DanglingReference
+                | Code::RemoteReference
+                | Code::UnnamedReference
+                | Code::ReferenceLoop
+                | Code::RepeatedOperationId
+        )
+    });
+    notes
+}
+
 /// Several documents as one, and what is to say about each of them, by its number.
 pub(crate) struct Aggregate<'a> {
     /// None if they cannot be put together.
@@ -216,49 +252,112 @@ pub(crate) struct Aggregate<'a> {
 }
 
 /// Puts documents of one dialect together, which have these names.
-pub(crate) fn aggregate<'a>(_sources: &[(&str, Document<'a>)], _arena: &'a Bump) -> Aggregate<'a> {
-    Aggregate { document: None, notes: vec![(0, Note::new(Code::Nothing, 0, "aggregation is not there yet"))] }
+pub(crate) fn aggregate<'a>(
+    sources: &[(&'a str, Document<'a>)],
+    arena: &'a Bump,
+    settings: &Settings,
+) -> Aggregate<'a> {
+    let (mut v2, mut v3) = (Vec::new(), Vec::new());
+    for (name, document) in sources {
+        match document {
+            Document::V2(document) => v2.push(graph::aggregate::Source { name, document: *document }),
+            Document::V3(document) => v3.push(graph::aggregate::Source { name, document: *document }),
+        }
+    }
+    let (document, notes) = if v3.is_empty() {
+        let whole = graph::aggregate::aggregate(&v2, settings.profile, arena);
+        (whole.document.map(Document::V2), whole.notes)
+    } else {
+        let whole = graph::aggregate::aggregate(&v3, settings.profile, arena);
+        (whole.document.map(Document::V3), whole.notes)
+    };
+    let numbered = notes.into_iter().enumerate();
+    let notes =
+        numbered.flat_map(|(number, notes)| others(notes).into_iter().map(move |note| (number, note))).collect();
+    Aggregate { document, notes }
 }
 
 /// Renames all definitions, if that is asked for.
-pub(crate) fn rename<'a>(
-    document: Document<'a>,
-    _arena: &'a Bump,
-    settings: &Settings,
-) -> Converted<'a, Option<Document<'a>>> {
-    match settings.rename {
-        None => Converted { value: Some(document), notes: Vec::new() },
-        Some(_) => not_yet("renaming"),
-    }
+pub(crate) fn rename<'a>(document: Document<'a>, arena: &'a Bump, settings: &Settings) -> Converted<'a, Document<'a>> {
+    let names = match settings.rename {
+        None => return Converted { value: document, notes: Vec::new() },
+        Some(Rename::Friendly) => Names::Friendly,
+        Some(Rename::Go) => Names::GoPath,
+        Some(Rename::Short) => Names::Short,
+    };
+    let Converted { value, notes } = graph::rename::rename(&document, names, arena);
+    Converted { value, notes: others(notes) }
 }
 
 /// The self-contained documents of the roots of a document, by their keys: `api/v1`, `apis/apps/v1`, `version`.
-pub(crate) fn split<'a>(
-    _document: &v3::Document<'a>,
-    _arena: &'a Bump,
-) -> Converted<'a, Option<Vec<(String, v3::Document<'a>)>>> {
-    not_yet("taking a document apart")
+pub(crate) fn split<'a>(document: &v3::Document<'a>, arena: &'a Bump) -> Vec<(&'a str, Document<'a>)> {
+    let slices = graph::split::split(document, arena).value;
+    slices.into_iter().map(|slice| (slice.name, Document::V3(slice.document))).collect()
 }
 
-/// The self-contained documents of the wanted kinds of a document.
+/// The self-contained documents of the wanted kinds of a document: without paths, with the definitions that are needed.
 pub(crate) fn kinds<'a>(
-    _document: &Document<'a>,
-    _arena: &'a Bump,
-    _settings: &Settings,
-) -> Converted<'a, Option<Vec<(KindName<'a>, Document<'a>)>>> {
-    not_yet("taking a document apart by kinds")
+    document: &Document<'a>,
+    arena: &'a Bump,
+    settings: &Settings,
+) -> Vec<(KindName<'a>, Document<'a>)> {
+    let graph = Graph::of(document);
+    let by_name: BTreeMap<&str, &Property<'a>> =
+        definitions(document).iter().map(|definition| (definition.name, definition)).collect();
+    let cut = |(kind, definition): (KindName<'a>, &Property<'a>)| {
+        let reached = graph.reached_from(graph.find(Section::Schemas, definition.name));
+        let reached = reached.into_iter().map(|part| graph.part(part)).filter(|part| part.section == Section::Schemas);
+        let own: Vec<Property<'a>> = reached.filter_map(|part| by_name.get(part.name).copied().copied()).collect();
+        let own: &'a [Property<'a>] = arena.alloc_slice_copy(&own);
+        let cut = match document {
+            Document::V2(document) => Document::V2(v2::Document {
+                swagger: document.swagger,
+                info: document.info,
+                paths: document.paths.map(|_| &*arena.alloc(v2::Paths::default())),
+                definitions: own,
+                ..v2::Document::default()
+            }),
+            Document::V3(document) => Document::V3(v3::Document {
+                openapi: document.openapi,
+                info: document.info,
+                paths: document.paths.map(|_| &*arena.alloc(v3::Paths::default())),
+                components: Some(arena.alloc(v3::Components { schemas: own, ..v3::Components::default() })),
+                ..v3::Document::default()
+            }),
+        };
+        (kind, cut)
+    };
+    wanted(document, settings).into_iter().map(cut).collect()
 }
 
-/// Inlines references, if that is asked for.
+/// Inlines references, if that is asked for, in the whole document or in what is left of it for one kind.
 pub(crate) fn inline<'a>(
     document: Document<'a>,
-    _arena: &'a Bump,
+    kind: Option<KindName<'_>>,
+    arena: &'a Bump,
     settings: &Settings,
 ) -> Converted<'a, Option<Document<'a>>> {
-    match settings.inline {
-        None => Converted { value: Some(document), notes: Vec::new() },
-        Some(_) => not_yet("inlining"),
-    }
+    let (Some((recursion, schemas)), Document::V3(document)) = (settings.inline, &document) else {
+        return Converted { value: Some(document), notes: Vec::new() };
+    };
+    let recursion = match recursion {
+        Recursion::Keep => graph::inline::Recursion::Keep,
+        Recursion::Cut => graph::inline::Recursion::Cut,
+    };
+    let options = graph::inline::Options { recursion, schemas, ..graph::inline::Options::default() };
+    let Converted { value, notes } = match kind {
+        None => graph::inline::document(document, &options, arena),
+        Some(KindName { kind, version: "", .. }) => {
+            let kind = kind.rsplit(['.', '/']).next().unwrap_or(kind);
+            let kind = graph::inline::Kind { group: None, version: None, kind };
+            graph::inline::kind(document, kind, &options, arena)
+        }
+        Some(KindName { kind, group, version }) => {
+            let kind = graph::inline::Kind { group: Some(group), version: Some(version), kind };
+            graph::inline::kind(document, kind, &options, arena)
+        }
+    };
+    Converted { value: value.map(Document::V3), notes: others(notes) }
 }
 
 /// The structured-merge-diff schema of a document, which stands as text at `root` unless it was changed.
@@ -340,13 +439,14 @@ pub(crate) fn wanted<'a>(document: &Document<'a>, settings: &Settings) -> Vec<(K
     let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)));
     let of_kind = kinds.iter().filter_map(|(gvk, name)| {
         let kind = KindName { kind: gvk.kind, group: gvk.group, version: gvk.version };
-        Some((kind, *by_name.get(name)?)).filter(|_| settings.kinds.has(&[gvk.kind, name]))
+        Some((kind, *by_name.get(name)?)).filter(|_| settings.kinds.has(kind))
     });
     let mut out: Vec<(KindName<'a>, &Property<'a>)> = of_kind.collect();
     let is_kind: BTreeSet<&str> = kinds.iter().map(|(_, name)| *name).collect();
     let others = definitions.iter().filter(|definition| {
-        let is_wanted = if settings.kinds.is_all() { kinds.is_empty() } else { settings.kinds.has(&[definition.name]) };
-        is_wanted && !is_kind.contains(definition.name)
+        let all = settings.kinds.is_all();
+        (if all { kinds.is_empty() } else { settings.kinds.has_definition(definition.name) })
+            && !is_kind.contains(definition.name)
     });
     out.extend(others.map(|definition| {
         let kind = KindName { kind: definition.name, group: "", version: "" };

@@ -1,6 +1,6 @@
 //! Where the command meets the conversion: everything that is asked of `kubeshape-publish` is asked here.
 
-use super::documents::{self, Settings};
+use super::documents::{self, KindName, Settings};
 use super::plan::{Plan, Target};
 use crate::args::{self, ConvertArgs, Per, Shape};
 use crate::error::Fatal;
@@ -126,7 +126,10 @@ impl Engine {
         let mut fragments = Fragments::default();
         let mut notes = Vec::new();
         let mut metadata = None;
-        let is_wanted = self.settings.kinds.has(&[crd.names.kind]);
+        let is_wanted = |version: &ResourceVersion<'_>| {
+            let version = version.version().name;
+            self.settings.kinds.has(KindName { kind: crd.names.kind, group: crd.group, version })
+        };
         for target in &self.targets {
             let published = || resource.versions().iter().filter(|version| version.is_published());
             if target.has_parts() {
@@ -136,12 +139,13 @@ impl Engine {
                 } else if fragments.v3.is_empty() {
                     fragments.v3.extend(published().map(ResourceVersion::v3_fragments));
                 }
-            } else if !is_wanted {
-                continue;
             } else if target.shape == Shape::Smd {
+                if !self.settings.kinds.is_all() && !published().any(is_wanted) {
+                    continue;
+                }
                 self.smd(*target, crd, &resource, scratch, sink)?;
             } else {
-                for version in published() {
+                for version in published().filter(|version| is_wanted(version)) {
                     scratch.bytes.clear();
                     match target.shape {
                         Shape::V3 => version.v3(&mut scratch.bytes),

@@ -131,6 +131,9 @@ impl<'a> Source<'a> {
         let read = documents::read(root, dialect, arena, settings);
         out.document = out.take(read, None);
         let Some(document) = out.document else { return out };
+        if settings.findings && !is_published {
+            out.notes.extend(documents::findings(&document).into_iter().map(|note| (note, None)));
+        }
         match dialect {
             Dialect::V2 => out.v2 = Some(document),
             Dialect::V3 => out.v3 = Some(document),
@@ -238,18 +241,18 @@ impl<'a> Joint<'_, 'a> {
             [] => return None,
             [(_, document)] => *document,
             _ => {
-                let named: Vec<(&str, Document<'a>)> =
+                let named: Vec<(&'a str, Document<'a>)> =
                     members.iter().map(|(number, document)| (self.name(*number), *document)).collect();
-                let aggregate = documents::aggregate(&named, self.arena);
+                let aggregate = documents::aggregate(&named, self.arena, self.settings);
                 for (number, note) in aggregate.notes {
                     self.say(&of[number..=number], note, target);
                 }
                 aggregate.document?
             }
         };
-        let renamed = documents::rename(document, self.arena, self.settings);
-        let document = self.take(&of, renamed, target)?;
-        Some(Whole { document, of })
+        let Converted { value, notes } = documents::rename(document, self.arena, self.settings);
+        notes.into_iter().for_each(|note| self.say(&of, note, target));
+        Some(Whole { document: value, of })
     }
 
     /// What a source is called in messages.
@@ -270,42 +273,28 @@ impl<'a> Joint<'_, 'a> {
         }
     }
 
-    /// The value; notes that tell losses are kept if the place is known.
-    fn take<T>(&mut self, of: &[usize], converted: Converted<'a, Option<T>>, target: Target) -> Option<T> {
-        for note in converted.notes {
-            self.say(of, note, target);
-        }
-        converted.value
-    }
-
     fn documents(&mut self, target: Target, dialect: Dialect) {
         self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
-        let Some(whole) = self.whole(dialect, true, target) else { return };
-        let parts = match (target.documents, &whole.document) {
-            (Per::GroupVersion, Document::V3(document)) => {
-                let split = documents::split(document, self.arena);
-                let parts = self.take(&whole.of, split, target).unwrap_or_default();
-                let name = |key: &str| names::root(key, target.format);
-                parts.into_iter().map(|(key, part)| (name(&key), Document::V3(part))).collect()
-            }
-            (Per::Resource, document) => {
-                // Those of CustomResourceDefinitions have theirs, unless they are to be changed.
-                let Some(whole) = self.whole(dialect, target.published, target) else { return };
-                let _ = document;
-                self.kinds(&whole, target)
-            }
-            _ => vec![(names::single(target.shape, target.format), whole.document)],
+        // Of kinds, those of CustomResourceDefinitions have their own results, unless they are to be changed.
+        let with_published = target.documents != Per::Resource || target.published;
+        let Some(whole) = self.whole(dialect, with_published, target) else { return };
+        let parts: Vec<Part<'a>> = match (target.documents, whole.document) {
+            (Per::GroupVersion, Document::V3(document)) => documents::split(&document, self.arena)
+                .into_iter()
+                .map(|(key, document)| Part { name: names::root(key, target.format), kind: None, document })
+                .collect(),
+            (Per::Resource, _) => self.kinds(&whole, target),
+            (_, document) => vec![Part { name: names::single(target.shape, target.format), kind: None, document }],
         };
         let is_source = target.documents == Per::Single
             && self.settings.inline.is_none()
             && self.settings.rename.is_none()
             && whole.of.len() == 1;
         let (settings, pretty) = (self.settings, self.context.pretty);
-        let made: Vec<Made> =
-            parts.into_par_iter().map(|(name, part)| made(name, part, target.format, pretty, settings)).collect();
+        let made: Vec<Made> = parts.into_par_iter().map(|part| made(part, target.format, pretty, settings)).collect();
         for Made { name, bytes, remarks, notes } in made {
-            for (code, detail) in notes {
-                self.say(&whole.of, Note::new(code, 0, detail), target);
+            for (code, at, detail) in notes {
+                self.say(&whole.of, Note::new(code, at, detail), target);
             }
             for remark in remarks {
                 self.remark(is_source.then(|| whole.of[0]), remark, &name, target);
@@ -315,14 +304,12 @@ impl<'a> Joint<'_, 'a> {
     }
 
     /// The documents of kinds, with the names of their files.
-    fn kinds(&mut self, whole: &Whole<'a>, target: Target) -> Vec<(String, Document<'a>)> {
-        let kinds = documents::kinds(&whole.document, self.arena, self.settings);
-        let kinds = self.take(&whole.of, kinds, target).unwrap_or_default();
+    fn kinds(&mut self, whole: &Whole<'a>, target: Target) -> Vec<Part<'a>> {
         let mut seen = BTreeSet::new();
-        kinds
+        documents::kinds(&whole.document, self.arena, self.settings)
             .into_iter()
-            .map(|(kind, document)| (kind_file(&kind, target), document))
-            .filter(|(name, _)| seen.insert(name.clone()))
+            .map(|(kind, document)| Part { name: kind_file(&kind, target), kind: Some(kind), document })
+            .filter(|part| seen.insert(part.name.clone()))
             .collect()
     }
 
@@ -367,9 +354,12 @@ impl<'a> Joint<'_, 'a> {
         let Some(whole) = self.whole(dialect, target.published, target) else { return };
         let parts = match target.documents {
             Per::Resource => self.kinds(&whole, target),
-            _ => vec![(names::single(target.shape, target.format), whole.document)],
+            _ => {
+                let name = names::single(target.shape, target.format);
+                vec![Part { name, kind: None, document: whole.document }]
+            }
         };
-        for (name, document) in parts {
+        for Part { name, document, .. } in parts {
             let is_text = target.documents == Per::Single && self.settings.rename.is_none();
             let root = match whole.of.as_slice() {
                 [number] if is_text => self.sources[*number].root(),
@@ -470,7 +460,9 @@ impl<'a> Joint<'_, 'a> {
             let (name, has_lines) = (source.loaded.name.as_str(), source.loaded.has_lines);
             let mut places = Places { context: self.context, name, document, has_lines, lines: &mut lines };
             let mut notes = source.notes;
-            notes.sort_by_key(|(note, _)| note.at);
+            // What several results have in common is said once.
+            notes.sort_by(|(a, _), (b, _)| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
+            notes.dedup_by(|(a, _), (b, _)| a == b);
             let mut resolved = Notes::default();
             for (note, shape) in notes.iter().filter(|(note, _)| losses || !note.code.kind().is_loss()) {
                 places.add(&mut resolved, note, "", None, *shape);
@@ -482,18 +474,28 @@ impl<'a> Joint<'_, 'a> {
     }
 }
 
+/// A document that has a result of its own.
+struct Part<'a> {
+    /// The name of its file.
+    name: String,
+    /// The kind that it is the document of.
+    kind: Option<KindName<'a>>,
+    document: Document<'a>,
+}
+
 /// A result, and what its format or its making had to say.
 struct Made {
     name: String,
     bytes: Option<Vec<u8>>,
     remarks: Vec<Remark>,
-    notes: Vec<(Code, String)>,
+    notes: Vec<(Code, u32, String)>,
 }
 
-fn made(name: String, document: Document<'_>, format: Format, pretty: bool, settings: &Settings) -> Made {
+fn made(part: Part<'_>, format: Format, pretty: bool, settings: &Settings) -> Made {
+    let Part { name, kind, document } = part;
     let arena = Bump::new();
-    let Converted { value, notes } = documents::inline(document, &arena, settings);
-    let notes: Vec<(Code, String)> = notes.into_iter().map(|note| (note.code, note.detail.into_owned())).collect();
+    let Converted { value, notes } = documents::inline(document, kind, &arena, settings);
+    let notes = notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
     let Some(document) = value else { return Made { name, bytes: None, remarks: Vec::new(), notes } };
     let (mut json, mut remarks) = (Vec::new(), Vec::new());
     documents::print(&document, settings, &mut json);

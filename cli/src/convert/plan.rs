@@ -69,6 +69,7 @@ impl Plan {
             (args.keep_losses, Shape::V2, "--keep-losses"),
             (args.preserve_unknown, Shape::Smd, "--preserve-unknown"),
             (args.strict, Shape::JsonSchema, "--strict"),
+            (args.inline, Shape::V3, "--inline"),
         ] {
             if given && !targets.iter().any(|target| target.shape == shape) {
                 return Err(usage(format!("{option} says something about {0} only: add `--to {0}`", shape.name())));
@@ -78,6 +79,9 @@ impl Plan {
             && let Some(per) = args.per.filter(|per| *per != Per::Resource)
         {
             return Err(usage(format!("--kind gives a result per kind: leave out `--per {}`", per.name())));
+        }
+        if args.inline && targets.iter().any(|target| target.shape == Shape::V2) {
+            return Err(usage("references are inlined in OpenAPI v3: convert the result of `--to v3 --inline` to v2"));
         }
         match &destination {
             Destination::Folder(_) => {}
@@ -187,7 +191,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
             }
             let published = match shape {
                 Shape::V3 => changed || per == Some(Single),
-                Shape::V2 => changed,
+                Shape::V2 => args.rename.is_some(),
                 Shape::Smd => per == Some(Single),
                 Shape::JsonSchema | Shape::Structural => false,
             };
@@ -341,6 +345,8 @@ mod tests {
             ),
             (&["--to", "smd", "--per", "group-version"], "there is no smd result per group-version"),
             (&["--to", "v3", "--kind", "Pod", "--per", "single"], "--kind gives a result per kind"),
+            (&["--to", "v2", "--inline"], "--inline says something about v3 only"),
+            (&["--to", "v2,v3", "--inline", "-o", "nowhere"], "references are inlined in OpenAPI v3"),
             (&["--to", "v3", "--strict"], "--strict says something about jsonschema only"),
             (&["--to", "v3", "--keep-losses"], "--keep-losses says something about v2 only"),
             (&["--to", "v2", "--preserve-unknown"], "--preserve-unknown says something about smd only"),

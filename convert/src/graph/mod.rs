@@ -1,1 +1,308 @@
 //! The reference graph of a document and what stands on it.
+//!
+//! [`Graph`] has a node for every part of a document that has a name (definitions, shared parameters and so on,
+//! and paths) and an edge for every reference between them. On it stand:
+//!
+//! - [`split`]: a document is cut into documents per group-version, each with what it reaches;
+//! - [`aggregate`]: documents become one, with names that tell differing definitions apart;
+//! - [`inline`]: references are replaced by what they point at;
+//! - [`rename`]: definitions get names of another form.
+//!
+//! Splitting and aggregating are each other's inverse: every part stands in some document of the split, and
+//! equal parts of several documents are one in the aggregate.
+//!
+//! A reference that leads nowhere, out of the document or to no part of its own stays as it is everywhere;
+//! a note says where it stands.
+
+pub mod aggregate;
+mod collect;
+pub mod inline;
+pub mod rename;
+mod rewrite;
+pub mod split;
+mod target;
+
+pub use collect::Link;
+pub use target::{Section, Target, reference_to};
+
+use crate::document::{Dialect, Document, Site};
+use collect::{Collector, Found, each_part, is_bare_name};
+use kubeshape_schema::{Code, Note};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Dfs, EdgeFiltered, EdgeRef, Reversed, Walker};
+use petgraph::Direction;
+use std::collections::HashMap;
+
+/// A part of a document that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Part<'a> {
+    /// Where it stands.
+    pub section: Section,
+    /// Its name, of paths the path.
+    pub name: &'a str,
+    /// Place of the name in the tape.
+    pub at: u32,
+}
+
+/// What one part says of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Edge {
+    /// What leads to the reference.
+    pub site: Site,
+    /// Place of the object that holds it: its entry in the tape.
+    pub at: u32,
+    /// What kind of reference it is.
+    pub link: Link,
+    in_place: bool,
+}
+
+/// Number of a part in a [`Graph`].
+pub type PartIndex = NodeIndex<u32>;
+
+/// The parts of a document and the references between them.
+#[derive(Clone, Debug)]
+pub struct Graph<'a> {
+    dialect: Dialect,
+    graph: DiGraph<Part<'a>, Edge, u32>,
+    index: HashMap<(Section, &'a str), PartIndex>,
+    /// Number of the first part of every section, and of all parts.
+    starts: [u32; Section::ALL.len() + 1],
+    notes: Vec<Note<'a>>,
+}
+
+impl<'a> Graph<'a> {
+    /// The graph of a document, made in time and space proportional to its size.
+    ///
+    /// # Example: what a change of a definition touches
+    /// ```
+    /// use kubeshape_convert::document::Document;
+    /// use kubeshape_convert::graph::{Graph, Section};
+    /// use kubeshape_convert::v3;
+    /// use kubeshape_schema::{Bump, Profile};
+    /// use kubeshape_yaml::{Limits, Stream, Tape};
+    ///
+    /// let source = r##"{"openapi": "3.0.0", "paths": {}, "components": {"schemas": {
+    ///     "A": {"items": {"$ref": "#/components/schemas/B"}},
+    ///     "B": {"properties": {"c": {"$ref": "#/components/schemas/C"}}},
+    ///     "C": {}, "D": {"$ref": "#/components/schemas/Gone"}}}}"##;
+    /// let mut tape = Tape::new();
+    /// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    /// let arena = Bump::new();
+    /// let root = tape.document(source).root().unwrap();
+    /// let graph = Graph::of(&Document::V3(v3::read(root, &arena, Profile::Kube).value.unwrap()));
+    /// let c = graph.find(Section::Schemas, "C").unwrap();
+    /// let touched: Vec<&str> = graph.touched_by(c).iter().map(|part| graph.part(*part).name).collect();
+    /// assert_eq!(touched, ["A", "B", "C"]);
+    /// assert_eq!(graph.notes()[0].detail, "#/components/schemas/Gone");
+    /// # Ok::<(), kubeshape_yaml::Error>(())
+    /// ```
+    pub fn of(document: &Document<'a>) -> Graph<'a> {
+        let dialect = match document {
+            Document::V2(_) => Dialect::V2,
+            Document::V3(_) => Dialect::V3,
+        };
+        let mut graph = DiGraph::<Part<'a>, Edge, u32>::default();
+        let mut index = HashMap::new();
+        let mut starts = [0u32; Section::ALL.len() + 1];
+        each_part(document, &mut |section, name, at, _| {
+            let part = graph.add_node(Part { section, name, at });
+            index.insert((section, name), part);
+            starts[section.number() + 1] += 1;
+        });
+        for section in 0..Section::ALL.len() {
+            starts[section + 1] += starts[section];
+        }
+        let mut out = Graph { dialect, graph, index, starts, notes: Vec::new() };
+        let mut number = 0u32;
+        let mut collector = Collector::default();
+        each_part(document, &mut |_, _, _, collect| {
+            collect(&mut collector);
+            for found in collector.found.drain(..) {
+                out.connect(PartIndex::new(number as usize), &found);
+            }
+            number += 1;
+        });
+        out.note_operations(&collector.operations);
+        out.note_loops();
+        out.notes.sort_by_key(|note| (note.at, note.code));
+        out
+    }
+
+    fn connect(&mut self, from: PartIndex, found: &Found<'a>) {
+        let Found { site, at, text, mut link, section: expected, in_place } = *found;
+        let mut note = |code, detail: String| self.notes.push(Note::new(code, at, detail));
+        let bare = match link {
+            Link::Requirement => true,
+            Link::Mapping => is_bare_name(text, self.dialect),
+            _ => false,
+        };
+        let to = if bare {
+            match self.index.get(&(expected, text)) {
+                Some(to) => *to,
+                None => return note(Code::DanglingReference, text.to_owned()),
+            }
+        } else {
+            match Target::of(text, self.dialect) {
+                Target::Remote => return note(Code::RemoteReference, text.to_owned()),
+                Target::Unnamed => return note(Code::UnnamedReference, text.to_owned()),
+                Target::Named { section, name, rest } => {
+                    let Some(to) = self.index.get(&(section, &*name)) else {
+                        return note(Code::DanglingReference, text.to_owned());
+                    };
+                    if !rest.is_empty() || section != expected {
+                        note(Code::UnnamedReference, text.to_owned());
+                        link = Link::Inner;
+                    }
+                    *to
+                }
+            }
+        };
+        self.graph.add_edge(from, to, Edge { site, at, link, in_place: in_place && link == Link::Reference });
+    }
+
+    fn note_operations(&mut self, operations: &[(&'a str, u32)]) {
+        let mut seen = HashMap::with_capacity(operations.len());
+        for (id, at) in operations.iter().filter(|(id, _)| !id.is_empty()) {
+            if seen.insert(*id, *at).is_some() {
+                self.notes.push(Note::new(Code::RepeatedOperationId, *at, *id));
+            }
+        }
+    }
+
+    /// References that lead in a circle before anything is said of a value.
+    fn note_loops(&mut self) {
+        let in_place = EdgeFiltered::from_fn(&self.graph, |edge| edge.weight().in_place);
+        for circle in kosaraju_scc(&in_place) {
+            let [first, ..] = circle[..] else { continue };
+            let alone = circle.len() == 1;
+            if alone && !self.graph.edges_connecting(first, first).any(|edge| edge.weight().in_place) {
+                continue;
+            }
+            for part in circle {
+                let Part { name, at, .. } = self.graph[part];
+                self.notes.push(Note::new(Code::ReferenceLoop, at, name));
+            }
+        }
+    }
+
+    /// The dialect of the document.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// What was found: references that lead nowhere, out of the document, to what has no name of its own, or
+    /// in a circle, and repeated operation ids. In document order.
+    pub fn notes(&self) -> &[Note<'a>] {
+        &self.notes
+    }
+
+    /// The same, for reports.
+    pub fn into_notes(self) -> Vec<Note<'a>> {
+        self.notes
+    }
+
+    /// The graph itself. Parts are numbered by section, and in a section as they are printed.
+    pub fn inner(&self) -> &DiGraph<Part<'a>, Edge, u32> {
+        &self.graph
+    }
+
+    /// Number of parts.
+    pub fn len(&self) -> usize {
+        self.graph.node_count()
+    }
+
+    /// Whether no part has a name.
+    pub fn is_empty(&self) -> bool {
+        self.graph.node_count() == 0
+    }
+
+    /// A part.
+    pub fn part(&self, part: PartIndex) -> Part<'a> {
+        self.graph[part]
+    }
+
+    /// The part of that name.
+    pub fn find(&self, section: Section, name: &str) -> Option<PartIndex> {
+        self.index.get(&(section, name)).copied()
+    }
+
+    /// The parts of a section, in order.
+    pub fn section(&self, section: Section) -> impl Iterator<Item = PartIndex> + use<> {
+        let [start, end] = [self.starts[section.number()], self.starts[section.number() + 1]];
+        (start..end).map(|i| PartIndex::new(i as usize))
+    }
+
+    /// The number of a part within its section.
+    pub(crate) fn within(&self, part: PartIndex) -> usize {
+        part.index() - self.starts[self.graph[part].section.number()] as usize
+    }
+
+    /// What a part refers to, in document order.
+    pub fn references_of(&self, part: PartIndex) -> Vec<(PartIndex, Edge)> {
+        self.edges(part, Direction::Outgoing)
+    }
+
+    /// What refers to a part.
+    pub fn references_to(&self, part: PartIndex) -> Vec<(PartIndex, Edge)> {
+        self.edges(part, Direction::Incoming)
+    }
+
+    fn edges(&self, part: PartIndex, direction: Direction) -> Vec<(PartIndex, Edge)> {
+        let other = |edge: petgraph::graph::EdgeReference<'_, Edge, u32>| match direction {
+            Direction::Outgoing => edge.target(),
+            Direction::Incoming => edge.source(),
+        };
+        let mut out: Vec<_> =
+            self.graph.edges_directed(part, direction).map(|edge| (other(edge), *edge.weight())).collect();
+        // petgraph gives the newest first.
+        out.reverse();
+        out
+    }
+
+    /// The parts that some parts reach, themselves included, in order.
+    pub fn reached_from(&self, parts: impl IntoIterator<Item = PartIndex>) -> Vec<PartIndex> {
+        let mut walk = Dfs::empty(&self.graph);
+        walk.stack.extend(parts);
+        let mut out: Vec<PartIndex> = walk.iter(&self.graph).collect();
+        out.sort_unstable();
+        out
+    }
+
+    /// The parts that reach a part, itself included, in order: what a change of it touches.
+    pub fn touched_by(&self, part: PartIndex) -> Vec<PartIndex> {
+        let reversed = Reversed(&self.graph);
+        let mut out: Vec<PartIndex> = Dfs::new(reversed, part).iter(reversed).collect();
+        out.sort_unstable();
+        out
+    }
+
+    /// The strongly connected components, each in order, those that others refer to before those.
+    pub fn components(&self) -> Vec<Vec<PartIndex>> {
+        // Not Tarjan's: petgraph's is recursive, and references may form a chain of any length.
+        let mut out = kosaraju_scc(&self.graph);
+        out.iter_mut().for_each(|component| component.sort_unstable());
+        out
+    }
+
+    /// The components that are recursive: of several parts, or of one that refers to itself.
+    pub fn recursive(&self) -> Vec<Vec<PartIndex>> {
+        let mut out = self.components();
+        out.retain(|component| self.is_recursive(component));
+        out.sort();
+        out
+    }
+
+    pub(crate) fn is_recursive(&self, component: &[PartIndex]) -> bool {
+        match component {
+            [only] => self.graph.neighbors(*only).any(|to| to == *only),
+            _ => true,
+        }
+    }
+
+    /// All parts, every part behind those that it refers to; recursive ones stand together.
+    pub fn order(&self) -> Vec<PartIndex> {
+        self.components().into_iter().flatten().collect()
+    }
+
+}

@@ -1,0 +1,213 @@
+//! Collecting the references of a part.
+
+use super::Section;
+use crate::document::{Dialect, Document, Object as _, Site, Visitor, visit_schema};
+use crate::{v2, v3};
+use kubeshape_schema::{Json, Schema};
+
+/// Where the object that v3 has for a discriminator stands among the extensions of a schema.
+pub(crate) const DISCRIMINATOR: &str = "discriminator";
+
+/// What a part is connected by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Link {
+    /// A `$ref` to it.
+    Reference,
+    /// A `$ref` into it, or to a part of another kind than belongs there.
+    Inner,
+    /// The mapping of a discriminator.
+    Mapping,
+    /// A requirement of security.
+    Requirement,
+}
+
+/// A reference that was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found<'a> {
+    pub(crate) site: Site,
+    pub(crate) at: u32,
+    pub(crate) text: &'a str,
+    pub(crate) link: Link,
+    /// Where what belongs there stands.
+    pub(crate) section: Section,
+    /// Whether it stands for the part itself or restricts the very value, and nothing below it.
+    pub(crate) in_place: bool,
+}
+
+/// Collects references and operation ids.
+#[derive(Debug, Default)]
+pub(crate) struct Collector<'a> {
+    pub(crate) found: Vec<Found<'a>>,
+    pub(crate) operations: Vec<(&'a str, u32)>,
+}
+
+impl<'a> Collector<'a> {
+    fn schema(&mut self, site: Site, schema: &Schema<'a>, in_place: bool) {
+        let at = schema.at;
+        if !schema.reference.is_empty() {
+            let (text, link, section) = (schema.reference, Link::Reference, Section::Schemas);
+            self.found.push(Found { site, at, text, link, section, in_place });
+        }
+        if let Some(mapping) = mapping(schema) {
+            for (_, value) in mapping {
+                if let Json::Str(text) = value {
+                    let (link, section) = (Link::Mapping, Section::Schemas);
+                    self.found.push(Found { site, at, text, link, section, in_place: false });
+                }
+            }
+        }
+        visit_schema(schema, &mut |site, inner| {
+            let in_place = in_place && matches!(site, Site::AllOf | Site::AnyOf | Site::OneOf | Site::Not);
+            self.schema(site, inner, in_place);
+        });
+    }
+
+    fn requirements(&mut self, security: v2::Security<'a>, at: u32) {
+        for requirement in security.unwrap_or_default() {
+            for entry in requirement.iter() {
+                let (site, section) = (Site::SecurityScheme, Section::SecuritySchemes);
+                let (text, link) = (entry.name, Link::Requirement);
+                self.found.push(Found { site, at, text, link, section, in_place: false });
+            }
+        }
+    }
+}
+
+/// The mapping of a schema's discriminator.
+pub(crate) fn mapping<'a>(schema: &Schema<'a>) -> Option<&'a [(&'a str, Json<'a>)]> {
+    let (_, discriminator) = schema.extra().extensions.iter().find(|(name, _)| *name == DISCRIMINATOR)?;
+    match discriminator.get("mapping")? {
+        Json::Object(members) => Some(members),
+        _ => None,
+    }
+}
+
+impl<'a> Visitor<'a> for Collector<'a> {
+    fn schema(&mut self, site: Site, _: &'a str, schema: &Schema<'a>) {
+        self.schema(site, schema, site == Site::Definition);
+    }
+
+    fn reference(&mut self, site: Site, at: u32, reference: &'a str) {
+        let (text, link, section) = (reference, Link::Reference, Section::at(site));
+        self.found.push(Found { site, at, text, link, section, in_place: true });
+    }
+}
+
+/// Calls `f` for every named part of a document in the order of [`Section::ALL`], with what shows its
+/// references.
+pub(crate) fn each_part<'a>(
+    document: &Document<'a>,
+    f: &mut dyn FnMut(Section, &'a str, u32, &dyn Fn(&mut Collector<'a>)),
+) {
+    match document {
+        Document::V2(document) => each_part_v2(document, f),
+        Document::V3(document) => each_part_v3(document, f),
+    }
+}
+
+macro_rules! each {
+    ($f:ident, $section:ident, $site:ident, $map:expr) => {
+        for entry in $map {
+            $f(Section::$section, entry.name, entry.at, &|c| entry.value.visit(Site::$site, c));
+        }
+    };
+    ($f:ident, boxed $section:ident, $site:ident, $map:expr) => {
+        for entry in $map {
+            $f(Section::$section, entry.name, entry.at, &|c| {
+                if let Some(value) = entry.value {
+                    value.visit(Site::$site, c);
+                }
+            });
+        }
+    };
+}
+
+fn each_part_v2<'a>(
+    document: &v2::Document<'a>,
+    f: &mut dyn FnMut(Section, &'a str, u32, &dyn Fn(&mut Collector<'a>)),
+) {
+    for definition in document.definitions {
+        f(Section::Schemas, definition.name, definition.at, &|c| {
+            Visitor::schema(c, Site::Definition, definition.name, &definition.schema);
+        });
+    }
+    each!(f, Parameters, Parameter, document.parameters);
+    each!(f, Responses, Response, document.responses);
+    each!(f, SecuritySchemes, SecurityScheme, document.security_definitions);
+    for entry in document.paths.map(|paths| paths.items).unwrap_or_default() {
+        f(Section::Paths, entry.name, entry.at, &|c| {
+            entry.value.visit(Site::PathItem, c);
+            for operation in entry.value.operations() {
+                c.requirements(operation.security, operation.at);
+                c.operations.push((operation.operation_id, operation.at));
+            }
+        });
+    }
+}
+
+fn each_part_v3<'a>(
+    document: &v3::Document<'a>,
+    f: &mut dyn FnMut(Section, &'a str, u32, &dyn Fn(&mut Collector<'a>)),
+) {
+    let components = document.components.copied().unwrap_or_default();
+    for definition in components.schemas {
+        f(Section::Schemas, definition.name, definition.at, &|c| {
+            Visitor::schema(c, Site::Definition, definition.name, &definition.schema);
+        });
+    }
+    each!(f, boxed Parameters, Parameter, components.parameters);
+    each!(f, boxed Responses, Response, components.responses);
+    each!(f, boxed RequestBodies, RequestBody, components.request_bodies);
+    each!(f, boxed Headers, Header, components.headers);
+    each!(f, boxed Examples, Example, components.examples);
+    each!(f, boxed Links, Link, components.links);
+    for entry in components.callbacks {
+        f(Section::Callbacks, entry.name, entry.at, &|c| {
+            if let Some(callback) = entry.value {
+                callback.visit(Site::Callback, c);
+                for item in callback.items {
+                    operations_of(&item.value, c);
+                }
+            }
+        });
+    }
+    each!(f, boxed SecuritySchemes, SecurityScheme, components.security_schemes);
+    for entry in document.paths.map(|paths| paths.items).unwrap_or_default() {
+        f(Section::Paths, entry.name, entry.at, &|c| {
+            entry.value.visit(Site::PathItem, c);
+            operations_of(&entry.value, c);
+        });
+    }
+}
+
+/// Callbacks hold operations in turn.
+fn operations_of<'a>(item: &v3::PathItem<'a>, c: &mut Collector<'a>) {
+    for operation in item.operations() {
+        c.requirements(operation.security, operation.at);
+        c.operations.push((operation.operation_id, operation.at));
+        for callback in operation.callbacks.iter().filter_map(|entry| entry.value) {
+            callback.items.iter().for_each(|item| operations_of(&item.value, c));
+        }
+    }
+}
+
+impl<'a> v2::PathItem<'a> {
+    /// The operations of the path, in printing order.
+    pub(crate) fn operations(&self) -> impl Iterator<Item = &'a v2::Operation<'a>> {
+        [self.get, self.put, self.post, self.delete, self.options, self.head, self.patch].into_iter().flatten()
+    }
+}
+
+impl<'a> v3::PathItem<'a> {
+    /// The operations of the path, in printing order.
+    pub(crate) fn operations(&self) -> impl Iterator<Item = &'a v3::Operation<'a>> {
+        [self.get, self.put, self.post, self.delete, self.options, self.head, self.patch, self.trace]
+            .into_iter()
+            .flatten()
+    }
+}
+
+/// The section prefix that bare names in mappings stand for.
+pub(crate) fn is_bare_name(text: &str, dialect: Dialect) -> bool {
+    dialect == Dialect::V3 && !text.contains(['#', '/']) && !text.ends_with(".json") && !text.ends_with(".yaml")
+}

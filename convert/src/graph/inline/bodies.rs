@@ -1,0 +1,431 @@
+//! Definitions without references, each made once.
+
+use super::feedback::feedback;
+use super::merge::{merged, settled};
+use super::{Options, Recursion, is_followed};
+use crate::document::map_schema;
+use crate::graph::target::unescaped;
+use crate::graph::{Graph, Link, PartIndex, Section, Target};
+use crate::v3;
+use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Property, Schema, Type};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
+use petgraph::visit::EdgeRef;
+use std::collections::{BTreeMap, HashMap};
+
+/// A schema without references, and how large it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Body<'a> {
+    pub(super) schema: Schema<'a>,
+    /// The schemas in it, itself included.
+    schemas: u64,
+    /// How many of them stand inside of each other.
+    depth: u32,
+}
+
+/// Replaces references.
+#[derive(Debug)]
+pub(super) struct Inliner<'g, 'a> {
+    pub(super) document: &'g v3::Document<'a>,
+    pub(super) components: v3::Components<'a>,
+    graph: &'g Graph<'a>,
+    pub(super) arena: &'a Bump,
+    options: Options,
+    /// Definitions that no circle is without.
+    kept: Vec<bool>,
+    /// Which circle a definition belongs to; every definition that is in none has its own number.
+    circles: Vec<usize>,
+    bodies: Vec<Option<Body<'a>>>,
+    /// What references into definitions point at, by its address.
+    inner: HashMap<usize, Body<'a>>,
+    /// Definitions that must stay, because a reference into them does.
+    pointed_into: Vec<usize>,
+    /// Callbacks that contain themselves, sorted.
+    callbacks: Vec<&'a str>,
+    /// The schemas and operations of the document so far.
+    total: u64,
+    deepest: u32,
+    notes: Vec<Note<'a>>,
+}
+
+/// What stands for a reference.
+enum Instead<'a> {
+    /// The reference.
+    Itself,
+    Body(Body<'a>),
+    /// Any value of a type.
+    Anything(Type),
+}
+
+impl<'g, 'a> Inliner<'g, 'a> {
+    pub(super) fn new(document: &'g v3::Document<'a>, graph: &'g Graph<'a>, options: Options, arena: &'a Bump) -> Self {
+        let components = document.components.copied().unwrap_or_default();
+        let count = components.schemas.len();
+        let mut inliner = Inliner {
+            document,
+            components,
+            graph,
+            arena,
+            options,
+            kept: vec![false; count],
+            circles: vec![0; count],
+            bodies: vec![None; count],
+            inner: HashMap::new(),
+            pointed_into: Vec::new(),
+            callbacks: Vec::new(),
+            total: 0,
+            deepest: 0,
+            notes: Vec::new(),
+        };
+        if !components.callbacks.is_empty() {
+            let parts = graph.recursive().into_iter().flatten().map(|part| graph.part(part));
+            inliner.callbacks = parts.filter(|part| part.section == Section::Callbacks).map(|part| part.name).collect();
+            inliner.callbacks.sort_unstable();
+        }
+        inliner.choose();
+        for definition in inliner.order() {
+            let schema = &components.schemas[definition].schema;
+            let body = inliner.inlined(schema, Some(inliner.circles[definition]));
+            inliner.bodies[definition] = Some(body);
+        }
+        inliner
+    }
+
+    /// The definitions that a definition refers to, without repetition.
+    fn successors(&self, definition: usize) -> Vec<usize> {
+        let mut out: Vec<usize> = self
+            .graph
+            .inner()
+            .edges(PartIndex::new(definition))
+            .filter(|edge| is_followed(edge.weight().link))
+            .map(|edge| edge.target().index())
+            .filter(|to| *to < self.bodies.len())
+            .collect();
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
+    /// Finds the circles and chooses what is kept of each.
+    fn choose(&mut self) {
+        let mut graph: DiGraph<(), (), u32> = DiGraph::default();
+        for _ in 0..self.bodies.len() {
+            graph.add_node(());
+        }
+        for from in 0..self.bodies.len() {
+            for to in self.successors(from) {
+                graph.add_edge(PartIndex::new(from), PartIndex::new(to), ());
+            }
+        }
+        for (number, mut circle) in kosaraju_scc(&graph).into_iter().enumerate() {
+            circle.sort_unstable();
+            let local = |part: usize| circle.binary_search(&PartIndex::new(part)).ok();
+            for part in &circle {
+                self.circles[part.index()] = number;
+            }
+            let successors: Vec<Vec<usize>> = circle
+                .iter()
+                .map(|part| self.successors(part.index()).into_iter().filter_map(local).collect())
+                .collect();
+            for chosen in feedback(&successors) {
+                self.kept[circle[chosen].index()] = true;
+            }
+        }
+    }
+
+    /// Whether a reference between definitions is not followed.
+    fn stays(&self, from: Option<usize>, to: usize) -> bool {
+        self.kept[to]
+            && match self.options.recursion {
+                Recursion::Keep => true,
+                Recursion::Cut => from == Some(self.circles[to]),
+            }
+    }
+
+    /// All definitions, each behind those that stand in it.
+    fn order(&self) -> Vec<usize> {
+        let mut out = Vec::with_capacity(self.bodies.len());
+        let mut entered = vec![false; self.bodies.len()];
+        let mut stack: Vec<(usize, std::vec::IntoIter<usize>)> = Vec::new();
+        for start in 0..self.bodies.len() {
+            if std::mem::replace(&mut entered[start], true) {
+                continue;
+            }
+            stack.push((start, self.successors(start).into_iter()));
+            while let Some((definition, successors)) = stack.last_mut() {
+                let from = Some(self.circles[*definition]);
+                match successors.find(|to| !entered[*to] && !self.stays(from, *to)) {
+                    Some(next) => {
+                        entered[next] = true;
+                        stack.push((next, self.successors(next).into_iter()));
+                    }
+                    None => {
+                        out.push(*definition);
+                        stack.pop();
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// A schema of the document, outside of definitions.
+    pub(super) fn schema(&mut self, schema: &Schema<'a>) -> Schema<'a> {
+        if self.total > self.options.schemas {
+            // It will not fit; there is no use in going on.
+            return *schema;
+        }
+        let body = self.inlined(schema, None);
+        self.count(&body);
+        body.schema
+    }
+
+    /// Counts an operation: whether there is room for it.
+    pub(super) fn counts_operation(&mut self) -> bool {
+        self.total = self.total.saturating_add(1);
+        self.total <= self.options.schemas
+    }
+
+    /// Whether a callback contains itself, so that references to it stay.
+    pub(super) fn is_recursive(&self, callback: &str) -> bool {
+        self.callbacks.binary_search(&callback).is_ok()
+    }
+
+    fn count(&mut self, body: &Body<'a>) {
+        self.total = self.total.saturating_add(body.schemas);
+        self.deepest = self.deepest.max(body.depth);
+    }
+
+    /// The schema without references; `circle` is that of the definition it stands in.
+    fn inlined(&mut self, schema: &Schema<'a>, circle: Option<usize>) -> Body<'a> {
+        let (mut schemas, mut depth) = (1u64, 0u32);
+        let arena = self.arena;
+        let out = map_schema(schema, arena, &mut |_, inner| {
+            let body = self.inlined(inner, circle);
+            schemas = schemas.saturating_add(body.schemas);
+            depth = depth.max(body.depth);
+            body.schema
+        });
+        let out = settled(out);
+        if !out.reference.is_empty() {
+            return match self.instead(schema, circle) {
+                Instead::Itself => Body { schema: out, schemas, depth: depth + 1 },
+                Instead::Anything(ty) => Body { schema: anything(&out, ty), schemas, depth: depth + 1 },
+                Instead::Body(base) => {
+                    let own = settled(Schema { reference: "", ..out });
+                    let (schema, in_one) = merged(&base.schema, &own, arena);
+                    let base_depth = if in_one { base.depth } else { base.depth.saturating_add(1) };
+                    Body {
+                        schema,
+                        schemas: schemas.saturating_add(base.schemas),
+                        depth: base_depth.max(depth.saturating_add(1)),
+                    }
+                }
+            };
+        }
+        // A reference that is wrapped to have siblings.
+        if let ([wrapped], [branch]) = (schema.extra().all_of, out.extra().all_of)
+            && !wrapped.reference.is_empty()
+            && branch.reference.is_empty()
+        {
+            let extra = Extra { all_of: &[], ..*out.extra() };
+            let own = settled(Schema { extra: Some(arena.alloc(extra)), ..out });
+            if let (schema, true) = merged(branch, &own, arena) {
+                return Body { schema, schemas, depth: depth.saturating_add(1) };
+            }
+        }
+        Body { schema: out, schemas, depth: depth.saturating_add(1) }
+    }
+
+    fn instead(&mut self, schema: &Schema<'a>, circle: Option<usize>) -> Instead<'a> {
+        let target = Target::of(schema.reference, self.graph.dialect());
+        let Target::Named { section: Section::Schemas, name, rest } = target else { return Instead::Itself };
+        let Some(to) = self.graph.find(Section::Schemas, &name).map(PartIndex::index) else { return Instead::Itself };
+        let definition = &self.components.schemas[to];
+        if self.stays(circle, to) {
+            return match self.options.recursion {
+                Recursion::Keep => Instead::Itself,
+                Recursion::Cut if rest.is_empty() => {
+                    let plain = !definition.schema.flags.any(Flags::NULLABLE);
+                    Instead::Anything(if plain { definition.schema.ty } else { Type::Absent })
+                }
+                Recursion::Cut => Instead::Anything(Type::Absent),
+            };
+        }
+        if rest.is_empty() {
+            return self.bodies[to].map_or(Instead::Itself, Instead::Body);
+        }
+        let Some(inner) = within(&definition.schema, &rest) else {
+            self.pointed_into.push(to);
+            return Instead::Itself;
+        };
+        let address = std::ptr::from_ref(inner).addr();
+        let body = match self.inner.get(&address) {
+            Some(body) => *body,
+            None => self.inlined(inner, Some(self.circles[to])),
+        };
+        self.inner.insert(address, body);
+        Instead::Body(body)
+    }
+
+    /// The components of a document from what is reached in it, with `wanted` definitions.
+    pub(super) fn components(&mut self, reached: &[PartIndex], wanted: &[PartIndex]) -> v3::Components<'a> {
+        let mut stays: BTreeMap<usize, ()> = wanted.iter().map(|part| (part.index(), ())).collect();
+        let reached_at_all = self.graph.reached_from(reached.iter().chain(wanted).copied());
+        let mut pointed_at: Vec<PartIndex> = Vec::new();
+        for part in &reached_at_all {
+            for edge in self.graph.inner().edges(*part) {
+                let to = edge.target();
+                match edge.weight().link {
+                    Link::Mapping => {
+                        stays.insert(to.index(), ());
+                    }
+                    Link::Inner if self.graph.part(to).section != Section::Schemas => pointed_at.push(to),
+                    _ => {}
+                }
+            }
+            let index = part.index();
+            if index < self.kept.len() && self.kept[index] {
+                let Property { name, at, .. } = self.components.schemas[index];
+                let code = match self.options.recursion {
+                    Recursion::Keep => {
+                        stays.insert(index, ());
+                        Code::RecursionKept
+                    }
+                    Recursion::Cut => Code::RecursionCut,
+                };
+                self.notes.push(Note::new(code, at, name));
+            }
+        }
+        stays.extend(self.pointed_into.iter().map(|index| (*index, ())));
+        for index in stays.keys() {
+            if let Some(body) = self.bodies[*index] {
+                self.count(&body);
+            }
+        }
+        let schemas = self.arena.alloc_slice_fill_iter(stays.keys().map(|index| {
+            let definition = self.components.schemas[*index];
+            Property { schema: self.bodies[*index].map_or(definition.schema, |body| body.schema), ..definition }
+        }));
+        pointed_at.sort_unstable();
+        let mut components = self.other_components(|section, name| {
+            let Some(part) = self.graph.find(section, name) else { return false };
+            let recursive = section == Section::Callbacks && self.is_recursive(name);
+            pointed_at.binary_search(&part).is_ok() || (recursive && reached_at_all.binary_search(&part).is_ok())
+        });
+        components.callbacks = self.shared_callbacks(components.callbacks);
+        if self.total > self.options.schemas || self.deepest > self.options.depth {
+            self.note_growth(&reached_at_all);
+        }
+        v3::Components { schemas, ..components }
+    }
+
+    /// Says which definition is too large and why.
+    fn note_growth(&mut self, reached: &[PartIndex]) {
+        let bodies: Vec<(usize, Body<'a>)> = reached
+            .iter()
+            .filter_map(|part| Some((part.index(), (*self.bodies.get(part.index())?)?)))
+            .collect();
+        let Options { schemas: budget, depth: limit, .. } = self.options;
+        let too_large = |body: &Body<'_>| body.schemas > budget || body.depth > limit;
+        // The smallest that is too large holds the cause; if none is, it is their sum, and the largest counts most.
+        let smallest = bodies.iter().filter(|(_, body)| too_large(body)).min_by_key(|(i, body)| (body.schemas, body.depth, *i));
+        let largest = || bodies.iter().max_by_key(|(i, body)| (body.schemas, std::cmp::Reverse(*i)));
+        let whole = format!("the document has {}", size(self.total, self.deepest));
+        let limits = format!("more than {budget} or {limit}");
+        let Some((index, body)) = smallest.or_else(largest) else {
+            let at = self.document.at;
+            return self.notes.push(Note::new(Code::InlineBudget, at, format!("{whole}, {limits}")));
+        };
+        let definition = self.components.schemas[*index];
+        let (name, parts) = (definition.name, self.growth(*index));
+        let detail = if too_large(body) {
+            format!("{name} has {}, {limits}: {parts}", size(body.schemas, body.depth))
+        } else {
+            format!("{whole}, {limits}; {name} has {}: {parts}", size(body.schemas, body.depth))
+        };
+        self.notes.push(Note::new(Code::InlineBudget, definition.at, detail));
+    }
+
+    /// The definitions that a definition is made of: of each the one that adds most.
+    fn growth(&self, mut index: usize) -> String {
+        const SHOWN: usize = 8;
+        let mut out = self.components.schemas[index].name.to_owned();
+        for shown in 0.. {
+            let mut times: BTreeMap<usize, u64> = BTreeMap::new();
+            let circle = Some(self.circles[index]);
+            for edge in self.graph.inner().edges(PartIndex::new(index)) {
+                let to = edge.target().index();
+                if is_followed(edge.weight().link) && to < self.bodies.len() && !self.stays(circle, to) {
+                    *times.entry(to).or_default() += 1;
+                }
+            }
+            let adds = |(to, times): &(&usize, &u64)| {
+                let body = self.bodies[**to];
+                body.map_or((0, 0), |body| (body.schemas.saturating_mul(**times), body.depth))
+            };
+            let Some((to, times)) = times.iter().max_by_key(|entry| (adds(entry), std::cmp::Reverse(*entry.0))) else { break };
+            if shown == SHOWN {
+                out.push_str(" → …");
+                break;
+            }
+            out.push_str(" → ");
+            if *times > 1 {
+                out.push_str(&format!("{times} × "));
+            }
+            out.push_str(self.components.schemas[*to].name);
+            index = *to;
+        }
+        out
+    }
+
+    /// Whether the document fits, and what was found.
+    pub(super) fn into_notes(self) -> (bool, Vec<Note<'a>>) {
+        (self.total <= self.options.schemas && self.deepest <= self.options.depth, self.notes)
+    }
+}
+
+fn size(schemas: u64, depth: u32) -> String {
+    if schemas == u64::MAX {
+        format!("too many schemas to count, {depth} levels deep")
+    } else {
+        format!("{schemas} schemas, {depth} levels deep")
+    }
+}
+
+/// Any value, with what stood beside the reference.
+fn anything<'a>(own: &Schema<'a>, ty: Type) -> Schema<'a> {
+    let mut out = Schema { reference: "", ..*own };
+    if out.ty == Type::Absent && ty == Type::Object {
+        out.ty = ty;
+    }
+    out.flags.set(Flags::PRESERVE_UNKNOWN, true);
+    settled(out)
+}
+
+/// What a JSON pointer points at in a schema.
+fn within<'a>(schema: &'a Schema<'a>, pointer: &str) -> Option<&'a Schema<'a>> {
+    let mut tokens = pointer.strip_prefix('/')?.split('/');
+    let mut schema = schema;
+    while let Some(token) = tokens.next() {
+        let extra = schema.extra();
+        let mut one_of = |list: &'a [Schema<'a>]| list.get(tokens.next()?.parse::<usize>().ok()?);
+        schema = match token {
+            "items" => match schema.items? {
+                Items::One(item) => item,
+                Items::Many(items) => one_of(items)?,
+            },
+            "allOf" => one_of(extra.all_of)?,
+            "anyOf" => one_of(extra.any_of)?,
+            "oneOf" => one_of(extra.one_of)?,
+            "not" => extra.not?,
+            "additionalProperties" => match schema.additional? {
+                Additional::Schema(inner) => inner,
+                Additional::Allowed(_) => return None,
+            },
+            "properties" => schema.property(&unescaped(tokens.next()?))?,
+            _ => return None,
+        };
+    }
+    Some(schema)
+}

@@ -1,0 +1,200 @@
+//! Documents without references: in place of each what it points at.
+//!
+//! A definition that contains itself cannot be inlined. From every circle of references a few definitions are
+//! chosen so that no circle is left without them (`feedback.rs`); with [`Recursion::Keep`] references to these stay and
+//! the definitions stay in the document, themselves inlined; with [`Recursion::Cut`] what would lead back
+//! into its own circle becomes a value with unknown fields.
+//!
+//! What stands beside a reference, and what wraps one (`allOf` with a single branch, as Kubernetes writes it),
+//! is merged with it (`merge.rs`): descriptions, defaults and extensions override, restrictions add up; where one schema cannot say
+//! both, `allOf` does. The same values are valid before and after.
+//!
+//! Definitions stay if no path reaches them, and those that the mapping of a discriminator names; all others
+//! are gone. References that lead nowhere, out of the document or into paths stay.
+//!
+//! In memory equal schemas are one, whatever their number; a document that would be too large is found out
+//! before it exists.
+
+mod bodies;
+mod feedback;
+mod merge;
+mod objects;
+
+use super::split::{kind_of, kinds_of};
+use super::{Graph, Link, PartIndex, Section};
+use crate::document::{Document, Map};
+use crate::v3;
+use bodies::Inliner;
+use kubeshape_schema::{Bump, Code, Converted, Note, Property};
+
+/// What becomes of definitions that contain themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Recursion {
+    /// References to a few of them stay.
+    #[default]
+    Keep,
+    /// Inside of itself such a definition is any value: `x-kubernetes-preserve-unknown-fields: true`.
+    Cut,
+}
+
+/// How references are inlined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// What becomes of definitions that contain themselves.
+    pub recursion: Recursion,
+    /// How many schemas the document may have, inner ones included.
+    pub schemas: u64,
+    /// How many schemas may stand inside of each other; more than 240 are not read again.
+    pub depth: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { recursion: Recursion::Keep, schemas: 10_000_000, depth: 240 }
+    }
+}
+
+/// Which definitions are wanted, as users write it: `Deployment`, `v1/Deployment` or `apps/v1/Deployment`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind<'k> {
+    /// The group, if it matters; the empty one is the core's.
+    pub group: Option<&'k str>,
+    /// The version, if it matters.
+    pub version: Option<&'k str>,
+    /// The kind.
+    pub kind: &'k str,
+}
+
+impl<'k> Kind<'k> {
+    /// Reads `KIND`, `VERSION/KIND` or `GROUP/VERSION/KIND`.
+    pub fn parse(text: &'k str) -> Kind<'k> {
+        let mut segments = text.rsplitn(3, '/');
+        let kind = segments.next().unwrap_or_default();
+        let (version, group) = (segments.next(), segments.next());
+        Kind { group, version, kind }
+    }
+
+    fn is(&self, (group, version, kind): (&str, &str, &str)) -> bool {
+        kind == self.kind
+            && self.version.is_none_or(|wanted| wanted == version)
+            && self.group.is_none_or(|wanted| wanted == group)
+    }
+
+    /// The definitions that list the kind, or else those whose names end so.
+    fn definitions(&self, schemas: &[Property<'_>]) -> Vec<usize> {
+        let chosen = |wanted: &dyn Fn(&Property<'_>) -> bool| -> Vec<usize> {
+            (0..schemas.len()).filter(|i| wanted(&schemas[*i])).collect()
+        };
+        let listed = chosen(&|definition| {
+            kinds_of(&definition.schema).unwrap_or_default().iter().filter_map(kind_of).any(|kind| self.is(kind))
+        });
+        if !listed.is_empty() {
+            return listed;
+        }
+        chosen(&|definition| {
+            let mut labels = definition.name.rsplit(['.', '/']);
+            let kind = labels.next() == Some(self.kind) && kinds_of(&definition.schema).is_none();
+            let version = labels.next();
+            kind && self.group.is_none() && self.version.is_none_or(|wanted| Some(wanted) == version)
+        })
+    }
+}
+
+/// A document with all references inlined; none if it would be larger than allowed.
+///
+/// # Example: what stands beside a reference overrides
+/// ```
+/// use kubeshape_convert::graph::inline::{document, Options};
+/// use kubeshape_convert::v3;
+/// use kubeshape_schema::{Bump, Profile};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r##"{"openapi": "3.0.0", "components": {"schemas": {
+///     "A": {"properties": {"b": {"description": "this b", "default": {}, "allOf": [{"$ref": "#/components/schemas/B"}]}}},
+///     "B": {"description": "any B", "type": "object"}}}}"##;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let root = tape.document(source).root().unwrap();
+/// let whole = v3::read(root, &arena, Profile::Kube).value.unwrap();
+/// let inlined = document(&whole, &Options::default(), &arena).value.unwrap();
+/// let a = inlined.components.unwrap().schemas[0].schema;
+/// let mut out = Vec::new();
+/// kubeshape_schema::print::schema(&mut out, &a, kubeshape_schema::print::Style::V3);
+/// assert_eq!(out, br#"{"properties":{"b":{"description":"this b","type":"object","default":{}}}}"#);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn document<'a>(
+    document: &v3::Document<'a>,
+    options: &Options,
+    arena: &'a Bump,
+) -> Converted<'a, Option<v3::Document<'a>>> {
+    let graph = Graph::of(&Document::V3(*document));
+    let reached = graph.reached_from(graph.section(Section::Paths));
+    let mut inliner = Inliner::new(document, &graph, *options, arena);
+    let unreached: Vec<PartIndex> =
+        graph.section(Section::Schemas).filter(|part| reached.binary_search(part).is_err()).collect();
+    let paths = document.paths.map(|paths| &*arena.alloc(inliner.paths(paths)));
+    let components = inliner.components(&reached, &unreached);
+    let components = document.components.map(|_| &*arena.alloc(components));
+    finished(v3::Document { paths, components, ..*document }, inliner, graph.clone())
+}
+
+/// A document of the definitions of one kind, with all references inlined: no paths, and of the components what
+/// is wanted and what cannot be inlined. None if there is no such kind, or if it would be larger than allowed.
+pub fn kind<'a>(
+    document: &v3::Document<'a>,
+    wanted: Kind<'_>,
+    options: &Options,
+    arena: &'a Bump,
+) -> Converted<'a, Option<v3::Document<'a>>> {
+    let graph = Graph::of(&Document::V3(*document));
+    let schemas = document.components.map_or(&[][..], |components| components.schemas);
+    let chosen: Vec<PartIndex> = wanted.definitions(schemas).into_iter().map(PartIndex::new).collect();
+    if chosen.is_empty() {
+        let all = [wanted.group, wanted.version, Some(wanted.kind)];
+        let detail = all.into_iter().flatten().collect::<Vec<_>>().join("/");
+        return Converted { value: None, notes: vec![Note::new(Code::NoSuchKind, document.at, detail)] };
+    }
+    let reached = graph.reached_from(chosen.iter().copied());
+    let mut inliner = Inliner::new(document, &graph, *options, arena);
+    let components = inliner.components(&reached, &chosen);
+    let paths = document.paths.map(|paths| &*arena.alloc(v3::Paths { items: Map::new(&[]), ..*paths }));
+    let components = v3::Components {
+        schemas: components.schemas,
+        at: components.at,
+        ..v3::Components::default()
+    };
+    let whole = v3::Document { paths, components: Some(arena.alloc(components)), tags: &[], ..*document };
+    let places: Vec<u32> = places(&graph, &reached);
+    let mut out = finished(whole, inliner, graph.clone());
+    // What is odd about parts that are not there is of no interest.
+    out.notes.retain(|note| places.binary_search(&note.at).is_ok() || note.code == Code::InlineBudget);
+    out
+}
+
+/// The places of parts and of their references, sorted.
+fn places(graph: &Graph<'_>, parts: &[PartIndex]) -> Vec<u32> {
+    let mut out: Vec<u32> = parts.iter().map(|part| graph.part(*part).at).collect();
+    for part in parts {
+        out.extend(graph.inner().edges(*part).map(|edge| edge.weight().at));
+    }
+    out.sort_unstable();
+    out
+}
+
+fn finished<'a>(
+    document: v3::Document<'a>,
+    inliner: Inliner<'_, 'a>,
+    graph: Graph<'a>,
+) -> Converted<'a, Option<v3::Document<'a>>> {
+    let (fits, mut notes) = inliner.into_notes();
+    notes.extend(graph.into_notes());
+    notes.sort_by_key(|note| (note.at, note.code));
+    Converted { value: fits.then_some(document), notes }
+}
+
+/// Whether an edge is one that inlining goes along.
+fn is_followed(link: Link) -> bool {
+    matches!(link, Link::Reference | Link::Inner)
+}

@@ -1,0 +1,195 @@
+//! What a `$ref` points at.
+
+use crate::document::{Dialect, Site};
+use kubeshape_schema::reference;
+use std::borrow::Cow;
+
+/// Where in a document parts with a name of their own stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Section {
+    /// `definitions` of v2, `components.schemas` of v3.
+    Schemas,
+    /// `parameters`
+    Parameters,
+    /// `responses`
+    Responses,
+    /// `requestBodies` (v3)
+    RequestBodies,
+    /// `headers` (v3)
+    Headers,
+    /// `examples` (v3)
+    Examples,
+    /// `links` (v3)
+    Links,
+    /// `callbacks` (v3)
+    Callbacks,
+    /// `securityDefinitions` of v2, `components.securitySchemes` of v3.
+    SecuritySchemes,
+    /// `paths`
+    Paths,
+}
+
+impl Section {
+    /// All sections, in the order in which a [`Graph`](super::Graph) numbers their parts.
+    pub const ALL: [Section; 10] = [
+        Section::Schemas,
+        Section::Parameters,
+        Section::Responses,
+        Section::RequestBodies,
+        Section::Headers,
+        Section::Examples,
+        Section::Links,
+        Section::Callbacks,
+        Section::SecuritySchemes,
+        Section::Paths,
+    ];
+
+    /// What comes before the name in a reference to such a part; none if the dialect has no such section.
+    pub fn prefix(self, dialect: Dialect) -> Option<&'static str> {
+        Some(match (dialect, self) {
+            (_, Section::Paths) => "#/paths/",
+            (Dialect::V2, Section::Schemas) => "#/definitions/",
+            (Dialect::V2, Section::Parameters) => "#/parameters/",
+            (Dialect::V2, Section::Responses) => "#/responses/",
+            (Dialect::V2, Section::SecuritySchemes) => "#/securityDefinitions/",
+            (Dialect::V2, _) => return None,
+            (Dialect::V3, Section::Schemas) => "#/components/schemas/",
+            (Dialect::V3, Section::Parameters) => "#/components/parameters/",
+            (Dialect::V3, Section::Responses) => "#/components/responses/",
+            (Dialect::V3, Section::RequestBodies) => "#/components/requestBodies/",
+            (Dialect::V3, Section::Headers) => "#/components/headers/",
+            (Dialect::V3, Section::Examples) => "#/components/examples/",
+            (Dialect::V3, Section::Links) => "#/components/links/",
+            (Dialect::V3, Section::Callbacks) => "#/components/callbacks/",
+            (Dialect::V3, Section::SecuritySchemes) => "#/components/securitySchemes/",
+        })
+    }
+
+    /// The section whose parts a reference that stands at `site` should point at.
+    pub fn at(site: Site) -> Section {
+        match site {
+            Site::Parameter => Section::Parameters,
+            Site::RequestBody => Section::RequestBodies,
+            Site::Response => Section::Responses,
+            Site::Header => Section::Headers,
+            Site::Example => Section::Examples,
+            Site::Link => Section::Links,
+            Site::Callback => Section::Callbacks,
+            Site::SecurityScheme => Section::SecuritySchemes,
+            Site::PathItem => Section::Paths,
+            _ => Section::Schemas,
+        }
+    }
+
+    pub(crate) fn number(self) -> usize {
+        self as usize
+    }
+}
+
+/// What a reference points at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target<'a> {
+    /// A part with a name, or something inside of it.
+    Named {
+        /// Its section.
+        section: Section,
+        /// Its name.
+        name: Cow<'a, str>,
+        /// The JSON pointer from the part on: empty, or beginning with a slash.
+        rest: Cow<'a, str>,
+    },
+    /// Something else in the same document: its root, or what has no name.
+    Unnamed,
+    /// Another document.
+    Remote,
+}
+
+impl<'a> Target<'a> {
+    /// Reads a reference: the fragment of the URL is percent-decoded and is a JSON pointer then (RFC 6901).
+    ///
+    /// # Example: names are escaped twice
+    /// ```
+    /// use kubeshape_convert::document::Dialect;
+    /// use kubeshape_convert::graph::{Section, Target};
+    /// let target = Target::of("#/paths/~1a~1%7Bb%7D/get", Dialect::V3);
+    /// let Target::Named { section, name, rest } = target else { panic!() };
+    /// assert_eq!((section, &*name, &*rest), (Section::Paths, "/a/{b}", "/get"));
+    /// assert_eq!(Target::of("other.json#/definitions/A", Dialect::V2), Target::Remote);
+    /// ```
+    pub fn of(reference: &'a str, dialect: Dialect) -> Target<'a> {
+        let Some(fragment) = reference.strip_prefix('#') else { return Target::Remote };
+        let pointer = percent_decoded(fragment);
+        for section in Section::ALL {
+            let Some(prefix) = section.prefix(dialect) else { continue };
+            match &pointer {
+                Cow::Borrowed(pointer) => {
+                    if let Some(below) = pointer.strip_prefix(&prefix[1..]) {
+                        let (name, rest) = below.split_at(below.find('/').unwrap_or(below.len()));
+                        return Target::Named { section, name: unescaped(name), rest: Cow::Borrowed(rest) };
+                    }
+                }
+                Cow::Owned(pointer) => {
+                    if let Some(below) = pointer.strip_prefix(&prefix[1..]) {
+                        let (name, rest) = below.split_at(below.find('/').unwrap_or(below.len()));
+                        let name = Cow::Owned(unescaped(name).into_owned());
+                        return Target::Named { section, name, rest: Cow::Owned(rest.to_owned()) };
+                    }
+                }
+            }
+        }
+        Target::Unnamed
+    }
+}
+
+/// The reference to a part, as Kubernetes writes it.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::document::Dialect;
+/// use kubeshape_convert::graph::{reference_to, Section};
+/// assert_eq!(reference_to(Section::Schemas, "k8s.io/api/core/v1.Pod", "", Dialect::V2), "#/definitions/k8s.io~1api~1core~1v1.Pod");
+/// ```
+pub fn reference_to(section: Section, name: &str, rest: &str, dialect: Dialect) -> String {
+    let mut text = section.prefix(dialect).unwrap_or("#/").to_owned();
+    for c in name.chars() {
+        match c {
+            '~' => text.push_str("~0"),
+            '/' => text.push_str("~1"),
+            '%' => text.push_str("%25"),
+            c => text.push(c),
+        }
+    }
+    text.push_str(&rest.replace('%', "%25"));
+    match reference::normalize(&text) {
+        Ok(written) => written.into_owned(),
+        Err(_) => text,
+    }
+}
+
+/// One token of a JSON pointer as it stands in the document.
+pub(crate) fn unescaped(token: &str) -> Cow<'_, str> {
+    if token.contains('~') { Cow::Owned(token.replace("~1", "/").replace("~0", "~")) } else { Cow::Borrowed(token) }
+}
+
+fn percent_decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok());
+        match (bytes[at], digits.and_then(|two| u8::from_str_radix(two, 16).ok())) {
+            (b'%', Some(byte)) => {
+                out.push(byte);
+                at += 3;
+            }
+            (byte, _) => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}

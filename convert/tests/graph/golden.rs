@@ -1,0 +1,96 @@
+//! The documents that a server publishes, where they are at hand (`KUBESHAPE_GOLDEN`).
+
+use crate::support::{Room, print_v3};
+use kubeshape_convert::graph::aggregate::{Source, aggregate};
+use kubeshape_convert::graph::split::split;
+use kubeshape_schema::Profile;
+use std::error::Error;
+use std::io::Read as _;
+use std::path::Path;
+
+type Checked = Result<(), Box<dyn Error>>;
+
+/// The documents of a server below `/openapi/v3`, by name.
+pub(crate) fn server(folder: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else { return Ok(Vec::new()) };
+    let mut out = Vec::new();
+    for file in std::fs::read_dir(Path::new(&golden).join("apiserver").join(folder).join("bodies/v3"))? {
+        let file = file?;
+        let name = file.file_name().to_string_lossy().into_owned();
+        let Some(name) = name.strip_suffix(".json.zst") else { continue };
+        out.push((name.replace("__", "/"), unpacked(&file.path())?));
+    }
+    out.sort();
+    Ok(out)
+}
+
+fn unpacked(path: &Path) -> Result<String, Box<dyn Error>> {
+    let bytes = std::fs::read(path)?;
+    let mut decoder = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice())?;
+    let mut text = String::new();
+    decoder.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Where two texts first differ.
+fn difference(ours: &str, theirs: &str) -> Option<String> {
+    let at = ours.bytes().zip(theirs.bytes()).position(|(a, b)| a != b);
+    let at = at.or((ours.len() != theirs.len()).then(|| ours.len().min(theirs.len())))?;
+    let part = |text: &str| String::from_utf8_lossy(&text.as_bytes()[at.saturating_sub(80)..(at + 80).min(text.len())]).into_owned();
+    Some(format!("{} instead of {}", part(ours), part(theirs)))
+}
+
+#[test]
+fn splitting_the_aggregate_of_a_server_gives_its_documents() -> Checked {
+    let documents = server("empty")?;
+    let room = Room::default();
+    let sources: Vec<_> =
+        documents.iter().map(|(name, text)| Source { name, document: room.v3(text) }).collect();
+    if sources.is_empty() {
+        return Ok(());
+    }
+    let whole = aggregate(&sources, Profile::Faithful, &room.arena);
+    assert!(whole.notes.iter().all(Vec::is_empty), "{:?}", whole.notes);
+    let whole = whole.document.ok_or("the aggregate exists")?;
+    let slices = split(&whole, &room.arena).value;
+    let names: Vec<_> = slices.iter().map(|slice| slice.name).collect();
+    let theirs: Vec<_> = documents.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, theirs);
+    for (slice, (name, text)) in slices.iter().zip(&documents) {
+        assert_eq!(difference(&print_v3(&slice.document), text), None, "{name}");
+    }
+    let sources: Vec<_> =
+        slices.iter().map(|slice| Source { name: slice.name, document: slice.document }).collect();
+    let again = aggregate(&sources, Profile::Faithful, &room.arena);
+    let again = again.document.ok_or("the aggregate exists")?;
+    assert!(print_v3(&again) == print_v3(&whole));
+    Ok(())
+}
+
+#[test]
+fn documents_of_custom_resources_are_put_together_and_taken_apart() -> Checked {
+    let documents = server("crds")?;
+    let room = Room::default();
+    let sources: Vec<_> =
+        documents.iter().map(|(name, text)| Source { name, document: room.v3(text) }).collect();
+    if sources.is_empty() {
+        return Ok(());
+    }
+    let whole = aggregate(&sources, Profile::Faithful, &room.arena);
+    let whole = whole.document.ok_or("the aggregate exists")?;
+    let slices = split(&whole, &room.arena).value;
+    let sources: Vec<_> =
+        slices.iter().map(|slice| Source { name: slice.name, document: slice.document }).collect();
+    let again = aggregate(&sources, Profile::Faithful, &room.arena).document.ok_or("the aggregate exists")?;
+    assert!(print_v3(&again) == print_v3(&whole));
+    for (name, text) in &documents {
+        let Some(slice) = slices.iter().find(|slice| slice.name == name) else { return Err(name.clone().into()) };
+        let definitions = |text: &str| -> Result<Vec<String>, Box<dyn Error>> {
+            let value: serde_json::Value = serde_json::from_str(text)?;
+            let schemas = value["components"]["schemas"].as_object().cloned().unwrap_or_default();
+            Ok(schemas.into_iter().map(|(name, _)| name).collect())
+        };
+        assert_eq!(definitions(&print_v3(&slice.document))?, definitions(text)?, "{name}");
+    }
+    Ok(())
+}
