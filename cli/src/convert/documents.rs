@@ -48,6 +48,13 @@ pub(crate) struct Settings {
     pub(crate) strict: bool,
 }
 
+impl Settings {
+    /// Whether documents are printed as they are.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.inline.is_none() && self.rename.is_none()
+    }
+}
+
 /// The kinds that are wanted, and which of them were found; without any, all are.
 #[derive(Debug)]
 pub(crate) struct Kinds(Vec<(String, AtomicBool)>);
@@ -289,9 +296,15 @@ pub(crate) fn rename<'a>(document: Document<'a>, arena: &'a Bump, settings: &Set
     Converted { value, notes: others(notes) }
 }
 
-/// The self-contained documents of the roots of a document, by their keys: `api/v1`, `apis/apps/v1`, `version`.
-pub(crate) fn split<'a>(document: &v3::Document<'a>, arena: &'a Bump) -> Vec<(&'a str, Document<'a>)> {
-    let slices = graph::split::split(document, arena).value;
+/// The self-contained documents of the roots of a document, by their keys: `api/v1`, `apis/apps/v1`, `version`; and of
+/// what no path reaches, unless it is what is published for CustomResourceDefinitions: that comes from the server.
+pub(crate) fn split<'a>(
+    document: &v3::Document<'a>,
+    is_published: bool,
+    arena: &'a Bump,
+) -> Vec<(&'a str, Document<'a>)> {
+    let mut slices = graph::split::split(document, arena).value;
+    slices.retain(|slice| !is_published || slice.name != graph::split::REST);
     slices.into_iter().map(|slice| (slice.name, Document::V3(slice.document))).collect()
 }
 

@@ -51,15 +51,28 @@ pub(crate) fn run(
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK).build();
     let pool = pool.map_err(|error| Fatal::Threads(std::io::Error::other(error)))?;
     Ok(pool.install(|| {
-        let Published { resources, v3, v2 } = published;
+        let settings = context.engine.settings();
+        let Published { resources, mut v3, v2 } = published;
+        let mut answers = Vec::new();
+        // What is published is the result already if there is nothing beside it and nothing to change.
+        let is_result = |target: &Target| {
+            target.shape == Shape::V3 && target.documents == Per::Single && documents.is_empty() && settings.is_plain()
+        };
+        let (plain, targets): (Vec<Target>, Vec<Target>) = targets.iter().partition(|target| is_result(target));
+        for target in plain {
+            let bytes = if targets.is_empty() { v3.take() } else { v3.clone() };
+            answers.extend(bytes.map(|bytes| plain_answers(bytes, target, context)).into_iter().flatten());
+        }
+        if targets.is_empty() {
+            return answers;
+        }
         let published = [(v3, Dialect::V3), (v2, Dialect::V2)];
         let published = published.into_iter().filter_map(|(bytes, dialect)| Some(printed(&bytes?, dialect)));
         let documents: Vec<(Loaded, bool)> =
             documents.into_iter().map(|document| (document, false)).chain(published.map(|p| (p, true))).collect();
         let mut arenas: Vec<(Bump, Scratch)> = documents.iter().map(|_| Default::default()).collect();
         let arena = Bump::new();
-        let settings = context.engine.settings();
-        let needs = Needs::of(targets, &documents);
+        let needs = Needs::of(&targets, &documents);
         let sources: Vec<Source<'_>> = documents
             .par_iter()
             .zip(arenas.par_iter_mut())
@@ -67,11 +80,29 @@ pub(crate) fn run(
                 Source::read(loaded, *is_published, needs, (arena, scratch), settings)
             })
             .collect();
-        let (wholes, answers) = (Vec::new(), Vec::new());
+        let wholes = Vec::new();
         let mut joint = Joint { context, settings, arena: &arena, resources, sources, wholes, answers };
         targets.iter().for_each(|target| joint.target(*target));
         joint.finish()
     }))
+}
+
+/// The result that was published, in the format of the target.
+fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>) -> Vec<Answer> {
+    let name = names::single(target.shape, target.format);
+    if target.format == Format::Json && !context.pretty {
+        return vec![Answer::Result(name, json)];
+    }
+    let mut remarks = Vec::new();
+    let bytes = Formatter::default().format(&json, target.format, context.pretty, &mut remarks).map(<[u8]>::to_vec);
+    let losses = context.engine.settings().losses;
+    let remarks = remarks.into_iter().filter(|remark| losses || !remark.code.kind().is_loss());
+    let finding = |Remark { code, pointer, detail }| {
+        Answer::Finding(code, target, String::new(), format!("{detail} (at {pointer} of {name})"))
+    };
+    let mut out: Vec<Answer> = remarks.map(finding).collect();
+    out.extend(bytes.map(|bytes| Answer::Result(name, bytes)));
+    out
 }
 
 /// What was printed, read again.
@@ -269,8 +300,28 @@ impl<'a> Joint<'_, 'a> {
                 source.failed |= note.code.kind() == kubeshape_schema::NoteKind::Error;
                 source.notes.push((note, Some(target.shape)));
             }
-            _ => self.answers.push(Answer::Finding(note.code, target, String::new(), note.detail.into_owned())),
+            _ => {
+                let (mut name, mut detail) = (String::new(), note.detail.into_owned());
+                if let [number] = of {
+                    match self.resource_at(*number, note.at) {
+                        Some(resource) => name = resource,
+                        None => detail.push_str(", of what is published for CustomResourceDefinitions"),
+                    }
+                }
+                self.answers.push(Answer::Finding(note.code, target, name, detail));
+            }
         }
+    }
+
+    /// `PLURAL.GROUP` of a path of what is published.
+    fn resource_at(&self, number: usize, at: u32) -> Option<String> {
+        let loaded = self.sources[number].loaded;
+        let pointer = loaded.tape.document(&loaded.source).pointer(at);
+        let path = pointer.strip_prefix("/paths/")?.split('/').next()?.replace("~1", "/");
+        let mut segments = path.strip_prefix("/apis/")?.split('/').filter(|segment| *segment != "{namespace}");
+        let (group, _version) = (segments.next()?, segments.next()?);
+        let plural = segments.find(|segment| *segment != "namespaces")?;
+        Some(format!("{plural}.{group}"))
     }
 
     fn documents(&mut self, target: Target, dialect: Dialect) {
@@ -278,18 +329,16 @@ impl<'a> Joint<'_, 'a> {
         // Of kinds, those of CustomResourceDefinitions have their own results, unless they are to be changed.
         let with_published = target.documents != Per::Resource || target.published;
         let Some(whole) = self.whole(dialect, with_published, target) else { return };
+        let is_published = whole.of.iter().all(|number| self.sources[*number].is_published);
         let parts: Vec<Part<'a>> = match (target.documents, whole.document) {
-            (Per::GroupVersion, Document::V3(document)) => documents::split(&document, self.arena)
+            (Per::GroupVersion, Document::V3(document)) => documents::split(&document, is_published, self.arena)
                 .into_iter()
                 .map(|(key, document)| Part { name: names::root(key, target.format), kind: None, document })
                 .collect(),
             (Per::Resource, _) => self.kinds(&whole, target),
             (_, document) => vec![Part { name: names::single(target.shape, target.format), kind: None, document }],
         };
-        let is_source = target.documents == Per::Single
-            && self.settings.inline.is_none()
-            && self.settings.rename.is_none()
-            && whole.of.len() == 1;
+        let is_source = target.documents == Per::Single && self.settings.is_plain() && whole.of.len() == 1;
         let (settings, pretty) = (self.settings, self.context.pretty);
         let made: Vec<Made> = parts.into_par_iter().map(|part| made(part, target.format, pretty, settings)).collect();
         for Made { name, bytes, remarks, notes } in made {
