@@ -4,11 +4,14 @@
 use crate::answers::{compare_file, compare_merged};
 use crate::input::{Answer, answers};
 use crate::known::Known;
+use crate::openapi::compare_record;
 use crate::oracle::{self, Oracle, YamlAnswer};
 use crate::own;
 use crate::table::{Table, Verdict};
-use kubeshape_corpus::FileAnswer;
-use kubeshape_corpus::generate::{Seeded, documents, manifests, simplify, streams};
+use kubeshape_corpus::generate::{
+    Level, Seeded, documents, manifests, openapi_v2_document, openapi_v3_document, simplify, streams,
+};
+use kubeshape_corpus::{DocumentAnswer, FileAnswer};
 use kubeshape_publish::Publisher;
 use kubeshape_yaml::{Limits, Stream, Tape, json};
 use std::collections::BTreeSet;
@@ -48,7 +51,21 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
         compare_stream(id, text, &answer, &publisher, table);
     };
     generated(plan, &mut oracle, &streams(&manifests()), compare, &mut table)?;
+    whole_documents(plan, &mut Oracle::start(&program, &["answer-openapi"])?, &mut table)?;
     Ok(table)
+}
+
+/// OpenAPI documents of both dialects, sound and odd ones, half as many of each kind.
+fn whole_documents(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
+    let plan = Plan { count: plan.count / 2, ..*plan };
+    let compare = |id: &str, text: &str, answer: DocumentAnswer, table: &mut Table| {
+        compare_record(&answer, text.as_bytes(), id, table);
+    };
+    for level in [Level::Usual, Level::Weird] {
+        generated(&plan, oracle, &openapi_v2_document(level), compare, table)?;
+        generated(&plan, oracle, &openapi_v3_document(level), compare, table)?;
+    }
+    Ok(())
 }
 
 fn generated<T: for<'a> serde::Deserialize<'a>>(

@@ -6,50 +6,12 @@ use crate::table::{Table, Verdict};
 use crate::verdict::{bytes_and_etag, equal};
 use kubeshape_convert::document::{Dialect, Document};
 use kubeshape_convert::{proto, smd, v2, v3};
+use kubeshape_corpus::{DocumentAnswer, ProtoAnswer};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Note, Profile};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::Path;
-
-/// One recorded answer; see the README beside the recordings.
-#[derive(Deserialize)]
-pub(crate) struct Record<'r> {
-    #[serde(default)]
-    pub(crate) file: String,
-    #[serde(default)]
-    pub(crate) kind: String,
-    pub(crate) parse_error: Option<String>,
-    #[serde(borrow)]
-    json: Option<&'r RawValue>,
-    #[serde(default)]
-    json_etag: String,
-    #[serde(default)]
-    served_etag: String,
-    #[serde(borrow)]
-    v3: Option<&'r RawValue>,
-    #[serde(default)]
-    v3_etag: String,
-    v3_error: Option<String>,
-    source_proto: Option<Protobuf>,
-    proto: Option<Protobuf>,
-    v3_proto: Option<Protobuf>,
-    #[serde(borrow)]
-    smd: Option<&'r RawValue>,
-    smd_error: Option<String>,
-    #[serde(borrow)]
-    smd_preserve: Option<&'r RawValue>,
-    smd_preserve_error: Option<String>,
-}
-
-/// What is recorded of protobuf bytes.
-#[derive(Deserialize)]
-struct Protobuf {
-    #[serde(default)]
-    sha256: String,
-    error: Option<String>,
-}
 
 /// Compares all projects of a golden folder.
 pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
@@ -65,15 +27,15 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
             }
         };
         for (i, line) in text.split(|b| *b == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
-            let record: Record<'_> = match serde_json::from_slice(line) {
+            let record: DocumentAnswer = match serde_json::from_slice(line) {
                 Ok(record) => record,
                 Err(error) => {
                     table.add("records", &format!("{project}:{}", i + 1), Verdict::Missing(error.to_string()));
                     continue;
                 }
             };
-            let label = format!("{project}/{}", record.file);
-            match std::fs::read(corpus.join("openapi").join(project).join(&record.file)) {
+            let label = format!("{project}/{}", record.id);
+            match std::fs::read(corpus.join("openapi").join(project).join(&record.id)) {
                 Ok(source) => compare_record(&record, &source, &label, &mut table),
                 Err(error) => table.add("reading", &label, Verdict::Missing(error.to_string())),
             }
@@ -83,10 +45,10 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
 }
 
 /// Compares what we make of a document with what is recorded for it.
-pub(crate) fn compare_record(record: &Record<'_>, source: &[u8], label: &str, table: &mut Table) {
+pub(crate) fn compare_record(record: &DocumentAnswer, source: &[u8], label: &str, table: &mut Table) {
     let mut tape = Tape::new();
     // What stands in a YAML file went through the YAML reader, JSON or not.
-    let yaml = [".yaml", ".yml"].iter().any(|suffix| record.file.ends_with(suffix));
+    let yaml = [".yaml", ".yml"].iter().any(|suffix| record.id.ends_with(suffix));
     let path = if yaml { kubeshape_yaml::Path::Yaml } else { kubeshape_yaml::Path::Auto };
     let text = match Stream::with_path(source, Limits::default(), path) {
         Ok(mut stream) => {
@@ -110,7 +72,7 @@ pub(crate) fn compare_record(record: &Record<'_>, source: &[u8], label: &str, ta
     }
 }
 
-fn unreadable(record: &Record<'_>, label: &str, error: &str, table: &mut Table) {
+fn unreadable(record: &DocumentAnswer, label: &str, error: &str, table: &mut Table) {
     let verdict = if record.kind == "unreadable" {
         Verdict::Equal
     } else {
@@ -129,18 +91,18 @@ fn kind(root: Node<'_>) -> &'static str {
     }
 }
 
-fn document(record: &Record<'_>, root: Node<'_>, label: &str, table: &mut Table) {
+fn document(record: &DocumentAnswer, root: Node<'_>, label: &str, table: &mut Table) {
     let dialect = if record.kind == "v2" { Dialect::V2 } else { Dialect::V3 };
     if let Some(theirs) = &record.source_proto {
         table.add("protobuf of the source", label, protobuf(root, dialect, theirs));
     }
     for (row, preserve_unknown, theirs, error) in [
-        ("smd", false, record.smd, &record.smd_error),
-        ("smd preserving", true, record.smd_preserve, &record.smd_preserve_error),
+        ("smd", false, &record.smd, &record.smd_error),
+        ("smd preserving", true, &record.smd_preserve, &record.smd_preserve_error),
     ] {
         if theirs.is_some() || error.is_some() {
             let ours = typed(root, dialect, preserve_unknown);
-            table.add(row, label, schema(ours, theirs, error.as_deref()));
+            table.add(row, label, schema(ours, theirs.as_deref(), error.as_deref()));
         }
     }
     let arena = Bump::new();
@@ -154,7 +116,7 @@ fn document(record: &Record<'_>, root: Node<'_>, label: &str, table: &mut Table)
             (read.value.map(Document::V3), read.notes)
         }
     };
-    let Some(json) = record.json else {
+    let Some(json) = &record.json else {
         let verdict = match (&document, &record.parse_error) {
             (None, Some(_)) => Verdict::Equal,
             (Some(_), Some(error)) => Verdict::Differing(format!("we read it, theirs: {error}")),
@@ -171,22 +133,32 @@ fn document(record: &Record<'_>, root: Node<'_>, label: &str, table: &mut Table)
             document.print(&mut out, Style::V3, Profile::Kube);
             let mut served = Vec::new();
             document.print(&mut served, Style::V2, Profile::Kube);
-            table.add("served v2", label, equal(&golden::etag(&served), &record.served_etag));
+            table.add("served v2", label, equal(&Some(golden::etag(&served)), &record.served_etag));
             converted(record, document, &arena, label, table);
         }
         Document::V3(document) => document.print(&mut out, Profile::Kube),
     }
     let etag = golden::etag(&out);
-    table.add("reprint", label, bytes_and_etag(&out, json.get().as_bytes(), &etag, &record.json_etag));
+    table.add(
+        "reprint",
+        label,
+        bytes_and_etag(&out, json.get().as_bytes(), &etag, record.json_etag.as_deref().unwrap_or_default()),
+    );
     if let Some(theirs) = &record.proto {
         table.add("protobuf", label, protobuf_of(&out, dialect, theirs));
     }
 }
 
 /// The v3 document that is made of a v2 document, and its protobuf form.
-fn converted<'a>(record: &Record<'_>, document: &v2::Document<'a>, arena: &'a Bump, label: &str, table: &mut Table) {
+fn converted<'a>(
+    record: &DocumentAnswer,
+    document: &v2::Document<'a>,
+    arena: &'a Bump,
+    label: &str,
+    table: &mut Table,
+) {
     let ours = v3::from_v2::convert(document, arena, Profile::Kube);
-    let verdict = match (&ours.value, record.v3, &record.v3_error) {
+    let verdict = match (&ours.value, &record.v3, &record.v3_error) {
         (None, _, Some(_)) => Verdict::Equal,
         // What makes upstream panic has no recorded answer.
         (Some(_), _, Some(error)) if error.starts_with("panic") => Verdict::Equal,
@@ -196,7 +168,12 @@ fn converted<'a>(record: &Record<'_>, document: &v2::Document<'a>, arena: &'a Bu
             if let Some(theirs) = &record.v3_proto {
                 table.add("protobuf of v3 from v2", label, protobuf_of(&out, Dialect::V3, theirs));
             }
-            bytes_and_etag(&out, theirs.get().as_bytes(), &golden::etag(&out), &record.v3_etag)
+            bytes_and_etag(
+                &out,
+                theirs.get().as_bytes(),
+                &golden::etag(&out),
+                record.v3_etag.as_deref().unwrap_or_default(),
+            )
         }
         (None, _, None) => Verdict::Missing(errors(&ours.notes)),
         (Some(_), None, error) => Verdict::Differing(format!("we convert it, theirs: {error:?}")),
@@ -258,7 +235,10 @@ fn comparable(value: &mut serde_json::Value) {
                 if let Value::Array(items) = value
                     && (key == "types" || key == "fields")
                 {
-                    items.sort_by_key(|item| item["name"].as_str().unwrap_or_default().to_owned());
+                    // Of two types with one name, a definition may have that of a built-in type.
+                    items.sort_by_cached_key(|item| {
+                        (item["name"].as_str().unwrap_or_default().to_owned(), item.to_string())
+                    });
                 }
                 // A default is a value like any other.
                 if key != "default" {
@@ -271,7 +251,7 @@ fn comparable(value: &mut serde_json::Value) {
     }
 }
 
-fn protobuf_of(json: &[u8], dialect: Dialect, theirs: &Protobuf) -> Verdict {
+fn protobuf_of(json: &[u8], dialect: Dialect, theirs: &ProtoAnswer) -> Verdict {
     let mut tape = Tape::new();
     let read = Stream::new(json, Limits::default()).and_then(|mut stream| stream.next(&mut tape).transpose());
     let text = std::str::from_utf8(json).unwrap_or_default();
@@ -281,7 +261,7 @@ fn protobuf_of(json: &[u8], dialect: Dialect, theirs: &Protobuf) -> Verdict {
     }
 }
 
-fn protobuf(root: Node<'_>, dialect: Dialect, theirs: &Protobuf) -> Verdict {
+fn protobuf(root: Node<'_>, dialect: Dialect, theirs: &ProtoAnswer) -> Verdict {
     let ours = match dialect {
         Dialect::V2 => proto::v2::encode(root),
         Dialect::V3 => proto::v3::encode(root),

@@ -11,6 +11,7 @@ pub struct Oracle {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
+    member: &'static str,
 }
 
 /// What `oracle yaml` makes of a text.
@@ -62,15 +63,16 @@ impl Oracle {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("no pipes to the Go program".to_owned());
         };
-        Ok(Oracle { child, input: Some(input), output: BufReader::new(output) })
+        let member = if arguments.contains(&"answer-openapi") { "document" } else { "yaml" };
+        Ok(Oracle { child, input: Some(input), output: BufReader::new(output), member })
     }
 
-    /// Sends a text.
+    /// Sends a text, as the member that the program's command wants it in.
     ///
     /// # Errors
     /// The program has ended.
-    pub fn send(&mut self, id: &str, yaml: &str) -> Result<(), String> {
-        let mut line = serde_json::json!({ "id": id, "yaml": yaml }).to_string();
+    pub fn send(&mut self, id: &str, text: &str) -> Result<(), String> {
+        let mut line = serde_json::json!({ "id": id, self.member: text }).to_string();
         line.push('\n');
         let input = self.input.as_mut().ok_or("the Go program has no input")?;
         input
@@ -94,8 +96,8 @@ impl Oracle {
     ///
     /// # Errors
     /// As [`Oracle::send`] and [`Oracle::receive`].
-    pub fn ask<T: for<'a> Deserialize<'a>>(&mut self, id: &str, yaml: &str) -> Result<T, String> {
-        self.send(id, yaml)?;
+    pub fn ask<T: for<'a> Deserialize<'a>>(&mut self, id: &str, text: &str) -> Result<T, String> {
+        self.send(id, text)?;
         self.receive()
     }
 }

@@ -7,6 +7,7 @@
 use crate::answers::{compare_file, compare_merged};
 use crate::input::{Answer, answers};
 use crate::known::Known;
+use crate::openapi::compare_record;
 use crate::table::Table;
 use kubeshape_corpus::FileAnswer;
 use kubeshape_publish::{Base, Options, Publisher};
@@ -39,7 +40,19 @@ pub fn compare(publisher: Option<&Publisher>, known: Known) -> io::Result<Table>
         }
     }
     compare_merged(&kubeshape_corpus::merged()?, merged, true, publisher, "", &mut table);
+    documents(&mut table)?;
     Ok(table)
+}
+
+/// The OpenAPI documents.
+fn documents(table: &mut Table) -> io::Result<()> {
+    let files = kubeshape_corpus::openapi_files()?;
+    for theirs in kubeshape_corpus::openapi_answers()? {
+        if let Some(file) = files.iter().find(|file| file.id == theirs.id) {
+            compare_record(&theirs, &file.bytes, &theirs.id, table);
+        }
+    }
+    Ok(())
 }
 
 /// A publisher with the definitions and texts of a recorded document: one that has them all, that is of a

@@ -113,6 +113,7 @@ pub struct MergedV2 {
 #[derive(Clone, Debug, Deserialize)]
 pub struct DocumentAnswer {
     /// The name of the document.
+    #[serde(alias = "file")]
     pub id: String,
     /// `v2`, `v3`, `other` (neither of them) or `unreadable` (neither JSON nor YAML).
     pub kind: String,

@@ -560,7 +560,7 @@ impl<'a> Reader<'a> {
                 41
             }
             "$schema" if self.rules == Rules::Crd || value.kind() == Kind::Str => {
-                extra.schema_uri = self.text(value);
+                extra.schema_uri = if self.rules == Rules::Crd { self.text(value) } else { self.schema_uri(value) };
                 42
             }
             // As an object it is v3's, which kube-openapi cannot read.
@@ -631,6 +631,18 @@ impl<'a> Reader<'a> {
             self.note_duplicates(&pairs);
         }
         json
+    }
+
+    /// The text of a `$schema`, as kube-openapi writes it: a URL that is not normalized.
+    fn schema_uri(&mut self, node: Node<'a>) -> &'a str {
+        let text = node.text();
+        match reference::normalize(text) {
+            Ok(_) => text.strip_suffix('#').filter(|rest| !rest.contains('#')).unwrap_or(text),
+            Err(reason) => {
+                self.error(Code::WrongType, node, || format!("expected a URL, found {text:?}: {reason}"));
+                ""
+            }
+        }
     }
 
     /// The text of a reference, as Kubernetes writes it.
@@ -756,14 +768,20 @@ impl<'a> Reader<'a> {
         places
     }
 
-    /// `items`: a mapping is a schema, a list one per position; anything else counts as absent.
+    /// `items`: a mapping is a schema, a list one per position; anything else counts as absent for Kubernetes.
     fn items(&mut self, node: Node<'a>) -> Option<Items<'a>> {
         match node.kind() {
             Kind::Map => Some(Items::One(self.schema_in_arena(node))),
             // For a CustomResourceDefinition an empty list is as good as none.
             Kind::Seq if node.is_empty() && self.rules == Rules::Crd => None,
             Kind::Seq => Some(Items::Many(self.schemas(node))),
-            _ => None,
+            Kind::Null => None,
+            _ => {
+                if self.rules == Rules::Document(Profile::Faithful) {
+                    self.wrong_type(node, "a schema or a list of schemas");
+                }
+                None
+            }
         }
     }
 

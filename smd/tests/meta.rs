@@ -131,7 +131,7 @@ fn every_reference_of_it_leads_to_a_type() {
     for def in meta.types() {
         let Some(map) = def.atom().map() else { continue };
         for field in map.fields() {
-            let element = field.type_ref().inlined().list().map(|list| list.element_type());
+            let element = field.type_ref().inlined().list().map(List::element_type);
             for type_ref in element.into_iter().chain([field.type_ref()]) {
                 assert!(meta.resolve(type_ref).is_some(), "{} {}", def.name(), field.name());
             }

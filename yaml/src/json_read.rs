@@ -336,6 +336,9 @@ impl Reader<'_> {
                     return Ok(char::from_u32(value).unwrap_or('\u{FFFD}'));
                 }
                 // Half of a surrogate pair is no character.
+                if char::from_u32(first).is_none() && self.tape.lone_surrogate.is_none() {
+                    self.tape.lone_surrogate = Some(self.tape.entries.len() as u32);
+                }
                 return Ok(char::from_u32(first).unwrap_or('\u{FFFD}'));
             }
             _ => return Err(self.fault("an escape that JSON knows", open)),

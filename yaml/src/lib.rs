@@ -38,6 +38,19 @@ mod scan;
 mod stream;
 mod tape;
 
+/// What a scalar without quotes and tag is to Kubernetes.
+///
+/// # Example
+/// ```
+/// use kubeshape_yaml::{Kind, plain_scalar};
+/// assert_eq!(plain_scalar("yes"), Kind::True);
+/// assert_eq!(plain_scalar("1_000"), Kind::Int);
+/// assert_eq!(plain_scalar("yes!"), Kind::Str);
+/// ```
+pub fn plain_scalar(text: &str) -> Kind {
+    resolve::plain_kind(text.as_bytes())
+}
+
 pub use error::{Error, Position};
 pub use limits::Limits;
 pub use number::Number;

@@ -98,6 +98,8 @@ pub struct Tape {
     pub(crate) content: bool,
     /// Whether the document was read as JSON proper.
     pub(crate) json: bool,
+    /// The first entry with half of a surrogate pair in its text.
+    pub(crate) lone_surrogate: Option<u32>,
 }
 
 impl Tape {
@@ -112,6 +114,7 @@ impl Tape {
         self.text.clear();
         self.content = false;
         self.json = false;
+        self.lone_surrogate = None;
     }
 
     /// The document that was read from `source`.
@@ -163,6 +166,12 @@ impl<'a> Document<'a> {
     /// The whole source, of all documents of the stream.
     pub fn source(self) -> &'a str {
         self.source
+    }
+
+    /// The first text of a JSON document that escapes half of a surrogate pair, which is no character: some
+    /// readers take U+FFFD for it, as this one does, others refuse the document.
+    pub fn lone_surrogate(self) -> Option<Node<'a>> {
+        self.tape.lone_surrogate.map(|index| self.node(index))
     }
 
     /// Whether the document was read as JSON proper, not as YAML.

@@ -7,7 +7,7 @@ use super::walk::{Mapper, Site, Visitor};
 use crate::{v2, v3};
 use kubeshape_schema::read::{Reader, Rules, is_extension};
 use kubeshape_schema::{Code, Json, Profile, order};
-use kubeshape_yaml::Node;
+use kubeshape_yaml::{Kind, Node};
 
 macro_rules! paths {
     ($module:ident) => {
@@ -32,7 +32,12 @@ macro_rules! paths {
 
             fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self {
                 let items = read_map(reader, node, |name| name.starts_with('/'));
-                let extensions = free_members(reader, node, |name| name.starts_with('/'), Reader::unknown_field);
+                let extensions = free_members(
+                    reader,
+                    node,
+                    |name| name.starts_with('/'),
+                    |reader, key, _| reader.unknown_field(key),
+                );
                 Self { items, extensions, at: node.index() }
             }
 
@@ -92,9 +97,9 @@ macro_rules! responses {
                     .copied()
                     .map(|response| response.unwrap_or_else(|| &*reader.arena().alloc($module::Response::default())));
                 let taken = |name: &str| name == "default" || response_code(name, rules).is_some();
-                let extensions = free_members(reader, node, taken, |reader, key| match rules {
-                    Rules::Document(Profile::Faithful) => reader.unknown_field(key),
-                    _ => not_a_code(reader, key),
+                let extensions = free_members(reader, node, taken, |reader, key, value| match rules {
+                    Rules::Document(Profile::Kube) if !is_read_past(value) => not_a_code(reader, key),
+                    _ => reader.unknown_field(key),
                 });
                 Self { default, codes, extensions, at: node.index() }
             }
@@ -167,7 +172,8 @@ impl<'a> Object<'a> for v3::Callback<'a> {
         let expression = |name: &str| name != "$ref" && !is_extension(name);
         let items = read_map(reader, node, expression);
         let reference = node.get("$ref").map_or_else(Reference::default, |value| Reference::read(reader, value));
-        let extensions = free_members(reader, node, |name| !is_extension(name), Reader::unknown_field);
+        let extensions =
+            free_members(reader, node, |name| !is_extension(name), |reader, key, _| reader.unknown_field(key));
         Self { reference, items, extensions, at: node.index() }
     }
 
@@ -200,7 +206,7 @@ fn free_members<'a>(
     reader: &mut Reader<'a>,
     node: Node<'a>,
     taken: impl Fn(&str) -> bool,
-    mut unknown: impl FnMut(&mut Reader<'a>, Node<'a>),
+    mut unknown: impl FnMut(&mut Reader<'a>, Node<'a>, Node<'a>),
 ) -> super::Extensions<'a> {
     let mark = reader.checkpoint();
     for (key, value) in node.pairs() {
@@ -212,10 +218,23 @@ fn free_members<'a>(
             let value = reader.json(value);
             reader.push_extension(name, value);
         } else {
-            unknown(reader, key);
+            unknown(reader, key, value);
         }
     }
     reader.take_extensions(&mark)
+}
+
+/// Whether kube-openapi reads past the value under a name that is no code: it takes the value for the next
+/// name, so that a scalar does no harm unless it looks like the name of a response.
+fn is_read_past(value: Node<'_>) -> bool {
+    match value.kind() {
+        Kind::Map | Kind::Seq | Kind::Int => false,
+        Kind::Str => {
+            let text = value.text();
+            text != "default" && !is_extension(text) && response_code(text, Rules::Crd).is_none()
+        }
+        Kind::Null | Kind::True | Kind::False | Kind::Float => true,
+    }
 }
 
 /// A response under a name that is no code stops kube-openapi's reader.

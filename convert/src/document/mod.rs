@@ -29,7 +29,7 @@ pub use walk::{Mapper, Site, Visitor, map_schema, visit_schema};
 
 use crate::{v2, v3};
 use kubeshape_schema::read::{Reader, Rules};
-use kubeshape_schema::{Bump, Converted, Profile};
+use kubeshape_schema::{Bump, Code, Converted, Profile};
 use kubeshape_yaml::Node;
 
 /// The dialect of a document.
@@ -70,6 +70,10 @@ pub(crate) fn read_document<'a, T: Object<'a>>(
 ) -> Converted<'a, Option<T>> {
     let mut reader = Reader::new(arena, Rules::Document(profile));
     let value = T::read(&mut reader, root);
+    if let (Some(text), Profile::Kube) = (root.document().lone_surrogate(), profile) {
+        let detail = || "expected a string, found half of a surrogate pair in one".to_owned();
+        reader.error(Code::WrongType, text, detail);
+    }
     let value = (!reader.failed()).then_some(value);
     Converted { value, notes: reader.into_notes() }
 }

@@ -68,3 +68,8 @@ pub fn detect(bytes: &[u8]) -> Option<Version> {
         _ => None,
     }
 }
+
+/// Whether gnostic prints a text as it is and reads it as one again, as far as its words go.
+pub(crate) fn is_unquoted_text(text: &str) -> bool {
+    resolve::tag(text) == resolve::Tag::Text
+}

@@ -32,8 +32,8 @@ use kubeshape_yaml::Node;
 /// Fields stand in document order; a YAML document is sorted first, as upstream makes JSON of it.
 ///
 /// Upstream refuses documents that gnostic cannot read, for reasons anywhere in the document. This is not
-/// checked here: under [`Profile::Kube`] a caller that wants upstream's verdict asks
-/// the protobuf reader first, and what gnostic would refuse is taken here as if it were not there.
+/// checked here: for upstream's verdict, let the gnostic reader of [`proto`](crate::proto) check the
+/// document first. What it would refuse inside the definitions is taken here as if it were not there.
 ///
 /// # Errors
 /// If no models can be made, for every definition what is wrong with it in document order (upstream stops

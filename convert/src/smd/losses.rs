@@ -88,7 +88,7 @@ impl<'a> Walk<'_, '_, 'a> {
     /// `preserve`: whether unknown fields are preserved by what is around the schema.
     fn node(&mut self, schema: &Schema<'a>, holder: Holder, preserve: bool) {
         let reference = self.reference(schema);
-        self.note(Code::SmdDescription, schema, &descriptions(schema));
+        self.note(Code::SmdDescription, schema, &self.descriptions(schema));
         self.note(Code::SmdUntyped, schema, untyped(schema));
         self.note(Code::SmdValidation, schema, &validations(schema, reference.is_some()));
         let nullable = schema.flags.any(Flags::NULLABLE);
@@ -121,6 +121,28 @@ impl<'a> Walk<'_, '_, 'a> {
         }
         for inner in schema.item().into_iter().chain(schema.additional_schema()) {
             self.node(inner, Holder::Element, preserve);
+        }
+    }
+
+    fn descriptions(&self, schema: &Schema<'a>) -> Vec<&'a str> {
+        let extra = schema.extra();
+        let mut found = present([
+            ("description", !schema.description.is_empty()),
+            ("title", !extra.title.is_empty()),
+            ("example", extra.example.is_some()),
+            ("externalDocs", extra.external_docs.is_some()),
+            ("readOnly", schema.flags.any(Flags::READ_ONLY)),
+        ]);
+        found.extend(extra.extensions.iter().map(|(name, _)| *name).filter(|name| !self.heard(name)));
+        found
+    }
+
+    /// Whether an extension has a part in the result, be it as an error.
+    fn heard(&self, name: &str) -> bool {
+        match name {
+            UNIONS => matches!(self.way, Way::Models | Way::Faithful(_)),
+            "x-nullable" => matches!(self.way, Way::Faithful(_)) && self.compat == SmdCompat::V64,
+            _ => MEANT.contains(&name),
         }
     }
 
@@ -214,29 +236,14 @@ fn present<const N: usize>(keywords: [(&'static str, bool); N]) -> Vec<&'static 
     keywords.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
 }
 
-fn descriptions<'a>(schema: &Schema<'a>) -> Vec<&'a str> {
-    let extra = schema.extra();
-    let mut found = present([
-        ("description", !schema.description.is_empty()),
-        ("title", !extra.title.is_empty()),
-        ("example", extra.example.is_some()),
-        ("externalDocs", extra.external_docs.is_some()),
-        ("readOnly", schema.flags.any(Flags::READ_ONLY)),
-    ]);
-    found.extend(extra.extensions.iter().map(|(name, _)| *name).filter(|name| !MEANT.contains(name)));
-    found
-}
-
-/// Extensions that are heard, be it as errors.
-const MEANT: [&str; 8] = [
+/// Extensions that every way hears.
+const MEANT: [&str; 6] = [
     merging::LIST_TYPE,
     merging::MAP_TYPE,
     merging::MAP_KEYS,
     merging::PATCH_STRATEGY,
     merging::MERGE_KEY,
-    UNIONS,
     "x-kubernetes-preserve-unknown-fields",
-    "x-nullable",
 ];
 
 /// What makes the value untyped and thereby accepts more. A value without a type that preserves unknown

@@ -5,12 +5,33 @@ use super::merging::{self, KeyNames, ListMerge, ListWords, Said};
 use super::references::last_segment;
 use super::unions::{self, Union};
 use super::{Built, Options, QUANTITY, RAW_EXTENSION, SmdError, nested};
+use crate::proto::is_unquoted_text;
 use kubeshape_schema::{Bump, Json};
 use kubeshape_smd::schema::{
     self as smd, AtomId, BuildError, Builder, MAX_DEPTH, MapDef, Ref, Relationship, UNTYPED_ATOMIC, UNTYPED_DEDUCED,
     UnionDef,
 };
 use kubeshape_yaml::{Kind, Node};
+
+/// A default as upstream reads it: gnostic prints it as YAML 1.2, which upstream's reader takes for YAML 1.1.
+/// So a text such as `yes` comes back as a boolean.
+fn read_again<'a>(value: Json<'a>, arena: &'a Bump) -> Json<'a> {
+    match value {
+        Json::Str(text) if is_unquoted_text(text) => match kubeshape_yaml::plain_scalar(text) {
+            Kind::True => Json::Bool(true),
+            Kind::False => Json::Bool(false),
+            _ => value,
+        },
+        Json::Array(items) => {
+            Json::Array(arena.alloc_slice_fill_iter(items.iter().map(|item| read_again(*item, arena))))
+        }
+        Json::Object(members) => {
+            let members = members.iter().map(|(name, value)| (*name, read_again(*value, arena)));
+            Json::Object(arena.alloc_slice_fill_iter(members))
+        }
+        _ => value,
+    }
+}
 
 /// Converts the definitions and puts their types among those of `builder`, sorted by name.
 pub(super) fn convert(builder: Builder, definitions: Option<Node<'_>>, options: Options) -> Built {
@@ -44,7 +65,7 @@ pub(super) fn convert(builder: Builder, definitions: Option<Node<'_>>, options: 
 }
 
 /// The pairs of a mapping by the bytes of their keys, of a repeated key the last.
-fn sorted_pairs<'n>(node: Node<'n>) -> Vec<(&'n str, Node<'n>)> {
+fn sorted_pairs(node: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let mut pairs: Vec<_> = node.pairs().map(|(key, value)| (key.text(), value)).collect();
     if !pairs.windows(2).all(|pair| pair[0].0 < pair[1].0) {
         pairs.reverse();
@@ -288,7 +309,10 @@ impl<'n> Converter<'_, 'n> {
         self.path.pop();
         match members.default {
             None => self.builder.field(name, type_ref, None),
-            Some(default) => self.builder.field(name, type_ref, Some(&Json::read(default, self.arena))),
+            Some(default) => {
+                let default = read_again(Json::read(default, self.arena), self.arena);
+                self.builder.field(name, type_ref, Some(&default));
+            }
         }
     }
 

@@ -2,62 +2,105 @@
 //! parameters, bodies and responses differ.
 
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The leaves of what is compared, by place. Empty lists and objects are leaves too. Parameters go by where
-/// they are and their names, because their order means nothing.
-pub fn leaves(document: &Value) -> BTreeMap<String, String> {
-    let mut out = BTreeMap::new();
-    for section in ["schemas", "parameters", "requestBodies", "responses"] {
-        if let Some(section_value) = document.pointer(&format!("/components/{section}")).and_then(Value::as_object) {
-            for (name, value) in section_value {
-                add(value, &format!("components/{section}/{name}"), &mut out);
-            }
-        }
-    }
+/// The sections of components that are compared.
+const SECTIONS: [&str; 4] = ["schemas", "parameters", "requestBodies", "responses"];
+
+/// The leaves of what is compared, by place. Empty lists and objects are leaves too, nulls are none.
+/// Parameters go by where they are and their names, because their order means nothing.
+///
+/// References that lead to what `other` has no component of that name for are followed, so that it makes no
+/// difference which of two documents gives a name to what.
+pub fn leaves(document: &Value, other: &Value) -> BTreeMap<String, String> {
+    let mut leaves = Leaves { document, other, out: BTreeMap::new(), followed: Vec::new(), used: BTreeSet::new() };
     for (path, item) in document.get("paths").and_then(Value::as_object).into_iter().flatten() {
-        parameters(item, &format!("paths/{path}"), &mut out);
+        leaves.parameters(item, &format!("paths/{path}"));
         for (method, operation) in item.as_object().into_iter().flatten() {
             let at = format!("paths/{path}/{method}");
-            parameters(operation, &at, &mut out);
+            leaves.parameters(operation, &at);
             for member in ["requestBody", "responses"] {
                 if let Some(value) = operation.get(member) {
-                    add(value, &format!("{at}/{member}"), &mut out);
+                    leaves.add(value, &format!("{at}/{member}"));
                 }
             }
         }
     }
-    out
-}
-
-fn parameters(holder: &Value, at: &str, out: &mut BTreeMap<String, String>) {
-    for parameter in holder.get("parameters").and_then(Value::as_array).into_iter().flatten() {
-        let text = |member| parameter.get(member).and_then(Value::as_str).unwrap_or_default();
-        add(parameter, &format!("{at}/parameters/{}{} {}", text("$ref"), text("in"), text("name")), out);
-    }
-}
-
-fn add(value: &Value, at: &str, out: &mut BTreeMap<String, String>) {
-    match value {
-        Value::Object(members) if !members.is_empty() => {
-            for (name, value) in members {
-                // What is so anyway.
-                let implied = name == "required" && *value == Value::Bool(false);
-                if !implied {
-                    add(value, &format!("{at}/{name}"), out);
+    // What only this document names counts here, unless it has been counted where it is used.
+    for shared in [true, false] {
+        for section in SECTIONS {
+            let pointer = format!("/components/{section}");
+            for (name, value) in document.pointer(&pointer).and_then(Value::as_object).into_iter().flatten() {
+                let place = format!("#/components/{section}/{name}");
+                if leaves.is_shared(&place) == shared && !leaves.used.contains(&place) {
+                    leaves.add(value, &place[2..]);
                 }
             }
         }
-        Value::Array(items) if !items.is_empty() => {
-            for (i, item) in items.iter().enumerate() {
-                add(item, &format!("{at}/{i}"), out);
+    }
+    leaves.out
+}
+
+struct Leaves<'d> {
+    document: &'d Value,
+    other: &'d Value,
+    out: BTreeMap<String, String>,
+    /// References that are being followed.
+    followed: Vec<&'d str>,
+    /// References that have been followed.
+    used: BTreeSet<String>,
+}
+
+impl<'d> Leaves<'d> {
+    fn is_shared(&self, reference: &str) -> bool {
+        let in_section = |name: &str| name.matches('/').count() == 2;
+        reference.strip_prefix("#/").is_some_and(|name| in_section(name) && name.starts_with("components/"))
+            && self.other.pointer(&reference[1..]).is_some()
+    }
+
+    fn parameters(&mut self, holder: &'d Value, at: &str) {
+        for parameter in holder.get("parameters").and_then(Value::as_array).into_iter().flatten() {
+            let text = |member| parameter.get(member).and_then(Value::as_str).unwrap_or_default();
+            self.add(parameter, &format!("{at}/parameters/{}{} {}", text("$ref"), text("in"), text("name")));
+        }
+    }
+
+    fn add(&mut self, value: &'d Value, at: &str) {
+        if let Some(reference) = value.get("$ref").and_then(Value::as_str)
+            && !self.is_shared(reference)
+            && !self.followed.contains(&reference)
+            && let Some(target) = reference.strip_prefix('#').and_then(|pointer| self.document.pointer(pointer))
+        {
+            self.followed.push(reference);
+            self.add(target, at);
+            self.followed.pop();
+            self.used.insert(reference.to_owned());
+            return;
+        }
+        match value {
+            Value::Object(members) if members.values().any(|value| !value.is_null()) => {
+                for (name, value) in members {
+                    // What is so anyway.
+                    let implied = name == "required" && *value == Value::Bool(false);
+                    if !implied && !value.is_null() {
+                        self.add(value, &format!("{at}/{name}"));
+                    }
+                }
             }
-        }
-        Value::Number(number) => {
-            out.insert(at.to_owned(), number.as_f64().unwrap_or_default().to_string());
-        }
-        leaf => {
-            out.insert(at.to_owned(), leaf.to_string());
+            Value::Object(_) => {
+                self.out.insert(at.to_owned(), "{}".to_owned());
+            }
+            Value::Array(items) if !items.is_empty() => {
+                for (i, item) in items.iter().enumerate() {
+                    self.add(item, &format!("{at}/{i}"));
+                }
+            }
+            Value::Number(number) => {
+                self.out.insert(at.to_owned(), number.as_f64().unwrap_or_default().to_string());
+            }
+            leaf => {
+                self.out.insert(at.to_owned(), leaf.to_string());
+            }
         }
     }
 }
@@ -83,7 +126,7 @@ pub fn cut(document: &mut Value, like: &Value) {
         }
     };
     keep(document, "/paths");
-    for section in ["schemas", "parameters", "requestBodies", "responses"] {
+    for section in SECTIONS {
         keep(document, &format!("/components/{section}"));
     }
 }

@@ -132,3 +132,12 @@ d: {type: array, items: {$ref: 'other.yaml#/e'}}
         ["SmdReference /c/items other.yaml#/b", "SmdReference /d/items other.yaml#/e"]
     );
 }
+
+#[test]
+fn extensions_that_have_no_part_in_the_result_are_noted() {
+    let source = "a: {type: string, x-kubernetes-unions: [], x-nullable: true, x-kubernetes-list-type: set}";
+    let noted = |extensions: &str| vec![format!("SmdDescription /a {extensions}")];
+    assert_eq!(lost(source, From::V3, Profile::Kube), noted("x-kubernetes-unions, x-nullable"));
+    assert_eq!(lost(source, From::V2, Profile::Kube), noted("x-nullable"));
+    assert_eq!(lost(source, From::V3, Profile::Faithful), noted("x-nullable"));
+}

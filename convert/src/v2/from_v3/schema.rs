@@ -114,10 +114,15 @@ impl<'a> Converter<'a> {
                 ("type", out.ty != Type::Absent),
                 ("items", out.items.is_some()),
                 ("properties", !out.properties.is_empty()),
+                ("additionalProperties", !out.properties.is_empty() && out.additional.is_some()),
             ];
             self.lose_members(Code::V2Nullable, out.at, &members);
             out.ty = Type::Absent;
             out.items = None;
+            if !out.properties.is_empty() {
+                // It would hold for the properties that are no longer declared.
+                out.additional = None;
+            }
             out.properties = &[];
             self.set_extra(out, |extra| {
                 extra.other_type = "";

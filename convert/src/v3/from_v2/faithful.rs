@@ -78,7 +78,7 @@ impl<'a> Converter<'a, '_> {
         });
         let (parameters, request_bodies) = self.shared_components();
         let components =
-            v3::Components { schemas, responses, parameters, request_bodies, security_schemes, ..Default::default() };
+            v3::Components { schemas, security_schemes, responses, parameters, request_bodies, ..Default::default() };
         v3::Document {
             openapi: "3.0.0",
             info: Some(d.info.unwrap_or_else(|| arena.alloc(v3::Info::default()))),

@@ -55,7 +55,7 @@ impl<'a> Converter<'a, '_> {
         let components = v3::Components {
             schemas,
             responses: self.map(&d.responses, |c, response| c.response(response, d.produces)),
-            security_schemes: self.map(&d.security_definitions, |c, scheme| c.security_scheme(scheme)),
+            security_schemes: self.map(&d.security_definitions, Self::security_scheme),
             ..v3::Components::default()
         };
         v3::Document {
@@ -136,14 +136,11 @@ impl<'a> Converter<'a, '_> {
                 None => parameters.push(self.parameter(parameter)),
             }
         }
-        let responses = match o.responses {
-            Some(responses) => Some(self.responses(responses, o.produces.unwrap_or_default())),
-            None => {
-                self.notes.add(Code::V3NoResponses, o.at, o.operation_id);
-                self.failed = true;
-                None
-            }
-        };
+        let responses = o.responses.map(|responses| self.responses(responses, o.produces.unwrap_or_default()));
+        if responses.is_none() {
+            self.notes.add(Code::V3NoResponses, o.at, o.operation_id);
+            self.failed = true;
+        }
         let out = v3::Operation {
             tags: o.tags,
             summary: o.summary,
@@ -185,23 +182,19 @@ impl<'a> Converter<'a, '_> {
         let schema = Some(&*self.arena.alloc(self.schema(schema)));
         let media_type = &*self.arena.alloc(v3::MediaType { schema, ..v3::MediaType::default() });
         let arena = self.arena;
-        let entries = arena.alloc_slice_fill_iter(media_types.iter().map(|name| Entry {
-            name: *name,
-            at: 0,
-            value: Some(media_type),
-        }));
+        let entries =
+            arena.alloc_slice_fill_iter(media_types.iter().map(|name| Entry { name, at: 0, value: Some(media_type) }));
         let kept = order::sort_last_wins(entries, |entry| entry.name);
         Map::new(&entries[..kept])
     }
 
     fn parameter(&mut self, p: &v2::Parameter<'a>) -> v3::Parameter<'a> {
-        let schema = match p.schema {
-            Some(schema) => self.schema(schema),
-            None => {
-                let lost = v2::Simple { ty: "", format: "", unique_items: false, extensions: &[], at: 0, ..p.simple };
-                self.lose(lost != v2::Simple::default(), p.at, "restrictions, items, default and example");
-                self.simple(&p.simple)
-            }
+        let schema = if let Some(schema) = p.schema {
+            self.schema(schema)
+        } else {
+            let lost = v2::Simple { ty: "", format: "", unique_items: false, extensions: &[], at: 0, ..p.simple };
+            self.lose(lost != v2::Simple::default(), p.at, "restrictions, items, default and example");
+            self.simple(&p.simple)
         };
         if matches!(p.location, "body" | "formData") {
             self.notes.add(Code::V3KubeInvalid, p.at, p.location);

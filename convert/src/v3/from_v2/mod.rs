@@ -79,7 +79,9 @@ impl<'a> Notes<'a> {
 /// Texts one behind the other.
 fn concat<'a>(arena: &'a Bump, parts: &[&str]) -> &'a str {
     let mut out = Text::with_capacity_in(parts.iter().map(|part| part.len()).sum(), arena);
-    parts.iter().for_each(|part| out.push_str(part));
+    for part in parts {
+        out.push_str(part);
+    }
     out.into_bump_str()
 }
 

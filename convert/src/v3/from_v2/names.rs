@@ -5,6 +5,7 @@ use crate::document::{Boxed, Map, Texts};
 use crate::v2;
 use kubeshape_schema::{Bump, Code, order, reference};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The media type of bodies that do not say theirs.
 pub(super) const BODY: Texts<'static> = &["application/json"];
@@ -16,29 +17,28 @@ pub(super) const RESPONSE: Texts<'static> = &["*/*"];
 pub(super) struct Renames<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Renames<'a> {
-    /// Finds new names for those that hold other characters than letters, digits, `.`, `-` and `_`. `names`
-    /// are in order, each with its place.
-    pub(super) fn of(
-        names: impl Iterator<Item = (&'a str, u32)> + Clone,
-        arena: &'a Bump,
-        notes: &mut Notes<'a>,
-    ) -> Self {
+    /// Finds new names for those that hold other characters than letters, digits, `.`, `-` and `_`. Each name
+    /// comes with its place.
+    pub(super) fn of(names: &[(&'a str, u32)], arena: &'a Bump, notes: &mut Notes<'a>) -> Self {
+        if names.iter().all(|(name, _)| is_component_name(name)) {
+            return Renames::default();
+        }
+        let mut taken: BTreeSet<&'a str> = names.iter().map(|(name, _)| *name).collect();
+        // The last number behind a name that was not free.
+        let mut numbers: BTreeMap<&'a str, u32> = BTreeMap::new();
         let mut out = Vec::new();
-        for (name, at) in names.clone().filter(|(name, _)| !is_component_name(name)) {
-            let plain: String =
-                name.chars().map(|c| if c.is_ascii_alphanumeric() || ".-_".contains(c) { c } else { '_' }).collect();
-            let plain = if plain.is_empty() { "_".to_owned() } else { plain };
-            let taken = |candidate: &str| {
-                names.clone().any(|(name, _)| name == candidate) || out.iter().any(|(_, new)| *new == candidate)
-            };
-            let mut candidate = plain.clone();
-            let mut n = 2;
-            while taken(&candidate) {
-                candidate = format!("{plain}_{n}");
-                n += 1;
+        for (name, at) in names.iter().filter(|(name, _)| !is_component_name(name)) {
+            let plain = name.chars().map(|c| if is_allowed(c) { c } else { '_' });
+            let plain = &*arena.alloc_str(&plain.collect::<String>());
+            let plain = if plain.is_empty() { "_" } else { plain };
+            let mut new = plain;
+            while !taken.insert(new) {
+                let number = numbers.entry(plain).or_insert(1);
+                *number += 1;
+                new = arena.alloc_str(&format!("{plain}_{number}"));
             }
-            notes.add(Code::V3ComponentName, at, format!("{name:?} becomes {candidate:?}"));
-            out.push((name, &*arena.alloc_str(&candidate)));
+            notes.add(Code::V3ComponentName, *at, format!("{name:?} becomes {new:?}"));
+            out.push((*name, new));
         }
         out.sort_unstable();
         Renames(out)
@@ -60,7 +60,11 @@ impl<'a> Renames<'a> {
 }
 
 fn is_component_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'))
+    !name.is_empty() && name.bytes().all(|b| is_allowed(char::from(b)))
+}
+
+fn is_allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
 /// The names of all sections.
@@ -74,15 +78,15 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     pub(super) fn of(document: &v2::Document<'a>, arena: &'a Bump, notes: &mut Notes<'a>) -> Self {
-        fn entries<'a, T>(map: Map<'a, T>) -> impl Iterator<Item = (&'a str, u32)> + Clone {
-            map.entries.iter().map(|entry| (entry.name, entry.at))
+        fn entries<'a, T>(map: &Map<'a, T>) -> Vec<(&'a str, u32)> {
+            map.iter().map(|entry| (entry.name, entry.at)).collect()
         }
-        let definitions = document.definitions.iter().map(|property| (property.name, property.at));
+        let definitions: Vec<_> = document.definitions.iter().map(|property| (property.name, property.at)).collect();
         Names {
-            schemas: Renames::of(definitions, arena, notes),
-            parameters: Renames::of(entries(document.parameters), arena, notes),
-            responses: Renames::of(entries(document.responses), arena, notes),
-            security: Renames::of(entries(document.security_definitions), arena, notes),
+            schemas: Renames::of(&definitions, arena, notes),
+            parameters: Renames::of(&entries(&document.parameters), arena, notes),
+            responses: Renames::of(&entries(&document.responses), arena, notes),
+            security: Renames::of(&entries(&document.security_definitions), arena, notes),
         }
     }
 }

@@ -229,7 +229,7 @@ impl<'a> Converter<'a, '_> {
             // Only here styles mean anything.
             let encoding = if *name == URL_ENCODED { encoding } else { Map::default() };
             let media_type = v3::MediaType { schema, encoding, ..v3::MediaType::default() };
-            Entry { name: *name, at: 0, value: Some(&*self.arena.alloc(media_type)) }
+            Entry { name, at: 0, value: Some(&*self.arena.alloc(media_type)) }
         });
         let content = self.map(content.collect());
         let at = form.first().map_or(0, |p| p.at);
@@ -239,11 +239,8 @@ impl<'a> Converter<'a, '_> {
     /// The same in several media types.
     fn content(&self, media_types: Texts<'a>, media_type: v3::MediaType<'a>) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
         let media_type = Some(&*self.arena.alloc(media_type));
-        let entries = self.arena.alloc_slice_fill_iter(media_types.iter().map(|name| Entry {
-            name: *name,
-            at: 0,
-            value: media_type,
-        }));
+        let entries =
+            self.arena.alloc_slice_fill_iter(media_types.iter().map(|name| Entry { name, at: 0, value: media_type }));
         let kept = order::sort_last_wins(entries, |entry| entry.name);
         Map::new(&entries[..kept])
     }

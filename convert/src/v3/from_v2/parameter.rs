@@ -93,14 +93,12 @@ impl<'a> Converter<'a, '_> {
             return self.referring(p, target.filter(|target| *target < self.shared.len()));
         }
         let Keywords { extensions, nullable, example } = self.keywords(p.extensions);
-        let schema = match p.schema {
-            Some(schema) => self.boxed(schema),
-            None => {
-                let mut schema = self.simple(&p.simple, p.at);
-                schema.flags.set(Flags::NULLABLE, nullable || schema.flags.any(Flags::NULLABLE));
-                schema.subtree = schema.subtree.with(schema.flags);
-                self.arena.alloc(schema)
-            }
+        let schema = if let Some(schema) = p.schema {
+            self.boxed(schema)
+        } else {
+            let mut schema = self.simple(&p.simple, p.at);
+            self.describe(&mut schema, "", &[], nullable, None);
+            self.arena.alloc(schema)
         };
         let Style { style, explode } = self.style(&p.simple, p.location, p.at);
         v3::Parameter {
@@ -123,8 +121,7 @@ impl<'a> Converter<'a, '_> {
     pub(super) fn header(&mut self, h: &v2::Header<'a>) -> v3::Header<'a> {
         let Keywords { extensions, nullable, example } = self.keywords(h.extensions);
         let mut schema = self.simple(&h.simple, h.at);
-        schema.flags.set(Flags::NULLABLE, nullable || schema.flags.any(Flags::NULLABLE));
-        schema.subtree = schema.subtree.with(schema.flags);
+        self.describe(&mut schema, "", &[], nullable, None);
         // The style of headers is the only one they can have.
         self.style(&h.simple, "header", h.at);
         v3::Header {

@@ -343,6 +343,9 @@ impl<'j> Back<'j> {
             other => other,
         };
         if text("type") == "oauth2" {
+            if !flow.iter().any(|(name, _)| *name == "scopes") {
+                flow.push(("scopes", Json::Object(&[])));
+            }
             let flow = self.object(flow);
             let flows = self.object(vec![(self.arena.alloc_str(name) as &'j str, flow)]);
             back.push(("flows", flows));

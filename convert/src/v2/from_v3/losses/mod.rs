@@ -57,7 +57,8 @@ pub(super) fn keep<'a>(
 /// The original of a document that was converted with [`keep_losses`](super::Options::keep_losses). It prints
 /// as the original did, with [`Profile::Faithful`].
 ///
-/// The document may have been printed and read in between. Its places are those of the text in `scratch`. The
+/// The document may have been printed and read in between, and must have been if it was converted for
+/// [`Profile::Kube`], whose printer leaves out what is empty. Its places are those of the text in `scratch`. The
 /// value is none if an entry was changed so that it is no entry any more, or if what it gives is no document;
 /// the notes say so.
 ///
