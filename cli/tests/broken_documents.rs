@@ -77,10 +77,10 @@ fn references_in_a_circle() {
 #[test]
 fn references_with_escapes_lead_to_their_definitions() {
     let folder = Folder::new();
-    let definition = r##"A: {items: {$ref: '#/components/schemas/a~1b~0c'}},
+    let definition = r#"A: {items: {$ref: '#/components/schemas/a~1b~0c'}},
 B: {items: {$ref: '#/components/schemas/x%20y'}},
 "a/b~c": {type: string},
-"x y": {type: string}"##;
+"x y": {type: string}"#;
     folder.write("a.yaml", document(definition));
     let run = folder.run("convert a.yaml --to v3 --kind A");
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""));

@@ -111,7 +111,7 @@ fn documents_of_either_version_become_the_other() {
     // The two profiles differ.
     folder.write(
         "alone.json",
-        r##"{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{},"host":"a.example.com"}"##,
+        r#"{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{},"host":"a.example.com"}"#,
     );
     let faithful = folder.run("convert alone.json --to v3").out;
     let kube = folder.run("convert alone.json --to v3 --profile kube").out;

@@ -190,16 +190,13 @@ impl Engine {
         match resource.smd() {
             Ok(schema) => {
                 scratch.bytes.clear();
-                let bytes = match target.format {
-                    args::Format::Yaml => {
-                        kubeshape_smd::schema::print_yaml(&schema, &mut scratch.bytes);
-                        &scratch.bytes
-                    }
-                    _ => {
-                        kubeshape_smd::schema::print_json(&schema, &mut scratch.bytes);
-                        let Scratch { bytes, formatter } = scratch;
-                        formatter.format(bytes, target.format, self.pretty, &mut Vec::new()).unwrap_or_default()
-                    }
+                let bytes = if target.format == args::Format::Yaml {
+                    kubeshape_smd::schema::print_yaml(&schema, &mut scratch.bytes);
+                    &scratch.bytes
+                } else {
+                    kubeshape_smd::schema::print_json(&schema, &mut scratch.bytes);
+                    let Scratch { bytes, formatter } = scratch;
+                    formatter.format(bytes, target.format, self.pretty, &mut Vec::new()).unwrap_or_default()
                 };
                 sink.result(target, "", bytes)?;
             }
@@ -250,7 +247,9 @@ impl Engine {
         if target.shape == Shape::V3 {
             let mut merge = MergeV3::new();
             for (name, fragments) in parts {
-                std::mem::take(&mut fragments.v3).into_iter().for_each(|part| merge.add(name, part));
+                for part in std::mem::take(&mut fragments.v3) {
+                    merge.add(name, part);
+                }
             }
             for (path, document) in merge.finish(self.publisher.base()) {
                 match document {

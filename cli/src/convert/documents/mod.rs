@@ -1,8 +1,13 @@
 //! Where the command meets the conversion of whole documents: everything that is asked of `kubeshape-convert` is asked
 //! here.
 
+mod kinds;
+
+pub(crate) use kinds::KindName;
+
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
 use crate::output::format::Remark;
+use kinds::{Kinds, wanted};
 use kubeshape_convert::document::{Dialect, Document};
 use kubeshape_convert::graph::rename::Names;
 use kubeshape_convert::graph::{self, Graph, Section};
@@ -17,8 +22,7 @@ use kubeshape_smd::Schema as SmdSchema;
 use kubeshape_smd::schema::ReadErrors;
 use kubeshape_structural::Crd;
 use kubeshape_yaml::{Kind, Node, Tape};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeMap;
 
 /// What a document of an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,56 +57,6 @@ impl Settings {
     pub(crate) fn is_plain(&self) -> bool {
         self.inline.is_none() && self.rename.is_none()
     }
-}
-
-/// The kinds that are wanted, and which of them were found; without any, all are.
-#[derive(Debug)]
-pub(crate) struct Kinds(Vec<(String, AtomicBool)>);
-
-impl Kinds {
-    fn new(names: &[String]) -> Kinds {
-        Kinds(names.iter().map(|name| (name.clone(), AtomicBool::new(false))).collect())
-    }
-
-    /// Whether all are wanted.
-    pub(crate) fn is_all(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether a kind is wanted.
-    pub(crate) fn has(&self, kind: KindName<'_>) -> bool {
-        self.is_wanted(|wanted| {
-            let wanted = graph::inline::Kind::parse(wanted);
-            wanted.kind == kind.kind
-                && wanted.version.is_none_or(|version| version == kind.version)
-                && wanted.group.is_none_or(|group| group == kind.group)
-        })
-    }
-
-    /// Whether a definition is wanted, by its name or the last part of it.
-    fn has_definition(&self, name: &str) -> bool {
-        let last = name.rsplit(['.', '/']).next();
-        self.is_wanted(|wanted| wanted == name || Some(wanted) == last)
-    }
-
-    fn is_wanted(&self, is: impl Fn(&str) -> bool) -> bool {
-        let wanted = self.0.iter().filter(|(wanted, _)| is(wanted));
-        self.is_all() | (wanted.map(|(_, found)| found.store(true, Ordering::Relaxed)).count() > 0)
-    }
-
-    /// What nothing has.
-    pub(crate) fn missing(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(|(_, found)| !found.load(Ordering::Relaxed)).map(|(name, _)| name.as_str())
-    }
-}
-
-/// A kind that has a result of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct KindName<'a> {
-    pub(crate) kind: &'a str,
-    pub(crate) group: &'a str,
-    /// Empty for a definition that is no kind, which `kind` is the name of then.
-    pub(crate) version: &'a str,
 }
 
 impl Settings {
@@ -219,7 +173,9 @@ pub(crate) fn convert<'a>(
             if keeps {
                 // Places are in what was restored. What is found there was found in the original.
                 notes.retain(|note| note.code.kind() == NoteKind::Error);
-                notes.iter_mut().for_each(|note| note.at = v2.at);
+                for note in &mut notes {
+                    note.at = v2.at;
+                }
             }
             Converted { value: value.map(Document::V3), notes }
         }
@@ -285,14 +241,14 @@ pub(crate) fn aggregate<'a>(
 }
 
 /// Renames all definitions, if that is asked for.
-pub(crate) fn rename<'a>(document: Document<'a>, arena: &'a Bump, settings: &Settings) -> Converted<'a, Document<'a>> {
+pub(crate) fn rename<'a>(document: &Document<'a>, arena: &'a Bump, settings: &Settings) -> Converted<'a, Document<'a>> {
     let names = match settings.rename {
-        None => return Converted { value: document, notes: Vec::new() },
+        None => return Converted { value: *document, notes: Vec::new() },
         Some(Rename::Friendly) => Names::Friendly,
         Some(Rename::Go) => Names::GoPath,
         Some(Rename::Short) => Names::Short,
     };
-    let Converted { value, notes } = graph::rename::rename(&document, names, arena);
+    let Converted { value, notes } = graph::rename::rename(document, names, arena);
     Converted { value, notes: others(notes) }
 }
 
@@ -345,13 +301,13 @@ pub(crate) fn kinds<'a>(
 
 /// Inlines references, if that is asked for, in the whole document or in what is left of it for one kind.
 pub(crate) fn inline<'a>(
-    document: Document<'a>,
+    document: &Document<'a>,
     kind: Option<KindName<'_>>,
     arena: &'a Bump,
     settings: &Settings,
 ) -> Converted<'a, Option<Document<'a>>> {
-    let (Some((recursion, schemas)), Document::V3(document)) = (settings.inline, &document) else {
-        return Converted { value: Some(document), notes: Vec::new() };
+    let (Some((recursion, schemas)), Document::V3(document)) = (settings.inline, document) else {
+        return Converted { value: Some(*document), notes: Vec::new() };
     };
     let recursion = match recursion {
         Recursion::Keep => graph::inline::Recursion::Keep,
@@ -389,23 +345,21 @@ pub(crate) fn smd<'a>(
         Document::V2(document) if options.profile == Profile::Faithful => {
             smd::from_v2::faithful(document.definitions, options).map_err(notes)
         }
-        Document::V2(_) => match root {
-            Some(root) => {
+        Document::V2(_) => {
+            if let Some(root) = root {
                 proto::v2::check(root).map_err(|refusals| refusals.into_iter().map(Note::from).collect::<Vec<_>>())?;
-                smd::from_v2::convert(root.get("definitions"), options).map_err(notes)
+                return smd::from_v2::convert(root.get("definitions"), options).map_err(notes);
             }
-            None => {
-                let mut json = Vec::new();
-                print(document, settings, &mut json);
-                let mut tape = Tape::new();
-                let root =
-                    crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
-                let definitions = root.and_then(|root| root.get("definitions"));
-                let nowhere = |error: smd::SmdError| note(smd::SmdError { at: 0, ..error });
-                smd::from_v2::convert(definitions, options)
-                    .map_err(|errors| errors.into_iter().map(nowhere).collect::<Vec<_>>())
-            }
-        },
+            let mut json = Vec::new();
+            print(document, settings, &mut json);
+            let mut tape = Tape::new();
+            let root = crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
+            let definitions = root.and_then(|root| root.get("definitions"));
+            // Places are in what was printed.
+            let nowhere = |error: smd::SmdError| note(smd::SmdError { at: 0, ..error });
+            smd::from_v2::convert(definitions, options)
+                .map_err(|errors| errors.into_iter().map(nowhere).collect::<Vec<_>>())
+        }
         Document::V3(_) => smd::from_v3::convert(definitions(document), options).map_err(notes),
     }
 }
@@ -442,30 +396,6 @@ fn definitions<'a>(document: &Document<'a>) -> &'a [Property<'a>] {
 /// What is wrong with a written structured-merge-diff schema.
 pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
     errors.0.into_iter().map(|error| Note::new(Code::WrongType, error.at, error.message)).collect()
-}
-
-/// The wanted kinds of a document, each with its definition. Of a document that knows no kinds it is the definitions.
-pub(crate) fn wanted<'a>(document: &Document<'a>, settings: &Settings) -> Vec<(KindName<'a>, &'a Property<'a>)> {
-    let definitions = definitions(document);
-    let by_name: BTreeMap<&str, &Property<'a>> =
-        definitions.iter().map(|definition| (definition.name, definition)).collect();
-    let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)));
-    let of_kind = kinds.iter().filter_map(|(gvk, name)| {
-        let kind = KindName { kind: gvk.kind, group: gvk.group, version: gvk.version };
-        Some((kind, *by_name.get(name)?)).filter(|_| settings.kinds.has(kind))
-    });
-    let mut out: Vec<(KindName<'a>, &Property<'a>)> = of_kind.collect();
-    let is_kind: BTreeSet<&str> = kinds.iter().map(|(_, name)| *name).collect();
-    let others = definitions.iter().filter(|definition| {
-        let all = settings.kinds.is_all();
-        (if all { kinds.is_empty() } else { settings.kinds.has_definition(definition.name) })
-            && !is_kind.contains(definition.name)
-    });
-    out.extend(others.map(|definition| {
-        let kind = KindName { kind: definition.name, group: "", version: "" };
-        (kind, definition)
-    }));
-    out
 }
 
 /// The JSON Schemas of the wanted kinds of a document.

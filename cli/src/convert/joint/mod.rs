@@ -1,6 +1,8 @@
 //! Results of everything together: documents, one or several, and what is published for CustomResourceDefinitions
 //! beside them.
 
+mod source;
+
 use super::batch::STACK;
 use super::documents::{self, Content, KindName, Settings};
 use super::finding::Lines;
@@ -13,8 +15,9 @@ use crate::output::names;
 use kubeshape_convert::document::{Dialect, Document};
 use kubeshape_convert::v2::from_v3::Scratch;
 use kubeshape_schema::{Bump, Code, Converted, Note};
-use kubeshape_yaml::{Limits, Node, Stream, Tape};
+use kubeshape_yaml::Node;
 use rayon::prelude::*;
+use source::{Needs, Source, printed};
 use std::collections::BTreeSet;
 
 /// Documents that are published for CustomResourceDefinitions, printed.
@@ -82,7 +85,9 @@ pub(crate) fn run(
             .collect();
         let wholes = Vec::new();
         let mut joint = Joint { context, settings, arena: &arena, resources, sources, wholes, answers };
-        targets.iter().for_each(|target| joint.target(*target));
+        for target in targets {
+            joint.target(target);
+        }
         joint.finish()
     }))
 }
@@ -103,107 +108,6 @@ fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>) -> Vec<An
     let mut out: Vec<Answer> = remarks.map(finding).collect();
     out.extend(bytes.map(|bytes| Answer::Result(name, bytes)));
     out
-}
-
-/// What was printed, read again.
-fn printed(bytes: &[u8], dialect: Dialect) -> Loaded {
-    let mut tape = Tape::new();
-    let limits = Limits { bytes: usize::MAX, nodes: usize::MAX, scalar: usize::MAX, ..Limits::default() };
-    let mut source = "";
-    if let Ok(mut stream) = Stream::new(bytes, limits)
-        && stream.next(&mut tape).is_some_and(|read| read.is_ok())
-    {
-        source = stream.source();
-    }
-    let content = Content::OpenApi(dialect);
-    Loaded { name: String::new(), source: source.into(), tape, content, has_lines: false }
-}
-
-/// The dialects that documents are needed in.
-#[derive(Clone, Copy, Debug)]
-struct Needs {
-    v3: bool,
-    v2: bool,
-}
-
-impl Needs {
-    fn of(targets: &[Target], documents: &[(Loaded, bool)]) -> Needs {
-        let has = |shape| targets.iter().any(|target| target.shape == shape);
-        let mut contents = documents.iter().map(|(document, _)| document.content);
-        let only_v2 = contents.all(|content| content == Content::OpenApi(Dialect::V2));
-        Needs { v3: has(Shape::V3) || has(Shape::JsonSchema) || (has(Shape::Smd) && !only_v2), v2: has(Shape::V2) }
-    }
-}
-
-/// A document that was read.
-struct Source<'a> {
-    loaded: &'a Loaded,
-    /// Whether it is what is published for CustomResourceDefinitions.
-    is_published: bool,
-    /// As it was read, and in the dialects that are needed.
-    document: Option<Document<'a>>,
-    v3: Option<Document<'a>>,
-    v2: Option<Document<'a>>,
-    notes: Vec<(Note<'a>, Option<Shape>)>,
-    failed: bool,
-}
-
-impl<'a> Source<'a> {
-    fn read(
-        loaded: &'a Loaded,
-        is_published: bool,
-        needs: Needs,
-        (arena, scratch): (&'a Bump, &'a mut Scratch),
-        settings: &Settings,
-    ) -> Self {
-        let (document, v3, v2) = (None, None, None);
-        let mut out = Source { loaded, is_published, document, v3, v2, notes: Vec::new(), failed: false };
-        let (Content::OpenApi(dialect), Some(root)) = (loaded.content, out.root()) else { return out };
-        let read = documents::read(root, dialect, arena, settings);
-        out.document = out.take(read, None);
-        let Some(document) = out.document else { return out };
-        if settings.findings && !is_published {
-            out.notes.extend(documents::findings(&document).into_iter().map(|note| (note, None)));
-        }
-        match dialect {
-            Dialect::V2 => out.v2 = Some(document),
-            Dialect::V3 => out.v3 = Some(document),
-        }
-        // What is published is published in either dialect, and converted to none.
-        let other = match dialect {
-            Dialect::V2 => (needs.v3, Dialect::V3, Shape::V3),
-            Dialect::V3 => (needs.v2, Dialect::V2, Shape::V2),
-        };
-        if let (true, other, shape) = other
-            && !is_published
-        {
-            let converted = documents::convert(&document, other, &loaded.source, (arena, scratch), settings);
-            let converted = out.take(converted, Some(shape));
-            match other {
-                Dialect::V3 => out.v3 = converted,
-                Dialect::V2 => out.v2 = converted,
-            }
-        }
-        out
-    }
-
-    fn root(&self) -> Option<Node<'a>> {
-        self.loaded.tape.document(&self.loaded.source).root()
-    }
-
-    /// The value; the notes stay here.
-    fn take<T>(&mut self, converted: Converted<'a, Option<T>>, shape: Option<Shape>) -> Option<T> {
-        self.failed |= converted.value.is_none();
-        self.notes.extend(converted.notes.into_iter().map(|note| (note, shape)));
-        converted.value
-    }
-
-    fn in_dialect(&self, dialect: Dialect) -> Option<Document<'a>> {
-        match dialect {
-            Dialect::V3 => self.v3,
-            Dialect::V2 => self.v2,
-        }
-    }
 }
 
 /// The one document of some of the sources.
@@ -281,8 +185,8 @@ impl<'a> Joint<'_, 'a> {
                 aggregate.document?
             }
         };
-        let Converted { value, notes } = documents::rename(document, self.arena, self.settings);
-        notes.into_iter().for_each(|note| self.say(&of, note, target));
+        let Converted { value, notes } = documents::rename(&document, self.arena, self.settings);
+        self.say_all(&of, notes, target);
         Some(Whole { document: value, of })
     }
 
@@ -310,6 +214,12 @@ impl<'a> Joint<'_, 'a> {
                 }
                 self.answers.push(Answer::Finding(note.code, target, name, detail));
             }
+        }
+    }
+
+    fn say_all(&mut self, of: &[usize], notes: Vec<Note<'a>>, target: Target) {
+        for note in notes {
+            self.say(of, note, target);
         }
     }
 
@@ -401,12 +311,11 @@ impl<'a> Joint<'_, 'a> {
         let members = self.sources.iter().filter(|source| target.published || !source.is_published);
         let dialect = if members.clone().all(is_v2) { Dialect::V2 } else { Dialect::V3 };
         let Some(whole) = self.whole(dialect, target.published, target) else { return };
-        let parts = match target.documents {
-            Per::Resource => self.kinds(&whole, target),
-            _ => {
-                let name = names::single(target.shape, target.format);
-                vec![Part { name, kind: None, document: whole.document }]
-            }
+        let parts = if target.documents == Per::Resource {
+            self.kinds(&whole, target)
+        } else {
+            let name = names::single(target.shape, target.format);
+            vec![Part { name, kind: None, document: whole.document }]
         };
         for Part { name, document, .. } in parts {
             let is_text = target.documents == Per::Single && self.settings.rename.is_none();
@@ -429,7 +338,7 @@ impl<'a> Joint<'_, 'a> {
                         }
                     }
                     if !found {
-                        errors.into_iter().for_each(|note| self.say(&[], note, target));
+                        self.say_all(&[], errors, target);
                     }
                 }
             }
@@ -438,7 +347,9 @@ impl<'a> Joint<'_, 'a> {
             for number in whole.of {
                 if let Some(document) = self.sources[number].in_dialect(dialect) {
                     let notes = documents::smd_losses(&document, self.settings);
-                    notes.into_iter().for_each(|note| self.loss(number, note, target));
+                    for note in notes {
+                        self.loss(number, note, target);
+                    }
                 }
             }
         }
@@ -475,12 +386,14 @@ impl<'a> Joint<'_, 'a> {
         let Some(whole) = self.whole(Dialect::V3, false, target) else { return };
         let Converted { value, notes } = documents::json_schemas(&whole.document, self.settings);
         match whole.of.as_slice() {
-            [number] => notes.into_iter().for_each(|note| self.say(&[*number], note, target)),
+            [number] => self.say_all(&[*number], notes, target),
             _ if self.settings.losses => {
                 for &number in &whole.of {
                     let own = self.sources[number].v3;
                     let own = own.map(|document| documents::json_schemas(&document, self.settings).notes);
-                    own.into_iter().flatten().for_each(|note| self.loss(number, note, target));
+                    for note in own.into_iter().flatten() {
+                        self.loss(number, note, target);
+                    }
                 }
             }
             _ => {}
@@ -543,7 +456,7 @@ struct Made {
 fn made(part: Part<'_>, format: Format, pretty: bool, settings: &Settings) -> Made {
     let Part { name, kind, document } = part;
     let arena = Bump::new();
-    let Converted { value, notes } = documents::inline(document, kind, &arena, settings);
+    let Converted { value, notes } = documents::inline(&document, kind, &arena, settings);
     let notes = notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
     let Some(document) = value else { return Made { name, bytes: None, remarks: Vec::new(), notes } };
     let (mut json, mut remarks) = (Vec::new(), Vec::new());
