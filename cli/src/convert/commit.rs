@@ -326,7 +326,7 @@ impl<'c> Commit<'c> {
                         self.totals.failed += usize::from(failed);
                         self.notes(&notes, ui)?;
                     }
-                    Answer::Result(name, bytes) => self.result(name, bytes)?,
+                    Answer::Result(output) => self.output(output, "", usize::MAX)?,
                     Answer::Finding(code, target, name, detail) => self.merged(code, target, &name, &detail, ui)?,
                 }
             }

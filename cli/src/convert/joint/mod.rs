@@ -7,7 +7,7 @@ use super::batch::STACK;
 use super::documents::{self, Content, KindName, Settings};
 use super::finding::Lines;
 use super::plan::Target;
-use super::worker::{Context, Loaded, Notes, Places};
+use super::worker::{Context, Loaded, Notes, Output, Places};
 use crate::args::{Format, Per, Shape};
 use crate::error::Fatal;
 use crate::output::format::{Formatter, Remark};
@@ -34,8 +34,8 @@ pub(crate) struct Published {
 pub(crate) enum Answer {
     /// Findings and losses of one input, and whether the input failed.
     Notes(Notes, bool),
-    /// The name of a file and its bytes.
-    Result(String, Vec<u8>),
+    /// A result.
+    Result(Output),
     /// A finding about the CustomResourceDefinition of that name, or about none.
     Finding(Code, Target, String, String),
 }
@@ -43,7 +43,7 @@ pub(crate) enum Answer {
 /// Makes the results of these kinds on `jobs` threads.
 ///
 /// # Errors
-/// There are no threads.
+/// There are no threads, or something cannot be written.
 pub(crate) fn run(
     context: &Context<'_>,
     jobs: usize,
@@ -53,7 +53,7 @@ pub(crate) fn run(
 ) -> Result<Vec<Answer>, Fatal> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK).build();
     let pool = pool.map_err(|error| Fatal::Threads(std::io::Error::other(error)))?;
-    Ok(pool.install(|| {
+    pool.install(|| {
         let settings = context.engine.settings();
         let Published { resources, mut v3, v2 } = published;
         let mut answers = Vec::new();
@@ -64,10 +64,12 @@ pub(crate) fn run(
         let (plain, targets): (Vec<Target>, Vec<Target>) = targets.iter().partition(|target| is_result(target));
         for target in plain {
             let bytes = if targets.is_empty() { v3.take() } else { v3.clone() };
-            answers.extend(bytes.map(|bytes| plain_answers(bytes, target, context)).into_iter().flatten());
+            if let Some(bytes) = bytes {
+                plain_answers(bytes, target, context, &mut answers)?;
+            }
         }
         if targets.is_empty() {
-            return answers;
+            return Ok(answers);
         }
         let published = [(v3, Dialect::V3), (v2, Dialect::V2)];
         let published = published.into_iter().filter_map(|(bytes, dialect)| Some(printed(&bytes?, dialect)));
@@ -86,28 +88,43 @@ pub(crate) fn run(
         let wholes = Vec::new();
         let mut joint = Joint { context, settings, arena: &arena, resources, sources, wholes, answers };
         for target in targets {
-            joint.target(target);
+            joint.target(target)?;
         }
-        joint.finish()
-    }))
+        Ok(joint.finish())
+    })
 }
 
 /// The result that was published, in the format of the target.
-fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>) -> Vec<Answer> {
+fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>, answers: &mut Vec<Answer>) -> Result<(), Fatal> {
     let name = names::single(target.shape, target.format);
-    if target.format == Format::Json && !context.pretty {
-        return vec![Answer::Result(name, json)];
-    }
     let mut remarks = Vec::new();
-    let bytes = Formatter::default().format(&json, target.format, context.pretty, &mut remarks).map(<[u8]>::to_vec);
+    let bytes = formatted(json, target, context, &mut remarks);
     let losses = context.engine.settings().losses;
     let remarks = remarks.into_iter().filter(|remark| losses || !remark.code.kind().is_loss());
     let finding = |Remark { code, pointer, detail }| {
         Answer::Finding(code, target, String::new(), format!("{detail} (at {pointer} of {name})"))
     };
-    let mut out: Vec<Answer> = remarks.map(finding).collect();
-    out.extend(bytes.map(|bytes| Answer::Result(name, bytes)));
-    out
+    answers.extend(remarks.map(finding));
+    if let Some(bytes) = bytes {
+        answers.push(Answer::Result(placed(name, bytes, context)?));
+    }
+    Ok(())
+}
+
+/// JSON in the format of the target.
+fn formatted(json: Vec<u8>, target: Target, context: &Context<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
+    if target.format == Format::Json && !context.pretty {
+        return Some(json);
+    }
+    Formatter::default().format(&json, target.format, context.pretty, remarks).map(<[u8]>::to_vec)
+}
+
+/// A result beside its target: several are not held at the same time, which are large together.
+fn placed(name: String, bytes: Vec<u8>, context: &Context<'_>) -> Result<Output, Fatal> {
+    match context.folder {
+        Some(folder) => Ok(Output::Staged(context.stage.write(folder.join(&name), &bytes)?, name)),
+        None => Ok(Output::Held(bytes, name)),
+    }
 }
 
 /// The one document of some of the sources.
@@ -131,7 +148,7 @@ struct Joint<'j, 'a> {
 }
 
 impl<'a> Joint<'_, 'a> {
-    fn target(&mut self, target: Target) {
+    fn target(&mut self, target: Target) -> Result<(), Fatal> {
         match target.shape {
             Shape::V3 => self.documents(target, Dialect::V3),
             Shape::V2 => self.documents(target, Dialect::V2),
@@ -139,6 +156,7 @@ impl<'a> Joint<'_, 'a> {
             Shape::JsonSchema => self.json_schemas(target),
             Shape::Structural => {
                 self.without_form(target, |_| true, "a document has no structural schema");
+                Ok(())
             }
         }
     }
@@ -234,11 +252,11 @@ impl<'a> Joint<'_, 'a> {
         Some(format!("{plural}.{group}"))
     }
 
-    fn documents(&mut self, target: Target, dialect: Dialect) {
+    fn documents(&mut self, target: Target, dialect: Dialect) -> Result<(), Fatal> {
         self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
         // Of kinds, those of CustomResourceDefinitions have their own results, unless they are to be changed.
         let with_published = target.documents != Per::Resource || target.published;
-        let Some(whole) = self.whole(dialect, with_published, target) else { return };
+        let Some(whole) = self.whole(dialect, with_published, target) else { return Ok(()) };
         let is_published = whole.of.iter().all(|number| self.sources[*number].is_published);
         let parts: Vec<Part<'a>> = match (target.documents, whole.document) {
             (Per::GroupVersion, Document::V3(document)) => documents::split(&document, is_published, self.arena)
@@ -249,17 +267,20 @@ impl<'a> Joint<'_, 'a> {
             (_, document) => vec![Part { name: names::single(target.shape, target.format), kind: None, document }],
         };
         let is_source = target.documents == Per::Single && self.settings.is_plain() && whole.of.len() == 1;
-        let (settings, pretty) = (self.settings, self.context.pretty);
-        let made: Vec<Made> = parts.into_par_iter().map(|part| made(part, target.format, pretty, settings)).collect();
-        for Made { name, bytes, remarks, notes } in made {
+        let context = self.context;
+        let made: Vec<Made> = parts.into_par_iter().map(|part| made(part, target, context)).collect();
+        for Made { name, output, remarks, notes } in made {
             for (code, at, detail) in notes {
                 self.say(&whole.of, Note::new(code, at, detail), target);
             }
             for remark in remarks {
                 self.remark(is_source.then(|| whole.of[0]), remark, &name, target);
             }
-            self.answers.extend(bytes.map(|bytes| Answer::Result(name, bytes)));
+            if let Some(output) = output {
+                self.answers.push(Answer::Result(output?));
+            }
         }
+        Ok(())
     }
 
     /// The documents of kinds, with the names of their files.
@@ -288,12 +309,14 @@ impl<'a> Joint<'_, 'a> {
         }
     }
 
-    fn smd(&mut self, target: Target) {
+    fn smd(&mut self, target: Target) -> Result<(), Fatal> {
         let schemas: Vec<usize> = self.numbers(|source| source.loaded.content == Content::Smd);
         if let ([number], 1) = (schemas.as_slice(), self.sources.len()) {
             let read = self.sources[*number].root().map(kubeshape_smd::schema::read);
             match read {
-                Some(Ok(schema)) => self.print_smd(names::single(target.shape, target.format), &schema, target),
+                Some(Ok(schema)) => {
+                    return self.print_smd(names::single(target.shape, target.format), &schema, target);
+                }
                 Some(Err(errors)) => {
                     for error in documents::smd_errors(errors) {
                         self.say(&[*number], error, target);
@@ -301,7 +324,7 @@ impl<'a> Joint<'_, 'a> {
                 }
                 None => {}
             }
-            return;
+            return Ok(());
         }
         for number in schemas {
             let detail = "a structured-merge-diff schema is not put together with other inputs: convert it alone";
@@ -310,7 +333,7 @@ impl<'a> Joint<'_, 'a> {
         let is_v2 = |source: &Source<'_>| source.loaded.content == Content::OpenApi(Dialect::V2);
         let members = self.sources.iter().filter(|source| target.published || !source.is_published);
         let dialect = if members.clone().all(is_v2) { Dialect::V2 } else { Dialect::V3 };
-        let Some(whole) = self.whole(dialect, target.published, target) else { return };
+        let Some(whole) = self.whole(dialect, target.published, target) else { return Ok(()) };
         let parts = if target.documents == Per::Resource {
             self.kinds(&whole, target)
         } else {
@@ -324,7 +347,7 @@ impl<'a> Joint<'_, 'a> {
                 _ => None,
             };
             match documents::smd(&document, root, self.settings) {
-                Ok(schema) => self.print_smd(name, &schema, target),
+                Ok(schema) => self.print_smd(name, &schema, target)?,
                 Err(errors) => {
                     // Of several sources it is each of them for itself that tells the place.
                     let mut found = false;
@@ -353,6 +376,7 @@ impl<'a> Joint<'_, 'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// A loss of a source; those of CustomResourceDefinitions are told with their own results.
@@ -362,28 +386,22 @@ impl<'a> Joint<'_, 'a> {
         }
     }
 
-    fn print_smd(&mut self, name: String, schema: &kubeshape_smd::Schema, target: Target) {
+    fn print_smd(&mut self, name: String, schema: &kubeshape_smd::Schema, target: Target) -> Result<(), Fatal> {
         let mut bytes = Vec::new();
         if target.format == Format::Yaml {
             kubeshape_smd::schema::print_yaml(schema, &mut bytes);
         } else {
             kubeshape_smd::schema::print_json(schema, &mut bytes);
+            let Some(json) = formatted(bytes, target, self.context, &mut Vec::new()) else { return Ok(()) };
+            bytes = json;
         }
-        self.answers.extend(self.formatted(bytes, target).map(|bytes| Answer::Result(name, bytes)));
+        self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
+        Ok(())
     }
 
-    /// JSON in the format of the target; what is YAML already stays.
-    fn formatted(&self, json: Vec<u8>, target: Target) -> Option<Vec<u8>> {
-        if target.format == Format::Yaml && target.shape == Shape::Smd {
-            return Some(json);
-        }
-        let pretty = self.context.pretty;
-        Formatter::default().format(&json, target.format, pretty, &mut Vec::new()).map(<[u8]>::to_vec)
-    }
-
-    fn json_schemas(&mut self, target: Target) {
+    fn json_schemas(&mut self, target: Target) -> Result<(), Fatal> {
         self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
-        let Some(whole) = self.whole(Dialect::V3, false, target) else { return };
+        let Some(whole) = self.whole(Dialect::V3, false, target) else { return Ok(()) };
         let Converted { value, notes } = documents::json_schemas(&whole.document, self.settings);
         match whole.of.as_slice() {
             [number] => self.say_all(&[*number], notes, target),
@@ -401,10 +419,13 @@ impl<'a> Joint<'_, 'a> {
         let mut seen = BTreeSet::new();
         for (kind, json) in value {
             let name = kind_file(&kind, target);
-            if seen.insert(name.clone()) {
-                self.answers.extend(self.formatted(json, target).map(|bytes| Answer::Result(name, bytes)));
+            if seen.insert(name.clone())
+                && let Some(bytes) = formatted(json, target, self.context, &mut Vec::new())
+            {
+                self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
             }
         }
+        Ok(())
     }
 
     fn numbers(&self, of: impl Fn(&Source<'a>) -> bool) -> Vec<usize> {
@@ -448,25 +469,23 @@ struct Part<'a> {
 /// A result, and what its format or its making had to say.
 struct Made {
     name: String,
-    bytes: Option<Vec<u8>>,
+    output: Option<Result<Output, Fatal>>,
     remarks: Vec<Remark>,
     notes: Vec<(Code, u32, String)>,
 }
 
-fn made(part: Part<'_>, format: Format, pretty: bool, settings: &Settings) -> Made {
+fn made(part: Part<'_>, target: Target, context: &Context<'_>) -> Made {
     let Part { name, kind, document } = part;
-    let arena = Bump::new();
+    let (arena, settings) = (Bump::new(), context.engine.settings());
     let Converted { value, notes } = documents::inline(&document, kind, &arena, settings);
     let notes = notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
-    let Some(document) = value else { return Made { name, bytes: None, remarks: Vec::new(), notes } };
     let (mut json, mut remarks) = (Vec::new(), Vec::new());
-    documents::print(&document, settings, &mut json);
-    let bytes = if format == Format::Json && !pretty {
-        Some(json)
-    } else {
-        Formatter::default().format(&json, format, pretty, &mut remarks).map(<[u8]>::to_vec)
-    };
-    Made { name, bytes, remarks, notes }
+    let bytes = value.and_then(|document| {
+        documents::print(&document, settings, &mut json);
+        formatted(json, target, context, &mut remarks)
+    });
+    let output = bytes.map(|bytes| placed(name.clone(), bytes, context));
+    Made { name, output, remarks, notes }
 }
 
 fn kind_file(kind: &KindName<'_>, target: Target) -> String {
