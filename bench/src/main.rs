@@ -5,6 +5,7 @@
 //! round of each counts.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::cast_precision_loss)]
 
+mod documents;
 mod report;
 mod work;
 
@@ -17,10 +18,13 @@ use work::{Counts, Scratch, Work};
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
+        Some("one-document") if arguments.len() >= 3 => documents::one(&arguments[1..]),
+        Some("documents") => documents::all(&arguments),
         Some("one") if arguments.len() >= 4 => one(&arguments),
         Some(path) if !path.starts_with('-') => report::all(&arguments),
         _ => {
             eprintln!("usage: kubeshape-bench PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
+            eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
             ExitCode::from(2)
         }
     }
@@ -88,7 +92,7 @@ fn one(arguments: &[String]) -> ExitCode {
 }
 
 /// Peak resident memory of this process in KiB.
-fn peak_memory() -> u64 {
+pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").trim().parse().ok()).unwrap_or(0)

@@ -6,12 +6,12 @@ use std::process::{Command, ExitCode};
 
 /// What one process measured, the best of its rounds.
 #[derive(Clone, Copy, Debug)]
-struct Measured {
-    seconds: f64,
+pub(crate) struct Measured {
+    pub(crate) seconds: f64,
     /// KiB
-    memory: f64,
+    pub(crate) memory: f64,
     /// Bytes printed.
-    output: f64,
+    pub(crate) output: f64,
 }
 
 const SHAPES: [&str; 3] = ["v3", "v2", "smd"];
@@ -71,7 +71,7 @@ fn theirs(oracle: &str, shape: &str, jobs: usize, path: &str) -> Option<Measured
     parse(command)
 }
 
-fn parse(mut command: Command) -> Option<Measured> {
+pub(crate) fn parse(mut command: Command) -> Option<Measured> {
     let output = command.output().ok()?;
     let line: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
     Some(Measured {
@@ -82,7 +82,7 @@ fn parse(mut command: Command) -> Option<Measured> {
 }
 
 /// Builds the Go program of the conformance crate, if there is Go.
-fn build_oracle() -> Option<String> {
+pub(crate) fn build_oracle() -> Option<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let program = root.join("target").join("oracle");
     let built = Command::new("go")

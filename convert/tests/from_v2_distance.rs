@@ -43,7 +43,8 @@ fn suite(corpus: &Path, pairs: &mut Vec<Pair>) -> Result<()> {
     let integration = corpus.join("openapi/kube-openapi-integration");
     add(&integration.join("golden.v2.json"), &integration.join("golden.v3.json"))?;
     let examples = corpus.join("openapi/oai-examples-3.0.3");
-    for name in ["api-with-examples.yaml", "petstore-expanded.yaml", "petstore.yaml"] {
+    // api-with-examples has other texts and examples in its two versions.
+    for name in ["petstore-expanded.yaml", "petstore.yaml"] {
         add(&examples.join("v2.0/yaml").join(name), &examples.join("v3.0").join(name))?;
     }
     for v2 in files(&corpus.join("openapi/swagger2openapi"), "swagger.yaml") {

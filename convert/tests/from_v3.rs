@@ -69,7 +69,7 @@ mod from_v3 {
         if direct != after && profile == Profile::Faithful {
             let message = "it makes a difference whether the document was printed and read in between";
             let [direct, after] = [direct, after].map(|text| String::from_utf8_lossy(&text).into_owned());
-            return Err(format!("{message}\n{direct}\n{after}").into());
+            return Err(format!("{message}\n{direct}\n{after}\n{printed}").into());
         }
         Ok(Some((String::from_utf8(before)?, String::from_utf8(after)?)))
     }

@@ -131,7 +131,7 @@ codes! {
     DownStyle = 2211, Approximated, "OpenAPI v2 knows few ways to write a parameter.";
     DownExample = 2212, Dropped, "OpenAPI v2 has no example in this place, or only one.";
     DownMediaTypes = 2213, Widened, "OpenAPI v2 has one schema for all media types of a body.";
-    DownMediaTypesShared = 2214, Approximated, "OpenAPI v2 lists the media types of all responses of an operation together.";
+    DownMediaTypesShared = 2214, Approximated, "OpenAPI v2 lists the media types of all responses of an operation together, and none of shared bodies and responses.";
     DownEncoding = 2215, Dropped, "OpenAPI v2 does not say how the parts of a body are encoded.";
     DownForm = 2216, Approximated, "The schema of a form stands as parameters in OpenAPI v2.";
     DownCallback = 2217, Dropped, "OpenAPI v2 has no callbacks.";

@@ -64,7 +64,7 @@ impl<'a> Collector<'a> {
 
     fn requirements(&mut self, security: v2::Security<'a>, at: u32) {
         for requirement in security.unwrap_or_default() {
-            for entry in requirement.iter() {
+            for entry in requirement {
                 let (site, section) = (Site::SecurityScheme, Section::SecuritySchemes);
                 let (text, link) = (entry.name, Link::Requirement);
                 self.found.push(Found { site, at, text, link, section, in_place: false });
@@ -93,12 +93,12 @@ impl<'a> Visitor<'a> for Collector<'a> {
     }
 }
 
+/// What is called with section, name and place of a part, and with what shows its references.
+pub(crate) type Seen<'f, 'a> = dyn FnMut(Section, &'a str, u32, &dyn Fn(&mut Collector<'a>)) + 'f;
+
 /// Calls `f` for every named part of a document in the order of [`Section::ALL`], with what shows its
 /// references.
-pub(crate) fn each_part<'a>(
-    document: &Document<'a>,
-    f: &mut dyn FnMut(Section, &'a str, u32, &dyn Fn(&mut Collector<'a>)),
-) {
+pub(crate) fn each_part<'a>(document: &Document<'a>, f: &mut Seen<'_, 'a>) {
     match document {
         Document::V2(document) => each_part_v2(document, f),
         Document::V3(document) => each_part_v3(document, f),
@@ -122,10 +122,7 @@ macro_rules! each {
     };
 }
 
-fn each_part_v2<'a>(
-    document: &v2::Document<'a>,
-    f: &mut dyn FnMut(Section, &'a str, u32, &dyn Fn(&mut Collector<'a>)),
-) {
+fn each_part_v2<'a>(document: &v2::Document<'a>, f: &mut Seen<'_, 'a>) {
     for definition in document.definitions {
         f(Section::Schemas, definition.name, definition.at, &|c| {
             Visitor::schema(c, Site::Definition, definition.name, &definition.schema);
@@ -145,10 +142,7 @@ fn each_part_v2<'a>(
     }
 }
 
-fn each_part_v3<'a>(
-    document: &v3::Document<'a>,
-    f: &mut dyn FnMut(Section, &'a str, u32, &dyn Fn(&mut Collector<'a>)),
-) {
+fn each_part_v3<'a>(document: &v3::Document<'a>, f: &mut Seen<'_, 'a>) {
     let components = document.components.copied().unwrap_or_default();
     for definition in components.schemas {
         f(Section::Schemas, definition.name, definition.at, &|c| {
@@ -207,7 +201,8 @@ impl<'a> v3::PathItem<'a> {
     }
 }
 
-/// The section prefix that bare names in mappings stand for.
+/// Whether a mapping says the name of a definition, and no reference: what could be either is a name.
 pub(crate) fn is_bare_name(text: &str, dialect: Dialect) -> bool {
-    dialect == Dialect::V3 && !text.contains(['#', '/']) && !text.ends_with(".json") && !text.ends_with(".yaml")
+    let is_file = || text.rsplit_once('.').is_some_and(|(_, end)| matches!(end, "json" | "yaml" | "yml"));
+    dialect == Dialect::V3 && !text.contains(['#', '/']) && !is_file()
 }

@@ -28,10 +28,10 @@ pub use target::{Section, Target, reference_to};
 use crate::document::{Dialect, Document, Site};
 use collect::{Collector, Found, each_part, is_bare_name};
 use kubeshape_schema::{Code, Note};
+use petgraph::Direction;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::{Dfs, EdgeFiltered, EdgeRef, Reversed, Walker};
-use petgraph::Direction;
 use std::collections::HashMap;
 
 /// A part of a document that has a name.
@@ -64,7 +64,7 @@ pub type PartIndex = NodeIndex<u32>;
 #[derive(Clone, Debug)]
 pub struct Graph<'a> {
     dialect: Dialect,
-    graph: DiGraph<Part<'a>, Edge, u32>,
+    inner: DiGraph<Part<'a>, Edge, u32>,
     index: HashMap<(Section, &'a str), PartIndex>,
     /// Number of the first part of every section, and of all parts.
     starts: [u32; Section::ALL.len() + 1],
@@ -113,7 +113,7 @@ impl<'a> Graph<'a> {
         for section in 0..Section::ALL.len() {
             starts[section + 1] += starts[section];
         }
-        let mut out = Graph { dialect, graph, index, starts, notes: Vec::new() };
+        let mut out = Graph { dialect, inner: graph, index, starts, notes: Vec::new() };
         let mut number = 0u32;
         let mut collector = Collector::default();
         each_part(document, &mut |_, _, _, collect| {
@@ -158,7 +158,7 @@ impl<'a> Graph<'a> {
                 }
             }
         };
-        self.graph.add_edge(from, to, Edge { site, at, link, in_place: in_place && link == Link::Reference });
+        self.inner.add_edge(from, to, Edge { site, at, link, in_place: in_place && link == Link::Reference });
     }
 
     fn note_operations(&mut self, operations: &[(&'a str, u32)]) {
@@ -172,15 +172,15 @@ impl<'a> Graph<'a> {
 
     /// References that lead in a circle before anything is said of a value.
     fn note_loops(&mut self) {
-        let in_place = EdgeFiltered::from_fn(&self.graph, |edge| edge.weight().in_place);
+        let in_place = EdgeFiltered::from_fn(&self.inner, |edge| edge.weight().in_place);
         for circle in kosaraju_scc(&in_place) {
             let [first, ..] = circle[..] else { continue };
             let alone = circle.len() == 1;
-            if alone && !self.graph.edges_connecting(first, first).any(|edge| edge.weight().in_place) {
+            if alone && !self.inner.edges_connecting(first, first).any(|edge| edge.weight().in_place) {
                 continue;
             }
             for part in circle {
-                let Part { name, at, .. } = self.graph[part];
+                let Part { name, at, .. } = self.inner[part];
                 self.notes.push(Note::new(Code::ReferenceLoop, at, name));
             }
         }
@@ -204,22 +204,22 @@ impl<'a> Graph<'a> {
 
     /// The graph itself. Parts are numbered by section, and in a section as they are printed.
     pub fn inner(&self) -> &DiGraph<Part<'a>, Edge, u32> {
-        &self.graph
+        &self.inner
     }
 
     /// Number of parts.
     pub fn len(&self) -> usize {
-        self.graph.node_count()
+        self.inner.node_count()
     }
 
     /// Whether no part has a name.
     pub fn is_empty(&self) -> bool {
-        self.graph.node_count() == 0
+        self.inner.node_count() == 0
     }
 
     /// A part.
     pub fn part(&self, part: PartIndex) -> Part<'a> {
-        self.graph[part]
+        self.inner[part]
     }
 
     /// The part of that name.
@@ -235,7 +235,7 @@ impl<'a> Graph<'a> {
 
     /// The number of a part within its section.
     pub(crate) fn within(&self, part: PartIndex) -> usize {
-        part.index() - self.starts[self.graph[part].section.number()] as usize
+        part.index() - self.starts[self.inner[part].section.number()] as usize
     }
 
     /// What a part refers to, in document order.
@@ -254,7 +254,7 @@ impl<'a> Graph<'a> {
             Direction::Incoming => edge.source(),
         };
         let mut out: Vec<_> =
-            self.graph.edges_directed(part, direction).map(|edge| (other(edge), *edge.weight())).collect();
+            self.inner.edges_directed(part, direction).map(|edge| (other(edge), *edge.weight())).collect();
         // petgraph gives the newest first.
         out.reverse();
         out
@@ -262,16 +262,16 @@ impl<'a> Graph<'a> {
 
     /// The parts that some parts reach, themselves included, in order.
     pub fn reached_from(&self, parts: impl IntoIterator<Item = PartIndex>) -> Vec<PartIndex> {
-        let mut walk = Dfs::empty(&self.graph);
+        let mut walk = Dfs::empty(&self.inner);
         walk.stack.extend(parts);
-        let mut out: Vec<PartIndex> = walk.iter(&self.graph).collect();
+        let mut out: Vec<PartIndex> = walk.iter(&self.inner).collect();
         out.sort_unstable();
         out
     }
 
     /// The parts that reach a part, itself included, in order: what a change of it touches.
     pub fn touched_by(&self, part: PartIndex) -> Vec<PartIndex> {
-        let reversed = Reversed(&self.graph);
+        let reversed = Reversed(&self.inner);
         let mut out: Vec<PartIndex> = Dfs::new(reversed, part).iter(reversed).collect();
         out.sort_unstable();
         out
@@ -280,8 +280,10 @@ impl<'a> Graph<'a> {
     /// The strongly connected components, each in order, those that others refer to before those.
     pub fn components(&self) -> Vec<Vec<PartIndex>> {
         // Not Tarjan's: petgraph's is recursive, and references may form a chain of any length.
-        let mut out = kosaraju_scc(&self.graph);
-        out.iter_mut().for_each(|component| component.sort_unstable());
+        let mut out = kosaraju_scc(&self.inner);
+        for component in &mut out {
+            component.sort_unstable();
+        }
         out
     }
 
@@ -295,7 +297,7 @@ impl<'a> Graph<'a> {
 
     pub(crate) fn is_recursive(&self, component: &[PartIndex]) -> bool {
         match component {
-            [only] => self.graph.neighbors(*only).any(|to| to == *only),
+            [only] => self.inner.neighbors(*only).any(|to| to == *only),
             _ => true,
         }
     }
@@ -304,5 +306,4 @@ impl<'a> Graph<'a> {
     pub fn order(&self) -> Vec<PartIndex> {
         self.components().into_iter().flatten().collect()
     }
-
 }

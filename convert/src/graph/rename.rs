@@ -13,6 +13,8 @@
 //! `core.v1.Event` beside `events.v1.Event`. All definitions of which one end is the same get longer ones, so
 //! that no name depends on the order of definitions. There is no way back from it.
 //!
+//! The discriminator of a v2 document has no mapping: its values are names of definitions, the new ones then.
+//!
 //! Names that have no other form stay. Definitions that would get one name keep those they have; a note says which.
 
 use super::rewrite::{Renames, Rewriter};
@@ -116,12 +118,7 @@ pub fn go_path(name: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{domain}.{top}/{}.{ty}", package.join("/")))
 }
 
-fn new_names<'a>(
-    definitions: &[Property<'a>],
-    to: Names,
-    arena: &'a Bump,
-    notes: &mut Vec<Note<'a>>,
-) -> Renames<'a> {
+fn new_names<'a>(definitions: &[Property<'a>], to: Names, arena: &'a Bump, notes: &mut Vec<Note<'a>>) -> Renames<'a> {
     let mut names: Vec<&'a str> = match to {
         Names::Friendly => definitions.iter().map(|definition| owned(friendly(definition.name), arena)).collect(),
         Names::GoPath => definitions.iter().map(|definition| owned(go_path(definition.name), arena)).collect(),

@@ -46,9 +46,8 @@ impl<'a> Renames<'a> {
         if properties.is_empty() || self.names.is_empty() {
             return properties;
         }
-        let properties = properties
-            .iter()
-            .map(|property| Property { name: self.of(Section::Schemas, property.name), ..*property });
+        let properties =
+            properties.iter().map(|property| Property { name: self.of(Section::Schemas, property.name), ..*property });
         let properties = arena.alloc_slice_fill_iter(properties);
         properties.sort_by(|a, b| order::utf16(a.name, b.name));
         properties
@@ -79,11 +78,11 @@ impl<'r, 'a> Rewriter<'r, 'a> {
             return known;
         }
         let new = match Target::of(text, self.dialect) {
-            Target::Named { section, name, rest } => {
-                self.renames.names.get(&(section, &*name)).map_or(text, |new| {
-                    &*self.arena.alloc_str(&reference_to(section, new, &rest, self.dialect))
-                })
-            }
+            Target::Named { section, name, rest } => self
+                .renames
+                .names
+                .get(&(section, &*name))
+                .map_or(text, |new| &*self.arena.alloc_str(&reference_to(section, new, &rest, self.dialect))),
             _ => text,
         };
         self.written.insert(text, new);

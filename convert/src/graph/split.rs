@@ -115,6 +115,14 @@ pub fn name_of(path: &str) -> &str {
 }
 
 /// Group and version of a document's name, if it has both.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::graph::split::group_version;
+/// assert_eq!(group_version("apis/apps/v1"), Some(("apps", "v1")));
+/// assert_eq!(group_version("api/v1"), Some(("", "v1")));
+/// assert_eq!(group_version("apis/apps"), None);
+/// ```
 pub fn group_version(name: &str) -> Option<(&str, &str)> {
     let mut segments = name.split('/');
     match (segments.next(), segments.next(), segments.next(), segments.next()) {
@@ -148,7 +156,7 @@ impl<'g, 'a> Cutter<'g, 'a> {
     fn new(document: &'g v3::Document<'a>, graph: &'g Graph<'a>, arena: &'a Bump) -> Self {
         let components = document.components.copied().unwrap_or_default();
         let everywhere: Vec<&str> =
-            document.security.unwrap_or_default().iter().flat_map(|map| map.iter()).map(|entry| entry.name).collect();
+            document.security.unwrap_or_default().iter().flat_map(Map::iter).map(|entry| entry.name).collect();
         let required = |scheme: &PartIndex| {
             graph.inner().edges_directed(*scheme, petgraph::Direction::Incoming).any(|edge| {
                 edge.weight().link == Link::Requirement && graph.part(edge.source()).section == Section::Paths
@@ -227,7 +235,9 @@ impl<'g, 'a> Cutter<'g, 'a> {
             let definition = schemas[*i];
             match self.kinds.get_mut(i) {
                 None => definition,
-                Some((kinds, seen)) => Property { schema: narrowed(&definition.schema, kinds, seen, group_version, arena), ..definition },
+                Some((kinds, seen)) => {
+                    Property { schema: narrowed(&definition.schema, kinds, seen, group_version, arena), ..definition }
+                }
             }
         }))
     }
@@ -238,7 +248,9 @@ impl<'g, 'a> Cutter<'g, 'a> {
             .graph
             .inner()
             .node_indices()
-            .filter(|part| self.reached[part.index()] == 0 && self.graph.part(*part).section != Section::SecuritySchemes)
+            .filter(|part| {
+                self.reached[part.index()] == 0 && self.graph.part(*part).section != Section::SecuritySchemes
+            })
             .collect();
         let partly = self.kinds.iter().filter(|(_, (_, seen))| seen.contains(&false));
         out.extend(partly.map(|(i, _)| PartIndex::new(*i)));
@@ -261,7 +273,9 @@ fn narrowed<'a>(
         seen.fill(true);
         return *schema;
     }
-    chosen.iter().for_each(|i| seen[*i] = true);
+    for i in &chosen {
+        seen[*i] = true;
+    }
     if chosen.len() == kinds.list.len() {
         return *schema;
     }

@@ -32,7 +32,7 @@ use kubeshape_yaml::Node;
 /// Fields stand in document order; a YAML document is sorted first, as upstream makes JSON of it.
 ///
 /// Upstream refuses documents that gnostic cannot read, for reasons anywhere in the document. This is not
-/// checked here: for upstream's verdict, let the gnostic reader of [`proto`](crate::proto) check the
+/// checked here: for upstream's verdict, ask [`proto::v2::check`](crate::proto::v2::check) about the
 /// document first. What it would refuse inside the definitions is taken here as if it were not there.
 ///
 /// # Errors

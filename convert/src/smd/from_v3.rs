@@ -4,7 +4,7 @@
 //! inline. Validation, descriptions and the branches of junctors have no place in types;
 //! [`losses`](super::losses) tells of them.
 //!
-//! # What [`Profile::Faithful`] does otherwise
+//! # What [`Profile::Faithful`](super::Profile::Faithful) does otherwise
 //! - A reference leads to the definition that it means, whatever its name holds: upstream takes what
 //!   stands behind the last slash, with its escapes. So names that differ only before a slash do not
 //!   collide. It may lead into a definition, too; that schema becomes a type named by the pointer.

@@ -32,7 +32,6 @@ fn translated(schema: &Value) -> Value {
             "type" if is_true("nullable") || is_true("x-nullable") => json!([value, "null"]),
             // Kubernetes' readers know what this format of a string stands for.
             "type" if members.get("format") == Some(&json!("int-or-string")) => json!(["string", "integer"]),
-            "exclusiveMinimum" | "exclusiveMaximum" => continue,
             "minimum" if is_true("exclusiveMinimum") => {
                 out.insert("exclusiveMinimum".into(), value.clone());
                 continue;
@@ -59,29 +58,29 @@ fn validator(schema: &Value, definitions: &Value) -> Result<jsonschema::Validato
     Ok(jsonschema::validator_for(&root)?)
 }
 
-/// The names of definitions; each refers only to later ones, as validators ask for an end.
 const NAMES: [&str; 4] = ["A", "B", "C.d-e_1", "Pet"];
 
-/// A schema of definition `at` without references to itself and earlier ones.
-fn without_circles(schema: &mut Value, at: usize) {
+/// A schema whose references are to other names than the first; without any in other definitions than the
+/// first: the validators of circles have no end, and those of many ways are large.
+fn without_circles(schema: &mut Value, is_first: bool) {
     match schema {
         Value::Object(members) => {
-            let name = members.get("$ref").and_then(Value::as_str).and_then(|text| text.rsplit('/').next());
-            if name.is_some_and(|name| NAMES[..=at].contains(&name)) {
-                match NAMES.get(at + 1) {
-                    Some(next) => drop(members.insert("$ref".into(), json!(format!("#/components/schemas/{next}")))),
-                    None => members.clear(),
+            if let Some(reference) = members.get_mut("$ref") {
+                if !is_first {
+                    members.clear();
+                } else if reference == "#/components/schemas/A" {
+                    *reference = json!("#/components/schemas/B");
                 }
             }
-            members.values_mut().for_each(|inner| without_circles(inner, at));
+            members.values_mut().for_each(|inner| without_circles(inner, is_first));
         }
-        Value::Array(items) => items.iter_mut().for_each(|inner| without_circles(inner, at)),
+        Value::Array(items) => items.iter_mut().for_each(|inner| without_circles(inner, is_first)),
         _ => {}
     }
 }
 
 /// A value that a schema probably accepts.
-fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u64) -> Value {
+fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u32) -> Value {
     if depth == 0 || dice.one_in(8) {
         return value(dice, 1);
     }
@@ -104,8 +103,9 @@ fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u64) ->
     }
     match schema.get("type").and_then(Value::as_str).unwrap_or_default() {
         "string" => json!(dice.pick(&["a", "ab", "abc", "", "Z"])),
-        "integer" => json!(dice.roll(5) as i64 - 2),
-        "number" => json!((dice.roll(9) as f64 - 4.0) / 2.0),
+        // Not every validator takes 1.0 for an integer among several types.
+        "number" if dice.one_in(2) => json!(f64::from(dice.roll(5)) - 1.5),
+        "number" | "integer" => json!(i64::from(dice.roll(5)) - 2),
         "boolean" => json!(dice.one_in(2)),
         "array" => {
             let empty = json!({});
@@ -128,7 +128,7 @@ fn instance(dice: &mut Dice, schema: &Value, definitions: &Value, depth: u64) ->
     }
 }
 
-fn dice_pick(branches: &[Value], depth: u64) -> &Value {
+fn dice_pick(branches: &[Value], depth: u32) -> &Value {
     &branches[depth as usize % branches.len()]
 }
 
@@ -156,8 +156,8 @@ fn all_places(seed: u64, profile: Profile) -> Result<usize, Error> {
     let mut dice = Dice(seed);
     let mut definitions = Map::new();
     for (at, name) in NAMES.iter().enumerate() {
-        let mut definition = schema(&mut dice, 3);
-        without_circles(&mut definition, at);
+        let mut definition = schema(&mut dice, 2);
+        without_circles(&mut definition, at == 0);
         definitions.insert((*name).to_owned(), definition);
     }
     let definitions = Value::from(definitions);
@@ -198,7 +198,7 @@ fn all_places(seed: u64, profile: Profile) -> Result<usize, Error> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_the_source_accepts_the_result_accepts(seed: u64, kube: bool) {

@@ -6,18 +6,18 @@ use serde_json::{Map, Value, json};
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    pub(crate) fn roll(&mut self, sides: u64) -> u64 {
+    pub(crate) fn roll(&mut self, sides: u32) -> u32 {
         // Knuth's multiplier and increment for 64 bits.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
+        (self.0 >> 33) as u32 % sides
     }
 
-    pub(crate) fn one_in(&mut self, sides: u64) -> bool {
+    pub(crate) fn one_in(&mut self, sides: u32) -> bool {
         self.roll(sides) == 0
     }
 
     pub(crate) fn pick<'t, T>(&mut self, all: &'t [T]) -> &'t T {
-        &all[self.roll(all.len() as u64) as usize]
+        &all[self.roll(all.len() as u32) as usize]
     }
 
     fn text(&mut self) -> String {
@@ -33,16 +33,16 @@ fn object(members: Vec<(&str, Value)>) -> Value {
 }
 
 /// Each of the members with a chance.
-fn some(dice: &mut Dice, sides: u64, members: Vec<(&'static str, Value)>) -> Map<String, Value> {
+fn some(dice: &mut Dice, sides: u32, members: Vec<(&'static str, Value)>) -> Map<String, Value> {
     members.into_iter().filter(|_| dice.one_in(sides)).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// A value of any kind.
-pub(crate) fn value(dice: &mut Dice, depth: u64) -> Value {
+pub(crate) fn value(dice: &mut Dice, depth: u32) -> Value {
     match dice.roll(if depth == 0 { 7 } else { 9 }) {
         0 => Value::Null,
         1 => json!(dice.one_in(2)),
-        2 => json!(dice.roll(7) as i64 - 2),
+        2 => json!(i64::from(dice.roll(7)) - 2),
         3 => json!(1.5),
         4 | 5 => json!(dice.text()),
         6 => json!(""),
@@ -55,7 +55,7 @@ pub(crate) fn value(dice: &mut Dice, depth: u64) -> Value {
 }
 
 /// A schema, references to shared ones among its parts.
-pub(crate) fn schema(dice: &mut Dice, depth: u64) -> Value {
+pub(crate) fn schema(dice: &mut Dice, depth: u32) -> Value {
     if dice.one_in(5) {
         let reference = json!({"$ref": format!("#/components/schemas/{}", dice.pick(&NAMES[..4]))});
         return match dice.roll(4) {
@@ -110,7 +110,7 @@ pub(crate) fn schema(dice: &mut Dice, depth: u64) -> Value {
         "integer" | "number" => {
             let more = vec![
                 ("maximum", json!(small)),
-                ("minimum", json!(small as i64 - 3)),
+                ("minimum", json!(i64::from(small) - 3)),
                 ("exclusiveMaximum", json!(true)),
                 ("exclusiveMinimum", json!(true)),
                 ("multipleOf", json!(0.5)),
@@ -351,10 +351,13 @@ fn security_scheme(dice: &mut Dice) -> Value {
     }
 }
 
-fn shared(dice: &mut Dice, names: &[&str], f: fn(&mut Dice) -> Value) -> Value {
+fn shared(dice: &mut Dice, names: &[&str], f: Make) -> Value {
     let chosen: Vec<&str> = names.iter().copied().filter(|_| !dice.one_in(3)).collect();
     chosen.into_iter().map(|name| (name.to_owned(), f(dice))).collect::<Map<_, _>>().into()
 }
+
+/// Makes one of the objects that a document shares.
+type Make = fn(&mut Dice) -> Value;
 
 /// A document.
 pub(crate) fn document(dice: &mut Dice) -> Value {
@@ -391,7 +394,7 @@ pub(crate) fn document(dice: &mut Dice) -> Value {
         "schemas".into(),
         NAMES[..4].iter().map(|name| ((*name).to_owned(), schema(dice, 3))).collect::<Map<_, _>>().into(),
     );
-    let sections: [(&str, fn(&mut Dice) -> Value); 6] = [
+    let sections: [(&str, Make); 6] = [
         ("parameters", parameter),
         ("requestBodies", body),
         ("responses", response),
@@ -413,4 +416,23 @@ pub(crate) fn document(dice: &mut Dice) -> Value {
         out.insert("components".into(), components.into());
     }
     out.into()
+}
+
+/// A document of one part.
+pub(crate) fn small(dice: &mut Dice) -> Value {
+    let get = |operation: Value| json!({"paths": {"/a": {"get": operation}}});
+    let mut out = match dice.roll(9) {
+        0 => get(json!({"parameters": [parameter(dice)]})),
+        1 => get(json!({"requestBody": body(dice)})),
+        2 => get(json!({"responses": {"200": response(dice)}})),
+        3 => get(operation(dice)),
+        4 => json!({"paths": {"/a": path_item(dice)}}),
+        5 => json!({"components": {"securitySchemes": {"A": security_scheme(dice)}}}),
+        6 => get(json!({"responses": {"200": {"description": "", "headers": {"H": header(dice)}}}})),
+        7 => json!({"components": {"requestBodies": {"A": body(dice)}, "responses": {"B": response(dice)}}}),
+        _ => json!({"components": {"schemas": {"A": schema(dice, 1)}}}),
+    };
+    out["openapi"] = json!("3.0.0");
+    out["info"] = json!({});
+    out
 }

@@ -12,7 +12,7 @@ fn check(source: &str, options: &[Options], expected: &str, notes: &[&str]) -> R
     for options in options {
         let (out, found) = down(&format!("{{openapi: 3.0.0, {source}}}"), *options)?;
         let body = out.replacen(r#""swagger":"2.0","#, "", 1).replacen(r#","paths":null"#, "", 1);
-        let body = body.replacen(r#""paths":null,"#, "", 1);
+        let body = body.replacen(r#""paths":null,"#, "", 1).replacen(r#""paths":null"#, "", 1);
         assert_eq!((body.as_str(), found), (expected, notes.iter().map(|n| (*n).to_owned()).collect()), "{options:?}");
     }
     Ok(())
@@ -22,7 +22,7 @@ const BOTH: &[Options] = &[FAITHFUL, KUBE];
 
 /// The same for the one schema of a document.
 fn schema(source: &str, options: &[Options], expected: &str, notes: &[&str]) -> Result<(), Error> {
-    let notes: Vec<String> = notes.iter().map(|note| note.replace("(", "(/components/schemas/A")).collect();
+    let notes: Vec<String> = notes.iter().map(|note| note.replace('(', "(/components/schemas/A")).collect();
     let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
     check(
         &format!("components: {{schemas: {{A: {source}}}}}"),
@@ -34,12 +34,14 @@ fn schema(source: &str, options: &[Options], expected: &str, notes: &[&str]) -> 
 
 /// The same for the operation `get` of a path `/a`; places begin below it.
 fn operation(source: &str, more: &str, expected: &str, notes: &[&str]) -> Result<(), Error> {
+    // What is shared stands behind the paths, in `expected`.
+    let closing = if more.is_empty() { "}}" } else { "}" };
     let notes: Vec<String> = notes.iter().map(|note| note.replace("(.", "(/paths/~1a/get")).collect();
     let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
     check(
         &format!("paths: {{/a: {{get: {source}}}}}{more}"),
         &[FAITHFUL],
-        &format!(r#"{{"paths":{{"/a":{{"get":{expected}}}}}"#),
+        &format!(r#"{{"paths":{{"/a":{{"get":{expected}}}{closing}"#),
         &notes,
     )
 }
@@ -317,6 +319,7 @@ fn shared_bodies_are_shared_parameters_and_shared_forms_are_not() -> Result<(), 
         ),
         &[
             "KS2225 ABody (/components/requestBodies/A)",
+            "KS2214 content (/components/requestBodies/A)",
             "KS2223 F (/components/requestBodies/F)",
             "KS2224 #/components/requestBodies/F (/paths/~1a/put/requestBody)",
         ],
@@ -328,7 +331,7 @@ fn responses_have_a_schema_examples_and_headers() -> Result<(), Error> {
     operation(
         "{responses: {'200': {description: d, content: {a/b: {schema: {type: string, format: binary}, examples: {e: {summary: s, value: 1}, f: {value: 2}}}}, headers: {H: {$ref: '#/components/headers/H'}}, links: {l: {}}}}}",
         ", components: {headers: {H: {required: true, deprecated: true, example: 1, schema: {type: integer}}}}",
-        r#"{"produces":["a/b"],"responses":{"200":{"description":"d","schema":{"type":"file"},"headers":{"H":{"type":"integer","x-deprecated":true,"x-example":1}},"examples":{"a/b":1}}}}"#,
+        r#"{"produces":["a/b"],"responses":{"200":{"description":"d","schema":{"type":"file"},"headers":{"H":{"type":"integer","x-deprecated":true,"x-example":1}},"examples":{"a/b":1}}}}}"#,
         &[
             "KS2223 H (/components/headers/H)",
             "KS2218 l (./responses/200)",
@@ -348,7 +351,11 @@ fn the_media_types_of_all_responses_stand_together() -> Result<(), Error> {
         "{responses: {'200': {description: d, content: {c/d: {}}}, default: {$ref: '#/components/responses/R'}}}",
         ", components: {responses: {R: {description: r, content: {a/b: {}}}}}",
         r##"{"produces":["c/d","a/b"],"responses":{"default":{"$ref":"#/responses/R"},"200":{"description":"d","schema":{}}}}}},"responses":{"R":{"description":"r","schema":{}}"##,
-        &["KS2214 content (./responses/200)", "KS2214 content (./responses/default)"],
+        &[
+            "KS2214 content (/components/responses/R)",
+            "KS2214 content (./responses/200)",
+            "KS2214 content (./responses/default)",
+        ],
     )
 }
 
@@ -390,7 +397,7 @@ fn what_v2_does_not_have_around_operations_is_dropped() -> Result<(), Error> {
 #[test]
 fn security_schemes_are_those_that_v2_knows() -> Result<(), Error> {
     check(
-        "components: {securitySchemes: {a: {type: http, scheme: Basic}, b: {type: http, scheme: bearer}, c: {type: apiKey, in: cookie, name: n}, d: {type: openIdConnect}, e: {type: oauth2, flows: {implicit: {authorizationUrl: u, refreshUrl: r, scopes: {s: t}}, password: {}}}, f: {type: mutualTLS}, g: {$ref: '#/components/securitySchemes/a'}}}, security: [{a: []}, {a: [], f: []}]",
+        "components: {securitySchemes: {a: {type: http, scheme: Basic}, b: {type: http, scheme: bearer}, c: {type: apiKey, in: cookie, name: c}, d: {type: openIdConnect}, e: {type: oauth2, flows: {implicit: {authorizationUrl: u, refreshUrl: r, scopes: {s: t}}, password: {}}}, f: {type: mutualTLS}, g: {$ref: '#/components/securitySchemes/a'}}}, security: [{a: []}, {a: [], f: []}]",
         BOTH,
         concat!(
             r#"{"securityDefinitions":{"a":{"type":"basic"},"b":{"type":"apiKey","name":"Authorization","in":"header"},"#,
@@ -400,7 +407,7 @@ fn security_schemes_are_those_that_v2_knows() -> Result<(), Error> {
         ),
         &[
             "KS2221 bearer (/components/securitySchemes/b)",
-            "KS2221 n (/components/securitySchemes/c)",
+            "KS2221 c (/components/securitySchemes/c)",
             "KS2221 openIdConnectUrl (/components/securitySchemes/d)",
             "KS2222 password (/components/securitySchemes/e)",
             "KS2222 refreshUrl (/components/securitySchemes/e)",

@@ -78,9 +78,16 @@ fn references_of_every_kind_are_edges_with_their_site() {
     );
     assert_eq!(
         edges(Section::Schemas, "A"),
-        [(Site::Definition, Link::Mapping, "X"), (Site::Definition, Link::Mapping, "Y"), (Site::OneOf, Link::Reference, "X")]
+        [
+            (Site::Definition, Link::Mapping, "X"),
+            (Site::Definition, Link::Mapping, "Y"),
+            (Site::OneOf, Link::Reference, "X")
+        ]
     );
-    assert_eq!(edges(Section::Responses, "R"), [(Site::Header, Link::Reference, "H"), (Site::Link, Link::Reference, "L")]);
+    assert_eq!(
+        edges(Section::Responses, "R"),
+        [(Site::Header, Link::Reference, "H"), (Site::Link, Link::Reference, "L")]
+    );
     let path = graph.find(Section::Paths, "/a").expect("the path exists");
     assert_eq!(graph.reached_from([path]).len(), graph.len());
 }

@@ -56,7 +56,9 @@ pub(crate) fn shown(notes: &[Note<'_>]) -> Vec<String> {
 
 /// A v3 document of paths and definitions, given as members.
 pub(crate) fn document(paths: &str, schemas: &str) -> String {
-    format!(r#"{{"openapi":"3.0.0","info":{{"title":"T","version":"1"}},"paths":{{{paths}}},"components":{{"schemas":{{{schemas}}}}}}}"#)
+    format!(
+        r#"{{"openapi":"3.0.0","info":{{"title":"T","version":"1"}},"paths":{{{paths}}},"components":{{"schemas":{{{schemas}}}}}}}"#
+    )
 }
 
 /// A path whose answer is a schema.

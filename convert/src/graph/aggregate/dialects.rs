@@ -5,8 +5,8 @@ use super::names::{Numbers, Placed};
 use super::{print_to, printed};
 use crate::document::{Boxed, Dialect, Document, Entry, Map, Mapper as _, Member, Printer, Site};
 use crate::graph::Section;
-use crate::graph::split::kinds_of;
 use crate::graph::rewrite::{Item, Rewriter, callbacks, with_operations};
+use crate::graph::split::kinds_of;
 use crate::{v2, v3};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Code, Note, Profile, Property, Schema, order};
@@ -48,12 +48,8 @@ pub(crate) trait Parts<'a, D: Assembled<'a>>: Default {
     fn contents(document: &D, numbers: &mut Numbers) -> Vec<u32>;
 
     /// Takes the parts of a document that are not shared, and says which.
-    fn take(
-        &mut self,
-        document: &D,
-        placed: &[Placed<'a>],
-        rewriter: &mut Rewriter<'_, 'a>,
-    ) -> Vec<(Section, &'a str)>;
+    fn take(&mut self, document: &D, placed: &[Placed<'a>], rewriter: &mut Rewriter<'_, 'a>)
+    -> Vec<(Section, &'a str)>;
 
     /// The number of the text of a part that was taken.
     fn content(&self, section: Section, name: &'a str, numbers: &mut Numbers) -> u32;
@@ -61,7 +57,7 @@ pub(crate) trait Parts<'a, D: Assembled<'a>>: Default {
     /// The document of all parts, with the root of the first.
     fn finish<'s>(
         self,
-        first: D,
+        first: &D,
         items: Option<Map<'a, D::Item>>,
         documents: impl Iterator<Item = &'s D>,
         arena: &'a Bump,
@@ -243,7 +239,7 @@ macro_rules! parts {
 
             fn finish<'s>(
                 self,
-                first: $document,
+                first: &$document,
                 items: Option<Map<'a, <$document as Assembled<'a>>::Item>>,
                 documents: impl Iterator<Item = &'s $document>,
                 arena: &'a Bump,
@@ -290,7 +286,7 @@ parts!(PartsV3, v3::Document<'a>, |document: &v3::Document<'a>| of_v3(document).
 impl<'a> PartsV2<'a> {
     fn finished<'s>(
         self,
-        first: v2::Document<'a>,
+        first: &v2::Document<'a>,
         items: Option<Map<'a, v2::PathItem<'a>>>,
         documents: impl Iterator<Item = &'s v2::Document<'a>>,
         arena: &'a Bump,
@@ -308,7 +304,7 @@ impl<'a> PartsV2<'a> {
             responses: self.responses.finish(arena),
             security_definitions: self.schemes.finish(arena),
             tags,
-            ..first
+            ..*first
         }
     }
 }
@@ -316,7 +312,7 @@ impl<'a> PartsV2<'a> {
 impl<'a> PartsV3<'a> {
     fn finished<'s>(
         self,
-        first: v3::Document<'a>,
+        first: &v3::Document<'a>,
         items: Option<Map<'a, v3::PathItem<'a>>>,
         documents: impl Iterator<Item = &'s v3::Document<'a>>,
         arena: &'a Bump,
@@ -329,7 +325,7 @@ impl<'a> PartsV3<'a> {
             present |= document.components.is_some();
             lists.push(document.tags);
         }
-        let base = of_v3(&first);
+        let base = of_v3(first);
         let components = v3::Components {
             schemas: self.schemas.finish(arena),
             parameters: self.parameters.finish(arena),
@@ -347,7 +343,7 @@ impl<'a> PartsV3<'a> {
             paths: items.map(|items| &*arena.alloc(v3::Paths { items, ..base })),
             components: present.then(|| &*arena.alloc(components)),
             tags: tags(lists.into_iter(), arena),
-            ..first
+            ..*first
         }
     }
 }
@@ -448,7 +444,13 @@ impl<'a> Assembled<'a> for v2::Document<'a> {
         let at = self.at;
         differences!(notes, self, first, at, [id = "id", swagger = "swagger", host = "host", base_path = "basePath",]);
         differences!(notes, self, first, self.info.map_or(at, |info| info.at), [info = "info",]);
-        differences!(notes, self, first, self.external_docs.map_or(at, |docs| docs.at), [external_docs = "externalDocs",]);
+        differences!(
+            notes,
+            self,
+            first,
+            self.external_docs.map_or(at, |docs| docs.at),
+            [external_docs = "externalDocs",]
+        );
         extensions(self.extensions, first.extensions, at, notes);
         if let Some(paths) = self.paths {
             extensions(paths.extensions, first.paths.map_or(&[], |paths| paths.extensions), paths.at, notes);
@@ -500,7 +502,13 @@ impl<'a> Assembled<'a> for v3::Document<'a> {
         let at = self.at;
         differences!(notes, self, first, at, [openapi = "openapi",]);
         differences!(notes, self, first, self.info.map_or(at, |info| info.at), [info = "info",]);
-        differences!(notes, self, first, self.external_docs.map_or(at, |docs| docs.at), [external_docs = "externalDocs",]);
+        differences!(
+            notes,
+            self,
+            first,
+            self.external_docs.map_or(at, |docs| docs.at),
+            [external_docs = "externalDocs",]
+        );
         extensions(self.extensions, first.extensions, at, notes);
         if let Some(paths) = self.paths {
             extensions(paths.extensions, first.paths.map_or(&[], |paths| paths.extensions), paths.at, notes);

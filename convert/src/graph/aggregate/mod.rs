@@ -79,11 +79,7 @@ pub struct Aggregate<'a, D> {
 ///     r##""A_v2":{"type":"string"},"B":{"items":{"$ref":"#/components/schemas/A_v2"}}}}}"##));
 /// assert_eq!(whole.notes[1][0].detail, "schema A is called A_v2");
 /// ```
-pub fn aggregate<'a, D: Whole<'a>>(
-    sources: &[Source<'a, D>],
-    profile: Profile,
-    arena: &'a Bump,
-) -> Aggregate<'a, D> {
+pub fn aggregate<'a, D: Whole<'a>>(sources: &[Source<'a, D>], profile: Profile, arena: &'a Bump) -> Aggregate<'a, D> {
     let Some(first) = sources.first() else { return Aggregate { document: None, notes: Vec::new() } };
     if let [only] = sources {
         let notes = Graph::of(&only.document.wrapped()).into_notes();
@@ -140,7 +136,7 @@ pub fn aggregate<'a, D: Whole<'a>>(
     let written = sources.iter().any(|source| source.document.items().is_some());
     let items = written.then(|| Map::new(arena.alloc_slice_copy(&paths.entries)));
     let documents = sources.iter().map(|source| &source.document);
-    Aggregate { document: Some(parts.finish(first.document, items, documents, arena)), notes }
+    Aggregate { document: Some(parts.finish(&first.document, items, documents, arena)), notes }
 }
 
 /// The paths of the aggregate.

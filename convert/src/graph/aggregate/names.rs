@@ -86,12 +86,11 @@ impl<'a> Names<'a> {
                 list.extend([MEMBER, contents[part.index()]]);
                 for edge in graph.inner().edges(*part) {
                     let to = edge.target();
-                    match circle.binary_search(&to) {
-                        Ok(position) => list.extend([CIRCLE, position as u32]),
-                        Err(_) => {
-                            let key = (graph.part(to).section, placed[to.index()].name);
-                            list.push(self.taken.get(&key).map_or(MEMBER, |(_, number)| *number));
-                        }
+                    if let Ok(position) = circle.binary_search(&to) {
+                        list.extend([CIRCLE, position as u32]);
+                    } else {
+                        let key = (graph.part(to).section, placed[to.index()].name);
+                        list.push(self.taken.get(&key).map_or(MEMBER, |(_, number)| *number));
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use super::feedback::feedback;
 use super::merge::{merged, settled};
 use super::{Options, Recursion, is_followed};
-use crate::document::map_schema;
+use crate::document::{Site, map_schema};
 use crate::graph::target::unescaped;
 use crate::graph::{Graph, Link, PartIndex, Section, Target};
 use crate::v3;
@@ -11,7 +11,8 @@ use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Proper
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
 
 /// A schema without references, and how large it is.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +20,7 @@ pub(super) struct Body<'a> {
     pub(super) schema: Schema<'a>,
     /// The schemas in it, itself included.
     schemas: u64,
-    /// How many of them stand inside of each other.
+    /// How deep it is, in objects and arrays.
     depth: u32,
 }
 
@@ -154,15 +155,13 @@ impl<'g, 'a> Inliner<'g, 'a> {
             stack.push((start, self.successors(start).into_iter()));
             while let Some((definition, successors)) = stack.last_mut() {
                 let from = Some(self.circles[*definition]);
-                match successors.find(|to| !entered[*to] && !self.stays(from, *to)) {
-                    Some(next) => {
-                        entered[next] = true;
-                        stack.push((next, self.successors(next).into_iter()));
-                    }
-                    None => {
-                        out.push(*definition);
-                        stack.pop();
-                    }
+                let next = successors.find(|to| !entered[*to] && !self.stays(from, *to));
+                if let Some(next) = next {
+                    entered[next] = true;
+                    stack.push((next, self.successors(next).into_iter()));
+                } else {
+                    out.push(*definition);
+                    stack.pop();
                 }
             }
         }
@@ -200,25 +199,27 @@ impl<'g, 'a> Inliner<'g, 'a> {
     fn inlined(&mut self, schema: &Schema<'a>, circle: Option<usize>) -> Body<'a> {
         let (mut schemas, mut depth) = (1u64, 0u32);
         let arena = self.arena;
-        let out = map_schema(schema, arena, &mut |_, inner| {
+        let out = map_schema(schema, arena, &mut |site, inner| {
             let body = self.inlined(inner, circle);
             schemas = schemas.saturating_add(body.schemas);
-            depth = depth.max(body.depth);
+            depth = depth.max(body.depth.saturating_add(steps(schema, site)));
             body.schema
         });
+        let depth = depth.max(1);
         let out = settled(out);
         if !out.reference.is_empty() {
             return match self.instead(schema, circle) {
-                Instead::Itself => Body { schema: out, schemas, depth: depth + 1 },
-                Instead::Anything(ty) => Body { schema: anything(&out, ty), schemas, depth: depth + 1 },
+                Instead::Itself => Body { schema: out, schemas, depth },
+                Instead::Anything(ty) => Body { schema: anything(&out, ty), schemas, depth },
                 Instead::Body(base) => {
                     let own = settled(Schema { reference: "", ..out });
                     let (schema, in_one) = merged(&base.schema, &own, arena);
-                    let base_depth = if in_one { base.depth } else { base.depth.saturating_add(1) };
+                    // In one, the two are one schema.
+                    let (fewer, deeper) = if in_one { (1, 0) } else { (0, 2) };
                     Body {
                         schema,
-                        schemas: schemas.saturating_add(base.schemas),
-                        depth: base_depth.max(depth.saturating_add(1)),
+                        schemas: (schemas - fewer).saturating_add(base.schemas),
+                        depth: base.depth.saturating_add(deeper).max(depth),
                     }
                 }
             };
@@ -231,10 +232,10 @@ impl<'g, 'a> Inliner<'g, 'a> {
             let extra = Extra { all_of: &[], ..*out.extra() };
             let own = settled(Schema { extra: Some(arena.alloc(extra)), ..out });
             if let (schema, true) = merged(branch, &own, arena) {
-                return Body { schema, schemas, depth: depth.saturating_add(1) };
+                return Body { schema, schemas, depth };
             }
         }
-        Body { schema: out, schemas, depth: depth.saturating_add(1) }
+        Body { schema: out, schemas, depth }
     }
 
     fn instead(&mut self, schema: &Schema<'a>, circle: Option<usize>) -> Instead<'a> {
@@ -270,7 +271,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
 
     /// The components of a document from what is reached in it, with `wanted` definitions.
     pub(super) fn components(&mut self, reached: &[PartIndex], wanted: &[PartIndex]) -> v3::Components<'a> {
-        let mut stays: BTreeMap<usize, ()> = wanted.iter().map(|part| (part.index(), ())).collect();
+        let mut stays: BTreeSet<usize> = wanted.iter().map(|part| part.index()).collect();
         let reached_at_all = self.graph.reached_from(reached.iter().chain(wanted).copied());
         let mut pointed_at: Vec<PartIndex> = Vec::new();
         for part in &reached_at_all {
@@ -278,7 +279,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
                 let to = edge.target();
                 match edge.weight().link {
                     Link::Mapping => {
-                        stays.insert(to.index(), ());
+                        stays.insert(to.index());
                     }
                     Link::Inner if self.graph.part(to).section != Section::Schemas => pointed_at.push(to),
                     _ => {}
@@ -289,7 +290,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
                 let Property { name, at, .. } = self.components.schemas[index];
                 let code = match self.options.recursion {
                     Recursion::Keep => {
-                        stays.insert(index, ());
+                        stays.insert(index);
                         Code::RecursionKept
                     }
                     Recursion::Cut => Code::RecursionCut,
@@ -297,13 +298,13 @@ impl<'g, 'a> Inliner<'g, 'a> {
                 self.notes.push(Note::new(code, at, name));
             }
         }
-        stays.extend(self.pointed_into.iter().map(|index| (*index, ())));
-        for index in stays.keys() {
+        stays.extend(&self.pointed_into);
+        for index in &stays {
             if let Some(body) = self.bodies[*index] {
                 self.count(&body);
             }
         }
-        let schemas = self.arena.alloc_slice_fill_iter(stays.keys().map(|index| {
+        let schemas = self.arena.alloc_slice_fill_iter(stays.iter().map(|index| {
             let definition = self.components.schemas[*index];
             Property { schema: self.bodies[*index].map_or(definition.schema, |body| body.schema), ..definition }
         }));
@@ -322,14 +323,13 @@ impl<'g, 'a> Inliner<'g, 'a> {
 
     /// Says which definition is too large and why.
     fn note_growth(&mut self, reached: &[PartIndex]) {
-        let bodies: Vec<(usize, Body<'a>)> = reached
-            .iter()
-            .filter_map(|part| Some((part.index(), (*self.bodies.get(part.index())?)?)))
-            .collect();
+        let bodies: Vec<(usize, Body<'a>)> =
+            reached.iter().filter_map(|part| Some((part.index(), (*self.bodies.get(part.index())?)?))).collect();
         let Options { schemas: budget, depth: limit, .. } = self.options;
         let too_large = |body: &Body<'_>| body.schemas > budget || body.depth > limit;
         // The smallest that is too large holds the cause; if none is, it is their sum, and the largest counts most.
-        let smallest = bodies.iter().filter(|(_, body)| too_large(body)).min_by_key(|(i, body)| (body.schemas, body.depth, *i));
+        let smallest =
+            bodies.iter().filter(|(_, body)| too_large(body)).min_by_key(|(i, body)| (body.schemas, body.depth, *i));
         let largest = || bodies.iter().max_by_key(|(i, body)| (body.schemas, std::cmp::Reverse(*i)));
         let whole = format!("the document has {}", size(self.total, self.deepest));
         let limits = format!("more than {budget} or {limit}");
@@ -364,14 +364,16 @@ impl<'g, 'a> Inliner<'g, 'a> {
                 let body = self.bodies[**to];
                 body.map_or((0, 0), |body| (body.schemas.saturating_mul(**times), body.depth))
             };
-            let Some((to, times)) = times.iter().max_by_key(|entry| (adds(entry), std::cmp::Reverse(*entry.0))) else { break };
+            let Some((to, times)) = times.iter().max_by_key(|entry| (adds(entry), std::cmp::Reverse(*entry.0))) else {
+                break;
+            };
             if shown == SHOWN {
                 out.push_str(" → …");
                 break;
             }
             out.push_str(" → ");
             if *times > 1 {
-                out.push_str(&format!("{times} × "));
+                let _ = write!(out, "{times} × ");
             }
             out.push_str(self.components.schemas[*to].name);
             index = *to;
@@ -382,6 +384,16 @@ impl<'g, 'a> Inliner<'g, 'a> {
     /// Whether the document fits, and what was found.
     pub(super) fn into_notes(self) -> (bool, Vec<Note<'a>>) {
         (self.total <= self.options.schemas && self.deepest <= self.options.depth, self.notes)
+    }
+}
+
+/// How much deeper an inner schema stands.
+fn steps(schema: &Schema<'_>, site: Site) -> u32 {
+    match site {
+        Site::Items if matches!(schema.items, Some(Items::One(_))) => 1,
+        Site::Not => 1,
+        Site::Additional if schema.extra().pattern_properties.is_empty() => 1,
+        _ => 2,
     }
 }
 

@@ -12,8 +12,8 @@ const MAX_STEPS: usize = 1_000_000;
 pub(super) fn feedback(successors: &[Vec<usize>]) -> BTreeSet<usize> {
     let mut rest = Rest::new(successors);
     let mut chosen = BTreeSet::new();
-    for vertex in 0..successors.len() {
-        if successors[vertex].contains(&vertex) {
+    for (vertex, to) in successors.iter().enumerate() {
+        if to.contains(&vertex) {
             chosen.insert(vertex);
             rest.remove(vertex);
         }
@@ -57,7 +57,9 @@ impl<'s> Rest<'s> {
     fn new(successors: &'s [Vec<usize>]) -> Self {
         let mut predecessors = vec![Vec::new(); successors.len()];
         for (vertex, to) in successors.iter().enumerate() {
-            to.iter().for_each(|to| predecessors[*to].push(vertex));
+            for to in to {
+                predecessors[*to].push(vertex);
+            }
         }
         let ins = predecessors.iter().map(Vec::len).collect();
         let outs = successors.iter().map(Vec::len).collect();

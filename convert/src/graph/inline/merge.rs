@@ -48,7 +48,8 @@ fn in_one<'a>(base: &Schema<'a>, own: &Schema<'a>, arena: &'a Bump) -> Option<Sc
         _ => return None,
     };
     (out.properties, out.additional) = members(base, own, arena)?;
-    out.reference = "";
+    // The base may hold a reference that stays.
+    out.reference = base.reference;
     out.extra = match (base.extra, own.extra) {
         (extra, None) | (None, extra) => extra,
         (Some(base), Some(own)) => Some(arena.alloc(extras(base, own, arena)?)),
@@ -56,12 +57,14 @@ fn in_one<'a>(base: &Schema<'a>, own: &Schema<'a>, arena: &'a Bump) -> Option<Sc
     // Bounds and what makes them exclusive belong together.
     let (b, o) = (base.extra(), own.extra());
     let bounds = Flags::EXCLUSIVE_MAXIMUM.with(Flags::EXCLUSIVE_MINIMUM);
-    let bounded = |flags: Flags, extra: &Extra<'_>| flags.any(bounds) || extra.maximum.is_some() || extra.minimum.is_some();
+    let bounded =
+        |flags: Flags, extra: &Extra<'_>| flags.any(bounds) || extra.maximum.is_some() || extra.minimum.is_some();
     if bounded(base.flags, b) && bounded(own.flags, o) {
         return None;
     }
     // Items beyond a list of schemas are another member's matter.
-    let positional = |schema: &Schema<'_>| matches!(schema.items, Some(Items::Many(_))) || schema.extra().additional_items.is_some();
+    let positional =
+        |schema: &Schema<'_>| matches!(schema.items, Some(Items::Many(_))) || schema.extra().additional_items.is_some();
     if (positional(base) && own.items.is_some()) || (positional(own) && base.items.is_some()) {
         return None;
     }

@@ -44,13 +44,14 @@ pub struct Options {
     pub recursion: Recursion,
     /// How many schemas the document may have, inner ones included.
     pub schemas: u64,
-    /// How many schemas may stand inside of each other; more than 240 are not read again.
+    /// How deep a schema may be, in objects and arrays; readers have a limit too, kubeshape's is 512 for
+    /// the whole document.
     pub depth: u32,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { recursion: Recursion::Keep, schemas: 10_000_000, depth: 240 }
+        Options { recursion: Recursion::Keep, schemas: 10_000_000, depth: 500 }
     }
 }
 
@@ -137,11 +138,37 @@ pub fn document<'a>(
     let paths = document.paths.map(|paths| &*arena.alloc(inliner.paths(paths)));
     let components = inliner.components(&reached, &unreached);
     let components = document.components.map(|_| &*arena.alloc(components));
-    finished(v3::Document { paths, components, ..*document }, inliner, graph.clone())
+    let found = inliner.into_notes();
+    finished(v3::Document { paths, components, ..*document }, found, graph.into_notes())
 }
 
 /// A document of the definitions of one kind, with all references inlined: no paths, and of the components what
 /// is wanted and what cannot be inlined. None if there is no such kind, or if it would be larger than allowed.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::graph::inline::{kind, Kind, Options};
+/// use kubeshape_convert::v3;
+/// use kubeshape_schema::{Bump, Profile};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r##"{"openapi": "3.0.0", "info": {}, "components": {"schemas": {
+///     "org.x.v1.A": {"items": {"$ref": "#/components/schemas/org.x.v1.B"},
+///         "x-kubernetes-group-version-kind": [{"group": "x.org", "kind": "A", "version": "v1"}]},
+///     "org.x.v1.B": {"type": "string"}}}}"##;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let root = tape.document(source).root().unwrap();
+/// let whole = v3::read(root, &arena, Profile::Kube).value.unwrap();
+/// let a = kind(&whole, Kind::parse("x.org/v1/A"), &Options::default(), &arena).value.unwrap();
+/// let mut out = Vec::new();
+/// a.print(&mut out, Profile::Kube);
+/// assert_eq!(String::from_utf8(out).unwrap(), concat!(
+///     r#"{"openapi":"3.0.0","info":{},"components":{"schemas":{"org.x.v1.A":{"items":{"type":"string"},"#,
+///     r#""x-kubernetes-group-version-kind":[{"group":"x.org","kind":"A","version":"v1"}]}}}}"#));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
 pub fn kind<'a>(
     document: &v3::Document<'a>,
     wanted: Kind<'_>,
@@ -160,14 +187,11 @@ pub fn kind<'a>(
     let mut inliner = Inliner::new(document, &graph, *options, arena);
     let components = inliner.components(&reached, &chosen);
     let paths = document.paths.map(|paths| &*arena.alloc(v3::Paths { items: Map::new(&[]), ..*paths }));
-    let components = v3::Components {
-        schemas: components.schemas,
-        at: components.at,
-        ..v3::Components::default()
-    };
+    let components = v3::Components { schemas: components.schemas, at: components.at, ..v3::Components::default() };
     let whole = v3::Document { paths, components: Some(arena.alloc(components)), tags: &[], ..*document };
     let places: Vec<u32> = places(&graph, &reached);
-    let mut out = finished(whole, inliner, graph.clone());
+    let found = inliner.into_notes();
+    let mut out = finished(whole, found, graph.into_notes());
     // What is odd about parts that are not there is of no interest.
     out.notes.retain(|note| places.binary_search(&note.at).is_ok() || note.code == Code::InlineBudget);
     out
@@ -185,11 +209,10 @@ fn places(graph: &Graph<'_>, parts: &[PartIndex]) -> Vec<u32> {
 
 fn finished<'a>(
     document: v3::Document<'a>,
-    inliner: Inliner<'_, 'a>,
-    graph: Graph<'a>,
+    (fits, mut notes): (bool, Vec<Note<'a>>),
+    of_references: Vec<Note<'a>>,
 ) -> Converted<'a, Option<v3::Document<'a>>> {
-    let (fits, mut notes) = inliner.into_notes();
-    notes.extend(graph.into_notes());
+    notes.extend(of_references);
     notes.sort_by_key(|note| (note.at, note.code));
     Converted { value: fits.then_some(document), notes }
 }

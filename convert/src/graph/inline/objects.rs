@@ -14,7 +14,7 @@ macro_rules! resolved {
     ($self:ident, $value:expr, $section:ident, $map:ident) => {{
         let mut value = *$value;
         for _ in 0..MAX_STEPS {
-            match $self.target(&value.reference, Section::$section).and_then(|name| $self.components.$map.get(&name)) {
+            match Self::target(&value.reference, Section::$section).and_then(|name| $self.components.$map.get(&name)) {
                 Some(Some(found)) => value = **found,
                 _ => break,
             }
@@ -25,7 +25,7 @@ macro_rules! resolved {
 }
 
 impl<'a> Inliner<'_, 'a> {
-    fn target(&self, reference: &Reference<'a>, expected: Section) -> Option<String> {
+    fn target(reference: &Reference<'a>, expected: Section) -> Option<String> {
         match Target::of(reference.text, crate::document::Dialect::V3) {
             Target::Named { section, name, rest } if section == expected && rest.is_empty() => Some(name.into_owned()),
             _ => None,
@@ -200,9 +200,8 @@ impl<'a> Inliner<'_, 'a> {
     }
 
     fn callback(&mut self, callback: &v3::Callback<'a>) -> v3::Callback<'a> {
-        let recursive =
-            |name: String| self.is_recursive(&name) && self.components.callbacks.get(&name).is_some();
-        if self.target(&callback.reference, Section::Callbacks).is_some_and(recursive) {
+        let recursive = |name: String| self.is_recursive(&name) && self.components.callbacks.get(&name).is_some();
+        if Self::target(&callback.reference, Section::Callbacks).is_some_and(recursive) {
             return *callback;
         }
         let callback = resolved!(self, callback, Callbacks, callbacks);

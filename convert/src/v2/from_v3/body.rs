@@ -36,6 +36,7 @@ impl<'a> Converter<'a> {
                 self.lose(Code::DownRenamed, entry.at, name);
             }
             let value = self.body_parameter(body);
+            self.lose_members(Code::DownMediaTypesShared, body.at, &[("content", !body.content.is_empty())]);
             parameters.push(Entry { name, at: entry.at, value });
             self.bodies.insert(entry.name, Shared::Parameter(name));
         }
@@ -133,16 +134,16 @@ impl<'a> Converter<'a> {
 
     /// What all of the schemas accept is accepted by this one.
     fn common(&self, schemas: &[Option<&'a Schema<'a>>]) -> Schema<'a> {
-        let ty = |schema: &Option<&'a Schema<'a>>| {
-            let schema = self.resolve_schema((*schema)?)?;
+        let ty = |schema: Option<&'a Schema<'a>>| {
+            let schema = self.resolve_schema(schema?)?;
             // Readers disagree on whether a nullable value without such a type may be null.
             let plain =
                 !matches!(schema.ty, Type::Absent | Type::Other | Type::Several) && !schema.flags.any(Flags::NULLABLE);
             plain.then_some(schema.ty)
         };
-        let first = schemas.first().and_then(ty);
+        let first = schemas.first().copied().and_then(ty);
         match first {
-            Some(first) if first != Type::Array && schemas.iter().all(|schema| ty(schema) == Some(first)) => {
+            Some(first) if first != Type::Array && schemas.iter().all(|schema| ty(*schema) == Some(first)) => {
                 Schema { ty: first, ..Schema::default() }
             }
             _ => Schema::default(),
@@ -179,15 +180,15 @@ impl<'a> Converter<'a> {
                 ..Default::default()
             };
             let found = self.resolve_schema(&property.schema);
-            if found.is_some_and(|found| is_binary(&found)) {
-                // Nothing else is said of a file.
-                let found = found.unwrap_or_default();
+            if let Some(found) = found.filter(is_binary) {
+                let at = property.schema.at;
                 parameter.simple.ty = "file";
+                parameter.simple.default = found.default.copied();
                 parameter.description = found.description;
-                parameter.extensions = found.extra().extensions;
-                let reference = property.schema.reference;
-                if !reference.is_empty() {
-                    self.lose(Code::DownInlined, property.schema.at, reference);
+                parameter.extensions = self.schema_extensions(&found, at);
+                self.lose_file(&found, at);
+                if !property.schema.reference.is_empty() {
+                    self.lose(Code::DownInlined, at, property.schema.reference);
                 }
             } else {
                 let value = self.simplify(&property.schema, property.schema.at);
@@ -200,6 +201,18 @@ impl<'a> Converter<'a> {
             }
             out.push(parameter);
         }
+    }
+
+    /// Notes what is not said of a file.
+    pub(super) fn lose_file(&mut self, schema: &Schema<'a>, at: u32) {
+        let e = schema.extra();
+        let members = [
+            ("maxLength", e.max_length.is_some()),
+            ("minLength", e.min_length.is_some()),
+            ("pattern", !e.pattern.is_empty()),
+        ];
+        self.lose_members(Code::DownSimple, at, &members);
+        self.lose_rest(schema, at);
     }
 
     /// Notes what the parameters of a form do not say.

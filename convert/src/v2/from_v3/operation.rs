@@ -5,7 +5,7 @@ use super::body::is_binary;
 use super::reference::follow;
 use crate::document::{Boxed, Entry, Map, Texts};
 use crate::{v2, v3};
-use kubeshape_schema::{Code, Json, Schema, Type};
+use kubeshape_schema::{Code, Flags, Json, Schema, Type};
 
 impl<'a> Converter<'a> {
     pub(super) fn paths(&mut self, paths: &v3::Paths<'a>) -> v2::Paths<'a> {
@@ -146,7 +146,9 @@ impl<'a> Converter<'a> {
         let responses = self.components.responses;
         let mut out = Vec::with_capacity(responses.entries.len());
         for entry in responses {
-            let value = self.response(entry.value.unwrap_or(&v3::Response::default()));
+            let response = entry.value.copied().unwrap_or_default();
+            let value = self.response(&response);
+            self.lose_members(Code::DownMediaTypesShared, response.at, &[("content", !response.content.is_empty())]);
             out.push(Entry { name: entry.name, at: entry.at, value });
         }
         if responses.present { Map::new(self.slice(&out)) } else { Map::default() }
@@ -178,7 +180,8 @@ impl<'a> Converter<'a> {
 
     /// The schema of a response that is a file.
     fn file(&self, schema: &Schema<'a>) -> Schema<'a> {
-        let mut file = Schema { ty: Type::Other, format: "", ..*schema };
+        let flags = schema.flags.without(Flags::FORMAT).with(Flags::OTHER_TYPE);
+        let mut file = Schema { ty: Type::Other, format: "", flags, subtree: schema.subtree.with(flags), ..*schema };
         let mut extra = *schema.extra();
         extra.other_type = "file";
         file.extra = Some(self.arena.alloc(extra));

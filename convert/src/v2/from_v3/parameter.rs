@@ -116,13 +116,12 @@ impl<'a> Converter<'a> {
                 let code = if found.is_some() { Code::DownInlined } else { Code::DownReference };
                 self.lose(code, header.at, text);
             }
-            let value = match found {
-                Some(header) => self.header(header),
-                None => {
-                    // A header has a type.
-                    self.lose(Code::DownText, at, entry.name);
-                    v2::Header { simple: text(""), at: entry.at, ..Default::default() }
-                }
+            let value = if let Some(header) = found {
+                self.header(header)
+            } else {
+                // A header has a type.
+                self.lose(Code::DownText, at, entry.name);
+                v2::Header { simple: text(""), at: entry.at, ..Default::default() }
             };
             out.push(Entry { name: entry.name, at: entry.at, value });
         }
@@ -261,22 +260,19 @@ impl<'a> Converter<'a> {
     }
 
     fn items(&mut self, items: Option<Items<'a>>, at: u32, depth: usize) -> &'a v2::Items<'a> {
-        let out = match items {
-            Some(Items::One(item)) => {
-                let value = self.simplify_within(item, at, depth + 1);
-                self.lose_members(Code::DownSimple, at, &[("description of items", !value.description.is_empty())]);
-                v2::Items { simple: value.simple, extensions: value.extensions, at: item.at, ..Default::default() }
-            }
-            _ => {
-                self.lose(Code::DownText, at, "items");
-                v2::Items { simple: text(""), ..Default::default() }
-            }
+        let out = if let Some(Items::One(item)) = items {
+            let value = self.simplify_within(item, at, depth + 1);
+            self.lose_members(Code::DownSimple, at, &[("description of items", !value.description.is_empty())]);
+            v2::Items { simple: value.simple, extensions: value.extensions, at: item.at, ..Default::default() }
+        } else {
+            self.lose(Code::DownText, at, "items");
+            v2::Items { simple: text(""), ..Default::default() }
         };
         self.arena.alloc(out)
     }
 
     /// The schema's extensions, and those that stand for members that simple types do not have.
-    fn schema_extensions(&mut self, schema: &Schema<'a>, at: u32) -> Extensions<'a> {
+    pub(super) fn schema_extensions(&mut self, schema: &Schema<'a>, at: u32) -> Extensions<'a> {
         let all = schema.extra().extensions;
         let mut kept: Vec<(&'a str, Json<'a>)> = Vec::new();
         for (name, value) in all {
@@ -299,7 +295,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Notes the keywords that simple types do not have.
-    fn lose_rest(&mut self, schema: &Schema<'a>, at: u32) {
+    pub(super) fn lose_rest(&mut self, schema: &Schema<'a>, at: u32) {
         let e = schema.extra();
         if schema.extra.is_none() && schema.properties.is_empty() && schema.required.is_empty() {
             return self.lose_members(
@@ -344,11 +340,10 @@ impl<'a> Converter<'a> {
             _ if !is_array => None,
             (true, "" | "form") if explode != Some(false) => Some("multi"),
             (true, "spaceDelimited" | "pipeDelimited") if explode == Some(true) => Some("multi"),
-            (true, "" | "form") => Some(""),
             (true, "spaceDelimited") => Some("ssv"),
             (true, "pipeDelimited") => Some("pipes"),
             // Without names around the values it makes no difference whether they are exploded.
-            (false, "" | "simple") => Some(""),
+            (true, "" | "form") | (false, "" | "simple") => Some(""),
             _ => None,
         };
         if format.is_none() {

@@ -1,9 +1,9 @@
 //! Schemas.
 
 use super::Converter;
-use crate::document::{Extensions, map_schema};
+use crate::document::Extensions;
 use kubeshape_schema::read::is_extension;
-use kubeshape_schema::{Additional, Code, Extra, Flags, Json, Schema, Type, order};
+use kubeshape_schema::{Additional, Code, Dependency, Extra, Flags, Items, Json, Property, Schema, Type, order};
 
 /// The definition that Kubernetes publishes as a string in OpenAPI v2.
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
@@ -25,13 +25,36 @@ impl<'a> Converter<'a> {
         self.schema(schema)
     }
 
-    /// A schema in its place in the arena.
+    /// A schema in its place in the arena; itself, if v2 says the same.
     pub(super) fn schema_in_arena(&mut self, schema: &'a Schema<'a>) -> &'a Schema<'a> {
-        self.arena.alloc(self.schema(schema))
+        match self.changed(schema) {
+            Some(changed) => self.arena.alloc(changed),
+            None => schema,
+        }
     }
 
     /// A schema in OpenAPI v2. It accepts what the source accepts.
     pub(super) fn schema(&mut self, schema: &Schema<'a>) -> Schema<'a> {
+        self.changed(schema).unwrap_or(*schema)
+    }
+
+    /// The schema in OpenAPI v2, if it is another one. Lists in which nothing changes stay shared.
+    fn changed(&mut self, schema: &Schema<'a>) -> Option<Schema<'a>> {
+        const TOUCHED: Flags = Flags::NULLABLE.with(Flags::JUNCTOR).with(Flags::REF);
+        let extensions = schema.extra().extensions;
+        let requires = self.is_kube() && !schema.required.is_empty() && schema.subtree.any(Flags::NULLABLE);
+        if schema.flags.any(TOUCHED) || requires || extensions.iter().any(|(name, _)| is_v3(name)) {
+            let mut out = self.own(schema);
+            self.inner(&mut out);
+            return Some(out);
+        }
+        let mut out = *schema;
+        self.inner(&mut out).then_some(out)
+    }
+
+    /// The schema with other members of its own, those below it as they are.
+    #[inline(never)]
+    fn own(&mut self, schema: &Schema<'a>) -> Schema<'a> {
         let mut out = *schema;
         if out.flags.any(Flags::JUNCTOR) {
             self.junctors(&mut out);
@@ -42,16 +65,103 @@ impl<'a> Converter<'a> {
         if self.is_kube() {
             self.required_of_kube(&mut out);
         }
-        if let Some(extra) = out.extra
-            && !extra.extensions.is_empty()
-        {
-            self.members(&mut out, extra.extensions);
-        }
+        self.members(&mut out);
         if !out.reference.is_empty() {
             out.reference = self.reference(out.reference, out.at);
         }
+        out
+    }
+
+    /// Changes the schemas below one; whether any is another one.
+    fn inner(&mut self, out: &mut Schema<'a>) -> bool {
+        let mut changed = match out.items {
+            Some(Items::One(item)) => self.one(item).map(Items::One),
+            Some(Items::Many(list)) => self.list(list).map(Items::Many),
+            None => None,
+        }
+        .is_some_and(|items| out.items.replace(items).is_some());
+        if let Some(properties) = self.properties(out.properties) {
+            out.properties = properties;
+            changed = true;
+        }
+        if let Some(additional) = self.additional(out.additional) {
+            out.additional = Some(additional);
+            changed = true;
+        }
+        if let Some(extra) = out.extra
+            && let Some(extra) = self.rare(extra)
+        {
+            out.extra = Some(extra);
+            changed = true;
+        }
+        changed
+    }
+
+    #[inline(never)]
+    fn rare(&mut self, extra: &'a Extra<'a>) -> Option<&'a Extra<'a>> {
+        let all_of = self.list(extra.all_of);
+        let pattern_properties = self.properties(extra.pattern_properties);
+        let definitions = self.properties(extra.definitions);
+        let additional_items = self.additional(extra.additional_items);
+        let mut dependencies: Option<&'a mut [(&'a str, Dependency<'a>)]> = None;
+        for (at, (_, dependency)) in extra.dependencies.iter().enumerate() {
+            if let Dependency::Schema(inner) = dependency
+                && let Some(inner) = self.one(inner)
+            {
+                let arena = self.arena;
+                let list = dependencies.get_or_insert_with(|| arena.alloc_slice_copy(extra.dependencies));
+                list[at].1 = Dependency::Schema(inner);
+            }
+        }
+        let changed = all_of.is_some()
+            || pattern_properties.is_some()
+            || definitions.is_some()
+            || additional_items.is_some()
+            || dependencies.is_some();
+        changed.then(|| {
+            &*self.arena.alloc(Extra {
+                all_of: all_of.unwrap_or(extra.all_of),
+                pattern_properties: pattern_properties.unwrap_or(extra.pattern_properties),
+                definitions: definitions.unwrap_or(extra.definitions),
+                additional_items: additional_items.or(extra.additional_items),
+                dependencies: dependencies.map_or(extra.dependencies, |list| list),
+                ..*extra
+            })
+        })
+    }
+
+    fn one(&mut self, schema: &Schema<'a>) -> Option<&'a Schema<'a>> {
+        let changed = self.changed(schema)?;
+        Some(self.arena.alloc(changed))
+    }
+
+    fn list(&mut self, list: &'a [Schema<'a>]) -> Option<&'a [Schema<'a>]> {
         let arena = self.arena;
-        if has_inner(&out) { map_schema(&out, arena, &mut |_, inner| self.schema(inner)) } else { out }
+        let mut out: Option<&'a mut [Schema<'a>]> = None;
+        for (at, schema) in list.iter().enumerate() {
+            if let Some(changed) = self.changed(schema) {
+                out.get_or_insert_with(|| arena.alloc_slice_copy(list))[at] = changed;
+            }
+        }
+        out.map(|list| &*list)
+    }
+
+    fn properties(&mut self, list: &'a [Property<'a>]) -> Option<&'a [Property<'a>]> {
+        let arena = self.arena;
+        let mut out: Option<&'a mut [Property<'a>]> = None;
+        for (at, property) in list.iter().enumerate() {
+            if let Some(changed) = self.changed(&property.schema) {
+                out.get_or_insert_with(|| arena.alloc_slice_copy(list))[at].schema = changed;
+            }
+        }
+        out.map(|list| &*list)
+    }
+
+    fn additional(&mut self, additional: Option<Additional<'a>>) -> Option<Additional<'a>> {
+        match additional {
+            Some(Additional::Schema(inner)) => self.one(inner).map(Additional::Schema),
+            _ => None,
+        }
     }
 
     fn set_extra(&self, schema: &mut Schema<'a>, change: impl FnOnce(&mut Extra<'a>)) {
@@ -156,8 +266,8 @@ impl<'a> Converter<'a> {
     }
 
     /// Members that only OpenAPI v3 has, which stand among the extensions.
-    fn members(&mut self, out: &mut Schema<'a>, members: Extensions<'a>) {
-        let is_v3 = |name: &str| name == "discriminator" || AS_EXTENSIONS.iter().any(|(member, _)| *member == name);
+    fn members(&mut self, out: &mut Schema<'a>) {
+        let members = out.extra().extensions;
         if !members.iter().any(|(name, _)| is_v3(name)) {
             return;
         }
@@ -246,17 +356,7 @@ fn are_types(branches: &[Schema<'_>], types: &[Type]) -> bool {
         })
 }
 
-/// Whether there is any schema below this one.
-fn has_inner(schema: &Schema<'_>) -> bool {
-    let plain = |extra: &Extra<'_>| {
-        extra.all_of.is_empty()
-            && extra.pattern_properties.is_empty()
-            && extra.dependencies.is_empty()
-            && extra.additional_items.is_none()
-            && extra.definitions.is_empty()
-    };
-    !(schema.items.is_none()
-        && schema.properties.is_empty()
-        && schema.additional.is_none()
-        && schema.extra.is_none_or(plain))
+/// Whether a member that stands among the extensions is one of OpenAPI v3 only.
+fn is_v3(name: &str) -> bool {
+    name == "discriminator" || AS_EXTENSIONS.iter().any(|(member, _)| *member == name)
 }

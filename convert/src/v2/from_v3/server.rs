@@ -78,22 +78,18 @@ fn substituted(server: &v3::Server<'_>) -> String {
     let mut rest = server.url;
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
-        match after.split_once('}') {
-            Some((name, tail)) => {
-                match server.variables.get(name) {
-                    Some(variable) => out.push_str(variable.map_or("", |variable| variable.default)),
-                    None => {
-                        out.push('{');
-                        out.push_str(name);
-                        out.push('}');
-                    }
-                }
-                rest = tail;
-            }
-            None => {
+        if let Some((name, tail)) = after.split_once('}') {
+            if let Some(variable) = server.variables.get(name) {
+                out.push_str(variable.map_or("", |variable| variable.default));
+            } else {
                 out.push('{');
-                rest = after;
+                out.push_str(name);
+                out.push('}');
             }
+            rest = tail;
+        } else {
+            out.push('{');
+            rest = after;
         }
     }
     out.push_str(rest);

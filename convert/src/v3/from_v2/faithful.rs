@@ -2,7 +2,7 @@
 
 use super::kubernetes::Server;
 use super::names::{self, Names};
-use super::{Notes, concat};
+use super::{LastContent, Notes, concat};
 use crate::document::{Boxed, Entry, Map, Texts};
 use crate::v3::Security;
 use crate::{v2, v3};
@@ -19,6 +19,7 @@ pub(super) fn document<'a>(document: &v2::Document<'a>, arena: &'a Bump, notes: 
         restoring: None,
         restored: false,
         shared: Vec::new(),
+        last: None,
     };
     converter.document()
 }
@@ -47,6 +48,7 @@ pub(super) struct Converter<'a, 'n> {
     pub(super) restored: bool,
     /// One per entry of the document's parameters.
     pub(super) shared: Vec<Shared<'a>>,
+    pub(super) last: Option<LastContent<'a>>,
 }
 
 impl<'a> Converter<'a, '_> {

@@ -1,8 +1,8 @@
 //! The upconversion that Kubernetes does for servers without v3 documents of their own, faults included
 //! (spec: publishing, §2.1 and §3.2; upstream: `openapiconv.ConvertV2ToV3` and `builder3/util.WrapRefs`).
 
-use super::{Notes, concat, has_siblings, wrap};
-use crate::document::{Boxed, Entry, Map, Member as _, Site, Texts, Visitor, map_schema};
+use super::{LastContent, Notes, concat, has_siblings, wrap};
+use crate::document::{Boxed, Entry, Map, Site, Texts, map_schema};
 use crate::{v2, v3};
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type, order};
 
@@ -15,19 +15,19 @@ pub(super) fn document<'a>(
     arena: &'a Bump,
     notes: &mut Notes<'a>,
 ) -> Option<v3::Document<'a>> {
-    let mut converter = Converter { arena, notes, failed: false };
+    let mut converter = Converter { arena, notes, failed: false, untyped: None, last: None };
     let out = converter.document(document);
-    if converter.failed {
-        return None;
-    }
-    dangling(&out, notes);
-    Some(out)
+    (!converter.failed).then_some(out)
 }
 
 struct Converter<'a, 'n> {
     arena: &'a Bump,
     notes: &'n mut Notes<'a>,
     failed: bool,
+    /// The schema of parameters that have no type, made once.
+    untyped: Option<&'a Schema<'a>>,
+    /// The last content that only a reference led to.
+    last: Option<LastContent<'a>>,
 }
 
 impl<'a> Converter<'a, '_> {
@@ -179,23 +179,33 @@ impl<'a> Converter<'a, '_> {
         if media_types.is_empty() {
             return Map::default();
         }
+        if let Some(content) = LastContent::find(self.last, schema, media_types) {
+            return content;
+        }
+        let source = schema;
         let schema = Some(&*self.arena.alloc(self.schema(schema)));
         let media_type = &*self.arena.alloc(v3::MediaType { schema, ..v3::MediaType::default() });
         let arena = self.arena;
         let entries =
             arena.alloc_slice_fill_iter(media_types.iter().map(|name| Entry { name, at: 0, value: Some(media_type) }));
         let kept = order::sort_last_wins(entries, |entry| entry.name);
-        Map::new(&entries[..kept])
+        let content = Map::new(&entries[..kept]);
+        self.last = LastContent::new(source, media_types, content).or(self.last);
+        content
     }
 
     fn parameter(&mut self, p: &v2::Parameter<'a>) -> v3::Parameter<'a> {
         let schema = if let Some(schema) = p.schema {
-            self.schema(schema)
+            let schema = self.schema(schema);
+            &*self.arena.alloc(schema)
         } else {
             let lost = v2::Simple { ty: "", format: "", unique_items: false, extensions: &[], at: 0, ..p.simple };
             self.lose(lost != v2::Simple::default(), p.at, "restrictions, items, default and example");
             self.simple(&p.simple)
         };
+        if !p.reference.text.is_empty() && p.reference.text.contains("#/parameters/") {
+            self.notes.add(Code::V3KubeDangling, p.at, p.reference.text);
+        }
         if matches!(p.location, "body" | "formData") {
             self.notes.add(Code::V3KubeInvalid, p.at, p.location);
         }
@@ -208,7 +218,7 @@ impl<'a> Converter<'a, '_> {
             description: p.description,
             required: p.required,
             allow_empty_value: p.allow_empty_value,
-            schema: Some(self.arena.alloc(schema)),
+            schema: Some(schema),
             extensions: p.extensions,
             at: p.at,
             ..v3::Parameter::default()
@@ -216,24 +226,32 @@ impl<'a> Converter<'a, '_> {
     }
 
     /// The little of a parameter's type that is kept; a type is always written.
-    fn simple(&self, simple: &v2::Simple<'a>) -> Schema<'a> {
-        let mut schema = Schema { format: simple.format, ..Schema::default() };
-        schema.ty = Type::from_name(simple.ty);
+    fn simple(&mut self, simple: &v2::Simple<'a>) -> &'a Schema<'a> {
+        let arena = self.arena;
+        let mut schema = Schema { ty: Type::from_name(simple.ty), format: simple.format, ..Schema::default() };
+        schema.flags.set(Flags::UNIQUE_ITEMS, simple.unique_items);
+        schema.flags.set(Flags::FORMAT, !simple.format.is_empty());
         match schema.ty {
             Type::Absent => {
-                schema.ty = Type::Several;
-                schema.extra = Some(self.arena.alloc(Extra { types: &[""], ..Extra::default() }));
+                let untyped = || {
+                    let extra = Some(&*arena.alloc(Extra { types: &[""], ..Extra::default() }));
+                    &*arena.alloc(Schema { ty: Type::Several, extra, ..Schema::default() })
+                };
+                let untyped = *self.untyped.get_or_insert_with(untyped);
+                if schema.flags == Flags::NONE {
+                    // So are all parameters that are references.
+                    return untyped;
+                }
+                (schema.ty, schema.extra) = (untyped.ty, untyped.extra);
             }
             Type::Other => {
                 schema.flags.set(Flags::OTHER_TYPE, true);
-                schema.extra = Some(self.arena.alloc(Extra { other_type: simple.ty, ..Extra::default() }));
+                schema.extra = Some(arena.alloc(Extra { other_type: simple.ty, ..Extra::default() }));
             }
             _ => {}
         }
-        schema.flags.set(Flags::UNIQUE_ITEMS, simple.unique_items);
-        schema.flags.set(Flags::FORMAT, !simple.format.is_empty());
         schema.subtree = schema.flags;
-        schema
+        arena.alloc(schema)
     }
 
     fn responses(&mut self, responses: &v2::Responses<'a>, produces: Texts<'a>) -> &'a v3::Responses<'a> {
@@ -293,7 +311,7 @@ impl<'a> Converter<'a, '_> {
 
     /// The text with the first `from` in it replaced.
     fn replace(&self, text: &'a str, from: &str, to: &str) -> &'a str {
-        match text.split_once(from) {
+        match cut(text, from) {
             Some((before, after)) => concat(self.arena, &[before, to, after]),
             None => text,
         }
@@ -318,14 +336,24 @@ impl<'a> Converter<'a, '_> {
         if out.reference.is_empty() {
             return out;
         }
-        if let Some((_, name)) = out.reference.split_once(DEFINITIONS).filter(|_| known) {
-            out.reference = concat(arena, &[SCHEMAS, name]);
+        match cut(out.reference, DEFINITIONS) {
+            Some((_, name)) if known => out.reference = concat(arena, &[SCHEMAS, name]),
+            Some(("", _)) => self.notes.add(Code::V3KubeDangling, out.at, out.reference),
+            _ => {}
         }
         if has_siblings(&out) {
             self.lose(!out.extra().all_of.is_empty(), out.at, "allOf");
             wrap(&mut out, &[], arena);
         }
         out
+    }
+}
+
+/// What stands before and behind a text in another. Mostly it begins with it.
+fn cut<'t>(text: &'t str, part: &str) -> Option<(&'t str, &'t str)> {
+    match text.strip_prefix(part) {
+        Some(rest) => Some(("", rest)),
+        None => text.split_once(part),
     }
 }
 
@@ -336,35 +364,4 @@ fn is_additional(schema: &Schema<'_>, inner: &Schema<'_>) -> bool {
     [schema.additional, schema.extra().additional_items]
         .into_iter()
         .any(|additional| matches!(additional, Some(Additional::Schema(it)) if std::ptr::eq(it, inner)))
-}
-
-/// Notes the references that lead nowhere.
-fn dangling<'a>(document: &v3::Document<'a>, notes: &mut Notes<'a>) {
-    struct Dangling<'a, 'n> {
-        notes: &'n mut Notes<'a>,
-    }
-    impl<'a> Dangling<'a, '_> {
-        fn below(&mut self, schema: &Schema<'a>) {
-            if !schema.subtree.any(Flags::REF) {
-                return;
-            }
-            if schema.reference.starts_with(DEFINITIONS) {
-                self.notes.add(Code::V3KubeDangling, schema.at, schema.reference);
-            }
-            crate::document::visit_schema(schema, &mut |_, inner| self.below(inner));
-        }
-    }
-    impl<'a> Visitor<'a> for Dangling<'a, '_> {
-        fn schema(&mut self, _: Site, _: &'a str, schema: &Schema<'a>) {
-            self.below(schema);
-        }
-        fn reference(&mut self, site: Site, at: u32, reference: &'a str) {
-            if site == Site::Parameter && reference.starts_with("#/components/parameters/") {
-                self.notes.add(Code::V3KubeDangling, at, reference);
-            }
-        }
-    }
-    let mut visitor = Dangling { notes };
-    document.paths.visit(Site::PathItem, &mut visitor);
-    document.components.visit(Site::Definition, &mut visitor);
 }

@@ -10,10 +10,10 @@ mod kubernetes;
 mod names;
 mod operation;
 mod parameter;
-mod restore;
 mod schema;
 
 use super::Document;
+use crate::document::{Boxed, Map, Texts};
 use crate::v2;
 use kubeshape_schema::{Bump, Code, Converted, Extra, Flags, Note, Profile, Schema, Type};
 use std::borrow::Cow;
@@ -23,6 +23,9 @@ use std::borrow::Cow;
 /// The value is none only with [`Profile::Kube`], where an operation without responses stops Kubernetes'
 /// converter; the notes say where. Losses are notes too. Sources of the rules: spec: publishing, §2.1 and
 /// §3.2 (upstream: `openapiconv.ConvertV2ToV3`), and the specifications of OpenAPI 2.0 and 3.0.
+///
+/// A document that says what it lost on its way from v3 ([`has_losses`](crate::v2::from_v3::has_losses)) is
+/// for [`restore`](crate::v2::from_v3::restore), which gives the original; here such entries are extensions.
 ///
 /// # Example
 /// ```
@@ -58,12 +61,42 @@ pub fn convert<'a>(
     let mut notes = Notes { list: Vec::new() };
     let value = match profile {
         Profile::Kube => kube::document(document, arena, &mut notes),
-        Profile::Faithful => Some(restore::restore(faithful::document(document, arena, &mut notes), arena)),
+        Profile::Faithful => Some(faithful::document(document, arena, &mut notes)),
     };
     Converted { value, notes: notes.list }
 }
 
 type Text<'a> = bumpalo::collections::String<'a>;
+
+/// The content that was made last of a reference to a definition and a list of media types. The responses of
+/// an operation mostly agree in both.
+#[derive(Clone, Copy)]
+struct LastContent<'a> {
+    reference: &'a str,
+    media_types: Texts<'a>,
+    content: Map<'a, Boxed<'a, super::MediaType<'a>>>,
+}
+
+impl<'a> LastContent<'a> {
+    fn new(
+        schema: &Schema<'a>,
+        media_types: Texts<'a>,
+        content: Map<'a, Boxed<'a, super::MediaType<'a>>>,
+    ) -> Option<Self> {
+        let reference = schema.reference;
+        let is_plain = reference.starts_with("#/definitions/") && !has_siblings(schema);
+        is_plain.then_some(LastContent { reference, media_types, content })
+    }
+
+    fn find(
+        last: Option<Self>,
+        schema: &Schema<'a>,
+        media_types: Texts<'a>,
+    ) -> Option<Map<'a, Boxed<'a, super::MediaType<'a>>>> {
+        let last = last.filter(|last| last.reference == schema.reference && last.media_types == media_types)?;
+        (!has_siblings(schema)).then_some(last.content)
+    }
+}
 
 /// What was lost and found so far.
 struct Notes<'a> {

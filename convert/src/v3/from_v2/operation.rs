@@ -1,8 +1,8 @@
 //! Paths, operations, bodies and responses.
 
 use super::faithful::Converter;
-use super::names;
 use super::parameter::{Keywords, Style};
+use super::{LastContent, names};
 use crate::document::{Boxed, Entry, Map, Reference, Texts};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Flags, Property, Schema, Type, order};
@@ -274,10 +274,8 @@ impl<'a> Converter<'a, '_> {
             self.notes.add(Code::V3Description, r.at, description);
         }
         let mut content = match r.schema {
-            Some(schema) => {
-                let schema = Some(self.boxed(schema));
-                self.content(produces, v3::MediaType { schema, ..v3::MediaType::default() })
-            }
+            Some(schema) => LastContent::find(self.last, schema, produces)
+                .unwrap_or_else(|| self.response_content(schema, produces)),
             None => Map::default(),
         };
         if !r.examples.is_empty() {
@@ -295,6 +293,17 @@ impl<'a> Converter<'a, '_> {
         }
         let headers = self.section(&r.headers, |c, entry| (entry.name, c.header(&entry.value)));
         v3::Response { description, headers, content, extensions: r.extensions, at: r.at, ..v3::Response::default() }
+    }
+
+    fn response_content(
+        &mut self,
+        source: &'a Schema<'a>,
+        produces: Texts<'a>,
+    ) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
+        let schema = Some(self.boxed(source));
+        let content = self.content(produces, v3::MediaType { schema, ..v3::MediaType::default() });
+        self.last = LastContent::new(source, produces, content).or(self.last);
+        content
     }
 
     fn referred_response(&mut self, r: &v2::Response<'a>) -> v3::Response<'a> {
