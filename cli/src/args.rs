@@ -6,6 +6,8 @@ use std::path::PathBuf;
 /// What `--version` prints behind the name; the build script adds the commit.
 const VERSION: &str = env!("KUBESHAPE_VERSION");
 
+const DOCUMENTS: &str = "Options for documents";
+
 const EXIT_CODES: &str = "Exit codes:
   0  done, and nothing to object
   1  the answer is no: an input failed, or an error was found in one
@@ -47,15 +49,20 @@ pub(crate) enum Command {
     Man,
 }
 
-/// Convert CustomResourceDefinitions to what the API server makes of them
+/// Convert CustomResourceDefinitions and OpenAPI documents to each other's shapes
 ///
 /// Reads any number of CustomResourceDefinitions (apiextensions.k8s.io/v1 and v1beta1) from files, folders
 /// and standard input, and writes the OpenAPI v3 and v2 documents that the API server would publish, the
-/// structured-merge-diff schemas that server-side apply would use, and the structural schemas. What a shape
-/// cannot hold is named in the report, entry by entry.
+/// structured-merge-diff schemas that server-side apply would use, JSON Schemas, and the structural schemas.
+/// What a shape cannot hold is named in the report, entry by entry.
 ///
-/// Inputs are YAML or JSON, plain or compressed (.gz, .zst), with any number of documents and lists. Folders
-/// are searched for .yaml, .yml and .json; in them, what is no CustomResourceDefinition is skipped and
+/// Reads whole OpenAPI v2 and v3 documents just so, and structured-merge-diff schemas; they are known by their
+/// content. One document is converted, or printed anew as the API server prints it. Several, and the documents
+/// of CustomResourceDefinitions beside them, become one aggregate: equal definitions are shared, others of the
+/// same name are renamed, and a path that two of them have is an error.
+///
+/// Inputs are YAML, JSON or (documents) protobuf, plain or compressed (.gz, .zst), with any number of documents
+/// and lists. Folders are searched for .yaml, .yml, .json and .pb; in them, everything else is skipped and
 /// counted. A broken file is reported, and the rest goes on. The order of the inputs makes no difference.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -65,6 +72,9 @@ Examples:
   kubeshape convert widgets.yaml --to v2               one document, on standard output
   kubectl get crd -o yaml | kubeshape convert --to v3 -o openapi/
   kubeshape convert crds/ --to v2 --onto swagger.json -o merged.json
+  kubeshape convert swagger.json --to v3 -o openapi.json
+  kubeshape convert swagger.json crds/ --to v3 --per group-version -o openapi/
+  kubeshape convert openapi.json --to jsonschema --kind Pod
 
 Run `kubeshape explain-code KS2001` for what a code of the report means.", after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
@@ -76,22 +86,70 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "SHAPE", required = true, value_delimiter = ',')]
     pub(crate) to: Vec<Shape>,
 
-    /// Where to write: a folder, a file (a name ending in .json, .yaml or .yml), or `-`
+    /// Where to write: a folder, a file (a name ending in .json, .yaml, .yml or .pb), or `-`
     ///
-    /// A name ending in .json, .yaml or .yml is a file, `-` is standard output, and both hold exactly one
+    /// A name ending in .json, .yaml, .yml or .pb is a file, `-` is standard output, and both hold exactly one
     /// result. Anything else is a folder, which is created with its parents. Without this, the one result
     /// goes to standard output.
     ///
-    /// Names in a folder: apis__GROUP__VERSION_openapi.json for OpenAPI v3 by group version, swagger.json for
-    /// the merged OpenAPI v2 document, and per resource PLURAL.GROUP/VERSION.v3.json,
-    /// PLURAL.GROUP/VERSION.v2.json, PLURAL.GROUP/VERSION.structural.yaml and PLURAL.GROUP/schema.smd.yaml.
-    /// Files appear whole or not at all.
+    /// Names in a folder: apis__GROUP__VERSION_openapi.json (api__v1_openapi.json …) for OpenAPI v3 by group
+    /// version, openapi.json and swagger.json for the one OpenAPI v3 and v2 document, schema.smd.yaml for
+    /// their structured-merge-diff schema, and per resource PLURAL.GROUP/VERSION.v3.json and likewise .v2.json,
+    /// .schema.json, .structural.yaml and PLURAL.GROUP/schema.smd.yaml. For the kinds of documents the folder is
+    /// called KIND.GROUP. Files appear whole or not at all.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// What a result covers [default: v3 group-version, v2 single, smd and structural resource]
+    /// What a result covers [default: single for documents; for CustomResourceDefinitions v3 group-version,
+    /// v2 single, everything else resource]
+    ///
+    /// Of documents, `single` is one document: the only one, or the aggregate of several, CustomResourceDefinitions
+    /// included. `group-version` takes it apart into OpenAPI v3 documents, one for each group version and for each
+    /// further root such as `version`, with the definitions that it reaches. `resource` gives a result per kind.
     #[arg(long, value_name = "UNIT")]
     pub(crate) per: Option<Per>,
+
+    /// Kind that is written, of all that there are (repeatable): Deployment, v1/Deployment, apps/v1/Deployment, or the
+    /// name of a definition
+    ///
+    /// Implies `--per resource`.
+    #[arg(long, value_name = "NAME", help_heading = DOCUMENTS)]
+    pub(crate) kind: Vec<String>,
+
+    /// Write what references name in their place (v3)
+    #[arg(long, help_heading = DOCUMENTS)]
+    pub(crate) inline: bool,
+
+    /// What becomes of definitions that contain themselves, when references are inlined
+    #[arg(long, value_name = "WHAT", default_value = "keep", requires = "inline", help_heading = DOCUMENTS)]
+    pub(crate) recursion: Recursion,
+
+    /// Schemas that an inlined document has at most; beyond it is an error that names the definition [default:
+    /// 1000000]
+    #[arg(long, value_name = "N", requires = "inline", help_heading = DOCUMENTS)]
+    pub(crate) budget: Option<u64>,
+
+    /// Rename all definitions, and rewrite what refers to them
+    #[arg(long, value_name = "STYLE", help_heading = DOCUMENTS)]
+    pub(crate) rename: Option<Rename>,
+
+    /// Carry what OpenAPI v2 does not hold of OpenAPI v3 documents as x-kubeshape-loss
+    ///
+    /// Conversion of such a document to OpenAPI v3 gives the original again.
+    #[arg(long, help_heading = DOCUMENTS)]
+    pub(crate) keep_losses: bool,
+
+    /// Let structured-merge-diff schemas of documents keep fields that are not defined
+    #[arg(long, help_heading = DOCUMENTS)]
+    pub(crate) preserve_unknown: bool,
+
+    /// Release of JSON Schema that is written
+    #[arg(long, value_name = "RELEASE", default_value = "2020-12")]
+    pub(crate) draft: Draft,
+
+    /// Let JSON Schemas refuse unknown fields, exactly where the API server prunes them
+    #[arg(long)]
+    pub(crate) strict: bool,
 
     /// Document of a cluster that supplies Kubernetes' own definitions and texts (repeatable)
     ///
@@ -117,9 +175,10 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "WHICH", default_value = "first")]
     pub(crate) duplicates: Duplicates,
 
-    /// Whether upstream's faults are reproduced
-    #[arg(long, value_name = "PROFILE", default_value = "kube")]
-    pub(crate) profile: Profile,
+    /// Whether upstream's faults are reproduced [default: kube for CustomResourceDefinitions, faithful for
+    /// documents]
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<Profile>,
 
     /// Write every loss and finding to this file, a JSON object per line
     ///
@@ -128,7 +187,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
 
-    /// Format of the results [default: json for documents, yaml for smd and structural]
+    /// Format of the results [default: that of the output's name, else yaml for smd and structural, json for the others]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
 
@@ -184,6 +243,27 @@ Examples:
       kubectl get --raw /openapi/v2 > swagger.json
       kubeshape convert crds/ --to v2 --onto swagger.json -o merged.json
 
+  A document in the other version, and back without a loss:
+      kubeshape convert swagger.json --to v3 -o openapi.json
+      kubeshape convert openapi.json --to v2 --keep-losses --report losses.ndjson -o swagger.json
+
+  A cluster's document with further resources, cut into one per group version:
+      kubeshape convert swagger.json crds/ --to v3 --per group-version -o openapi/
+
+  The documents of a folder as one, with short names:
+      kubeshape convert openapi/ --to v3 --rename short -o openapi.json
+
+  What the API server sends to clients that ask for protobuf, and back:
+      kubeshape convert swagger.json --to v2 --profile kube -o swagger.pb
+      kubeshape convert swagger.pb --to v2 -o swagger.yaml
+
+  For editors and validators, a schema per kind that refuses unknown fields:
+      kubeshape convert openapi.json crds/ --to jsonschema --strict -o schemas/
+      kubeshape convert openapi.json --to v3 --kind Deployment --inline -o deployment.json
+
+  How server-side apply merges the types of a document:
+      kubeshape convert openapi.json --to smd -o schema.yaml
+
 Exit codes:
   0  done, and nothing to object
   1  the answer is no: an input failed, or an error was found in one; the good inputs are written
@@ -213,13 +293,16 @@ pub(crate) enum Shape {
     V2,
     /// The structured-merge-diff schema, as server-side apply uses it
     Smd,
-    /// The structural schema
+    /// A self-contained JSON Schema for each kind
+    #[value(name = "jsonschema")]
+    JsonSchema,
+    /// The structural schema of a CustomResourceDefinition
     Structural,
 }
 
 impl Shape {
     /// All shapes in the order in which their results are written.
-    pub(crate) const ALL: [Shape; 4] = [Shape::V3, Shape::V2, Shape::Smd, Shape::Structural];
+    pub(crate) const ALL: [Shape; 5] = [Shape::V3, Shape::V2, Shape::Smd, Shape::JsonSchema, Shape::Structural];
 
     /// The word on the command line and in reports.
     pub(crate) fn name(self) -> &'static str {
@@ -227,6 +310,7 @@ impl Shape {
             Shape::V3 => "v3",
             Shape::V2 => "v2",
             Shape::Smd => "smd",
+            Shape::JsonSchema => "jsonschema",
             Shape::Structural => "structural",
         }
     }
@@ -235,11 +319,11 @@ impl Shape {
 /// What one result covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Per {
-    /// All resources of a group version, merged as the API server merges them (v3)
+    /// All of a group version, as the API server publishes it (v3)
     GroupVersion,
-    /// One resource (any shape)
+    /// One resource, one kind of a document (any shape)
     Resource,
-    /// All resources (v2)
+    /// Everything (v3, v2, smd)
     Single,
 }
 
@@ -276,6 +360,37 @@ pub(crate) enum Duplicates {
     Error,
 }
 
+/// `--recursion`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Recursion {
+    /// They remain definitions, and references to them
+    Keep,
+    /// They end in x-kubernetes-preserve-unknown-fields
+    Cut,
+}
+
+/// `--rename`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Rename {
+    /// As Kubernetes' documents have them: io.k8s.api.core.v1.Pod
+    Friendly,
+    /// Go's: k8s.io/api/core/v1.Pod
+    Go,
+    /// Without the package's path, or as much of it as tells them apart: Pod
+    Short,
+}
+
+/// `--draft`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Draft {
+    /// Draft 7
+    #[value(name = "7")]
+    Draft7,
+    /// Draft 2020-12
+    #[value(name = "2020-12")]
+    Draft202012,
+}
+
 /// `--profile`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Profile {
@@ -292,6 +407,8 @@ pub(crate) enum Format {
     Json,
     /// YAML
     Yaml,
+    /// Protobuf, as the API server sends it (v3, v2)
+    Pb,
 }
 
 /// When something is done that suits terminals only.

@@ -172,9 +172,11 @@ fn summary(totals: &Totals, to: &str, time: Duration) -> String {
         let s = if n == 1 { "" } else { "s" };
         format!("{} {what}{s}", thousands(n as u64))
     };
+    let openapi =
+        if totals.openapi == 0 { String::new() } else { format!(", {}", count(totals.openapi, "OpenAPI document")) };
     let _ = writeln!(
         out,
-        "read      {}, {}: {} with {}",
+        "read      {}, {}: {} with {}{openapi}",
         count(totals.files, "file"),
         count(totals.documents, "document"),
         count(totals.resources, "CustomResourceDefinition"),

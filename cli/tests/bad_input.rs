@@ -259,9 +259,14 @@ fn collect(value: &serde_json::Value, place: String, out: &mut Vec<String>) {
 fn empty_folders() {
     let folder = Folder::new();
     fs::create_dir_all(folder.path("empty/inner")).unwrap();
-    folder
-        .run("convert empty --to v3 -o out")
-        .says(1, &["error[KS1008]", "--> empty", "no CustomResourceDefinition was found in the folder"]);
+    folder.run("convert empty --to v3 -o out").says(
+        1,
+        &[
+            "error[KS1008]",
+            "--> empty",
+            "neither a CustomResourceDefinition nor an OpenAPI document was found in the folder",
+        ],
+    );
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     folder.run("convert empty in --to v3 -o out").says(1, &["error[KS1008]", "--> empty"]);
     assert_eq!(folder.names("out"), [GOOD]);

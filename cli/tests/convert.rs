@@ -179,7 +179,7 @@ fn what_is_no_crd_is_skipped_in_folders_and_counted() {
     let lines = report(&folder.read("skipped.ndjson"));
     assert_eq!(lines.len(), 1);
     assert_eq!((lines[0]["code"].as_str(), lines[0]["input"].as_str()), (Some("KS1009"), Some("in/b.yaml")));
-    assert_eq!(lines[0]["detail"], "found v1 ConfigMap, expected a CustomResourceDefinition");
+    assert_eq!(lines[0]["detail"], "found v1 ConfigMap, expected a CustomResourceDefinition or an OpenAPI document");
 
     folder
         .run("convert in --to v3 -o out --strict-input")

@@ -77,7 +77,7 @@ codes! {
     UnknownField = 1006, Warning, "A field that the API does not know is dropped.";
     Unreadable = 1007, Error, "The file cannot be read.";
     Nothing = 1008, Error, "The input yields nothing that can be converted.";
-    Skipped = 1009, Warning, "A document is skipped, because it is no CustomResourceDefinition.";
+    Skipped = 1009, Warning, "A document is skipped, because it is nothing that can be converted.";
     NoVersions = 1010, Error, "The CustomResourceDefinition has no version.";
     WrongApiVersion = 1011, Error, "The apiVersion of the CustomResourceDefinition is not known.";
     IgnoredText = 1012, Warning, "Text behind the document's value is read past without a word.";

@@ -3,10 +3,11 @@
 
 use super::engine::{Engine, Fragments, Merged};
 use super::finding::{Entry, Excerpt, Finding, Tally, is_finding};
-use super::plan::{Destination, Plan};
+use super::joint::{self, Answer, Published};
+use super::plan::{Destination, Plan, Target};
 use super::report::Report;
-use super::worker::{Converted, Event, FileResult, Notes, Output, discard};
-use crate::args::Duplicates;
+use super::worker::{Context, Converted, Event, FileResult, Loaded, Notes, Output, discard};
+use crate::args::{Duplicates, Shape};
 use crate::error::Fatal;
 use crate::output::Stage;
 use crate::ui::Ui;
@@ -24,6 +25,7 @@ pub(crate) struct Totals {
     pub(crate) documents: usize,
     pub(crate) resources: usize,
     pub(crate) versions: usize,
+    pub(crate) openapi: usize,
     pub(crate) skipped: usize,
     pub(crate) failed: usize,
     pub(crate) results: usize,
@@ -40,6 +42,8 @@ pub(crate) struct Commit<'c> {
     resources: Resources,
     /// What goes into merged documents, by name of the CustomResourceDefinition.
     parts: BTreeMap<String, Fragments>,
+    /// Documents, in order.
+    documents: Vec<Loaded>,
     /// The one result, without an output folder; and the resource it belongs to.
     held: Option<(Vec<u8>, String, usize)>,
     /// Names of results, when older ones are to be deleted.
@@ -84,6 +88,7 @@ impl<'c> Commit<'c> {
             report,
             resources: Resources::default(),
             parts: BTreeMap::new(),
+            documents: Vec::new(),
             held: None,
             written: prune.then(BTreeSet::new),
             totals: Totals::default(),
@@ -106,6 +111,10 @@ impl<'c> Commit<'c> {
                     self.notes(&notes, ui)?;
                 }
                 Event::Converted(converted) => self.converted(&input, *converted, ui)?,
+                Event::Document(document) => {
+                    self.totals.openapi += 1;
+                    self.documents.push(*document);
+                }
             }
         }
         result.fatal.map_or(Ok(()), Err)
@@ -241,7 +250,7 @@ impl<'c> Commit<'c> {
         for name in [&converted.name, &converted.resource] {
             self.resources.by_name.insert(name.clone(), number);
         }
-        if self.plan.targets.iter().any(|target| target.per != crate::args::Per::Resource) {
+        if self.plan.targets.iter().any(|target| target.has_parts()) {
             self.parts.insert(converted.name.clone(), converted.fragments);
         }
         self.resources.all.push(Resource {
@@ -291,53 +300,60 @@ impl<'c> Commit<'c> {
         self.finding(entry, Excerpt::default(), code, ui)
     }
 
-    /// Makes the merged documents and puts everything in place.
+    /// Makes the results of everything together and puts them in place. Runs on `jobs` threads.
     ///
     /// # Errors
     /// Something cannot be written, or there are more results than there is room for.
-    pub(crate) fn finish(mut self, engine: &Engine, ui: &mut Ui) -> Result<Totals, Fatal> {
-        let parts = std::mem::take(&mut self.parts);
-        engine.merge(parts, |merged| match merged {
-            Merged::Document(name, bytes) => {
-                let output = match &self.plan.destination {
-                    Destination::Folder(folder) => {
-                        let target = folder.join(&name);
-                        Output::Staged(self.stage.write(target, &bytes)?, name)
+    pub(crate) fn finish(mut self, context: &Context<'_>, jobs: usize, ui: &mut Ui) -> Result<Totals, Fatal> {
+        let engine = context.engine;
+        let (mut parts, documents) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.documents));
+        if engine.has_onto() && !documents.is_empty() {
+            return Err(Fatal::Usage(
+                "--onto merges CustomResourceDefinitions as the API server does, and documents are among the inputs: \
+                 leave it out to get the aggregate of all of them"
+                    .to_owned(),
+            ));
+        }
+        let is_joint = |target: &Target| !documents.is_empty() || (target.published && !parts.is_empty());
+        let (joint, alone): (Vec<Target>, Vec<Target>) = self.plan.targets.iter().partition(|target| is_joint(target));
+        let alone: Vec<Target> = alone.into_iter().filter(|target| target.has_parts() && !parts.is_empty()).collect();
+        if !joint.is_empty() {
+            let published = self.published(engine, &joint, &alone, &mut parts, ui)?;
+            let answers = joint::run(context, jobs, documents, published, &joint)?;
+            for answer in answers {
+                match answer {
+                    Answer::Notes(notes, failed) => {
+                        self.totals.failed += usize::from(failed);
+                        self.notes(&notes, ui)?;
                     }
-                    _ => Output::Held(bytes, name),
-                };
-                self.output(output, "", usize::MAX)
+                    Answer::Result(output) => self.output(output, "", usize::MAX)?,
+                    Answer::Finding(code, target, name, detail) => self.merged(code, target, &name, &detail, ui)?,
+                }
             }
-            Merged::V2(name, merge) => {
-                let output = match &self.plan.destination {
-                    Destination::Folder(folder) => {
-                        let target = folder.join(&name);
-                        Output::Staged(
-                            self.stage.write_pieces(target, |sink| merge.finish_to(engine.base(), sink))?,
-                            name,
-                        )
-                    }
-                    _ => Output::Held(merge.finish(engine.base()), name),
-                };
-                self.output(output, "", usize::MAX)
-            }
-            Merged::Finding(code, target, name, detail) => {
-                let owner = self.resources.by_name.get(&name).map(|number| &self.resources.all[*number]);
-                let input = owner.map(|resource| resource.input.clone());
-                let (pointer, place) = owner.map(|r| (r.pointer.clone(), r.place.clone())).unzip();
-                let (place, excerpt) = place.map(|(line, column, excerpt)| ((line, column), excerpt)).unzip();
-                let entry = Entry {
-                    pointer: pointer.as_deref(),
-                    input: input.as_deref(),
-                    place,
-                    resource: Some(&name),
-                    version: None,
-                    shape: Some(target.shape),
-                    detail: &detail,
-                };
-                self.finding(entry, excerpt.unwrap_or_default(), code, ui)
-            }
-        })?;
+        }
+        for target in alone {
+            engine.merge(target, &mut parts, |merged| match merged {
+                Merged::Document(name, bytes) => self.result(name, bytes),
+                Merged::V2(name, merge) => {
+                    let output = match &self.plan.destination {
+                        Destination::Folder(folder) => {
+                            let target = folder.join(&name);
+                            Output::Staged(
+                                self.stage.write_pieces(target, |sink| merge.finish_to(engine.base(), sink))?,
+                                name,
+                            )
+                        }
+                        _ => Output::Held(merge.finish(engine.base()), name),
+                    };
+                    self.output(output, "", usize::MAX)
+                }
+                Merged::Finding(code, target, name, detail) => self.merged(code, target, &name, &detail, ui),
+            })?;
+        }
+        for name in engine.settings().kinds.missing() {
+            let detail = format!("there is no kind {name}, and no definition of that name");
+            self.finding(Entry { detail: &detail, ..Entry::default() }, Excerpt::default(), Code::Nothing, ui)?;
+        }
         self.place_held()?;
         if let Some(report) = self.report.take() {
             report.finish(self.stage)?;
@@ -351,6 +367,64 @@ impl<'c> Commit<'c> {
             }
         }
         Ok(self.totals)
+    }
+
+    /// The documents that are published for the CustomResourceDefinitions, as far as results of everything ask for them.
+    fn published(
+        &mut self,
+        engine: &Engine,
+        joint: &[Target],
+        alone: &[Target],
+        parts: &mut BTreeMap<String, Fragments>,
+        ui: &mut Ui,
+    ) -> Result<Published, Fatal> {
+        let mut published = Published { resources: self.totals.resources > 0, ..Published::default() };
+        let with_parts = if parts.is_empty() { &[] } else { joint };
+        for target in with_parts.iter().filter(|target| target.has_parts()) {
+            let document = if target.shape == Shape::V2 { &mut published.v2 } else { &mut published.v3 };
+            if document.is_some() {
+                continue;
+            }
+            let again = target.shape != Shape::V2 && alone.iter().any(|target| target.shape == Shape::V3);
+            match engine.published(*target, parts, again) {
+                Ok(bytes) => *document = Some(bytes),
+                Err(Merged::Finding(code, target, name, detail)) => {
+                    self.merged(code, target, &name, &detail, ui)?;
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(published)
+    }
+
+    /// A finding about the CustomResourceDefinition of that name.
+    fn merged(&mut self, code: Code, target: Target, name: &str, detail: &str, ui: &mut Ui) -> Result<(), Fatal> {
+        let owner = self.resources.by_name.get(name).map(|number| &self.resources.all[*number]);
+        let input = owner.map(|resource| resource.input.clone());
+        let (pointer, place) = owner.map(|r| (r.pointer.clone(), r.place.clone())).unzip();
+        let (place, excerpt) = place.map(|(line, column, excerpt)| ((line, column), excerpt)).unzip();
+        let entry = Entry {
+            pointer: pointer.as_deref(),
+            input: input.as_deref(),
+            place,
+            resource: (!name.is_empty()).then_some(name),
+            version: None,
+            shape: Some(target.shape),
+            detail,
+        };
+        self.finding(entry, excerpt.unwrap_or_default(), code, ui)
+    }
+
+    /// A result of everything.
+    fn result(&mut self, name: String, bytes: Vec<u8>) -> Result<(), Fatal> {
+        let output = match &self.plan.destination {
+            Destination::Folder(folder) => {
+                let target = folder.join(&name);
+                Output::Staged(self.stage.write(target, &bytes)?, name)
+            }
+            _ => Output::Held(bytes, name),
+        };
+        self.output(output, "", usize::MAX)
     }
 
     fn place_held(&mut self) -> Result<(), Fatal> {

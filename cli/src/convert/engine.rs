@@ -1,18 +1,20 @@
 //! Where the command meets the conversion: everything that is asked of `kubeshape-publish` is asked here.
 
+use super::documents::{self, KindName, Settings};
 use super::plan::{Plan, Target};
 use crate::args::{self, ConvertArgs, Per, Shape};
 use crate::error::Fatal;
 use crate::input::{ReadError, Reader, gather};
-use crate::output::format::Formatter;
+use crate::output::format::{self, Formatter, Remark};
 use crate::output::names;
 use kubeshape_publish::{
     Base, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource, ResourceVersion,
     Shape as Published, SmdCompat, V2Form, V2Fragments, V3Fragments,
 };
-use kubeshape_schema::{Bump, Code, Note};
-use kubeshape_structural::Crd;
-use kubeshape_yaml::Limits;
+use kubeshape_schema::read::Rules;
+use kubeshape_schema::{Bump, Code, Note, Property};
+use kubeshape_structural::{Crd, Version};
+use kubeshape_yaml::{Limits, Tape};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -23,6 +25,9 @@ pub(crate) struct Engine {
     targets: Vec<Target>,
     pretty: bool,
     losses: bool,
+    settings: Settings,
+    /// A published document, for the definitions of metadata; only when they are needed.
+    metadata: Option<(String, Tape)>,
     onto: Option<(String, Vec<u8>)>,
 }
 
@@ -68,8 +73,8 @@ impl Engine {
     pub(crate) fn new(args: &ConvertArgs, plan: &Plan, losses: bool) -> Result<Engine, Fatal> {
         let options = Options {
             profile: match args.profile {
-                args::Profile::Kube => Profile::Kube,
-                args::Profile::Faithful => Profile::Faithful,
+                None | Some(args::Profile::Kube) => Profile::Kube,
+                Some(args::Profile::Faithful) => Profile::Faithful,
             },
             smd_compat: match args.smd_compat {
                 args::SmdCompat::V63 => SmdCompat::V63,
@@ -80,7 +85,7 @@ impl Engine {
         let base = if args.base.is_empty() {
             Base::builtin()
         } else {
-            let documents = documents(&args.base)?;
+            let documents = bases(&args.base)?;
             let names: Vec<_> = args.base.iter().map(|path| path.to_string_lossy()).collect();
             let read = |error: kubeshape_publish::BaseError| Fatal::Read {
                 path: names.join(", ").into(),
@@ -90,7 +95,17 @@ impl Engine {
         };
         let onto = args.onto.as_deref().map(|path| document(&mut Reader::default(), path)).transpose()?;
         let publisher = Publisher::new(base, options);
-        Ok(Engine { publisher, targets: plan.targets.clone(), pretty: args.pretty, losses, onto })
+        let is_schema = |target: &Target| target.shape == Shape::JsonSchema;
+        let metadata = plan.targets.iter().any(is_schema).then(|| any_document(&publisher)).flatten();
+        Ok(Engine {
+            publisher,
+            targets: plan.targets.clone(),
+            pretty: args.pretty,
+            losses,
+            settings: Settings::new(args, losses),
+            metadata,
+            onto,
+        })
     }
 
     /// Converts one CustomResourceDefinition.
@@ -110,36 +125,43 @@ impl Engine {
         }
         let mut fragments = Fragments::default();
         let mut notes = Vec::new();
+        let mut metadata = None;
+        let is_wanted = |version: &ResourceVersion<'_>| {
+            let version = version.version().name;
+            self.settings.kinds.has(KindName { kind: crd.names.kind, group: crd.group, version })
+        };
         for target in &self.targets {
             let published = || resource.versions().iter().filter(|version| version.is_published());
-            match (target.shape, target.per) {
-                (Shape::V3, Per::Resource) => {
-                    for version in published() {
-                        scratch.bytes.clear();
-                        version.v3(&mut scratch.bytes);
-                        sink.result(*target, version.version().name, self.format(*target, scratch))?;
-                    }
-                }
-                (Shape::V3, _) => fragments.v3.extend(published().map(ResourceVersion::v3_fragments)),
-                (Shape::V2, Per::Resource) => {
-                    for version in published() {
-                        scratch.bytes.clear();
-                        version.v2(&mut scratch.bytes);
-                        sink.result(*target, version.version().name, self.format(*target, scratch))?;
-                    }
-                }
-                (Shape::V2, _) => {
+            if target.has_parts() {
+                if target.shape == Shape::V2 {
                     let form = if self.onto.is_some() { V2Form::Served } else { V2Form::Merged };
                     fragments.v2 = Some(resource.v2_fragments(form));
+                } else if fragments.v3.is_empty() {
+                    fragments.v3.extend(published().map(ResourceVersion::v3_fragments));
                 }
-                (Shape::Structural, _) => {
-                    for version in published().filter(|version| version.schema().is_some()) {
-                        scratch.bytes.clear();
-                        version.structural(&mut scratch.bytes);
-                        sink.result(*target, version.version().name, self.format(*target, scratch))?;
+            } else if target.shape == Shape::Smd {
+                if !self.settings.kinds.is_all() && !published().any(is_wanted) {
+                    continue;
+                }
+                self.smd(*target, crd, &resource, scratch, sink)?;
+            } else {
+                for version in published().filter(|version| is_wanted(version)) {
+                    scratch.bytes.clear();
+                    match target.shape {
+                        Shape::V3 => version.v3(&mut scratch.bytes),
+                        Shape::V2 => version.v2(&mut scratch.bytes),
+                        Shape::JsonSchema => {
+                            let metadata = metadata.get_or_insert_with(|| self.metadata(arena));
+                            let made = documents::resource_schema(crd, version, metadata, &self.settings);
+                            let Some(schema) = made else { continue };
+                            scratch.bytes.extend_from_slice(&schema.value);
+                            notes.extend(schema.notes.into_iter().filter(|_| self.losses));
+                        }
+                        _ if version.schema().is_none() => continue,
+                        _ => version.structural(&mut scratch.bytes),
                     }
+                    self.result(*target, version.version(), scratch, sink)?;
                 }
-                (Shape::Smd, _) => self.smd(*target, crd, &resource, scratch, sink)?,
             }
             if self.losses {
                 losses(*target, &resource, &mut notes);
@@ -147,6 +169,14 @@ impl Engine {
             }
         }
         Ok(fragments)
+    }
+
+    /// The definitions of the metadata of objects, as they are published.
+    fn metadata<'a>(&'a self, arena: &'a Bump) -> &'a [Property<'a>] {
+        let Some((source, tape)) = &self.metadata else { return &[] };
+        let schemas = tape.document(source).root().and_then(|root| root.get("components")?.get("schemas"));
+        let mut reader = kubeshape_schema::read::Reader::new(arena, Rules::Document(Profile::Faithful));
+        schemas.map_or(&[], |schemas| reader.properties(schemas))
     }
 
     fn smd<'a>(
@@ -160,15 +190,13 @@ impl Engine {
         match resource.smd() {
             Ok(schema) => {
                 scratch.bytes.clear();
-                let bytes = match target.format {
-                    args::Format::Yaml => {
-                        kubeshape_smd::schema::print_yaml(&schema, &mut scratch.bytes);
-                        &scratch.bytes
-                    }
-                    args::Format::Json => {
-                        kubeshape_smd::schema::print_json(&schema, &mut scratch.bytes);
-                        self.format(target, scratch)
-                    }
+                let bytes = if target.format == args::Format::Yaml {
+                    kubeshape_smd::schema::print_yaml(&schema, &mut scratch.bytes);
+                    &scratch.bytes
+                } else {
+                    kubeshape_smd::schema::print_json(&schema, &mut scratch.bytes);
+                    let Scratch { bytes, formatter } = scratch;
+                    formatter.format(bytes, target.format, self.pretty, &mut Vec::new()).unwrap_or_default()
                 };
                 sink.result(target, "", bytes)?;
             }
@@ -182,80 +210,136 @@ impl Engine {
         Ok(())
     }
 
-    /// Merges what the CustomResourceDefinitions of these names have added, and gives the documents one by one.
-    ///
-    /// # Errors
-    /// Those of `give`, and those of the document that is merged onto.
-    pub(crate) fn merge(
+    /// Gives what was printed of a version in the target's format.
+    fn result<'a>(
         &self,
-        parts: BTreeMap<String, Fragments>,
-        mut give: impl FnMut(Merged) -> Result<(), Fatal>,
+        target: Target,
+        version: &Version<'a>,
+        scratch: &mut Scratch,
+        sink: &mut impl Sink<'a>,
     ) -> Result<(), Fatal> {
-        let (mut v3, mut v2) = (MergeV3::new(), MergeV2::new());
-        let empty = parts.is_empty();
-        let owners = if self.onto.is_some() { owners(&parts) } else { BTreeMap::new() };
-        for (name, fragments) in parts {
-            for part in fragments.v3 {
-                v3.add(&name, part);
-            }
-            if let Some(part) = fragments.v2 {
-                v2.add(&name, part);
-            }
+        let mut remarks = Vec::new();
+        let Scratch { bytes, formatter } = scratch;
+        let formatted = formatter.format(bytes, target.format, self.pretty, &mut remarks);
+        if let Some(bytes) = formatted {
+            sink.result(target, version.name, bytes)?;
         }
-        let mut scratch = Scratch::default();
-        for target in self.targets.iter().filter(|target| target.per != Per::Resource && !empty) {
-            if target.shape == Shape::V3 {
-                for (path, document) in std::mem::take(&mut v3).finish(self.publisher.base()) {
-                    give(match document {
-                        Ok(bytes) => {
-                            let bytes = self.format_owned(*target, bytes, &mut scratch);
-                            Merged::Document(names::group_version(&path, target.format), bytes)
-                        }
-                        Err(conflict) => {
-                            let MergeConflict { second, .. } = &conflict;
-                            Merged::Finding(Code::SchemaConflict, *target, second.clone(), conflict.to_string())
-                        }
-                    })?;
-                }
-            } else if let Some((name, document)) = &self.onto {
-                let merge = std::mem::take(&mut v2);
-                let owner = |name: &str| owners.get(name).cloned().unwrap_or_default();
-                match merge.finish_onto(self.publisher.base(), document, self.publisher.options().profile) {
-                    Ok(merged) => {
-                        for path in merged.dropped_paths {
-                            give(Merged::Finding(Code::V2PathDropped, *target, owner(&path), path))?;
-                        }
-                        for (from, to) in merged.renamed {
-                            let detail = format!("{from} is called {to}");
-                            give(Merged::Finding(Code::Renamed, *target, owner(&from), detail))?;
-                        }
-                        let bytes = self.format_owned(*target, merged.document, &mut scratch);
-                        give(Merged::Document(names::single(target.format), bytes))?;
-                    }
-                    Err(MergeError::DuplicatePath(path)) => {
-                        let detail = MergeError::DuplicatePath(path.clone()).to_string();
-                        give(Merged::Finding(Code::PathConflict, *target, owner(&path), detail))?;
-                    }
-                    Err(error) => return Err(Fatal::Read { path: name.into(), message: error.to_string() }),
-                }
-            } else if self.as_printed(*target) {
-                give(Merged::V2(names::single(target.format), std::mem::take(&mut v2)))?;
-            } else {
-                let bytes = std::mem::take(&mut v2).finish(self.publisher.base());
-                let bytes = self.format_owned(*target, bytes, &mut scratch);
-                give(Merged::Document(names::single(target.format), bytes))?;
+        for Remark { code, pointer, detail } in remarks {
+            if self.losses || !code.kind().is_loss() {
+                sink.note(Note::new(code, version.at, format!("{detail} (at {pointer})")), Some(target.shape));
             }
         }
         Ok(())
     }
 
-    fn format<'s>(&self, target: Target, scratch: &'s mut Scratch) -> &'s [u8] {
-        scratch.formatter.format(&scratch.bytes, target.format, self.pretty)
+    /// Merges what the CustomResourceDefinitions of these names have added into the results of one target, and gives
+    /// them one by one.
+    ///
+    /// # Errors
+    /// Those of `give`, and those of the document that is merged onto.
+    pub(crate) fn merge(
+        &self,
+        target: Target,
+        parts: &mut BTreeMap<String, Fragments>,
+        mut give: impl FnMut(Merged) -> Result<(), Fatal>,
+    ) -> Result<(), Fatal> {
+        let mut scratch = Scratch::default();
+        if target.shape == Shape::V3 {
+            let mut merge = MergeV3::new();
+            for (name, fragments) in parts {
+                for part in std::mem::take(&mut fragments.v3) {
+                    merge.add(name, part);
+                }
+            }
+            for (path, document) in merge.finish(self.publisher.base()) {
+                match document {
+                    Ok(bytes) => {
+                        let name = names::group_version(&path, target.format);
+                        self.merged(target, name, bytes, &mut scratch, &mut give)?;
+                    }
+                    Err(conflict) => give(Merged::conflict(target, &conflict))?,
+                }
+            }
+        } else if let Some((name, document)) = &self.onto {
+            let owners = owners(parts);
+            let merge = merge_v2(parts);
+            let owner = |name: &str| owners.get(name).cloned().unwrap_or_default();
+            match merge.finish_onto(self.publisher.base(), document, self.publisher.options().profile) {
+                Ok(merged) => {
+                    for path in merged.dropped_paths {
+                        give(Merged::Finding(Code::V2PathDropped, target, owner(&path), path))?;
+                    }
+                    for (from, to) in merged.renamed {
+                        let detail = format!("{from} is called {to}");
+                        give(Merged::Finding(Code::Renamed, target, owner(&from), detail))?;
+                    }
+                    let name = names::single(target.shape, target.format);
+                    self.merged(target, name, merged.document, &mut scratch, &mut give)?;
+                }
+                Err(MergeError::DuplicatePath(path)) => {
+                    let detail = MergeError::DuplicatePath(path.clone()).to_string();
+                    give(Merged::Finding(Code::PathConflict, target, owner(&path), detail))?;
+                }
+                Err(error) => return Err(Fatal::Read { path: name.into(), message: error.to_string() }),
+            }
+        } else {
+            let name = names::single(target.shape, target.format);
+            let merge = merge_v2(parts);
+            if target.format == args::Format::Json && !self.pretty {
+                give(Merged::V2(name, merge))?;
+            } else {
+                self.merged(target, name, merge.finish(self.publisher.base()), &mut scratch, &mut give)?;
+            }
+        }
+        Ok(())
     }
 
-    /// Whether results stay as they are printed.
-    fn as_printed(&self, target: Target) -> bool {
-        target.format == args::Format::Json && !self.pretty
+    fn merged(
+        &self,
+        target: Target,
+        name: String,
+        bytes: Vec<u8>,
+        scratch: &mut Scratch,
+        mut give: impl FnMut(Merged) -> Result<(), Fatal>,
+    ) -> Result<(), Fatal> {
+        if target.format == args::Format::Json && !self.pretty {
+            return give(Merged::Document(name, bytes));
+        }
+        let mut remarks = Vec::new();
+        let formatted = scratch.formatter.format(&bytes, target.format, self.pretty, &mut remarks).map(<[u8]>::to_vec);
+        drop(bytes);
+        for Remark { code, pointer, detail } in remarks {
+            if self.losses || !code.kind().is_loss() {
+                give(Merged::Finding(code, target, String::new(), format!("{detail} (at {pointer} of {name})")))?;
+            }
+        }
+        formatted.map_or(Ok(()), |bytes| give(Merged::Document(name, bytes)))
+    }
+
+    /// One document of everything that these CustomResourceDefinitions have added, as a server publishes it, to be
+    /// taken with other documents. With `again`, the parts are asked for once more.
+    ///
+    /// # Errors
+    /// Two of them define one name: the finding about it.
+    pub(crate) fn published(
+        &self,
+        target: Target,
+        parts: &mut BTreeMap<String, Fragments>,
+        again: bool,
+    ) -> Result<Vec<u8>, Merged> {
+        if target.shape == Shape::V2 {
+            return Ok(merge_v2(parts).finish(self.publisher.base()));
+        }
+        let mut merge = MergeV3::new();
+        for (name, fragments) in parts {
+            let fragments = if again { fragments.v3.clone() } else { std::mem::take(&mut fragments.v3) };
+            for part in fragments {
+                let version = format!("{name} {}", part.group_version);
+                merge.add(&version, V3Fragments { group_version: "one document".to_owned(), ..part });
+            }
+        }
+        let document = merge.finish(self.publisher.base()).next();
+        document.map_or_else(|| Ok(Vec::new()), |(_, document)| document.map_err(|c| Merged::conflict(target, &c)))
     }
 
     /// The base, which documents are finished with.
@@ -263,12 +347,48 @@ impl Engine {
         self.publisher.base()
     }
 
-    fn format_owned(&self, target: Target, bytes: Vec<u8>, scratch: &mut Scratch) -> Vec<u8> {
-        if self.as_printed(target) {
-            return bytes;
-        }
-        scratch.formatter.format(&bytes, target.format, self.pretty).to_vec()
+    /// What is asked of documents.
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
     }
+
+    /// Whether a document is given to merge onto.
+    pub(crate) fn has_onto(&self) -> bool {
+        self.onto.is_some()
+    }
+}
+
+impl Merged {
+    fn conflict(target: Target, conflict: &MergeConflict) -> Merged {
+        // The version stands behind the name where several of them share a document.
+        let name = conflict.second.split(' ').next().unwrap_or_default().to_owned();
+        Merged::Finding(Code::SchemaConflict, target, name, conflict.to_string())
+    }
+}
+
+fn merge_v2(parts: &mut BTreeMap<String, Fragments>) -> MergeV2 {
+    let mut merge = MergeV2::new();
+    for (name, fragments) in parts {
+        if let Some(part) = fragments.v2.take() {
+            merge.add(name, part);
+        }
+    }
+    merge
+}
+
+/// A document as it is published for a resource, whichever.
+fn any_document(publisher: &Publisher) -> Option<(String, Tape)> {
+    const RESOURCE: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {
+        "group": "example.com", "scope": "Namespaced", "names": {"plural": "examples", "kind": "Example"},
+        "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}"#;
+    let (mut tape, arena) = (Tape::new(), Bump::new());
+    format::read(RESOURCE.as_bytes(), &mut tape)?;
+    let crd = kubeshape_structural::read::read(tape.document(RESOURCE).root()?, &arena).value?;
+    let mut json = Vec::new();
+    publisher.resource(&crd, &arena).versions().first()?.v3(&mut json);
+    let mut tape = Tape::new();
+    let source = format::read(&json, &mut tape)?.to_owned();
+    Some((source, tape))
 }
 
 /// What a shape does not hold of a resource.
@@ -278,6 +398,8 @@ fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>
         Shape::Smd => resource.smd_losses(notes),
         Shape::V3 => published.for_each(|version| version.losses(Published::V3, notes)),
         Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
+        // They come with the results.
+        Shape::JsonSchema => {}
         Shape::V2 => {
             for version in published {
                 version.losses(Published::V2, notes);
@@ -301,7 +423,7 @@ fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
 }
 
 /// The documents of files and folders.
-fn documents(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
+fn bases(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
     let gathered = gather(paths, None);
     if let Some((path, message)) = gathered.unreadable.into_iter().next() {
         return Err(Fatal::Read { path, message });

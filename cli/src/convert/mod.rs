@@ -3,11 +3,15 @@
 //! [`plan`] checks the command line and finds the inputs. [`batch`] runs a [`worker`] per thread over them, which reads
 //! a file, asks the [`engine`] to convert what is in it, and leaves results under temporary names beside their targets.
 //! [`commit`] sees the files in order, decides which of two CustomResourceDefinitions counts, and puts results in place.
+//! Whole documents wait there until all inputs are read, because whether they are aggregated depends on what else there
+//! is; [`joint`] then makes their results, with what [`documents`] asks of the library.
 
 mod batch;
 mod commit;
+pub(crate) mod documents;
 mod engine;
 mod finding;
+mod joint;
 mod plan;
 mod report;
 mod worker;
@@ -75,6 +79,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
         warnings: !args.quiet,
         verbose: args.verbose,
         strict: args.strict_input,
+        pretty: args.pretty,
     };
     let inputs = &plan.gathered.inputs;
     let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
@@ -106,11 +111,11 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
     for (root, used) in plan.gathered.roots.iter().zip(used) {
         let unreadable = plan.gathered.unreadable.iter().any(|(path, _)| path.starts_with(&root.path));
         if !used && !unreadable {
-            let detail = "no CustomResourceDefinition was found in the folder";
+            let detail = "neither a CustomResourceDefinition nor an OpenAPI document was found in the folder";
             commit.nothing(&root.path.to_string_lossy(), Code::Nothing, detail, ui)?;
         }
     }
-    commit.finish(engine, ui)
+    commit.finish(&context, jobs, ui)
 }
 
 /// Ctrl-C and the signals that end a process: no unfinished file is left.

@@ -13,10 +13,21 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) struct Target {
     /// The shape.
     pub(crate) shape: Shape,
-    /// What a result covers.
+    /// What a result of CustomResourceDefinitions covers.
     pub(crate) per: Per,
+    /// What a result of documents covers, and of CustomResourceDefinitions beside them.
+    pub(crate) documents: Per,
+    /// Whether CustomResourceDefinitions alone are taken as the documents that are published for them, too.
+    pub(crate) published: bool,
     /// How it is written.
     pub(crate) format: Format,
+}
+
+impl Target {
+    /// Whether CustomResourceDefinitions give parts of documents instead of results of their own.
+    pub(crate) fn has_parts(self) -> bool {
+        self.published || (matches!(self.shape, Shape::V3 | Shape::V2) && self.per != Per::Resource)
+    }
 }
 
 /// Where results go.
@@ -54,6 +65,24 @@ impl Plan {
         if args.onto.is_some() && !targets.iter().any(|t| t.shape == Shape::V2 && t.per == Per::Single) {
             return Err(usage("--onto takes the merged OpenAPI v2 document: add `--to v2`, without `--per resource`"));
         }
+        for (given, shape, option) in [
+            (args.keep_losses, Shape::V2, "--keep-losses"),
+            (args.preserve_unknown, Shape::Smd, "--preserve-unknown"),
+            (args.strict, Shape::JsonSchema, "--strict"),
+            (args.inline, Shape::V3, "--inline"),
+        ] {
+            if given && !targets.iter().any(|target| target.shape == shape) {
+                return Err(usage(format!("{option} says something about {0} only: add `--to {0}`", shape.name())));
+            }
+        }
+        if !args.kind.is_empty()
+            && let Some(per) = args.per.filter(|per| *per != Per::Resource)
+        {
+            return Err(usage(format!("--kind gives a result per kind: leave out `--per {}`", per.name())));
+        }
+        if args.inline && targets.iter().any(|target| target.shape == Shape::V2) {
+            return Err(usage("references are inlined in OpenAPI v3: convert the result of `--to v3 --inline` to v2"));
+        }
         match &destination {
             Destination::Folder(_) => {}
             _ if args.prune => return Err(usage("--prune needs a folder: give one with `-o`")),
@@ -71,7 +100,9 @@ impl Plan {
         let stdin = [PathBuf::from("-")];
         let arguments = if args.inputs.is_empty() {
             if std::io::stdin().is_terminal() {
-                return Err(usage("no input: name files or folders, or pipe CustomResourceDefinitions in"));
+                return Err(usage(
+                    "no input: name files or folders, or pipe CustomResourceDefinitions or a document in",
+                ));
             }
             stdin.as_slice()
         } else {
@@ -97,16 +128,12 @@ fn destination(args: &ConvertArgs) -> Result<Destination, Fatal> {
         return Ok(Destination::Stdout);
     }
     match suffix(path).as_deref() {
-        Some("pb") => Err(usage(format!(
-            "{}: CustomResourceDefinitions are not converted to protobuf; use a name ending in .json or .yaml",
-            path.display()
-        ))),
-        Some("json" | "yaml" | "yml") if path.is_dir() => {
+        Some("json" | "yaml" | "yml" | "pb") if path.is_dir() => {
             Err(usage(format!("{} is a folder, but has the name of a file", path.display())))
         }
-        Some("json" | "yaml" | "yml") => Ok(Destination::File(path.clone())),
+        Some("json" | "yaml" | "yml" | "pb") => Ok(Destination::File(path.clone())),
         _ if path.exists() && !path.is_dir() => Err(usage(format!(
-            "{} is a file, and its name is taken for a folder's: use a name ending in .json or .yaml for a file",
+            "{} is a file, and its name is taken for a folder's: use a name ending in .json, .yaml or .pb for a file",
             path.display()
         ))),
         _ => Ok(Destination::Folder(path.clone())),
@@ -122,6 +149,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
     let named = match destination {
         Destination::File(path) => match suffix(path).as_deref() {
             Some("json") => Some(Format::Json),
+            Some("pb") => Some(Format::Pb),
             _ => Some(Format::Yaml),
         },
         _ => None,
@@ -132,17 +160,23 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
         return Err(usage(format!("--format and the name {} do not agree", path.display())));
     }
     let wanted = |shape: &Shape| args.to.contains(shape);
+    // What is asked of documents alone, and so of those that are published for CustomResourceDefinitions.
+    let changed = args.inline || args.rename.is_some();
     Shape::ALL
         .into_iter()
         .filter(wanted)
         .map(|shape| {
-            let (units, default, format): (&[Per], _, _) = match shape {
-                Shape::V3 => (&[Per::GroupVersion, Per::Resource], Per::GroupVersion, Format::Json),
-                Shape::V2 => (&[Per::Single, Per::Resource], Per::Single, Format::Json),
-                Shape::Smd | Shape::Structural => (&[Per::Resource], Per::Resource, Format::Yaml),
+            use Per::{GroupVersion, Resource, Single};
+            let (units, default, documents, format): (&[Per], _, _, _) = match shape {
+                Shape::V3 => (&[GroupVersion, Resource, Single], GroupVersion, Single, Format::Json),
+                Shape::V2 => (&[Single, Resource], Single, Single, Format::Json),
+                Shape::Smd => (&[Resource, Single], Resource, Single, Format::Yaml),
+                Shape::JsonSchema => (&[Resource], Resource, Resource, Format::Json),
+                Shape::Structural => (&[Resource], Resource, Resource, Format::Yaml),
             };
-            let per = args.per.unwrap_or(default);
-            if !units.contains(&per) {
+            let kinds = (!args.kind.is_empty()).then_some(Resource);
+            let per = args.per.or(kinds);
+            if let Some(per) = per.filter(|per| !units.contains(per)) {
                 let units: Vec<_> = units.iter().map(|per| format!("`--per {}`", per.name())).collect();
                 return Err(usage(format!(
                     "there is no {} result per {}: use {}",
@@ -151,7 +185,18 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                     units.join(" or ")
                 )));
             }
-            Ok(Target { shape, per, format: args.format.or(named).unwrap_or(format) })
+            let format = args.format.or(named).unwrap_or(format);
+            if format == Format::Pb && !matches!(shape, Shape::V3 | Shape::V2) {
+                return Err(usage(format!("there is no protobuf form of {}: use json or yaml", shape.name())));
+            }
+            let published = match shape {
+                Shape::V3 => changed || per == Some(Single),
+                Shape::V2 => args.rename.is_some(),
+                Shape::Smd => per == Some(Single),
+                Shape::JsonSchema | Shape::Structural => false,
+            };
+            let (per, documents) = (per.unwrap_or(default), per.unwrap_or(documents));
+            Ok(Target { shape, per, documents, published, format })
         })
         .collect()
 }
@@ -204,17 +249,15 @@ fn collisions(
 /// Whether a result of this kind may have that name, which is one of [`names::is_result`].
 fn may_write(target: Target, names: &[&str]) -> bool {
     let name = names.last().copied().unwrap_or_default();
-    let stem = name.strip_suffix(match target.format {
-        Format::Json => ".json",
-        Format::Yaml => ".yaml",
-    });
+    let stem = name.strip_suffix(names::suffix(target.format)).and_then(|name| name.strip_suffix('.'));
     let Some(stem) = stem else { return false };
-    match (target.per, target.shape) {
-        (Per::Single, _) => names.len() == 1 && stem == "swagger",
-        (Per::GroupVersion, _) => names.len() == 1 && stem.starts_with("apis__"),
-        (Per::Resource, Shape::Smd) => names.len() == 2 && stem == "schema.smd",
-        (Per::Resource, shape) => names.len() == 2 && stem.ends_with(&format!(".{}", shape.name())),
-    }
+    let own = names::single(target.shape, target.format);
+    let ending = names::ending(target.shape);
+    [target.per, target.documents].into_iter().any(|per| match (per, target.shape) {
+        (Per::Single, _) => names.len() == 1 && own == name,
+        (Per::GroupVersion, _) => names.len() == 1 && stem.ends_with("_openapi"),
+        (Per::Resource, _) => stem.strip_suffix(ending).is_some_and(|name| name.ends_with('.')),
+    })
 }
 
 /// The path without symbolic links; what does not exist yet is kept as it is written.
@@ -253,10 +296,11 @@ mod tests {
     #[test]
     fn every_shape_has_its_unit_and_format() -> Result<(), String> {
         let plan = plan(&["-", "--to", "smd,v2", "--to", "v3", "--to", "v3", "-o", "nowhere"])?;
+        let target = |shape, per, format| Target { shape, per, documents: Per::Single, published: false, format };
         let expected = [
-            Target { shape: Shape::V3, per: Per::GroupVersion, format: Format::Json },
-            Target { shape: Shape::V2, per: Per::Single, format: Format::Json },
-            Target { shape: Shape::Smd, per: Per::Resource, format: Format::Yaml },
+            target(Shape::V3, Per::GroupVersion, Format::Json),
+            target(Shape::V2, Per::Single, Format::Json),
+            target(Shape::Smd, Per::Resource, Format::Yaml),
         ];
         assert_eq!(plan.targets, expected);
         assert_eq!(plan.destination, Destination::Folder("nowhere".into()));
@@ -264,9 +308,28 @@ mod tests {
     }
 
     #[test]
+    fn options_of_documents_hold_for_published_ones() -> Result<(), String> {
+        for (line, per, documents, published) in [
+            ("--to v3 --per single", Per::Single, Per::Single, true),
+            ("--to v3 --inline", Per::GroupVersion, Per::Single, true),
+            ("--to v3 --kind Pod", Per::Resource, Per::Resource, false),
+            ("--to v3 --kind Pod --inline", Per::Resource, Per::Resource, true),
+            ("--to v2 --rename short", Per::Single, Per::Single, true),
+            ("--to smd --per single", Per::Single, Per::Single, true),
+            ("--to jsonschema --rename short", Per::Resource, Per::Resource, false),
+        ] {
+            let line: Vec<&str> = ["-", "-o", "nowhere"].into_iter().chain(line.split(' ')).collect();
+            let target = plan(&line)?.targets[0];
+            assert_eq!((target.per, target.documents, target.published), (per, documents, published), "{line:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
     fn the_name_of_a_file_says_its_format() -> Result<(), String> {
         assert_eq!(plan(&["-", "--to", "v2", "-o", "x.yml"])?.targets[0].format, Format::Yaml);
         assert_eq!(plan(&["-", "--to", "smd", "-o", "x.json"])?.targets[0].format, Format::Json);
+        assert_eq!(plan(&["-", "--to", "v3", "-o", "x.pb"])?.targets[0].format, Format::Pb);
         Ok(())
     }
 
@@ -274,13 +337,24 @@ mod tests {
     fn what_cannot_be_is_refused() {
         for (arguments, message) in [
             (&["--to", "v3", "--to", "v2"][..], "several shapes need a folder"),
-            (&["--to", "v3", "--per", "single", "-o", "nowhere"], "there is no v3 result per single"),
+            (&["--to", "jsonschema", "--per", "single", "-o", "nowhere"], "there is no jsonschema result per single"),
             (&["--to", "v2", "--per", "group-version", "-o", "nowhere"], "there is no v2 result per group-version"),
-            (&["--to", "smd", "--per", "single"], "there is no smd result per single: use `--per resource`"),
+            (
+                &["--to", "structural", "--per", "single"],
+                "there is no structural result per single: use `--per resource`",
+            ),
+            (&["--to", "smd", "--per", "group-version"], "there is no smd result per group-version"),
+            (&["--to", "v3", "--kind", "Pod", "--per", "single"], "--kind gives a result per kind"),
+            (&["--to", "v2", "--inline"], "--inline says something about v3 only"),
+            (&["--to", "v2,v3", "--inline", "-o", "nowhere"], "references are inlined in OpenAPI v3"),
+            (&["--to", "v3", "--strict"], "--strict says something about jsonschema only"),
+            (&["--to", "v3", "--keep-losses"], "--keep-losses says something about v2 only"),
+            (&["--to", "v2", "--preserve-unknown"], "--preserve-unknown says something about smd only"),
             (&["--to", "v3", "--onto", "x"], "--onto takes the merged OpenAPI v2 document"),
             (&["--to", "v3", "--prune"], "--prune needs a folder"),
             (&["--to", "v3", "--report", "-"], "`--report -` and the result cannot both"),
-            (&["--to", "v3", "-o", "x.pb"], "not converted to protobuf"),
+            (&["--to", "smd", "-o", "x.pb"], "there is no protobuf form of smd"),
+            (&["--to", "jsonschema", "--format", "pb"], "there is no protobuf form of jsonschema"),
             (&["--to", "v3", "-o", "x.json", "--format", "yaml"], "do not agree"),
             (&["--to", "v3", "-o", "Cargo.toml"], "is a file, and its name is taken for a folder's"),
         ] {

@@ -1,5 +1,6 @@
 //! One file: from its bytes to results that wait beside their targets, with everything that was found.
 
+use super::documents::{self, Content};
 use super::engine::{Engine, Fragments, Scratch, Sink};
 use super::finding::{Entry, Excerpt, Finding, Lines, Tally};
 use super::plan::Target;
@@ -11,6 +12,7 @@ use kubeshape_schema::{Bump, Code, Note};
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_yaml::{Document, Limits, Node, Stream, Tape};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What all workers share.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct Context<'e> {
     pub(crate) verbose: bool,
     /// Whether what is skipped is a failure.
     pub(crate) strict: bool,
+    /// Whether JSON is indented.
+    pub(crate) pretty: bool,
 }
 
 /// What came out of one file.
@@ -36,9 +40,9 @@ pub(crate) struct FileResult {
     pub(crate) events: Vec<Event>,
     /// Documents with content.
     pub(crate) documents: usize,
-    /// Objects that are no CustomResourceDefinition.
+    /// Objects that are neither CustomResourceDefinitions nor OpenAPI documents.
     pub(crate) skipped: usize,
-    /// Whether there is a CustomResourceDefinition in it, converted or not.
+    /// Whether there is a CustomResourceDefinition or a document in it, converted or not.
     pub(crate) found: bool,
     /// Whether anything of the file could not be read.
     pub(crate) failed: bool,
@@ -53,6 +57,21 @@ pub(crate) enum Event {
     Notes(Notes),
     /// A CustomResourceDefinition that was converted.
     Converted(Box<Converted>),
+    /// A document, which is converted when all of them are there.
+    Document(Box<Loaded>),
+}
+
+/// A whole OpenAPI document, or a structured-merge-diff schema, as it was read.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The input.
+    pub(crate) name: String,
+    /// The text of the whole input, which its documents share.
+    pub(crate) source: Arc<str>,
+    pub(crate) tape: Tape,
+    pub(crate) content: Content,
+    /// Whether the text is the input's own, as opposed to what stands for a binary form.
+    pub(crate) has_lines: bool,
 }
 
 /// Findings and losses in document order.
@@ -155,6 +174,19 @@ impl<'e> Worker<'e> {
             }
         };
         let code = |error: &kubeshape_yaml::Error| if error.limit { Code::Limit } else { Code::NotYaml };
+        let decoded;
+        let (bytes, has_lines) = match documents::decode(bytes) {
+            None => (bytes, true),
+            Some(Ok(json)) => {
+                decoded = json;
+                (decoded.as_slice(), false)
+            }
+            Some(Err((code, detail))) => {
+                out.fail(context, code, &name, None, detail);
+                return out;
+            }
+        };
+        let mut shared: Option<Arc<str>> = None;
         let mut stream = match Stream::new(bytes, context.limits) {
             Ok(stream) => stream,
             Err(error) => {
@@ -167,7 +199,8 @@ impl<'e> Worker<'e> {
         while let Some(read) = stream.next(tape) {
             if let Err(error) = read {
                 let excerpt = lines.excerpt(source, error.offset..error.offset + 1);
-                out.fail(context, code(&error), &name, Some((error.line, error.column, excerpt)), error.message);
+                let place = has_lines.then_some((error.line, error.column, excerpt));
+                out.fail(context, code(&error), &name, place, error.message);
                 continue;
             }
             if !tape.has_content() {
@@ -176,9 +209,10 @@ impl<'e> Worker<'e> {
             out.documents += 1;
             let document = tape.document(source);
             let Some(root) = document.root() else { continue };
-            let (crds, others) = manifests(root);
-            out.found |= !crds.is_empty();
-            out.skip(&others, &mut Places { context, name: &name, document, lines });
+            let content = documents::content(root);
+            let (crds, others) = if content.is_some() { (Vec::new(), Vec::new()) } else { manifests(root) };
+            out.found |= !crds.is_empty() || content.is_some();
+            out.skip(&others, &mut Places { context, name: &name, document, has_lines, lines });
             if let Some(range) = stream.ignored() {
                 let position = kubeshape_yaml::Position::of(source, range.start);
                 let excerpt = lines.excerpt(source, range.start..range.start + 1);
@@ -186,16 +220,21 @@ impl<'e> Worker<'e> {
                 out.say(context, Code::IgnoredText, &name, Some((position.line, position.column, excerpt)), detail);
             }
             for manifest in crds {
-                let mut places = Places { context, name: &name, document, lines };
+                let mut places = Places { context, name: &name, document, has_lines, lines };
                 if let Err(fatal) = out.convert(manifest, &mut places, arena, scratch) {
                     out.fatal = Some(fatal);
                     return out;
                 }
                 arena.reset();
             }
+            if let Some(content) = content {
+                let source = shared.get_or_insert_with(|| source.into()).clone();
+                let loaded = Loaded { name: name.clone(), source, tape: std::mem::take(tape), content, has_lines };
+                out.events.push(Event::Document(Box::new(loaded)));
+            }
         }
         if !out.found && !out.failed && (input.named || context.strict) {
-            let detail = "no CustomResourceDefinition was found in it".to_owned();
+            let detail = "neither a CustomResourceDefinition nor an OpenAPI document was found in it".to_owned();
             out.fail(context, Code::Nothing, &name, None, detail);
         }
         out
@@ -203,11 +242,13 @@ impl<'e> Worker<'e> {
 }
 
 /// Finds the places of notes in one document.
-struct Places<'p> {
-    context: &'p Context<'p>,
-    name: &'p str,
-    document: Document<'p>,
-    lines: &'p mut Lines,
+pub(super) struct Places<'p> {
+    pub(super) context: &'p Context<'p>,
+    pub(super) name: &'p str,
+    pub(super) document: Document<'p>,
+    /// Whether the places are those of the input.
+    pub(super) has_lines: bool,
+    pub(super) lines: &'p mut Lines,
 }
 
 impl Places<'_> {
@@ -216,7 +257,7 @@ impl Places<'_> {
     }
 
     fn place(&mut self, at: u32) -> Option<(usize, usize)> {
-        let start = self.node(at)?.span().start;
+        let start = self.node(at).filter(|_| self.has_lines)?.span().start;
         Some(self.lines.position(self.document.source(), start))
     }
 
@@ -226,7 +267,14 @@ impl Places<'_> {
     }
 
     /// Takes a note in, as far as anybody will see it.
-    fn add(&mut self, notes: &mut Notes, note: &Note<'_>, resource: &str, version: Option<&str>, shape: Option<Shape>) {
+    pub(super) fn add(
+        &mut self,
+        notes: &mut Notes,
+        note: &Note<'_>,
+        resource: &str,
+        version: Option<&str>,
+        shape: Option<Shape>,
+    ) {
         let kind = note.code.kind();
         notes.tally.count(kind);
         let is_error = kind == kubeshape_schema::NoteKind::Error;
@@ -238,7 +286,7 @@ impl Places<'_> {
         }
         let place = self.place(note.at);
         if self.context.report {
-            let pointer = place.map(|_| self.document.pointer(note.at));
+            let pointer = self.node(note.at).map(|_| self.document.pointer(note.at));
             let entry = Entry {
                 pointer: pointer.as_deref(),
                 input: Some(self.name),
@@ -300,7 +348,7 @@ impl FileResult {
         self.events.push(Event::Notes(notes));
     }
 
-    /// Objects that are no CustomResourceDefinitions.
+    /// Objects that are neither CustomResourceDefinitions nor documents.
     fn skip(&mut self, others: &[Node<'_>], places: &mut Places<'_>) {
         if others.is_empty() {
             return;
@@ -319,7 +367,7 @@ impl FileResult {
                 (version, kind) => format!("{version} {kind}"),
             };
             let why = if strict { " (--strict-input)" } else { "" };
-            let detail = format!("found {what}, expected a CustomResourceDefinition{why}");
+            let detail = format!("found {what}, expected a CustomResourceDefinition or an OpenAPI document{why}");
             places.add(&mut notes, &Note::new(code, node.index(), detail), "", None, None);
         }
         self.events.push(Event::Notes(notes));

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Endings of files that are looked at in folders; each may be followed by one of [`COMPRESSED`].
-const SUFFIXES: [&str; 3] = [".yaml", ".yml", ".json"];
+const SUFFIXES: [&str; 4] = [".yaml", ".yml", ".json", ".pb"];
 const COMPRESSED: [&str; 2] = [".gz", ".zst"];
 
 /// A folder of the command line.

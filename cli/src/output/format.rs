@@ -1,8 +1,21 @@
-//! Other spellings of a printed JSON document: indented, or YAML.
+//! Other spellings of a printed JSON document: indented, YAML, or protobuf.
 
 use crate::args::Format;
+use crate::convert::documents;
+use kubeshape_schema::Code;
 use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::{Limits, Stream, Tape};
+
+/// What a format does not hold of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Remark {
+    /// What it is.
+    pub(crate) code: Code,
+    /// Where in the printed document.
+    pub(crate) pointer: String,
+    /// What is particular to the case.
+    pub(crate) detail: String,
+}
 
 /// Rewrites compact JSON and keeps its buffers.
 #[derive(Debug, Default)]
@@ -12,33 +25,45 @@ pub(crate) struct Formatter {
 }
 
 impl Formatter {
-    /// The document in a format. Compact JSON stays as it is, because its bytes are hashed; everything else ends in a
-    /// line break.
-    pub(crate) fn format<'a>(&'a mut self, json: &'a [u8], format: Format, pretty: bool) -> &'a [u8] {
+    /// The document in a format; none when the format cannot hold it. Compact JSON stays as it is, because its bytes
+    /// are hashed; other text ends in a line break.
+    pub(crate) fn format<'a>(
+        &'a mut self,
+        json: &'a [u8],
+        format: Format,
+        pretty: bool,
+        remarks: &mut Vec<Remark>,
+    ) -> Option<&'a [u8]> {
         self.out.clear();
         match format {
-            Format::Json if !pretty => return json,
+            Format::Json if !pretty => return Some(json),
             Format::Json => {
                 indented(json, &mut self.out);
                 self.out.push(b'\n');
             }
-            Format::Yaml => {
-                let limits =
-                    Limits { bytes: usize::MAX, depth: 4096, nodes: usize::MAX, alias_nodes: 0, scalar: usize::MAX };
-                let read = Stream::new(json, limits).ok().and_then(|mut stream| {
-                    let source = stream.source();
-                    stream.next(&mut self.tape)?.ok()?;
-                    self.tape.document(source).root()
-                });
-                match read {
-                    Some(root) => Emitter::new(&mut self.out).node(root),
-                    // JSON is YAML.
-                    None => self.out.extend_from_slice(json),
+            Format::Yaml => match read(json, &mut self.tape) {
+                Some(source) => {
+                    let mut emitter = Emitter::new(&mut self.out);
+                    self.tape.document(source).root().into_iter().for_each(|root| emitter.node(root));
                 }
+                // JSON is YAML.
+                None => self.out.extend_from_slice(json),
+            },
+            Format::Pb => {
+                let source = read(json, &mut self.tape)?;
+                self.out = documents::encode(self.tape.document(source), remarks)?;
             }
         }
-        &self.out
+        Some(&self.out)
     }
+}
+
+/// Reads what was printed; gives its source as text.
+pub(crate) fn read<'a>(json: &'a [u8], tape: &mut Tape) -> Option<&'a str> {
+    let limits = Limits { bytes: usize::MAX, depth: 4096, nodes: usize::MAX, alias_nodes: 0, scalar: usize::MAX };
+    let mut stream = Stream::new(json, limits).ok()?;
+    stream.next(tape)?.ok()?;
+    Some(stream.source())
 }
 
 /// Appends JSON with members and items on lines of their own, indented by two spaces.
@@ -92,7 +117,9 @@ mod tests {
     use super::*;
 
     fn formatted(json: &str, format: Format, pretty: bool) -> String {
-        String::from_utf8_lossy(Formatter::default().format(json.as_bytes(), format, pretty)).into_owned()
+        let mut formatter = Formatter::default();
+        let formatted = formatter.format(json.as_bytes(), format, pretty, &mut Vec::new());
+        String::from_utf8_lossy(formatted.unwrap_or_default()).into_owned()
     }
 
     #[test]

@@ -10,9 +10,14 @@ use std::hash::Hasher;
 /// Longest name of a file or folder that is written as it is; common file systems take 255 bytes.
 const LONGEST: usize = 180;
 
-/// `swagger.json`: the merged OpenAPI v2 document.
-pub(crate) fn single(format: Format) -> String {
-    format!("swagger.{}", suffix(format))
+/// The one result of everything: `swagger.json`, `openapi.json`, `schema.smd.yaml`.
+pub(crate) fn single(shape: Shape, format: Format) -> String {
+    let stem = match shape {
+        Shape::V2 => "swagger",
+        Shape::Smd => "schema.smd",
+        Shape::V3 | Shape::JsonSchema | Shape::Structural => "openapi",
+    };
+    format!("{stem}.{}", suffix(format))
 }
 
 /// `apis__GROUP__VERSION_openapi.json`: the OpenAPI v3 document of the group version `apis/GROUP/VERSION`.
@@ -20,6 +25,18 @@ pub(crate) fn group_version(path: &str, format: Format) -> String {
     let path = path.strip_prefix("apis/").unwrap_or(path);
     let (group, version) = path.rsplit_once('/').unwrap_or((path, ""));
     shortened(format!("apis__{}__{}_openapi", encoded(group), encoded(version))) + "." + suffix(format)
+}
+
+/// `api__v1_openapi.json`: the OpenAPI v3 document that a server has at `/openapi/v3/api/v1`, by the names of
+/// Kubernetes' `api/openapi-spec/v3`.
+pub(crate) fn root(key: &str, format: Format) -> String {
+    let parts: Vec<String> = key.trim_matches('/').split('/').map(encoded).collect();
+    shortened(format!("{}_openapi", parts.join("__"))) + "." + suffix(format)
+}
+
+/// `KIND.GROUP`: the folder of a kind of a document; `core` is the group without a name.
+pub(crate) fn kind_folder(kind: &str, group: &str) -> String {
+    folder(kind, if group.is_empty() { "core" } else { group })
 }
 
 /// `PLURAL.GROUP`: the folder of a resource.
@@ -32,6 +49,23 @@ pub(crate) fn folder(plural: &str, group: &str) -> String {
     shortened(name)
 }
 
+/// `NAME.schema.json`: the file of a definition that is no kind.
+pub(crate) fn definition(name: &str, shape: Shape, format: Format) -> String {
+    let mut name = encoded(name);
+    if name.starts_with('.') {
+        name.replace_range(..1, "%2E");
+    }
+    format!("{}.{}.{}", shortened(name), ending(shape), suffix(format))
+}
+
+/// What stands before the format in names of files of a shape.
+pub(crate) fn ending(shape: Shape) -> &'static str {
+    match shape {
+        Shape::JsonSchema => "schema",
+        other => other.name(),
+    }
+}
+
 /// The file of one version, or of all versions, in the folder of its resource.
 pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     let suffix = suffix(format);
@@ -42,27 +76,26 @@ pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     if name.is_empty() || name.starts_with('.') {
         name.insert(0, '%');
     }
-    format!("{}.{}.{suffix}", shortened(name), shape.name())
+    format!("{}.{}.{suffix}", shortened(name), ending(shape))
 }
 
 /// Whether a path relative to an output folder is one of those above: what `--prune` looks at.
 pub(crate) fn is_result(components: &[&str]) -> bool {
     let stem = |name: &str| -> Option<String> {
-        name.strip_suffix(".json").or_else(|| name.strip_suffix(".yaml")).map(str::to_owned)
+        [".json", ".yaml", ".pb"].iter().find_map(|suffix| name.strip_suffix(suffix)).map(str::to_owned)
     };
     match components {
         [name] => stem(name).is_some_and(|stem| {
-            stem == "swagger"
-                || stem
-                    .strip_prefix("apis__")
-                    .and_then(|rest| rest.strip_suffix("_openapi"))
-                    .is_some_and(|rest| rest.split("__").count() == 2)
+            ["swagger", "openapi", "schema.smd"].contains(&stem.as_str())
+                || ["_openapi", ".v3", ".v2", ".schema", ".smd"]
+                    .iter()
+                    .any(|end| stem.strip_suffix(end).is_some_and(|key| !key.is_empty()))
         }),
         [folder, name] => {
             folder.contains('.')
                 && stem(name).is_some_and(|stem| {
                     stem == "schema.smd"
-                        || [".v3", ".v2", ".structural"]
+                        || [".v3", ".v2", ".schema", ".structural"]
                             .iter()
                             .any(|s| stem.strip_suffix(s).is_some_and(|v| !v.is_empty()))
                 })
@@ -71,10 +104,12 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
     }
 }
 
-fn suffix(format: Format) -> &'static str {
+/// The end of a file's name.
+pub(crate) fn suffix(format: Format) -> &'static str {
     match format {
         Format::Json => "json",
         Format::Yaml => "yaml",
+        Format::Pb => "pb",
     }
 }
 
@@ -127,7 +162,30 @@ mod tests {
         assert_eq!(file(Shape::Structural, "v1", Format::Yaml), "v1.structural.yaml");
         assert_eq!(file(Shape::Smd, "", Format::Yaml), "schema.smd.yaml");
         assert_eq!(group_version("apis/example.com/v1", Format::Json), "apis__example.com__v1_openapi.json");
-        assert_eq!(single(Format::Yaml), "swagger.yaml");
+        assert_eq!(single(Shape::V2, Format::Yaml), "swagger.yaml");
+        assert_eq!(single(Shape::V3, Format::Pb), "openapi.pb");
+        assert_eq!(single(Shape::Smd, Format::Yaml), "schema.smd.yaml");
+        assert_eq!(file(Shape::JsonSchema, "v1", Format::Json), "v1.schema.json");
+        assert_eq!(kind_folder("Pod", ""), "Pod.core");
+        assert_eq!(definition("Pet", Shape::V3, Format::Yaml), "Pet.v3.yaml");
+        assert_eq!(definition("../x", Shape::JsonSchema, Format::Json), "%2E.%2Fx.schema.json");
+    }
+
+    #[test]
+    fn roots_are_named_as_in_kubernetes_own_folder() {
+        for (key, name) in [
+            ("api/v1", "api__v1_openapi.json"),
+            ("apis/apps/v1", "apis__apps__v1_openapi.json"),
+            ("apis/apps", "apis__apps_openapi.json"),
+            ("version", "version_openapi.json"),
+            (".well-known/openid-configuration", ".well-known__openid-configuration_openapi.json"),
+            ("", "_openapi.json"),
+            ("..", ".._openapi.json"),
+            ("../x", "..__x_openapi.json"),
+        ] {
+            assert_eq!(root(key, Format::Json), name);
+        }
+        assert_eq!(root("apis/example.com/v1", Format::Yaml), group_version("apis/example.com/v1", Format::Yaml));
     }
 
     #[test]
@@ -161,15 +219,25 @@ mod tests {
 
     #[test]
     fn results_are_known_by_name() {
-        for name in ["swagger.json", "swagger.yaml", "apis__example.com__v1_openapi.json", "apis__a__b_openapi.yaml"] {
+        for name in [
+            "swagger.json",
+            "swagger.yaml",
+            "openapi.pb",
+            "schema.smd.yaml",
+            "apis__example.com__v1_openapi.json",
+            "apis__a__b_openapi.yaml",
+            "api__v1_openapi.pb",
+            "version_openapi.json",
+            "Pet.schema.json",
+        ] {
             assert!(is_result(&[name]), "{name}");
         }
-        for name in ["schema.smd.yaml", "v1.v3.json", "v1.v2.yaml", "v1.structural.json"] {
+        for name in ["schema.smd.yaml", "v1.v3.json", "v1.v2.yaml", "v1.schema.json", "v1.structural.json"] {
             assert!(is_result(&["widgets.example.com", name]), "{name}");
             assert!(!is_result(&["widgets", name]), "{name}");
             assert!(!is_result(&["a", "widgets.example.com", name]), "{name}");
         }
-        for name in ["crd.yaml", "v1.json", ".v3.json", "schema.yaml", "openapi.json", "apis__apps_openapi.json"] {
+        for name in ["crd.yaml", "v1.json", ".v3.json", "schema.yaml", "schema.json", "_openapi.json", "openapi.yml"] {
             assert!(!is_result(&[name]) && !is_result(&["widgets.example.com", name]), "{name}");
         }
     }

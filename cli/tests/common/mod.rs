@@ -40,6 +40,10 @@ impl Folder {
         String::from_utf8(fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))).expect("UTF-8")
     }
 
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubeshape"));
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());

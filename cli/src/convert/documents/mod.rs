@@ -1,0 +1,446 @@
+//! Where the command meets the conversion of whole documents: everything that is asked of `kubeshape-convert` is asked
+//! here.
+
+mod kinds;
+
+pub(crate) use kinds::KindName;
+
+use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
+use crate::output::format::Remark;
+use kinds::{Kinds, wanted};
+use kubeshape_convert::document::{Dialect, Document};
+use kubeshape_convert::graph::rename::Names;
+use kubeshape_convert::graph::{self, Graph, Section};
+use kubeshape_convert::jsonschema::{self, Gvk};
+use kubeshape_convert::v2::from_v3::{self, LOSS, Scratch};
+use kubeshape_convert::v3::from_v2;
+use kubeshape_convert::{proto, smd, v2, v3};
+use kubeshape_publish::ResourceVersion;
+use kubeshape_schema::print::Style;
+use kubeshape_schema::{Bump, Code, Converted, Note, NoteKind, Profile, Property, Schema};
+use kubeshape_smd::Schema as SmdSchema;
+use kubeshape_smd::schema::ReadErrors;
+use kubeshape_structural::Crd;
+use kubeshape_yaml::{Kind, Node, Tape};
+use std::collections::BTreeMap;
+
+/// What a document of an input is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// An OpenAPI document.
+    OpenApi(Dialect),
+    /// A structured-merge-diff schema.
+    Smd,
+}
+
+/// What the command line asks of documents.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) profile: Profile,
+    /// Whether anybody will see losses.
+    pub(crate) losses: bool,
+    /// Whether anybody will see warnings.
+    pub(crate) findings: bool,
+    pub(crate) keep_losses: bool,
+    /// Whether references are inlined: what becomes of recursion, and how many schemas there are at most.
+    pub(crate) inline: Option<(Recursion, u64)>,
+    pub(crate) rename: Option<Rename>,
+    pub(crate) kinds: Kinds,
+    pub(crate) preserve_unknown: bool,
+    pub(crate) smd_compat: args::SmdCompat,
+    pub(crate) draft: Draft,
+    pub(crate) strict: bool,
+}
+
+impl Settings {
+    /// Whether documents are printed as they are.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.inline.is_none() && self.rename.is_none()
+    }
+}
+
+impl Settings {
+    /// What the command line says. With `losses`, losses are looked for.
+    pub(crate) fn new(args: &ConvertArgs, losses: bool) -> Settings {
+        const BUDGET: u64 = 1_000_000;
+        Settings {
+            profile: match args.profile {
+                Some(args::Profile::Kube) => Profile::Kube,
+                None | Some(args::Profile::Faithful) => Profile::Faithful,
+            },
+            losses,
+            findings: !args.quiet || args.report.is_some(),
+            keep_losses: args.keep_losses,
+            inline: args.inline.then(|| (args.recursion, args.budget.unwrap_or(BUDGET))),
+            rename: args.rename,
+            kinds: Kinds::new(&args.kind),
+            preserve_unknown: args.preserve_unknown,
+            smd_compat: args.smd_compat,
+            draft: args.draft,
+            strict: args.strict,
+        }
+    }
+}
+
+/// What a document is, by its members; none if it is something else.
+pub(crate) fn content(root: Node<'_>) -> Option<Content> {
+    if root.kind() != Kind::Map {
+        return None;
+    }
+    let only = |name, kind| root.len() == 1 && root.get(name).is_some_and(|value| value.kind() == kind);
+    match Dialect::of(root) {
+        Some(dialect) => Some(Content::OpenApi(dialect)),
+        // A document without head, as Kubernetes' libraries take it.
+        None if only("definitions", Kind::Map) => Some(Content::OpenApi(Dialect::V2)),
+        None if only("types", Kind::Seq) => Some(Content::Smd),
+        None => None,
+    }
+}
+
+/// Reads a document; the value is none if something has the wrong type.
+pub(crate) fn read<'a>(
+    root: Node<'a>,
+    dialect: Dialect,
+    arena: &'a Bump,
+    settings: &Settings,
+) -> Converted<'a, Option<Document<'a>>> {
+    match dialect {
+        Dialect::V2 => {
+            let Converted { value, notes } = v2::read(root, arena, settings.profile);
+            Converted { value: value.map(Document::V2), notes }
+        }
+        Dialect::V3 => {
+            let Converted { value, notes } = v3::read(root, arena, settings.profile);
+            Converted { value: value.map(Document::V3), notes }
+        }
+    }
+}
+
+/// Appends a document as compact JSON.
+pub(crate) fn print(document: &Document<'_>, settings: &Settings, out: &mut Vec<u8>) {
+    match document {
+        Document::V2(document) => document.print(out, Style::V2, settings.profile),
+        Document::V3(document) => document.print(out, settings.profile),
+    }
+}
+
+/// The JSON of a document in protobuf form; none if the bytes are something else.
+pub(crate) fn decode(bytes: &[u8]) -> Option<Result<Vec<u8>, (Code, String)>> {
+    let decoded = match proto::detect(bytes)? {
+        proto::Version::V2 => proto::v2::decode(bytes),
+        proto::Version::V3 => proto::v3::decode(bytes),
+    };
+    Some(decoded.map_err(|error| (Code::Unreadable, error.to_string())))
+}
+
+/// The protobuf form of a printed document; none if it has none.
+pub(crate) fn encode(document: kubeshape_yaml::Document<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
+    let root = document.root()?;
+    let encoded = match Dialect::of(root) {
+        Some(Dialect::V3) => proto::v3::encode(root),
+        _ => proto::v2::encode(root),
+    };
+    let (value, notes) = match encoded {
+        Ok(Converted { value, notes }) => (Some(value), notes),
+        Err(refusals) => (None, refusals.into_iter().map(Note::from).collect()),
+    };
+    remarks.extend(notes.into_iter().map(|note| Remark {
+        code: note.code,
+        pointer: document.pointer(note.at),
+        detail: note.detail.into_owned(),
+    }));
+    value
+}
+
+/// The document in another dialect. With the text of its source, what was kept of an earlier form is put back.
+pub(crate) fn convert<'a>(
+    document: &Document<'a>,
+    dialect: Dialect,
+    source: &str,
+    (arena, scratch): (&'a Bump, &'a mut Scratch),
+    settings: &Settings,
+) -> Converted<'a, Option<Document<'a>>> {
+    let profile = settings.profile;
+    match (document, dialect) {
+        (Document::V2(_), Dialect::V2) | (Document::V3(_), Dialect::V3) => {
+            Converted { value: Some(*document), notes: Vec::new() }
+        }
+        (Document::V2(v2), Dialect::V3) => {
+            let keeps =
+                profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some();
+            let Converted { value, mut notes } =
+                if keeps { from_v3::restore(v2, scratch, arena) } else { from_v2::convert(v2, arena, profile) };
+            if keeps {
+                // Places are in what was restored. What is found there was found in the original.
+                notes.retain(|note| note.code.kind() == NoteKind::Error);
+                for note in &mut notes {
+                    note.at = v2.at;
+                }
+            }
+            Converted { value: value.map(Document::V3), notes }
+        }
+        (Document::V3(v3), Dialect::V2) => {
+            let options = from_v3::Options { profile, keep_losses: settings.keep_losses };
+            let Converted { value, notes } = from_v3::convert(v3, arena, &options);
+            Converted { value: value.map(Document::V2), notes }
+        }
+    }
+}
+
+/// What is found about the references and names in a document.
+pub(crate) fn findings<'a>(document: &Document<'a>) -> Vec<Note<'a>> {
+    Graph::of(document).into_notes()
+}
+
+/// Notes without those of [`findings`], which every way of looking at references gives once more.
+fn others(mut notes: Vec<Note<'_>>) -> Vec<Note<'_>> {
+    notes.retain(|note| {
+        !matches!(
+            note.code,
+            Code::DanglingReference
+                | Code::RemoteReference
+                | Code::UnnamedReference
+                | Code::ReferenceLoop
+                | Code::RepeatedOperationId
+        )
+    });
+    notes
+}
+
+/// Several documents as one, and what is to say about each of them, by its number.
+pub(crate) struct Aggregate<'a> {
+    /// None if they cannot be put together.
+    pub(crate) document: Option<Document<'a>>,
+    pub(crate) notes: Vec<(usize, Note<'a>)>,
+}
+
+/// Puts documents of one dialect together, which have these names.
+pub(crate) fn aggregate<'a>(
+    sources: &[(&'a str, Document<'a>)],
+    arena: &'a Bump,
+    settings: &Settings,
+) -> Aggregate<'a> {
+    let (mut v2, mut v3) = (Vec::new(), Vec::new());
+    for (name, document) in sources {
+        match document {
+            Document::V2(document) => v2.push(graph::aggregate::Source { name, document: *document }),
+            Document::V3(document) => v3.push(graph::aggregate::Source { name, document: *document }),
+        }
+    }
+    let (document, notes) = if v3.is_empty() {
+        let whole = graph::aggregate::aggregate(&v2, settings.profile, arena);
+        (whole.document.map(Document::V2), whole.notes)
+    } else {
+        let whole = graph::aggregate::aggregate(&v3, settings.profile, arena);
+        (whole.document.map(Document::V3), whole.notes)
+    };
+    let numbered = notes.into_iter().enumerate();
+    let notes =
+        numbered.flat_map(|(number, notes)| others(notes).into_iter().map(move |note| (number, note))).collect();
+    Aggregate { document, notes }
+}
+
+/// Renames all definitions, if that is asked for.
+pub(crate) fn rename<'a>(document: &Document<'a>, arena: &'a Bump, settings: &Settings) -> Converted<'a, Document<'a>> {
+    let names = match settings.rename {
+        None => return Converted { value: *document, notes: Vec::new() },
+        Some(Rename::Friendly) => Names::Friendly,
+        Some(Rename::Go) => Names::GoPath,
+        Some(Rename::Short) => Names::Short,
+    };
+    let Converted { value, notes } = graph::rename::rename(document, names, arena);
+    Converted { value, notes: others(notes) }
+}
+
+/// The self-contained documents of the roots of a document, by their keys: `api/v1`, `apis/apps/v1`, `version`; and of
+/// what no path reaches, unless it is what is published for CustomResourceDefinitions: that comes from the server.
+pub(crate) fn split<'a>(
+    document: &v3::Document<'a>,
+    is_published: bool,
+    arena: &'a Bump,
+) -> Vec<(&'a str, Document<'a>)> {
+    let mut slices = graph::split::split(document, arena).value;
+    slices.retain(|slice| !is_published || slice.name != graph::split::REST);
+    slices.into_iter().map(|slice| (slice.name, Document::V3(slice.document))).collect()
+}
+
+/// The self-contained documents of the wanted kinds of a document: without paths, with the definitions that are needed.
+pub(crate) fn kinds<'a>(
+    document: &Document<'a>,
+    arena: &'a Bump,
+    settings: &Settings,
+) -> Vec<(KindName<'a>, Document<'a>)> {
+    let graph = Graph::of(document);
+    let by_name: BTreeMap<&str, &Property<'a>> =
+        definitions(document).iter().map(|definition| (definition.name, definition)).collect();
+    let cut = |(kind, definition): (KindName<'a>, &Property<'a>)| {
+        let reached = graph.reached_from(graph.find(Section::Schemas, definition.name));
+        let reached = reached.into_iter().map(|part| graph.part(part)).filter(|part| part.section == Section::Schemas);
+        let own: Vec<Property<'a>> = reached.filter_map(|part| by_name.get(part.name).copied().copied()).collect();
+        let own: &'a [Property<'a>] = arena.alloc_slice_copy(&own);
+        let cut = match document {
+            Document::V2(document) => Document::V2(v2::Document {
+                swagger: document.swagger,
+                info: document.info,
+                paths: document.paths.map(|_| &*arena.alloc(v2::Paths::default())),
+                definitions: own,
+                ..v2::Document::default()
+            }),
+            Document::V3(document) => Document::V3(v3::Document {
+                openapi: document.openapi,
+                info: document.info,
+                paths: document.paths.map(|_| &*arena.alloc(v3::Paths::default())),
+                components: Some(arena.alloc(v3::Components { schemas: own, ..v3::Components::default() })),
+                ..v3::Document::default()
+            }),
+        };
+        (kind, cut)
+    };
+    wanted(document, settings).into_iter().map(cut).collect()
+}
+
+/// Inlines references, if that is asked for, in the whole document or in what is left of it for one kind.
+pub(crate) fn inline<'a>(
+    document: &Document<'a>,
+    kind: Option<KindName<'_>>,
+    arena: &'a Bump,
+    settings: &Settings,
+) -> Converted<'a, Option<Document<'a>>> {
+    let (Some((recursion, schemas)), Document::V3(document)) = (settings.inline, document) else {
+        return Converted { value: Some(*document), notes: Vec::new() };
+    };
+    let recursion = match recursion {
+        Recursion::Keep => graph::inline::Recursion::Keep,
+        Recursion::Cut => graph::inline::Recursion::Cut,
+    };
+    let options = graph::inline::Options { recursion, schemas, ..graph::inline::Options::default() };
+    let Converted { value, notes } = match kind {
+        None => graph::inline::document(document, &options, arena),
+        Some(KindName { kind, version: "", .. }) => {
+            let kind = kind.rsplit(['.', '/']).next().unwrap_or(kind);
+            let kind = graph::inline::Kind { group: None, version: None, kind };
+            graph::inline::kind(document, kind, &options, arena)
+        }
+        Some(KindName { kind, group, version }) => {
+            let kind = graph::inline::Kind { group: Some(group), version: Some(version), kind };
+            graph::inline::kind(document, kind, &options, arena)
+        }
+    };
+    Converted { value: value.map(Document::V3), notes: others(notes) }
+}
+
+/// The structured-merge-diff schema of a document, which stands as text at `root` unless it was changed.
+///
+/// # Errors
+/// Why it has none.
+pub(crate) fn smd<'a>(
+    document: &Document<'a>,
+    root: Option<Node<'_>>,
+    settings: &Settings,
+) -> Result<SmdSchema, Vec<Note<'a>>> {
+    let options = smd_options(settings);
+    let note = |error: smd::SmdError| Note::new(Code::SmdError, error.at, error.text);
+    let notes = |errors: Vec<smd::SmdError>| errors.into_iter().map(note).collect();
+    match document {
+        Document::V2(document) if options.profile == Profile::Faithful => {
+            smd::from_v2::faithful(document.definitions, options).map_err(notes)
+        }
+        Document::V2(_) => {
+            if let Some(root) = root {
+                proto::v2::check(root).map_err(|refusals| refusals.into_iter().map(Note::from).collect::<Vec<_>>())?;
+                return smd::from_v2::convert(root.get("definitions"), options).map_err(notes);
+            }
+            let mut json = Vec::new();
+            print(document, settings, &mut json);
+            let mut tape = Tape::new();
+            let root = crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
+            let definitions = root.and_then(|root| root.get("definitions"));
+            // Places are in what was printed.
+            let nowhere = |error: smd::SmdError| note(smd::SmdError { at: 0, ..error });
+            smd::from_v2::convert(definitions, options)
+                .map_err(|errors| errors.into_iter().map(nowhere).collect::<Vec<_>>())
+        }
+        Document::V3(_) => smd::from_v3::convert(definitions(document), options).map_err(notes),
+    }
+}
+
+/// What the structured-merge-diff schema of a document does not hold.
+pub(crate) fn smd_losses<'a>(document: &Document<'a>, settings: &Settings) -> Vec<Note<'a>> {
+    let mut notes = Vec::new();
+    match document {
+        Document::V2(_) => smd::losses::from_v2(definitions(document), smd_options(settings), &mut notes),
+        Document::V3(_) => smd::losses::from_v3(definitions(document), smd_options(settings), &mut notes),
+    }
+    notes
+}
+
+fn smd_options(settings: &Settings) -> smd::Options {
+    smd::Options {
+        preserve_unknown: settings.preserve_unknown,
+        compat: match settings.smd_compat {
+            args::SmdCompat::V63 => smd::SmdCompat::V63,
+            args::SmdCompat::V64 => smd::SmdCompat::V64,
+        },
+        profile: settings.profile,
+    }
+}
+
+/// The definitions of a document.
+fn definitions<'a>(document: &Document<'a>) -> &'a [Property<'a>] {
+    match document {
+        Document::V2(document) => document.definitions,
+        Document::V3(document) => document.components.map_or(&[], |components| components.schemas),
+    }
+}
+
+/// What is wrong with a written structured-merge-diff schema.
+pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
+    errors.0.into_iter().map(|error| Note::new(Code::WrongType, error.at, error.message)).collect()
+}
+
+/// The JSON Schemas of the wanted kinds of a document.
+pub(crate) fn json_schemas<'a>(
+    document: &Document<'a>,
+    settings: &Settings,
+) -> Converted<'a, Vec<(KindName<'a>, Vec<u8>)>> {
+    let by_name: BTreeMap<&str, &'a Schema<'a>> =
+        definitions(document).iter().map(|definition| (definition.name, &definition.schema)).collect();
+    let resolver = |name: &str| by_name.get(name).copied();
+    let (mut value, mut notes) = (Vec::new(), Vec::new());
+    for (kind, definition) in wanted(document, settings) {
+        let gvk = Gvk { group: kind.group, version: kind.version, kind: kind.kind };
+        let gvk = (!kind.version.is_empty()).then_some(gvk);
+        let options = schema_options(settings);
+        let schema = jsonschema::from_definition(definition.name, &definition.schema, gvk, &resolver, options);
+        if settings.losses {
+            // One definition may be part of many kinds; what it loses is told once.
+            notes.extend(schema.notes);
+        }
+        value.push((kind, schema.value));
+    }
+    notes.sort_by(|a: &Note<'_>, b| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
+    notes.dedup();
+    Converted { value, notes }
+}
+
+fn schema_options(settings: &Settings) -> jsonschema::Options<'static> {
+    let draft = match settings.draft {
+        Draft::Draft7 => jsonschema::Draft::D7,
+        Draft::Draft202012 => jsonschema::Draft::D2020_12,
+    };
+    jsonschema::Options { draft, strict: settings.strict, ..jsonschema::Options::default() }
+}
+
+/// The JSON Schema of a version of a CustomResourceDefinition; none if it has no schema. `metadata` holds the
+/// definitions of the metadata of objects.
+pub(crate) fn resource_schema<'a>(
+    crd: &Crd<'a>,
+    version: &ResourceVersion<'a>,
+    metadata: &'a [Property<'a>],
+    settings: &Settings,
+) -> Option<Converted<'a, Vec<u8>>> {
+    let gvk = Gvk { group: crd.group, version: version.version().name, kind: crd.names.kind };
+    let resolver = |name: &str| metadata.iter().find(|definition| definition.name == name).map(|found| &found.schema);
+    let options = schema_options(settings);
+    Some(jsonschema::from_structural(version.schema()?, gvk, crd.preserve_unknown_fields, &resolver, options))
+}

@@ -1,0 +1,510 @@
+//! Results of everything together: documents, one or several, and what is published for CustomResourceDefinitions
+//! beside them.
+
+mod source;
+
+use super::batch::STACK;
+use super::documents::{self, Content, KindName, Settings};
+use super::finding::Lines;
+use super::plan::Target;
+use super::worker::{Context, Loaded, Notes, Output, Places};
+use crate::args::{Format, Per, Shape};
+use crate::error::Fatal;
+use crate::output::format::{Formatter, Remark};
+use crate::output::names;
+use kubeshape_convert::document::{Dialect, Document};
+use kubeshape_convert::v2::from_v3::Scratch;
+use kubeshape_schema::{Bump, Code, Converted, Note};
+use kubeshape_yaml::Node;
+use rayon::prelude::*;
+use source::{Needs, Source, printed};
+use std::collections::BTreeSet;
+
+/// Documents that are published for CustomResourceDefinitions, printed.
+#[derive(Debug, Default)]
+pub(crate) struct Published {
+    /// Whether there are CustomResourceDefinitions at all.
+    pub(crate) resources: bool,
+    pub(crate) v3: Option<Vec<u8>>,
+    pub(crate) v2: Option<Vec<u8>>,
+}
+
+/// What comes out.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// Findings and losses of one input, and whether the input failed.
+    Notes(Notes, bool),
+    /// A result.
+    Result(Output),
+    /// A finding about the CustomResourceDefinition of that name, or about none.
+    Finding(Code, Target, String, String),
+}
+
+/// Makes the results of these kinds on `jobs` threads.
+///
+/// # Errors
+/// There are no threads, or something cannot be written.
+pub(crate) fn run(
+    context: &Context<'_>,
+    jobs: usize,
+    documents: Vec<Loaded>,
+    published: Published,
+    targets: &[Target],
+) -> Result<Vec<Answer>, Fatal> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK).build();
+    let pool = pool.map_err(|error| Fatal::Threads(std::io::Error::other(error)))?;
+    pool.install(|| {
+        let settings = context.engine.settings();
+        let Published { resources, mut v3, v2 } = published;
+        let mut answers = Vec::new();
+        // What is published is the result already if there is nothing beside it and nothing to change.
+        let is_result = |target: &Target| {
+            target.shape == Shape::V3 && target.documents == Per::Single && documents.is_empty() && settings.is_plain()
+        };
+        let (plain, targets): (Vec<Target>, Vec<Target>) = targets.iter().partition(|target| is_result(target));
+        for target in plain {
+            let bytes = if targets.is_empty() { v3.take() } else { v3.clone() };
+            if let Some(bytes) = bytes {
+                plain_answers(bytes, target, context, &mut answers)?;
+            }
+        }
+        if targets.is_empty() {
+            return Ok(answers);
+        }
+        let published = [(v3, Dialect::V3), (v2, Dialect::V2)];
+        let published = published.into_iter().filter_map(|(bytes, dialect)| Some(printed(&bytes?, dialect)));
+        let documents: Vec<(Loaded, bool)> =
+            documents.into_iter().map(|document| (document, false)).chain(published.map(|p| (p, true))).collect();
+        let mut arenas: Vec<(Bump, Scratch)> = documents.iter().map(|_| Default::default()).collect();
+        let arena = Bump::new();
+        let needs = Needs::of(&targets, &documents);
+        let sources: Vec<Source<'_>> = documents
+            .par_iter()
+            .zip(arenas.par_iter_mut())
+            .map(|((loaded, is_published), (arena, scratch))| {
+                Source::read(loaded, *is_published, needs, (arena, scratch), settings)
+            })
+            .collect();
+        let wholes = Vec::new();
+        let mut joint = Joint { context, settings, arena: &arena, resources, sources, wholes, answers };
+        for target in targets {
+            joint.target(target)?;
+        }
+        Ok(joint.finish())
+    })
+}
+
+/// The result that was published, in the format of the target.
+fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>, answers: &mut Vec<Answer>) -> Result<(), Fatal> {
+    let name = names::single(target.shape, target.format);
+    let mut remarks = Vec::new();
+    let bytes = formatted(json, target, context, &mut remarks);
+    let losses = context.engine.settings().losses;
+    let remarks = remarks.into_iter().filter(|remark| losses || !remark.code.kind().is_loss());
+    let finding = |Remark { code, pointer, detail }| {
+        Answer::Finding(code, target, String::new(), format!("{detail} (at {pointer} of {name})"))
+    };
+    answers.extend(remarks.map(finding));
+    if let Some(bytes) = bytes {
+        answers.push(Answer::Result(placed(name, bytes, context)?));
+    }
+    Ok(())
+}
+
+/// JSON in the format of the target.
+fn formatted(json: Vec<u8>, target: Target, context: &Context<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
+    if target.format == Format::Json && !context.pretty {
+        return Some(json);
+    }
+    Formatter::default().format(&json, target.format, context.pretty, remarks).map(<[u8]>::to_vec)
+}
+
+/// A result beside its target: several are not held at the same time, which are large together.
+fn placed(name: String, bytes: Vec<u8>, context: &Context<'_>) -> Result<Output, Fatal> {
+    match context.folder {
+        Some(folder) => Ok(Output::Staged(context.stage.write(folder.join(&name), &bytes)?, name)),
+        None => Ok(Output::Held(bytes, name)),
+    }
+}
+
+/// The one document of some of the sources.
+#[derive(Clone)]
+struct Whole<'a> {
+    document: Document<'a>,
+    /// The sources' numbers.
+    of: Vec<usize>,
+}
+
+struct Joint<'j, 'a> {
+    context: &'j Context<'j>,
+    settings: &'j Settings,
+    arena: &'a Bump,
+    /// Whether there are CustomResourceDefinitions.
+    resources: bool,
+    sources: Vec<Source<'a>>,
+    /// By dialect, and by whether what is published is in it.
+    wholes: Vec<((Dialect, bool), Option<Whole<'a>>)>,
+    answers: Vec<Answer>,
+}
+
+impl<'a> Joint<'_, 'a> {
+    fn target(&mut self, target: Target) -> Result<(), Fatal> {
+        match target.shape {
+            Shape::V3 => self.documents(target, Dialect::V3),
+            Shape::V2 => self.documents(target, Dialect::V2),
+            Shape::Smd => self.smd(target),
+            Shape::JsonSchema => self.json_schemas(target),
+            Shape::Structural => {
+                self.without_form(target, |_| true, "a document has no structural schema");
+                Ok(())
+            }
+        }
+    }
+
+    /// Sources that have no result in a shape: an error if there is no other, else a remark.
+    fn without_form(&mut self, target: Target, of: impl Fn(Content) -> bool, why: &str) {
+        let fitting = |source: &Source<'_>| of(source.loaded.content) && !source.is_published;
+        let alone = !self.resources && self.sources.iter().all(fitting);
+        for source in self.sources.iter_mut().filter(|source| fitting(source)) {
+            let code = if alone || self.context.strict { Code::Nothing } else { Code::Skipped };
+            source.failed |= code == Code::Nothing;
+            source.notes.push((Note::new(code, 0, why.to_owned()), Some(target.shape)));
+        }
+    }
+
+    /// The one document, put together and renamed as is asked for.
+    fn whole(&mut self, dialect: Dialect, with_published: bool, target: Target) -> Option<Whole<'a>> {
+        let key = (dialect, with_published && self.sources.iter().any(|source| source.is_published));
+        if let Some((_, whole)) = self.wholes.iter().find(|(known, _)| *known == key) {
+            return whole.clone();
+        }
+        let whole = self.make_whole(dialect, with_published, target);
+        self.wholes.push((key, whole.clone()));
+        whole
+    }
+
+    fn make_whole(&mut self, dialect: Dialect, with_published: bool, target: Target) -> Option<Whole<'a>> {
+        let fitting = |(number, source): (usize, &Source<'a>)| {
+            let document = source.in_dialect(dialect).filter(|_| with_published || !source.is_published)?;
+            Some((number, document))
+        };
+        let members: Vec<(usize, Document<'a>)> = self.sources.iter().enumerate().filter_map(fitting).collect();
+        let of: Vec<usize> = members.iter().map(|(number, _)| *number).collect();
+        let document = match members.as_slice() {
+            [] => return None,
+            [(_, document)] => *document,
+            _ => {
+                let named: Vec<(&'a str, Document<'a>)> =
+                    members.iter().map(|(number, document)| (self.name(*number), *document)).collect();
+                let aggregate = documents::aggregate(&named, self.arena, self.settings);
+                for (number, note) in aggregate.notes {
+                    self.say(&of[number..=number], note, target);
+                }
+                aggregate.document?
+            }
+        };
+        let Converted { value, notes } = documents::rename(&document, self.arena, self.settings);
+        self.say_all(&of, notes, target);
+        Some(Whole { document: value, of })
+    }
+
+    /// What a source is called in messages.
+    fn name(&self, number: usize) -> &'a str {
+        let source = &self.sources[number];
+        if source.is_published { "the CustomResourceDefinitions" } else { &source.loaded.name }
+    }
+
+    /// Notes about the whole of these sources: with its place if it is one.
+    fn say(&mut self, of: &[usize], note: Note<'a>, target: Target) {
+        match of {
+            [number] if !self.sources[*number].is_published => {
+                let source = &mut self.sources[*number];
+                source.failed |= note.code.kind() == kubeshape_schema::NoteKind::Error;
+                source.notes.push((note, Some(target.shape)));
+            }
+            _ => {
+                let (mut name, mut detail) = (String::new(), note.detail.into_owned());
+                if let [number] = of {
+                    match self.resource_at(*number, note.at) {
+                        Some(resource) => name = resource,
+                        None => detail.push_str(", of what is published for CustomResourceDefinitions"),
+                    }
+                }
+                self.answers.push(Answer::Finding(note.code, target, name, detail));
+            }
+        }
+    }
+
+    fn say_all(&mut self, of: &[usize], notes: Vec<Note<'a>>, target: Target) {
+        for note in notes {
+            self.say(of, note, target);
+        }
+    }
+
+    /// `PLURAL.GROUP` of a path of what is published.
+    fn resource_at(&self, number: usize, at: u32) -> Option<String> {
+        let loaded = self.sources[number].loaded;
+        let pointer = loaded.tape.document(&loaded.source).pointer(at);
+        let path = pointer.strip_prefix("/paths/")?.split('/').next()?.replace("~1", "/");
+        let mut segments = path.strip_prefix("/apis/")?.split('/').filter(|segment| *segment != "{namespace}");
+        let (group, _version) = (segments.next()?, segments.next()?);
+        let plural = segments.find(|segment| *segment != "namespaces")?;
+        Some(format!("{plural}.{group}"))
+    }
+
+    fn documents(&mut self, target: Target, dialect: Dialect) -> Result<(), Fatal> {
+        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
+        // Of kinds, those of CustomResourceDefinitions have their own results, unless they are to be changed.
+        let with_published = target.documents != Per::Resource || target.published;
+        let Some(whole) = self.whole(dialect, with_published, target) else { return Ok(()) };
+        let is_published = whole.of.iter().all(|number| self.sources[*number].is_published);
+        let parts: Vec<Part<'a>> = match (target.documents, whole.document) {
+            (Per::GroupVersion, Document::V3(document)) => documents::split(&document, is_published, self.arena)
+                .into_iter()
+                .map(|(key, document)| Part { name: names::root(key, target.format), kind: None, document })
+                .collect(),
+            (Per::Resource, _) => self.kinds(&whole, target),
+            (_, document) => vec![Part { name: names::single(target.shape, target.format), kind: None, document }],
+        };
+        let is_source = target.documents == Per::Single && self.settings.is_plain() && whole.of.len() == 1;
+        let context = self.context;
+        let made: Vec<Made> = parts.into_par_iter().map(|part| made(part, target, context)).collect();
+        for Made { name, output, remarks, notes } in made {
+            for (code, at, detail) in notes {
+                self.say(&whole.of, Note::new(code, at, detail), target);
+            }
+            for remark in remarks {
+                self.remark(is_source.then(|| whole.of[0]), remark, &name, target);
+            }
+            if let Some(output) = output {
+                self.answers.push(Answer::Result(output?));
+            }
+        }
+        Ok(())
+    }
+
+    /// The documents of kinds, with the names of their files.
+    fn kinds(&mut self, whole: &Whole<'a>, target: Target) -> Vec<Part<'a>> {
+        let mut seen = BTreeSet::new();
+        documents::kinds(&whole.document, self.arena, self.settings)
+            .into_iter()
+            .map(|(kind, document)| Part { name: kind_file(&kind, target), kind: Some(kind), document })
+            .filter(|part| seen.insert(part.name.clone()))
+            .collect()
+    }
+
+    /// Something that the format does not hold: at its place in the source, if the result is the source printed anew.
+    fn remark(&mut self, source: Option<usize>, remark: Remark, name: &str, target: Target) {
+        let Remark { code, pointer, detail } = remark;
+        if code.kind().is_loss() && !self.settings.losses {
+            return;
+        }
+        let place = source.and_then(|number| {
+            let root = self.sources[number].root()?;
+            Some((number, node_at(root, &pointer)?.index()))
+        });
+        match place {
+            Some((number, at)) => self.say(&[number], Note::new(code, at, detail), target),
+            None => self.say(&[], Note::new(code, 0, format!("{detail} (at {pointer} of {name})")), target),
+        }
+    }
+
+    fn smd(&mut self, target: Target) -> Result<(), Fatal> {
+        let schemas: Vec<usize> = self.numbers(|source| source.loaded.content == Content::Smd);
+        if let ([number], 1) = (schemas.as_slice(), self.sources.len()) {
+            let read = self.sources[*number].root().map(kubeshape_smd::schema::read);
+            match read {
+                Some(Ok(schema)) => {
+                    return self.print_smd(names::single(target.shape, target.format), &schema, target);
+                }
+                Some(Err(errors)) => {
+                    for error in documents::smd_errors(errors) {
+                        self.say(&[*number], error, target);
+                    }
+                }
+                None => {}
+            }
+            return Ok(());
+        }
+        for number in schemas {
+            let detail = "a structured-merge-diff schema is not put together with other inputs: convert it alone";
+            self.say(&[number], Note::new(Code::Nothing, 0, detail), target);
+        }
+        let is_v2 = |source: &Source<'_>| source.loaded.content == Content::OpenApi(Dialect::V2);
+        let members = self.sources.iter().filter(|source| target.published || !source.is_published);
+        let dialect = if members.clone().all(is_v2) { Dialect::V2 } else { Dialect::V3 };
+        let Some(whole) = self.whole(dialect, target.published, target) else { return Ok(()) };
+        let parts = if target.documents == Per::Resource {
+            self.kinds(&whole, target)
+        } else {
+            let name = names::single(target.shape, target.format);
+            vec![Part { name, kind: None, document: whole.document }]
+        };
+        for Part { name, document, .. } in parts {
+            let is_text = target.documents == Per::Single && self.settings.rename.is_none();
+            let root = match whole.of.as_slice() {
+                [number] if is_text => self.sources[*number].root(),
+                _ => None,
+            };
+            match documents::smd(&document, root, self.settings) {
+                Ok(schema) => self.print_smd(name, &schema, target)?,
+                Err(errors) => {
+                    // Of several sources it is each of them for itself that tells the place.
+                    let mut found = false;
+                    for &number in &whole.of {
+                        let source = &self.sources[number];
+                        let own = source.in_dialect(dialect);
+                        let own = own.and_then(|own| documents::smd(&own, source.root(), self.settings).err());
+                        for note in own.unwrap_or_default() {
+                            found = true;
+                            self.say(&[number], note, target);
+                        }
+                    }
+                    if !found {
+                        self.say_all(&[], errors, target);
+                    }
+                }
+            }
+        }
+        if self.settings.losses {
+            for number in whole.of {
+                if let Some(document) = self.sources[number].in_dialect(dialect) {
+                    let notes = documents::smd_losses(&document, self.settings);
+                    for note in notes {
+                        self.loss(number, note, target);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A loss of a source; those of CustomResourceDefinitions are told with their own results.
+    fn loss(&mut self, number: usize, note: Note<'a>, target: Target) {
+        if !self.sources[number].is_published {
+            self.say(&[number], note, target);
+        }
+    }
+
+    fn print_smd(&mut self, name: String, schema: &kubeshape_smd::Schema, target: Target) -> Result<(), Fatal> {
+        let mut bytes = Vec::new();
+        if target.format == Format::Yaml {
+            kubeshape_smd::schema::print_yaml(schema, &mut bytes);
+        } else {
+            kubeshape_smd::schema::print_json(schema, &mut bytes);
+            let Some(json) = formatted(bytes, target, self.context, &mut Vec::new()) else { return Ok(()) };
+            bytes = json;
+        }
+        self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
+        Ok(())
+    }
+
+    fn json_schemas(&mut self, target: Target) -> Result<(), Fatal> {
+        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
+        let Some(whole) = self.whole(Dialect::V3, false, target) else { return Ok(()) };
+        let Converted { value, notes } = documents::json_schemas(&whole.document, self.settings);
+        match whole.of.as_slice() {
+            [number] => self.say_all(&[*number], notes, target),
+            _ if self.settings.losses => {
+                for &number in &whole.of {
+                    let own = self.sources[number].v3;
+                    let own = own.map(|document| documents::json_schemas(&document, self.settings).notes);
+                    for note in own.into_iter().flatten() {
+                        self.loss(number, note, target);
+                    }
+                }
+            }
+            _ => {}
+        }
+        let mut seen = BTreeSet::new();
+        for (kind, json) in value {
+            let name = kind_file(&kind, target);
+            if seen.insert(name.clone())
+                && let Some(bytes) = formatted(json, target, self.context, &mut Vec::new())
+            {
+                self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
+            }
+        }
+        Ok(())
+    }
+
+    fn numbers(&self, of: impl Fn(&Source<'a>) -> bool) -> Vec<usize> {
+        self.sources.iter().enumerate().filter(|(_, source)| of(source)).map(|(number, _)| number).collect()
+    }
+
+    /// All answers, the notes first, with their places.
+    fn finish(self) -> Vec<Answer> {
+        let mut lines = Lines::default();
+        let mut out = Vec::new();
+        let losses = self.settings.losses;
+        for source in self.sources.into_iter().filter(|source| !source.is_published) {
+            lines.clear();
+            let document = source.loaded.tape.document(&source.loaded.source);
+            let (name, has_lines) = (source.loaded.name.as_str(), source.loaded.has_lines);
+            let mut places = Places { context: self.context, name, document, has_lines, lines: &mut lines };
+            let mut notes = source.notes;
+            // What several results have in common is said once.
+            notes.sort_by(|(a, _), (b, _)| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
+            notes.dedup_by(|(a, _), (b, _)| a == b);
+            let mut resolved = Notes::default();
+            for (note, shape) in notes.iter().filter(|(note, _)| losses || !note.code.kind().is_loss()) {
+                places.add(&mut resolved, note, "", None, *shape);
+            }
+            out.push(Answer::Notes(resolved, source.failed));
+        }
+        out.extend(self.answers);
+        out
+    }
+}
+
+/// A document that has a result of its own.
+struct Part<'a> {
+    /// The name of its file.
+    name: String,
+    /// The kind that it is the document of.
+    kind: Option<KindName<'a>>,
+    document: Document<'a>,
+}
+
+/// A result, and what its format or its making had to say.
+struct Made {
+    name: String,
+    output: Option<Result<Output, Fatal>>,
+    remarks: Vec<Remark>,
+    notes: Vec<(Code, u32, String)>,
+}
+
+fn made(part: Part<'_>, target: Target, context: &Context<'_>) -> Made {
+    let Part { name, kind, document } = part;
+    let (arena, settings) = (Bump::new(), context.engine.settings());
+    let Converted { value, notes } = documents::inline(&document, kind, &arena, settings);
+    let notes = notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
+    let (mut json, mut remarks) = (Vec::new(), Vec::new());
+    let bytes = value.and_then(|document| {
+        documents::print(&document, settings, &mut json);
+        formatted(json, target, context, &mut remarks)
+    });
+    let output = bytes.map(|bytes| placed(name.clone(), bytes, context));
+    Made { name, output, remarks, notes }
+}
+
+fn kind_file(kind: &KindName<'_>, target: Target) -> String {
+    if kind.version.is_empty() {
+        return names::definition(kind.kind, target.shape, target.format);
+    }
+    let folder = names::kind_folder(kind.kind, kind.group);
+    format!("{folder}/{}", names::file(target.shape, kind.version, target.format))
+}
+
+/// The node that a pointer leads to.
+fn node_at<'a>(root: Node<'a>, pointer: &str) -> Option<Node<'a>> {
+    let mut node = root;
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        node = match node.kind() {
+            kubeshape_yaml::Kind::Seq => node.items().nth(part.parse().ok()?)?,
+            _ => node.get(&part)?,
+        };
+    }
+    Some(node)
+}

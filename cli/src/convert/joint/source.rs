@@ -1,0 +1,111 @@
+//! Documents as they are read, in the dialects that are needed.
+
+use super::super::documents::{self, Content, Settings};
+use super::super::plan::Target;
+use super::super::worker::Loaded;
+use crate::args::Shape;
+use kubeshape_convert::document::{Dialect, Document};
+use kubeshape_convert::v2::from_v3::Scratch;
+use kubeshape_schema::{Bump, Converted, Note};
+use kubeshape_yaml::{Limits, Node, Stream, Tape};
+
+/// What was printed, read again.
+pub(super) fn printed(bytes: &[u8], dialect: Dialect) -> Loaded {
+    let mut tape = Tape::new();
+    let limits = Limits { bytes: usize::MAX, nodes: usize::MAX, scalar: usize::MAX, ..Limits::default() };
+    let mut source = "";
+    if let Ok(mut stream) = Stream::new(bytes, limits)
+        && stream.next(&mut tape).is_some_and(|read| read.is_ok())
+    {
+        source = stream.source();
+    }
+    let content = Content::OpenApi(dialect);
+    Loaded { name: String::new(), source: source.into(), tape, content, has_lines: false }
+}
+
+/// The dialects that documents are needed in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needs {
+    v3: bool,
+    v2: bool,
+}
+
+impl Needs {
+    pub(super) fn of(targets: &[Target], documents: &[(Loaded, bool)]) -> Needs {
+        let has = |shape| targets.iter().any(|target| target.shape == shape);
+        let mut contents = documents.iter().map(|(document, _)| document.content);
+        let only_v2 = contents.all(|content| content == Content::OpenApi(Dialect::V2));
+        Needs { v3: has(Shape::V3) || has(Shape::JsonSchema) || (has(Shape::Smd) && !only_v2), v2: has(Shape::V2) }
+    }
+}
+
+/// A document that was read.
+pub(super) struct Source<'a> {
+    pub(super) loaded: &'a Loaded,
+    /// Whether it is what is published for CustomResourceDefinitions.
+    pub(super) is_published: bool,
+    /// As it was read, and in the dialects that are needed.
+    pub(super) document: Option<Document<'a>>,
+    pub(super) v3: Option<Document<'a>>,
+    pub(super) v2: Option<Document<'a>>,
+    pub(super) notes: Vec<(Note<'a>, Option<Shape>)>,
+    pub(super) failed: bool,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn read(
+        loaded: &'a Loaded,
+        is_published: bool,
+        needs: Needs,
+        (arena, scratch): (&'a Bump, &'a mut Scratch),
+        settings: &Settings,
+    ) -> Self {
+        let (document, v3, v2) = (None, None, None);
+        let mut out = Source { loaded, is_published, document, v3, v2, notes: Vec::new(), failed: false };
+        let (Content::OpenApi(dialect), Some(root)) = (loaded.content, out.root()) else { return out };
+        let read = documents::read(root, dialect, arena, settings);
+        out.document = out.take(read, None);
+        let Some(document) = out.document else { return out };
+        if settings.findings && !is_published {
+            out.notes.extend(documents::findings(&document).into_iter().map(|note| (note, None)));
+        }
+        match dialect {
+            Dialect::V2 => out.v2 = Some(document),
+            Dialect::V3 => out.v3 = Some(document),
+        }
+        // What is published is published in either dialect, and converted to none.
+        let other = match dialect {
+            Dialect::V2 => (needs.v3, Dialect::V3, Shape::V3),
+            Dialect::V3 => (needs.v2, Dialect::V2, Shape::V2),
+        };
+        if let (true, other, shape) = other
+            && !is_published
+        {
+            let converted = documents::convert(&document, other, &loaded.source, (arena, scratch), settings);
+            let converted = out.take(converted, Some(shape));
+            match other {
+                Dialect::V3 => out.v3 = converted,
+                Dialect::V2 => out.v2 = converted,
+            }
+        }
+        out
+    }
+
+    pub(super) fn root(&self) -> Option<Node<'a>> {
+        self.loaded.tape.document(&self.loaded.source).root()
+    }
+
+    /// The value; the notes stay here.
+    fn take<T>(&mut self, converted: Converted<'a, Option<T>>, shape: Option<Shape>) -> Option<T> {
+        self.failed |= converted.value.is_none();
+        self.notes.extend(converted.notes.into_iter().map(|note| (note, shape)));
+        converted.value
+    }
+
+    pub(super) fn in_dialect(&self, dialect: Dialect) -> Option<Document<'a>> {
+        match dialect {
+            Dialect::V3 => self.v3,
+            Dialect::V2 => self.v2,
+        }
+    }
+}
