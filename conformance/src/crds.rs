@@ -4,8 +4,11 @@ use crate::cluster::Cluster;
 use crate::golden;
 use crate::input::{Answer, OurCrd, answers};
 use crate::known::Known;
+use crate::openapi::protobuf_of;
 use crate::table::{Table, Verdict};
 use crate::verdict::{bytes, bytes_and_etag, equal, etag_or_bytes, json};
+use kubeshape_convert::document::Dialect;
+use kubeshape_corpus::ProtoAnswer;
 use kubeshape_publish::Publisher;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -47,6 +50,7 @@ struct Record<'r> {
     #[serde(borrow)]
     doc: Option<&'r RawValue>,
     error: Option<String>,
+    proto: Option<ProtoAnswer>,
 }
 
 /// Compares all projects of a golden folder; `publisher` is `None` without a base.
@@ -241,6 +245,15 @@ fn index(cluster: &Cluster) -> (Vec<u8>, String) {
     (text.into_bytes(), etag)
 }
 
+/// Our document of a record, if there is one.
+fn printed<'c>(ours: &'c Cluster, record: &Record<'_>) -> Option<(&'c [u8], Dialect)> {
+    match record.record.as_str() {
+        "v3" => Some((ours.v3.get(&record.path)?.as_deref().ok()?, Dialect::V3)),
+        "v2" => Some((&ours.v2, Dialect::V2)),
+        _ => None,
+    }
+}
+
 fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publisher>, table: &mut Table) {
     let text = match golden::read(file) {
         Ok(text) => text,
@@ -262,6 +275,9 @@ fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
             continue;
         };
         let theirs = record.doc.map_or(&b""[..], |doc| doc.get().as_bytes());
+        if let (Some(theirs), Some((document, dialect))) = (&record.proto, printed(ours, &record)) {
+            table.add("protobuf", &label, protobuf_of(document, dialect, theirs));
+        }
         let verdict = match record.record.as_str() {
             "v3" => {
                 theirs_v3.insert(record.path.clone());

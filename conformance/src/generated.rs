@@ -12,7 +12,8 @@ use crate::verdict::bytes;
 use kubeshape_convert::graph::aggregate::Source;
 use kubeshape_convert::{graph, v2};
 use kubeshape_corpus::generate::{
-    Level, Seeded, documents, manifests, openapi_v2_document, openapi_v2_documents, openapi_v3_document, simplify, streams,
+    Level, Seeded, documents, manifests, openapi_v2_document, openapi_v2_documents, openapi_v3_document, simplify,
+    streams,
 };
 use kubeshape_corpus::{DocumentAnswer, FileAnswer};
 use kubeshape_publish::Publisher;
@@ -65,13 +66,31 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
 fn whole_documents(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
     let plan = Plan { count: plan.count / 2, ..*plan };
     let compare = |id: &str, text: &str, answer: DocumentAnswer, table: &mut Table| {
-        compare_record(&answer, text.as_bytes(), id, table);
+        // Where upstream's lists and maps hold pointers it prints null again; the model knows no null there.
+        if !(answer.kind == "v3" && answer.json.as_ref().is_some_and(|json| holds_null_objects(json.get()))) {
+            compare_record(&answer, text.as_bytes(), id, table);
+        }
     };
     for level in [Level::Usual, Level::Weird] {
         generated(&plan, oracle, &openapi_v2_document(level), compare, table)?;
         generated(&plan, oracle, &openapi_v3_document(level), compare, table)?;
     }
     Ok(())
+}
+
+/// Whether null stands among v3 parameters, servers or schemas.
+fn holds_null_objects(json: &str) -> bool {
+    fn holds(value: &serde_json::Value, named: bool) -> bool {
+        use serde_json::Value;
+        match value {
+            Value::Object(members) => members.iter().any(|(key, value)| {
+                named && value.is_null() || holds(value, matches!(key.as_str(), "parameters" | "servers" | "schemas"))
+            }),
+            Value::Array(items) => items.iter().any(|item| named && item.is_null() || holds(item, false)),
+            _ => false,
+        }
+    }
+    serde_json::from_str(json).is_ok_and(|value| holds(&value, false))
 }
 
 /// Documents put together as a server puts those of aggregated servers together.

@@ -251,7 +251,7 @@ fn comparable(value: &mut serde_json::Value) {
     }
 }
 
-fn protobuf_of(json: &[u8], dialect: Dialect, theirs: &ProtoAnswer) -> Verdict {
+pub(crate) fn protobuf_of(json: &[u8], dialect: Dialect, theirs: &ProtoAnswer) -> Verdict {
     let mut tape = Tape::new();
     let read = Stream::new(json, Limits::default()).and_then(|mut stream| stream.next(&mut tape).transpose());
     let text = std::str::from_utf8(json).unwrap_or_default();

@@ -38,6 +38,10 @@ pub(crate) trait Assembled<'a>: Copy {
     /// The paths, with what the root of the document says of them and that of another does not.
     fn items_alone(&self, first: &Self, arena: &'a Bump) -> Option<Map<'a, Self::Item>>;
 
+    /// What upstream's aggregator takes of a document that is not the first: paths, definitions and parameters
+    /// of v2. It notes what is left out.
+    fn as_upstream_takes(self, notes: &mut Vec<Note<'a>>) -> Self;
+
     /// Notes what an aggregate with the members of another document's root lacks.
     fn differences(&self, first: &Self, notes: &mut Vec<Note<'a>>);
 }
@@ -440,6 +444,37 @@ impl<'a> Assembled<'a> for v2::Document<'a> {
         Some(Map { entries: arena.alloc_slice_fill_iter(items_moved), ..items })
     }
 
+    fn as_upstream_takes(self, notes: &mut Vec<Note<'a>>) -> Self {
+        for (name, count, at) in [
+            ("responses", self.responses.entries.len(), self.responses.entries.first().map(|entry| entry.at)),
+            (
+                "securityDefinitions",
+                self.security_definitions.entries.len(),
+                self.security_definitions.entries.first().map(|entry| entry.at),
+            ),
+            ("tags", self.tags.len(), self.tags.first().map(|tag| tag.at)),
+            ("security", usize::from(self.security.is_some()), None),
+            ("consumes", self.consumes.len(), None),
+            ("produces", self.produces.len(), None),
+            ("schemes", self.schemes.len(), None),
+        ] {
+            if count > 0 {
+                let detail = format!("{name}, which Kubernetes' aggregator takes from the first document alone");
+                notes.push(Note::new(Code::AggregateDropped, at.unwrap_or(self.at), detail));
+            }
+        }
+        v2::Document {
+            responses: Map::default(),
+            security_definitions: Map::default(),
+            security: None,
+            tags: &[],
+            consumes: &[],
+            produces: &[],
+            schemes: &[],
+            ..self
+        }
+    }
+
     fn differences(&self, first: &Self, notes: &mut Vec<Note<'a>>) {
         let at = self.at;
         differences!(notes, self, first, at, [id = "id", swagger = "swagger", host = "host", base_path = "basePath",]);
@@ -496,6 +531,10 @@ impl<'a> Assembled<'a> for v3::Document<'a> {
             Entry { value: v3::PathItem { servers, ..item }, ..*entry }
         });
         Some(Map { entries: arena.alloc_slice_fill_iter(items_moved), ..items })
+    }
+
+    fn as_upstream_takes(self, _: &mut Vec<Note<'a>>) -> Self {
+        self
     }
 
     fn differences(&self, first: &Self, notes: &mut Vec<Note<'a>>) {

@@ -23,7 +23,7 @@ mod names;
 
 use super::rewrite::{Item, Renames, Rewriter};
 use super::{Graph, Section};
-use crate::document::{Entry, Map, Member, Printer};
+use crate::document::{Dialect, Entry, Map, Member, Printer};
 use dialects::Parts as _;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Code, Note, Profile};
@@ -90,14 +90,17 @@ pub fn aggregate<'a, D: Whole<'a>>(sources: &[Source<'a, D>], profile: Profile, 
     let mut parts = D::Parts::default();
     let mut paths = Paths { entries: Vec::new(), index: HashMap::new(), operations: HashMap::new(), conflict: false };
     let mut notes = Vec::with_capacity(sources.len());
+    let mut taken = Vec::with_capacity(sources.len());
     for (number, source) in sources.iter().enumerate() {
-        let document = source.document;
-        let graph = Graph::of(&document.wrapped());
         let mut found = Vec::new();
+        let kube = profile == Profile::Kube && number > 0;
+        let document = if kube { source.document.as_upstream_takes(&mut found) } else { source.document };
+        taken.push(document);
+        let graph = Graph::of(&document.wrapped());
         if number > 0 {
             document.differences(&first.document, &mut found);
         }
-        if profile == Profile::Kube && number > 0 && document.items().is_none() {
+        if kube && document.items().is_none() {
             found.extend(graph.into_notes());
             notes.push(found);
             continue;
@@ -120,7 +123,9 @@ pub fn aggregate<'a, D: Whole<'a>>(sources: &[Source<'a, D>], profile: Profile, 
                 names.rewritten(section, name, content);
             }
         }
-        let items = if number == 0 { document.items() } else { document.items_alone(&first.document, arena) };
+        // Upstream does not move to operations what the root of a document says.
+        let whole = number == 0 || kube && D::DIALECT == Dialect::V2;
+        let items = if whole { document.items() } else { document.items_alone(&first.document, arena) };
         for entry in items.unwrap_or_default() {
             let value = if renames.is_empty() { entry.value } else { entry.value.rewritten(&mut rewriter) };
             paths.take(Entry { value, ..*entry }, number, sources, &mut found);
@@ -135,8 +140,7 @@ pub fn aggregate<'a, D: Whole<'a>>(sources: &[Source<'a, D>], profile: Profile, 
     paths.entries.sort_by(|a, b| kubeshape_schema::order::utf16(a.name, b.name));
     let written = sources.iter().any(|source| source.document.items().is_some());
     let items = written.then(|| Map::new(arena.alloc_slice_copy(&paths.entries)));
-    let documents = sources.iter().map(|source| &source.document);
-    Aggregate { document: Some(parts.finish(&first.document, items, documents, arena)), notes }
+    Aggregate { document: Some(parts.finish(&first.document, items, taken.iter(), arena)), notes }
 }
 
 /// The paths of the aggregate.
