@@ -8,6 +8,8 @@ use std::process::{Command, ExitCode};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) seconds: f64,
+    /// Seconds of a first round, where memory is new.
+    pub(crate) first: f64,
     /// KiB
     pub(crate) memory: f64,
     /// Bytes printed.
@@ -75,7 +77,8 @@ pub(crate) fn parse(mut command: Command) -> Option<Measured> {
     let output = command.output().ok()?;
     let line: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
     Some(Measured {
-        seconds: line["seconds"].as_f64()?,
+        seconds: line["min_seconds"].as_f64().or_else(|| line["seconds"].as_f64())?,
+        first: line["first_seconds"].as_f64().unwrap_or_default(),
         memory: line["max_rss_kib"].as_f64()?,
         output: line["out_bytes"].as_f64()?,
     })

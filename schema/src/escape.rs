@@ -35,7 +35,33 @@ pub fn string(out: &mut Vec<u8>, text: &str, escape: Escape) {
 }
 
 /// Appends `text` escaped, without quotes.
+#[inline]
 pub fn body(out: &mut Vec<u8>, text: &str, escape: Escape) {
+    let bytes = text.as_bytes();
+    let clean = if escape == Escape::Html { is_clean(bytes, any_html) } else { is_clean(bytes, any_plain) };
+    if clean {
+        out.extend_from_slice(bytes);
+    } else {
+        escaped(out, text, escape);
+    }
+}
+
+/// Whether no byte is special; `any` says it of a chunk. The last chunk overlaps the one before it.
+#[inline]
+fn is_clean(bytes: &[u8], any: impl Fn(&[u8]) -> bool) -> bool {
+    if let Some(last) = bytes.last_chunk::<WORD>() {
+        let (chunks, rest) = bytes.as_chunks::<CHUNK>();
+        let (words, _) = rest.as_chunks::<WORD>();
+        !(chunks.iter().any(|chunk| any(chunk)) || words.iter().any(|word| any(word)) || any(last))
+    } else {
+        let mut word = [b' '; WORD];
+        word[..bytes.len()].copy_from_slice(bytes);
+        !any(&word)
+    }
+}
+
+#[inline(never)]
+fn escaped(out: &mut Vec<u8>, text: &str, escape: Escape) {
     let bytes = text.as_bytes();
     let html = escape == Escape::Html;
     let mut done = 0;
@@ -50,14 +76,6 @@ pub fn body(out: &mut Vec<u8>, text: &str, escape: Escape) {
             at += CHUNK;
         }
         let end = (at + CHUNK).min(bytes.len());
-        // Most texts are names, shorter than a chunk.
-        while let Some(word) = bytes.get(at..at + WORD).filter(|_| at + WORD <= end) {
-            let special = if html { any_html(word) } else { any_plain(word) };
-            if special {
-                break;
-            }
-            at += WORD;
-        }
         while at < end {
             let byte = bytes[at];
             if !(byte < 0x20 || byte == b'"' || byte == b'\\' || (html && matches!(byte, b'<' | b'>' | b'&' | 0xE2))) {

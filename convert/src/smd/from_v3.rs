@@ -19,9 +19,11 @@
 //! - `x-kubernetes-unions` are kept, `x-nullable` is the same as `nullable`.
 
 use super::direct::{self, Dialect};
-use super::{Built, Options};
-use kubeshape_schema::{Property, Schema};
+use super::{Built, Options, SmdError};
+use kubeshape_schema::read::{Reader, Rules};
+use kubeshape_schema::{Bump, NoteKind, Property, Schema};
 use kubeshape_smd::schema::{Builder, add_untyped_types};
+use kubeshape_yaml::Node;
 
 /// The types of OpenAPI v3 definitions and the two built-in ones, sorted by name.
 ///
@@ -58,6 +60,36 @@ pub fn convert(definitions: &[Property<'_>], options: Options) -> Built {
     let mut builder = Builder::new();
     add_untyped_types(&mut builder);
     extend(builder, &models, options)
+}
+
+/// The types of a whole OpenAPI v3 document, of which nothing but `components.schemas` is read.
+///
+/// # Errors
+/// Values of the wrong type in a definition, and those of [`convert`].
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::smd::{Options, from_v3};
+/// use kubeshape_schema::Bump;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = "openapi: 3.0.0\ncomponents: {schemas: {pod: {type: object}}}";
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let schema = from_v3::of_document(tape.document(source).root().unwrap(), &arena, Options::default()).unwrap();
+/// assert!(schema.find_type("pod").is_some());
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn of_document<'a>(root: Node<'a>, arena: &'a Bump, options: Options) -> Built {
+    let mut reader = Reader::new(arena, Rules::Document(options.profile));
+    let schemas = root.get("components").and_then(|components| components.get("schemas"));
+    let definitions = schemas.map_or(&[][..], |schemas| reader.properties(schemas));
+    if !reader.failed() {
+        return convert(definitions, options);
+    }
+    let errors = reader.into_notes().into_iter().filter(|note| note.code.kind() == NoteKind::Error);
+    Err(errors.map(|note| SmdError { text: note.detail.into_owned(), at: note.at }).collect())
 }
 
 /// Converts definitions and puts their types among those that `builder` already has, sorted by name. The

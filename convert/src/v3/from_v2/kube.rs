@@ -203,7 +203,7 @@ impl<'a> Converter<'a, '_> {
             self.lose(lost != v2::Simple::default(), p.at, "restrictions, items, default and example");
             self.simple(&p.simple)
         };
-        if !p.reference.text.is_empty() && p.reference.text.contains("#/parameters/") {
+        if !p.reference.text.is_empty() && cut(p.reference.text, "#/parameters/").is_some() {
             self.notes.add(Code::V3KubeDangling, p.at, p.reference.text);
         }
         if matches!(p.location, "body" | "formData") {

@@ -1,0 +1,36 @@
+//! Splitting an OpenAPI v3 document and aggregating the parts gives the same parts when it is split again, and
+//! every part is self-contained as far as the document is.
+#![no_main]
+
+#[path = "common/documents.rs"]
+mod documents;
+
+use documents::with_document;
+use kubeshape_convert::graph::aggregate::{Source, aggregate};
+use kubeshape_convert::graph::split::{Slice, split};
+use kubeshape_convert::v3;
+use kubeshape_schema::Profile;
+use libfuzzer_sys::fuzz_target;
+
+fn printed(slices: &[Slice<'_>]) -> Vec<(String, String)> {
+    let print = |slice: &Slice<'_>| {
+        let mut out = Vec::new();
+        slice.document.print(&mut out, Profile::Faithful);
+        (slice.name.to_owned(), String::from_utf8(out).expect("UTF-8"))
+    };
+    slices.iter().map(print).collect()
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(source) = std::str::from_utf8(data) else { return };
+    with_document(source, |root, arena| {
+        let Some(document) = v3::read(root, arena, Profile::Faithful).value else { return };
+        let slices = split(&document, arena).value;
+        assert!(!slices.is_empty());
+        let sources: Vec<_> =
+            slices.iter().map(|slice| Source { name: slice.name, document: slice.document }).collect();
+        let whole = aggregate(&sources, Profile::Faithful, arena);
+        let whole = whole.document.unwrap_or_else(|| panic!("parts of one document conflict: {:?}", whole.notes));
+        assert_eq!(printed(&split(&whole, arena).value), printed(&slices));
+    });
+});
