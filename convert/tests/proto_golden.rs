@@ -1,14 +1,16 @@
 //! Agreement with recorded answers of gnostic and of a server, where `KUBESHAPE_GOLDEN` and `KUBESHAPE_CORPUS` name
-//! them; `gzip` and `zstd` unpack them.
+//! them.
 #![allow(clippy::print_stderr, clippy::format_collect)]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use kubeshape_convert::proto::{self, Refusal, Version};
 use kubeshape_yaml::{Kind, Limits, Node, Path as Reader, Stream, Tape};
 use prost::Message;
+
+#[path = "support/unpacked.rs"]
+mod unpacked;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -47,9 +49,7 @@ fn folder(variable: &str) -> Option<PathBuf> {
 
 /// A file's bytes, unpacked by its name.
 fn unpack(path: &Path) -> Outcome<Vec<u8>> {
-    let tool = if path.extension().is_some_and(|end| end == "zst") { "zstd" } else { "gzip" };
-    let output = Command::new(tool).arg("-dc").arg(path).output()?;
-    if output.status.success() { Ok(output.stdout) } else { Err(format!("{tool} {}", path.display()).into()) }
+    unpacked::bytes(path)
 }
 
 fn files(folder: &Path, end: &str) -> Outcome<Vec<PathBuf>> {

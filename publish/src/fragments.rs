@@ -152,6 +152,8 @@ impl MergeV3 {
 fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> Result<Vec<u8>, MergeConflict> {
     let mut paths: Vec<&PathPart> = Vec::new();
     let mut schemas: Vec<(&Fragment, &str)> = Vec::new();
+    // Whose the first definition of a name is.
+    let mut firsts: BTreeMap<&str, &str> = BTreeMap::new();
     let mut scale = false;
     for (crd, part) in parts {
         scale |= part.scale;
@@ -160,14 +162,14 @@ fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> R
             let shared = ["io.k8s.apimachinery.pkg.apis.meta.v1", "io.k8s.api.autoscaling.v1"]
                 .iter()
                 .any(|prefix| fragment.name.starts_with(prefix));
-            let earlier = schemas.iter().find(|(other, by)| other.name == fragment.name && by != crd);
-            match earlier {
+            let first = *firsts.entry(fragment.name.as_str()).or_insert(crd);
+            match Some(first).filter(|first| first != crd) {
                 Some(_) if shared => {}
-                Some((_, first)) => {
+                Some(first) => {
                     return Err(MergeConflict {
                         group_version: path.to_owned(),
                         name: fragment.name.clone(),
-                        first: (*first).to_owned(),
+                        first: first.to_owned(),
                         second: crd.clone(),
                     });
                 }

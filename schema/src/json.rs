@@ -32,6 +32,17 @@ enum Numbers {
     Doubles,
 }
 
+/// Whether this is a number of a JSON document that no double holds. The document was read as YAML then, for
+/// which it is a text.
+fn is_too_large(node: Node<'_>) -> bool {
+    let text = node.text();
+    text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
+        && !node.entry().flags.has(kubeshape_yaml::Flags::QUOTED)
+        && node.document().source().trim_start().starts_with(['{', '['])
+        && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
+        && text.parse::<f64>().is_ok_and(f64::is_infinite)
+}
+
 /// Up to here a double holds every integer.
 const EXACT: u64 = 1 << 53;
 
@@ -41,10 +52,10 @@ impl<'a> Json<'a> {
         Json::read_as(node, arena, Numbers::Wide, &mut None)
     }
 
-    /// Reads any node of an OpenAPI document, where every number is a double. Leaves in `repeated` a mapping
-    /// that holds a key twice.
-    pub fn read_in_document(node: Node<'a>, arena: &'a Bump, repeated: &mut Option<Node<'a>>) -> Json<'a> {
-        Json::read_as(node, arena, Numbers::Doubles, repeated)
+    /// Reads any node of an OpenAPI document, where every number is a double: one that is too large, the largest.
+    /// Leaves in `odd` such a number, or a mapping that holds a key twice.
+    pub fn read_in_document(node: Node<'a>, arena: &'a Bump, odd: &mut Option<Node<'a>>) -> Json<'a> {
+        Json::read_as(node, arena, Numbers::Doubles, odd)
     }
 
     /// Reads any node of a CustomResourceDefinition: there values have been printed and read once more by
@@ -53,11 +64,15 @@ impl<'a> Json<'a> {
         Json::read_as(node, arena, Numbers::InCrd, &mut None)
     }
 
-    fn read_as(node: Node<'a>, arena: &'a Bump, numbers: Numbers, repeated: &mut Option<Node<'a>>) -> Json<'a> {
+    fn read_as(node: Node<'a>, arena: &'a Bump, numbers: Numbers, odd: &mut Option<Node<'a>>) -> Json<'a> {
         match node.kind() {
             Kind::Null => Json::Null,
             Kind::False => Json::Bool(false),
             Kind::True => Json::Bool(true),
+            Kind::Str if numbers == Numbers::Doubles && is_too_large(node) => {
+                *odd = Some(node);
+                Json::Float(if node.text().starts_with('-') { f64::MIN } else { f64::MAX })
+            }
             Kind::Str => Json::Str(node.text()),
             Kind::Int | Kind::Float => match node.as_number() {
                 Some(Number::Int(0)) if numbers == Numbers::Doubles && node.text().starts_with('-') => {
@@ -73,17 +88,16 @@ impl<'a> Json<'a> {
             },
             Kind::Seq => {
                 let mut items = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
-                items.extend(node.items().map(|item| Json::read_as(item, arena, numbers, repeated)));
+                items.extend(node.items().map(|item| Json::read_as(item, arena, numbers, odd)));
                 Json::Array(items.into_bump_slice())
             }
             Kind::Map => {
                 let mut members = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
-                members.extend(
-                    node.pairs().map(|(key, value)| (key.text(), Json::read_as(value, arena, numbers, repeated))),
-                );
+                members
+                    .extend(node.pairs().map(|(key, value)| (key.text(), Json::read_as(value, arena, numbers, odd))));
                 let kept = order::sort_last_wins(&mut members, |(key, _)| key);
                 if kept < members.len() {
-                    *repeated = Some(node);
+                    *odd = Some(node);
                 }
                 members.truncate(kept);
                 Json::Object(members.into_bump_slice())

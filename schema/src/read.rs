@@ -624,11 +624,17 @@ impl<'a> Reader<'a> {
         if self.rules == Rules::Crd {
             return Json::read_in_crd(node, self.arena);
         }
-        let mut repeated = None;
-        let json = Json::read_in_document(node, self.arena, &mut repeated);
-        if let Some(mapping) = repeated {
-            let pairs: Vec<_> = mapping.pairs().collect();
-            self.note_duplicates(&pairs);
+        let mut odd = None;
+        let json = Json::read_in_document(node, self.arena, &mut odd);
+        match odd {
+            Some(odd) if odd.kind() == Kind::Map => {
+                let pairs: Vec<_> = odd.pairs().collect();
+                self.note_duplicates(&pairs);
+            }
+            Some(odd) if self.rules == Rules::Document(Profile::Faithful) => {
+                self.wrong_type(odd, "a number within the range of doubles");
+            }
+            _ => {}
         }
         json
     }

@@ -1,6 +1,6 @@
 //! What the typed models of OpenAPI documents are made of.
 //!
-//! [`v2::Document`](crate::v2::Document) and [`v3::Document`](crate::v3::Document) are trees of small structs
+//! [`v2::Document`] and [`v3::Document`] are trees of small structs
 //! that are `Copy`, borrow their texts from the source and their lists from an arena, as schemas do. A struct
 //! is declared once, as a table of its members in the order in which kube-openapi prints them; its reader,
 //! its printer and its walks follow from the table (`object.rs`). Members differ in when they are printed:

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, missing_docs, clippy::missing_errors_doc)]
 
 pub mod distance;
+mod unpacked;
 
 use kubeshape_convert::{v2, v3};
 use kubeshape_schema::{Bump, Note, Profile};
@@ -9,7 +10,6 @@ use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use serde_json::Value;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -18,16 +18,7 @@ pub fn folder(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_dir())
 }
 
-/// A file's bytes, decompressed by its name.
-pub fn bytes(path: &Path) -> Result<Vec<u8>> {
-    let program = match path.extension().and_then(|e| e.to_str()) {
-        Some("gz") => "gzip",
-        Some("zst") => "zstd",
-        _ => return Ok(std::fs::read(path)?),
-    };
-    let output = Command::new(program).arg("-dcq").arg(path).output()?;
-    if output.status.success() { Ok(output.stdout) } else { Err(format!("{program}: {}", path.display()).into()) }
-}
+pub use unpacked::bytes;
 
 /// All files below a folder whose names end so, sorted.
 pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
