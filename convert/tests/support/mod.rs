@@ -18,6 +18,7 @@ pub fn folder(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_dir())
 }
 
+#[allow(unused_imports)]
 pub use unpacked::bytes;
 
 /// All files below a folder whose names end so, sorted.
