@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// A file's bytes, decompressed by its name.
+#[allow(unreachable_pub)]
 pub fn bytes(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let packed = std::fs::read(path)?;
     let mut out = Vec::new();
