@@ -202,8 +202,6 @@ codes! {
     JsonSchemaOpen = 6013, Widened, "An object that is composed of several schemas stays open in a strict JSON Schema.";
     JsonSchemaMetadata = 6014, Widened, "Without a definition of ObjectMeta, metadata is any object.";
     // 7xxx: what the protobuf forms do not carry
-
-    // 7xxx: protobuf
     ProtoRefused = 7001, Error, "The document has no protobuf form.";
     ProtoDefault = 7002, Dropped, "The protobuf form of OpenAPI v3 holds no default that is an object, a list or null.";
     ProtoRefSibling = 7003, Dropped, "The protobuf form drops what stands beside a reference.";

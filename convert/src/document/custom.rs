@@ -89,6 +89,10 @@ macro_rules! responses {
                 let rules = reader.rules();
                 let codes: Map<'a, $module::Response<'a>> =
                     read_map(reader, node, |name| response_code(name, rules).is_some());
+                if node.kind() != Kind::Map {
+                    // The codes have said that it should be.
+                    return Self { at: node.index(), ..Self::default() };
+                }
                 let codes = canonical_codes(reader, codes);
                 let default: Map<'a, super::Boxed<'a, $module::Response<'a>>> =
                     read_map(reader, node, |name| name == "default");

@@ -411,15 +411,20 @@ in_place!(
 /// A list of objects; a null among them is an empty object.
 impl<'a, T: Object<'a>> Member<'a> for &'a [T] {
     fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self {
-        let places = reader.arena().alloc_slice_fill_default(node.len());
-        let mut left = places.iter_mut();
-        let expected = format!("a list, each item {}", T::NAME);
-        reader.each_item(node, &expected, |reader, item| {
-            if let Some(place) = left.next() {
-                *place = T::read(reader, item);
+        match node.kind() {
+            Kind::Seq => {
+                let places = reader.arena().alloc_slice_fill_default(node.len());
+                for (place, item) in places.iter_mut().zip(node.items()) {
+                    *place = T::read(reader, item);
+                }
+                places
             }
-        });
-        if node.kind() == Kind::Seq { places } else { &[] }
+            Kind::Null => &[],
+            _ => {
+                reader.wrong_type(node, &format!("a list, each item {}", T::NAME));
+                &[]
+            }
+        }
     }
     fn print(&self, p: &mut Printer<'_>) {
         print_list(self, p, |object, p| print_object(object, p));

@@ -22,8 +22,8 @@ mod print;
 mod walk;
 
 pub use member::{Boxed, Entry, Extensions, Map, Member, Reference, Texts};
+pub use object::Object;
 pub(crate) use object::object;
-pub use object::{Object, read_object};
 pub use print::Printer;
 pub use walk::{Mapper, Site, Visitor, map_schema, visit_schema};
 

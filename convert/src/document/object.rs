@@ -42,7 +42,7 @@ pub trait Object<'a>: Copy + Default + 'a {
 }
 
 /// Reads an object; null is the empty one.
-pub fn read_object<'a, T: Object<'a>>(reader: &mut Reader<'a>, node: Node<'a>) -> T {
+fn read_object<'a, T: Object<'a>>(reader: &mut Reader<'a>, node: Node<'a>) -> T {
     let mut object = T::default();
     object.set_at(node.index());
     match node.kind() {
