@@ -43,6 +43,15 @@ fn is_too_large(node: Node<'_>) -> bool {
         && text.parse::<f64>().is_ok_and(f64::is_infinite)
 }
 
+/// Whether an integer has more digits than a double holds.
+pub(crate) fn loses_digits(node: Node<'_>) -> bool {
+    let text = node.text();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits.len() > 15
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && text.parse::<f64>().is_ok_and(|double| format!("{double:.0}") != text)
+}
+
 /// Up to here a double holds every integer.
 const EXACT: u64 = 1 << 53;
 
@@ -53,7 +62,7 @@ impl<'a> Json<'a> {
     }
 
     /// Reads any node of an OpenAPI document, where every number is a double: one that is too large, the largest.
-    /// Leaves in `odd` such a number, or a mapping that holds a key twice.
+    /// Leaves in `odd` such a number, one that loses digits, or a mapping that holds a key twice.
     pub fn read_in_document(node: Node<'a>, arena: &'a Bump, odd: &mut Option<Node<'a>>) -> Json<'a> {
         Json::read_as(node, arena, Numbers::Doubles, odd)
     }
@@ -75,6 +84,10 @@ impl<'a> Json<'a> {
             }
             Kind::Str => Json::Str(node.text()),
             Kind::Int | Kind::Float => match node.as_number() {
+                Some(number) if numbers == Numbers::Doubles && loses_digits(node) => {
+                    *odd = Some(node);
+                    Json::Float(number.as_f64())
+                }
                 Some(Number::Int(0)) if numbers == Numbers::Doubles && node.text().starts_with('-') => {
                     Json::Float(-0.0)
                 }

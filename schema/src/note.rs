@@ -84,6 +84,7 @@ codes! {
     UnknownKept = 1013, Warning, "A keyword that the specification does not know is kept as it is.";
     RepeatedKey = 1014, Error, "A key stands twice in one object of a JSON document, which Kubernetes refuses.";
     TextExpected = 1015, Warning, "A number or boolean stands where a text belongs; it is read as the text that is written.";
+    NumberRounded = 1016, Approximated, "A number has more digits than a double holds, and is rounded.";
     // 2xxx: what OpenAPI v2 does not carry
     V2Junctor = 2001, Widened, "OpenAPI v2 drops allOf, oneOf, anyOf and not.";
     V2Nullable = 2002, Widened, "OpenAPI v2 drops the type of a nullable value, its properties and items.";

@@ -342,6 +342,9 @@ impl<'a> Reader<'a> {
                 let pairs: Vec<_> = odd.pairs().collect();
                 self.note_duplicates(&pairs);
             }
+            Some(odd) if matches!(odd.kind(), Kind::Int | Kind::Float) => {
+                self.notes.push(Note::new(Code::NumberRounded, odd.index(), odd.text()));
+            }
             Some(odd) if self.rules == Rules::Document(Profile::Faithful) => {
                 self.wrong_type(odd, "a number within the range of doubles");
             }
