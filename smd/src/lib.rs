@@ -34,6 +34,13 @@
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```
 
+pub mod fieldpath;
+pub mod managed;
+pub mod merge;
 pub mod schema;
+pub mod typed;
+pub mod value;
 
+pub use kubeshape_schema::Bump;
 pub use schema::Schema;
+pub use value::{ToValue, Value};

@@ -1,0 +1,100 @@
+//! Replays recorded calls of structured merge diff and of server-side apply, and compares the answers.
+//!
+//! A record is one line of JSON: what was called, with what, and what upstream answered. Recorded folders and the
+//! project's Go program write the same records, so one replay serves both.
+
+pub mod fieldpath;
+pub mod managed;
+pub mod merge;
+mod read;
+pub mod schema;
+pub mod ssa;
+pub mod typed;
+pub mod value;
+
+pub use read::{Schemas, lines, set_of, typed_value_of};
+
+use serde_json::Value as Json;
+use std::path::Path;
+
+/// What comparing one answer gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same.
+    Equal,
+    /// Another answer; where the two first differ.
+    Differing(String),
+    /// No answer of ours; why.
+    Missing(String),
+}
+
+impl Verdict {
+    /// Equal if both are; otherwise what was expected and what was found.
+    pub fn of<T: PartialEq + std::fmt::Debug + ?Sized>(what: &str, expected: &T, found: &T) -> Verdict {
+        if expected == found {
+            Verdict::Equal
+        } else {
+            Verdict::Differing(format!("{what}: expected {expected:?}, found {found:?}"))
+        }
+    }
+
+    /// The first that is not equal.
+    #[must_use]
+    pub fn and(self, then: impl FnOnce() -> Verdict) -> Verdict {
+        match self {
+            Verdict::Equal => then(),
+            other => other,
+        }
+    }
+}
+
+/// The files of records, in the order in which they are replayed.
+pub const FILES: [&str; 14] = [
+    "upstream-schema",
+    "upstream-value",
+    "upstream-fieldpath",
+    "upstream-typed",
+    "upstream-merge",
+    "upstream-managedfields",
+    "generated-sets",
+    "generated-typed-builtin",
+    "generated-typed-crd",
+    "generated-validate-builtin",
+    "generated-validate-crd",
+    "generated-ssa-builtin",
+    "generated-ssa-crd",
+    "sequences",
+];
+
+/// Replays every record of a folder that holds gzipped files, and tells the row, the name and the verdict of each.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn replay(folder: &Path, tell: &mut dyn FnMut(&str, &str, Verdict)) -> Result<(), String> {
+    let schemas = Schemas::read(folder)?;
+    for file in FILES {
+        for line in lines(&folder.join(format!("{file}.ndjson.gz")))? {
+            replay_record(file, &line, &schemas, tell);
+        }
+    }
+    Ok(())
+}
+
+/// Replays one record.
+pub fn replay_record(file: &str, record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(&str, &str, Verdict)) {
+    let kind = record["kind"].as_str().unwrap_or_default();
+    let name = format!("{} {}", record["test"].as_str().unwrap_or_default(), record["seq"]);
+    let mut one = |verdict| tell(&format!("{file} {kind}"), &name, verdict);
+    match kind.split('.').next().unwrap_or_default() {
+        "schema" => one(schema::compare(kind, record, schemas)),
+        "value" => one(value::compare(kind, record)),
+        "set" | "element" | "path" | "managers" | "sets" => one(fieldpath::compare(kind, record, schemas)),
+        "typed" | "comparison" | "validate" => one(typed::compare(kind, record, schemas)),
+        "testcase" | "updater" | "conflicts" => one(merge::compare(kind, record, schemas)),
+        "managedfields" | "csaupgrade" => one(managed::compare(kind, record, schemas)),
+        "ssa" => ssa::compare(record, schemas, &mut |op, verdict| {
+            tell(&format!("{file} {kind}"), &format!("{name} op {op}"), verdict);
+        }),
+        other => one(Verdict::Missing(format!("unknown kind {other:?}"))),
+    }
+}

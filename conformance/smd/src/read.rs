@@ -1,0 +1,107 @@
+//! Reading records and what they hold.
+
+use kubeshape_smd::fieldpath::Set;
+use kubeshape_smd::typed::{Type, TypedValue, Types};
+use kubeshape_smd::{Bump, ToValue as _, schema};
+use kubeshape_yaml::{Limits, Stream, Tape};
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+
+/// The records of a gzipped file, one a line; none if there is no such file.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn lines(file: &Path) -> Result<Vec<Json>, String> {
+    if !file.exists() {
+        return Ok(Vec::new());
+    }
+    let say = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let packed = std::fs::read(file).map_err(|error| say(&error))?;
+    let mut text = String::new();
+    flate2::read::MultiGzDecoder::new(&*packed).read_to_string(&mut text).map_err(|error| say(&error))?;
+    text.lines().map(|line| serde_json::from_str(line).map_err(|error| say(&error))).collect()
+}
+
+/// The schemas of a folder by their ids.
+#[derive(Debug, Default)]
+pub struct Schemas {
+    types: BTreeMap<String, Types>,
+}
+
+impl Schemas {
+    /// Reads the schemas of a folder.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn read(folder: &Path) -> Result<Schemas, String> {
+        let mut schemas = Schemas::default();
+        for file in ["upstream-schemas", "generated-schemas", "sequences-schemas"] {
+            for record in lines(&folder.join(format!("{file}.ndjson.gz")))? {
+                schemas.add(&record);
+            }
+        }
+        Ok(schemas)
+    }
+
+    /// Adds the schema of a record; one that cannot be read stays unknown.
+    pub fn add(&mut self, record: &Json) {
+        if let (Some(id), Ok(schema)) = (record["id"].as_str(), schema_of(&record["schema"])) {
+            self.types.insert(id.to_owned(), Types::new(schema));
+        }
+    }
+
+    /// The types of a schema.
+    ///
+    /// # Errors
+    /// There is no schema of that id.
+    pub fn types(&self, id: &Json) -> Result<&Types, String> {
+        let id = id.as_str().unwrap_or_default();
+        self.types.get(id).ok_or_else(|| format!("no schema {id:?}"))
+    }
+
+    /// A named type of a schema. Inlined types have none.
+    ///
+    /// # Errors
+    /// There is no such schema or type.
+    pub fn named(&self, id: &Json, type_ref: &Json) -> Result<Type<'_>, String> {
+        let name = type_ref["namedType"].as_str().or(type_ref.as_str());
+        let name = name.ok_or_else(|| format!("an inlined type: {type_ref}"))?;
+        self.types(id)?.named(name).ok_or_else(|| format!("no type {name:?}"))
+    }
+}
+
+/// Reads a schema from its JSON form.
+///
+/// # Errors
+/// It is no schema.
+pub fn schema_of(json: &Json) -> Result<schema::Schema, String> {
+    let text = json.to_string();
+    let mut tape = Tape::new();
+    let mut stream = Stream::new(text.as_bytes(), Limits::default()).map_err(|error| error.to_string())?;
+    stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
+    let root = tape.document(&text).root().ok_or("an empty document")?;
+    schema::read(root).map_err(|error| error.to_string())
+}
+
+/// A set from its JSON form.
+///
+/// # Errors
+/// It is no set.
+pub fn set_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<Set<'a>, String> {
+    match json {
+        Json::String(text) => Set::read_json(text.as_bytes(), arena),
+        json => Set::read_json(arena.alloc_str(&json.to_string()).as_bytes(), arena),
+    }
+    .map_err(|error| error.to_string())
+}
+
+/// A typed value, unchecked.
+///
+/// # Errors
+/// There is no such schema or type.
+pub fn typed_value_of<'a>(json: &'a Json, schemas: &'a Schemas, arena: &'a Bump) -> Result<TypedValue<'a>, String> {
+    let ty = schemas.named(&json["schema"], &json["type"])?;
+    Ok(TypedValue::unvalidated(json.get("value").map(|value| value.to_value(arena)), ty))
+}

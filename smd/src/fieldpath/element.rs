@@ -1,0 +1,121 @@
+//! One step of a path.
+
+use crate::Bump;
+use crate::value::{Map, Value};
+use std::cmp::Ordering;
+
+/// One step of a path: what tells a child from its siblings.
+///
+/// The order is upstream's: field names, then keys, values, indices (spec: smd, "Path elements").
+///
+/// # Example: how path elements read
+/// ```
+/// use kubeshape_smd::{Value, fieldpath::PathElement};
+/// assert_eq!(PathElement::FieldName("spec").to_string(), ".spec");
+/// assert_eq!(PathElement::Value(Value::String("a")).to_string(), "[=\"a\"]");
+/// assert_eq!(PathElement::Index(3).to_string(), "[3]");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum PathElement<'a> {
+    /// `.name`: a field of a struct, or an entry of a map.
+    FieldName(&'a str),
+    /// `[k=v,l=w]`: the item of a list whose key fields have these values, sorted by name. A name can come
+    /// twice only in what was read from JSON.
+    Key(&'a [(&'a str, Value<'a>)]),
+    /// `[=v]`: the item of a set.
+    Value(Value<'a>),
+    /// `[3]`: the item of a list that has no keys.
+    Index(i64),
+}
+
+/// A path: the elements from the root down.
+pub type Path<'a> = [PathElement<'a>];
+
+impl PathElement<'_> {
+    fn rank(self) -> u8 {
+        match self {
+            PathElement::FieldName(_) => 0,
+            PathElement::Key(_) => 1,
+            PathElement::Value(_) => 2,
+            PathElement::Index(_) => 3,
+        }
+    }
+
+    /// A copy that lives in the arena, texts and all.
+    pub fn copy_into<'b>(self, arena: &'b Bump) -> PathElement<'b> {
+        match self {
+            PathElement::FieldName(name) => PathElement::FieldName(arena.alloc_str(name)),
+            PathElement::Key(fields) => PathElement::Key(arena.alloc_slice_fill_iter(
+                fields.iter().map(|(name, value)| (&*arena.alloc_str(name), value.copy_into(arena))),
+            )),
+            PathElement::Value(value) => PathElement::Value(value.copy_into(arena)),
+            PathElement::Index(index) => PathElement::Index(index),
+        }
+    }
+}
+
+impl Value<'_> {
+    /// A copy that lives in the arena, texts and all.
+    pub fn copy_into<'b>(self, arena: &'b Bump) -> Value<'b> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Bool(yes) => Value::Bool(yes),
+            Value::Int(n) => Value::Int(n),
+            Value::Float(n) => Value::Float(n),
+            Value::String(text) => Value::String(arena.alloc_str(text)),
+            Value::List(items) => {
+                Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| item.copy_into(arena))))
+            }
+            Value::Map(map) => Value::Map(Map::sorted(arena.alloc_slice_fill_iter(
+                map.entries().iter().map(|(key, value)| (&*arena.alloc_str(key), value.copy_into(arena))),
+            ))),
+        }
+    }
+}
+
+impl PartialEq for PathElement<'_> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        match (*self, *other) {
+            (PathElement::FieldName(a), PathElement::FieldName(b)) => a == b,
+            (PathElement::Key(a), PathElement::Key(b)) => std::ptr::eq(a, b) || a == b,
+            (PathElement::Value(a), PathElement::Value(b)) => a == b,
+            (PathElement::Index(a), PathElement::Index(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for PathElement<'_> {}
+
+impl PartialOrd for PathElement<'_> {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for PathElement<'_> {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (*self, *other) {
+            (PathElement::FieldName(a), PathElement::FieldName(b)) => {
+                if std::ptr::eq(a, b) {
+                    Ordering::Equal
+                } else {
+                    a.cmp(b)
+                }
+            }
+            (PathElement::Key(a), PathElement::Key(b)) => {
+                if std::ptr::eq(a, b) {
+                    Ordering::Equal
+                } else {
+                    a.cmp(b)
+                }
+            }
+            (PathElement::Value(a), PathElement::Value(b)) => a.cmp(&b),
+            (PathElement::Index(a), PathElement::Index(b)) => a.cmp(&b),
+            (a, b) => a.rank().cmp(&b.rank()),
+        }
+    }
+}

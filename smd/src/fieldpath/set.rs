@@ -1,0 +1,161 @@
+//! The set itself.
+
+use super::element::{Path, PathElement};
+use std::cmp::Ordering;
+
+/// A set of paths: a trie that borrows its nodes.
+///
+/// Equality is that of the paths. The empty path is never in a set.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Set<'a> {
+    pub(super) entries: &'a [Entry<'a>],
+}
+
+/// A child of a node: an element that is itself in the set, or has paths below it, or both.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// The element.
+    pub element: PathElement<'a>,
+    /// Whether the path that ends here is in the set.
+    pub member: bool,
+    /// The paths below, without this element.
+    pub children: Set<'a>,
+}
+
+impl<'a> Set<'a> {
+    /// The empty set.
+    pub const EMPTY: Set<'static> = Set { entries: &[] };
+
+    /// The entries of the root, in the order of their elements. None is without both membership and children.
+    #[inline]
+    pub fn entries(self) -> &'a [Entry<'a>] {
+        self.entries
+    }
+
+    /// Whether there is no path.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How many paths there are.
+    pub fn len(self) -> usize {
+        self.entries.iter().map(|entry| usize::from(entry.member) + entry.children.len()).sum()
+    }
+
+    /// The entry of an element.
+    pub fn entry(self, element: PathElement<'_>) -> Option<&'a Entry<'a>> {
+        let at = self.entries.binary_search_by(|entry| entry.element.cmp(&element)).ok()?;
+        self.entries.get(at)
+    }
+
+    /// The paths below an element, without it (upstream `Set.WithPrefix`).
+    pub fn with_prefix(self, element: PathElement<'_>) -> Set<'a> {
+        self.entry(element).map_or(Set::EMPTY, |entry| entry.children)
+    }
+
+    /// Whether a path is in the set.
+    pub fn has(self, path: &Path<'_>) -> bool {
+        let Some((last, parents)) = path.split_last() else { return false };
+        let node = parents.iter().fold(self, |node, element| node.with_prefix(*element));
+        node.entry(*last).is_some_and(|entry| entry.member)
+    }
+
+    /// The paths in upstream's order: at every node first its members, then what is below them.
+    pub fn iter(self) -> Iter<'a> {
+        Iter { stack: vec![(self.entries, Phase::Members(0))], path: Vec::new() }
+    }
+
+    /// Whether both are the very same node.
+    #[inline]
+    pub(super) fn is(self, other: Set<'_>) -> bool {
+        self.entries.len() == other.entries.len()
+            && std::ptr::eq(self.entries.as_ptr().cast::<()>(), other.entries.as_ptr().cast())
+    }
+}
+
+impl PartialEq for Set<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.is(*other)
+            || self.entries.len() == other.entries.len()
+                && self
+                    .entries
+                    .iter()
+                    .zip(other.entries)
+                    .all(|(a, b)| a.member == b.member && a.element == b.element && a.children == b.children)
+    }
+}
+
+impl Eq for Set<'_> {}
+
+impl<'a> IntoIterator for Set<'a> {
+    type Item = Vec<PathElement<'a>>;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    Members(usize),
+    Children(usize),
+}
+
+/// The paths of a set, see [`Set::iter`].
+#[derive(Clone, Debug)]
+pub struct Iter<'a> {
+    stack: Vec<(&'a [Entry<'a>], Phase)>,
+    path: Vec<PathElement<'a>>,
+}
+
+impl<'a> Iter<'a> {
+    /// Steps to the next path and lends it; unlike [`Iterator::next`] it makes no copy.
+    pub fn advance(&mut self) -> Option<&Path<'a>> {
+        // Below the elements that lead to the current node stands the member that was lent last.
+        self.path.truncate(self.stack.len().checked_sub(1)?);
+        loop {
+            let (entries, phase) = self.stack.last_mut()?;
+            match phase {
+                Phase::Members(at) => {
+                    let found = entries[*at..].iter().position(|entry| entry.member);
+                    let Some(found) = found else {
+                        *phase = Phase::Children(0);
+                        continue;
+                    };
+                    let element = entries[*at + found].element;
+                    *at += found + 1;
+                    self.path.push(element);
+                    return Some(&self.path);
+                }
+                Phase::Children(at) => {
+                    let found = entries[*at..].iter().position(|entry| !entry.children.is_empty());
+                    let Some(found) = found else {
+                        self.stack.pop();
+                        self.path.pop();
+                        continue;
+                    };
+                    let entry = &entries[*at + found];
+                    *at += found + 1;
+                    self.path.push(entry.element);
+                    self.stack.push((entry.children.entries, Phase::Members(0)));
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Iterator for Iter<'a> {
+    type Item = Vec<PathElement<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.advance().map(<[_]>::to_vec)
+    }
+}
+
+/// Which of two entries comes first.
+#[inline]
+pub(super) fn order(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
+    a.element.cmp(&b.element)
+}

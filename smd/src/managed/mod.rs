@@ -1,0 +1,1 @@
+//! `metadata.managedFields`: what the API server makes of apply, update and patch (spec: smd, "apimachinery managedfields").

@@ -1,0 +1,12 @@
+//! Applying and updating: who owns what afterwards, and what conflicts (spec: smd, "Updater").
+
+mod conflict;
+mod converter;
+mod prune;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub use conflict::{Conflict, Conflicts};
+pub use converter::{ConvertError, Converter, SameVersion};
+pub use update::{Error, Ignored, Outcome, Updater};

@@ -1,0 +1,1 @@
+//! Removing what a manager does not apply any more.

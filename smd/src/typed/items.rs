@@ -1,0 +1,1 @@
+//! Path elements of list items.

@@ -1,0 +1,164 @@
+//! What becomes a value: JSON values, read documents, values.
+
+use super::{Map, Value};
+use crate::Bump;
+use kubeshape_schema::Json;
+use kubeshape_yaml::{Kind, Node, Number};
+
+/// Whatever can be seen as a [`Value`].
+///
+/// The value borrows the texts of what it was made from, so making one costs a walk and no copy of a text.
+/// Integers beyond a signed 64-bit integer become floats, as in Kubernetes; of repeated keys the last counts.
+///
+/// # Example: the same value from three sources
+/// ```
+/// use kubeshape_smd::{Bump, ToValue, Value};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let arena = Bump::new();
+/// let json = serde_json::json!({"replicas": 3});
+/// let source = "replicas: 3\n";
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let node = tape.document(source).root().unwrap();
+///
+/// let value: Value<'_> = json.to_value(&arena);
+/// assert_eq!(value, node.to_value(&arena));
+/// assert_eq!(value, value.to_value(&arena));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub trait ToValue {
+    /// The value, which lives as long as this and the arena.
+    fn to_value<'a>(&'a self, arena: &'a Bump) -> Value<'a>;
+}
+
+impl ToValue for Value<'_> {
+    fn to_value<'a>(&'a self, _: &'a Bump) -> Value<'a> {
+        *self
+    }
+}
+
+#[cfg(feature = "serde_json")]
+impl ToValue for serde_json::Value {
+    fn to_value<'a>(&'a self, arena: &'a Bump) -> Value<'a> {
+        match self {
+            serde_json::Value::Null => Value::Null,
+            serde_json::Value::Bool(yes) => Value::Bool(*yes),
+            serde_json::Value::Number(number) => match number.as_i64() {
+                Some(n) => Value::Int(n),
+                None => Value::Float(number.as_f64().unwrap_or(f64::MAX)),
+            },
+            serde_json::Value::String(text) => Value::String(text),
+            serde_json::Value::Array(items) => {
+                Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| item.to_value(arena))))
+            }
+            serde_json::Value::Object(members) => Value::Map(Map::from_entries(
+                members.iter().map(|(key, value)| (key.as_str(), value.to_value(arena))).collect(),
+                arena,
+            )),
+        }
+    }
+}
+
+#[cfg(feature = "simd-json")]
+impl ToValue for simd_json::BorrowedValue<'_> {
+    fn to_value<'a>(&'a self, arena: &'a Bump) -> Value<'a> {
+        use simd_json::BorrowedValue as Simd;
+        match self {
+            Simd::Static(node) => of_simd_scalar(*node),
+            Simd::String(text) => Value::String(text),
+            Simd::Array(items) => {
+                Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| item.to_value(arena))))
+            }
+            Simd::Object(members) => Value::Map(Map::from_entries(
+                members.iter().map(|(key, value)| (&**key, value.to_value(arena))).collect(),
+                arena,
+            )),
+        }
+    }
+}
+
+#[cfg(feature = "simd-json")]
+impl ToValue for simd_json::OwnedValue {
+    fn to_value<'a>(&'a self, arena: &'a Bump) -> Value<'a> {
+        use simd_json::OwnedValue as Simd;
+        match self {
+            Simd::Static(node) => of_simd_scalar(*node),
+            Simd::String(text) => Value::String(text),
+            Simd::Array(items) => {
+                Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| item.to_value(arena))))
+            }
+            Simd::Object(members) => Value::Map(Map::from_entries(
+                members.iter().map(|(key, value)| (key.as_str(), value.to_value(arena))).collect(),
+                arena,
+            )),
+        }
+    }
+}
+
+#[cfg(feature = "simd-json")]
+#[expect(clippy::cast_precision_loss, reason = "Kubernetes reads integers beyond 64 bits as doubles")]
+fn of_simd_scalar<'a>(node: simd_json::StaticNode) -> Value<'a> {
+    use simd_json::StaticNode;
+    match node {
+        StaticNode::Null => Value::Null,
+        StaticNode::Bool(yes) => Value::Bool(yes),
+        StaticNode::I64(n) => Value::Int(n),
+        StaticNode::U64(n) => i64::try_from(n).map_or(Value::Float(n as f64), Value::Int),
+        StaticNode::F64(n) => Value::Float(n),
+    }
+}
+
+impl ToValue for Node<'_> {
+    fn to_value<'a>(&'a self, arena: &'a Bump) -> Value<'a> {
+        of_node(*self, arena)
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The value of a document's node. Unlike [`ToValue::to_value`] it borrows the document, not the node.
+    pub fn from_node(node: Node<'a>, arena: &'a Bump) -> Value<'a> {
+        of_node(node, arena)
+    }
+
+    /// The value of a schema's free JSON, such as a default.
+    pub fn from_json(json: &Json<'a>, arena: &'a Bump) -> Value<'a> {
+        match *json {
+            Json::Null => Value::Null,
+            Json::Bool(yes) => Value::Bool(yes),
+            Json::Int(n) => Value::Int(n),
+            Json::Float(n) => Value::Float(n),
+            Json::Str(text) => Value::String(text),
+            Json::Array(items) => {
+                Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| Value::from_json(item, arena))))
+            }
+            Json::Object(members) => Value::Map(Map::from_entries(
+                members.iter().map(|(key, value)| (*key, Value::from_json(value, arena))).collect(),
+                arena,
+            )),
+        }
+    }
+}
+
+/// The reader bounds how deep a document nests.
+fn of_node<'a>(node: Node<'a>, arena: &'a Bump) -> Value<'a> {
+    match node.kind() {
+        Kind::Null => Value::Null,
+        Kind::False => Value::Bool(false),
+        Kind::True => Value::Bool(true),
+        Kind::Int | Kind::Float => match node.as_number() {
+            Some(Number::Int(n)) => Value::Int(n),
+            Some(number) => Value::Float(number.as_f64()),
+            None => Value::String(node.text()),
+        },
+        Kind::Str => Value::String(node.text()),
+        Kind::Seq => {
+            let items: Vec<_> = node.items().map(|item| of_node(item, arena)).collect();
+            Value::List(arena.alloc_slice_copy(&items))
+        }
+        Kind::Map => {
+            let entries = node.pairs().map(|(key, value)| (key.text(), of_node(value, arena))).collect();
+            Value::Map(Map::from_entries(entries, arena))
+        }
+    }
+}

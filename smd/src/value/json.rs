@@ -1,0 +1,125 @@
+//! Values as JSON, the way upstream writes them into field sets (spec: smd, "Values", JSON out).
+
+use super::Value;
+use kubeshape_yaml::number;
+
+/// A number that JSON cannot hold: an infinity, or not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("JSON has no infinity and no NaN")]
+pub struct NotFinite;
+
+impl Value<'_> {
+    /// Appends the value as compact JSON, keys in order, `<`, `>`, `&`, U+2028 and U+2029 escaped, and exponents
+    /// of at least two digits.
+    ///
+    /// # Errors
+    /// A float is not finite. What was written until then stays.
+    ///
+    /// # Example: a small float
+    /// ```
+    /// use kubeshape_smd::Value;
+    /// let mut out = Vec::new();
+    /// Value::Float(1e-7).write_json(&mut out)?;
+    /// assert_eq!(out, b"1e-07");
+    /// # Ok::<(), kubeshape_smd::value::NotFinite>(())
+    /// ```
+    pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+        match self {
+            Value::Null => out.extend_from_slice(b"null"),
+            Value::Bool(yes) => out.extend_from_slice(if yes { b"true" } else { b"false" }),
+            Value::Int(n) => number::write_int(n, out),
+            Value::Float(n) => write_float(n, out)?,
+            Value::String(text) => write_string(text, true, out),
+            Value::List(items) => {
+                out.push(b'[');
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    item.write_json(out)?;
+                }
+                out.push(b']');
+            }
+            Value::Map(map) => {
+                out.push(b'{');
+                for (at, (key, value)) in map.entries().iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    write_string(key, true, out);
+                    out.push(b':');
+                    value.write_json(out)?;
+                }
+                out.push(b'}');
+            }
+        }
+        Ok(())
+    }
+
+    /// The value as an owned one of `serde_json`. A float that is not finite becomes null.
+    #[cfg(feature = "serde_json")]
+    pub fn to_serde(self) -> serde_json::Value {
+        match self {
+            Value::Null => serde_json::Value::Null,
+            Value::Bool(yes) => yes.into(),
+            Value::Int(n) => n.into(),
+            Value::Float(n) => n.into(),
+            Value::String(text) => text.into(),
+            Value::List(items) => serde_json::Value::Array(items.iter().map(|item| item.to_serde()).collect()),
+            Value::Map(map) => serde_json::Value::Object(
+                map.entries().iter().map(|(key, value)| ((*key).to_owned(), value.to_serde())).collect(),
+            ),
+        }
+    }
+}
+
+fn write_float(n: f64, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+    if !n.is_finite() {
+        return Err(NotFinite);
+    }
+    let from = out.len();
+    number::write_json(n, out);
+    if let [.., sign @ (b'-' | b'+'), digit] = out[from..]
+        && out[from..].contains(&b'e')
+    {
+        out.truncate(out.len() - 2);
+        out.extend_from_slice(&[sign, b'0', digit]);
+    }
+    Ok(())
+}
+
+/// Appends a JSON string. Control characters are escaped as `\n`, `\r`, `\t` or by their number.
+pub(crate) fn write_string(text: &str, html: bool, out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut done = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        let short: &[u8] = match byte {
+            b'"' => b"\\\"",
+            b'\\' => b"\\\\",
+            b'\n' => b"\\n",
+            b'\r' => b"\\r",
+            b'\t' => b"\\t",
+            0..0x20 => b"",
+            b'<' | b'>' | b'&' if html => b"",
+            0xe2 if html && matches!(bytes[at..], [_, 0x80, 0xa8 | 0xa9, ..]) => {
+                out.extend_from_slice(&bytes[done..at]);
+                out.extend_from_slice(if bytes[at + 2] == 0xa8 { b"\\u2028" } else { b"\\u2029" });
+                done = at + 3;
+                continue;
+            }
+            _ => continue,
+        };
+        out.extend_from_slice(&bytes[done..at]);
+        done = at + 1;
+        if short.is_empty() {
+            out.extend_from_slice(b"\\u00");
+            out.extend_from_slice(&[HEX[(byte >> 4) as usize], HEX[(byte & 15) as usize]]);
+        } else {
+            out.extend_from_slice(short);
+        }
+    }
+    out.extend_from_slice(&bytes[done..]);
+    out.push(b'"');
+}

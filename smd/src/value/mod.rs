@@ -1,0 +1,174 @@
+//! Values: what structured merge diff sees of an object.
+//!
+//! A [`Value`] is a small copy of JSON's data model that borrows its texts and its contents, so a merge
+//! shares what it does not change. Whatever implements [`ToValue`] becomes one in a single walk: JSON
+//! values, documents read by `kubeshape-yaml`, and values themselves. Maps are sorted once, on the way in;
+//! from then on every walk over two of them is a zip.
+//!
+//! Integers and floats are told apart, because upstream does: they compare by number, but they print
+//! differently (spec: smd, "Values"). An absent value is not a [`Value`]; where one may be absent the
+//! type is `Option<Value>`.
+
+mod convert;
+mod display;
+mod json;
+mod order;
+#[cfg(test)]
+mod tests;
+
+pub use convert::ToValue;
+pub use json::NotFinite;
+
+/// A value that borrows its texts and contents.
+///
+/// Comparing with `==` follows upstream: an integer equals the float of the same number, `-0` equals `0`,
+/// maps are equal by their keys. The order is upstream's total order: numbers, strings, booleans, lists,
+/// maps, null.
+///
+/// # Example: integers and floats
+/// ```
+/// use kubeshape_smd::Value;
+/// assert_eq!(Value::Int(1), Value::Float(1.0));
+/// assert_eq!(Value::Int(3_000_000_000).to_string(), "3000000000");
+/// assert_eq!(Value::Float(3e9).to_string(), "3e+09");
+/// assert!(Value::String("a") < Value::Bool(false));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    /// `null`, which is not the same as no value.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer, as read from an object.
+    Int(i64),
+    /// Any other number, and every number of a field set.
+    Float(f64),
+    /// A string.
+    String(&'a str),
+    /// A list.
+    List(&'a [Value<'a>]),
+    /// A map.
+    Map(Map<'a>),
+}
+
+/// The entries of a map, sorted by the bytes of their keys, no key twice.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Map<'a> {
+    entries: &'a [(&'a str, Value<'a>)],
+}
+
+impl<'a> Value<'a> {
+    /// The items, if this is a list.
+    #[inline]
+    pub fn as_list(self) -> Option<&'a [Value<'a>]> {
+        match self {
+            Value::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The map, if this is one.
+    #[inline]
+    pub fn as_map(self) -> Option<Map<'a>> {
+        match self {
+            Value::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The text, if this is a string.
+    #[inline]
+    pub fn as_str(self) -> Option<&'a str> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether this is `null`.
+    #[inline]
+    pub fn is_null(self) -> bool {
+        matches!(self, Value::Null)
+    }
+
+    /// The value below a key, if this is a map that has it.
+    #[inline]
+    pub fn get(self, key: &str) -> Option<Value<'a>> {
+        self.as_map()?.get(key)
+    }
+}
+
+impl<'a> Map<'a> {
+    /// A map without entries.
+    pub const EMPTY: Map<'static> = Map { entries: &[] };
+
+    /// Takes entries that are sorted already.
+    ///
+    /// # Errors
+    /// None if a key is not greater than the one before it.
+    pub fn from_sorted(entries: &'a [(&'a str, Value<'a>)]) -> Option<Self> {
+        entries.windows(2).all(|pair| pair[0].0 < pair[1].0).then_some(Map { entries })
+    }
+
+    /// Takes entries that the caller knows to be sorted.
+    #[inline]
+    pub(crate) fn sorted(entries: &'a [(&'a str, Value<'a>)]) -> Self {
+        debug_assert!(entries.windows(2).all(|pair| pair[0].0 < pair[1].0), "{entries:?}");
+        Map { entries }
+    }
+
+    /// Sorts entries; of a repeated key the last one stays, as when Go reads JSON.
+    pub fn from_entries(mut entries: Vec<(&'a str, Value<'a>)>, arena: &'a crate::Bump) -> Self {
+        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
+            entries.sort_by(|a, b| a.0.cmp(b.0));
+            let mut kept = 0;
+            for at in 0..entries.len() {
+                if at + 1 == entries.len() || entries[at].0 != entries[at + 1].0 {
+                    entries[kept] = entries[at];
+                    kept += 1;
+                }
+            }
+            entries.truncate(kept);
+        }
+        Map { entries: arena.alloc_slice_copy(&entries) }
+    }
+
+    /// The entries in order.
+    #[inline]
+    pub fn entries(self) -> &'a [(&'a str, Value<'a>)] {
+        self.entries
+    }
+
+    /// How many entries there are.
+    #[inline]
+    pub fn len(self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The value below a key.
+    #[inline]
+    pub fn get(self, key: &str) -> Option<Value<'a>> {
+        let at = self.entries.binary_search_by(|entry| entry.0.cmp(key)).ok()?;
+        Some(self.entries[at].1)
+    }
+
+    /// The same map with this key set, or without it.
+    pub fn with(self, key: &'a str, value: Option<Value<'a>>, arena: &'a crate::Bump) -> Self {
+        let mut entries = Vec::with_capacity(self.len() + 1);
+        let split = self.entries.partition_point(|entry| entry.0 < key);
+        entries.extend_from_slice(&self.entries[..split]);
+        entries.extend(value.map(|value| (key, value)));
+        let behind = &self.entries[split..];
+        entries.extend_from_slice(match behind.first() {
+            Some(first) if first.0 == key => &behind[1..],
+            _ => behind,
+        });
+        Map { entries: arena.alloc_slice_copy(&entries) }
+    }
+}
