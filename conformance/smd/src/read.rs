@@ -50,10 +50,10 @@ impl Schemas {
     /// Adds the schema of a record, or why it cannot be read.
     pub fn add(&mut self, record: &Json) {
         let id = record["id"].as_str().unwrap_or_default().to_owned();
-        let read = schema_of(&record["schema"]).or_else(|error| {
+        let read = schema_of(&record["schema"]).or_else(|_| {
             let mut schema = record["schema"].clone();
             name_the_nameless(&mut schema);
-            schema_of(&schema).map_err(|_| error)
+            schema_of(&schema)
         });
         match read {
             Ok(schema) => drop(self.types.insert(id, Types::new(schema))),
@@ -92,12 +92,13 @@ impl Schemas {
     }
 }
 
-/// Upstream leaves empty names out when it writes a schema as JSON.
+/// Upstream leaves empty names out when it writes a schema as JSON. Here they are named after their place, as no
+/// schema with two of one name can be read.
 fn name_the_nameless(schema: &mut Json) {
     fn name(items: &mut Json) {
-        for item in items.as_array_mut().into_iter().flatten() {
+        for (at, item) in items.as_array_mut().into_iter().flatten().enumerate() {
             if let Some(item) = item.as_object_mut() {
-                item.entry("name").or_insert_with(|| "".into());
+                item.entry("name").or_insert_with(|| format!("without name {at}").into());
             }
         }
     }
