@@ -61,6 +61,14 @@ impl Schemas {
         self.types.get(id).ok_or_else(|| format!("no schema {id:?}"))
     }
 
+    /// A schema as it was read.
+    ///
+    /// # Errors
+    /// There is no schema of that id.
+    pub fn schema(&self, id: &Json) -> Result<&schema::Schema, String> {
+        self.types(id).map(Types::schema)
+    }
+
     /// A named type of a schema. Inlined types have none.
     ///
     /// # Errors
@@ -77,11 +85,18 @@ impl Schemas {
 /// # Errors
 /// It is no schema.
 pub fn schema_of(json: &Json) -> Result<schema::Schema, String> {
-    let text = json.to_string();
+    schema_of_yaml(&json.to_string())
+}
+
+/// Reads a schema from its YAML form.
+///
+/// # Errors
+/// It is no schema.
+pub fn schema_of_yaml(text: &str) -> Result<schema::Schema, String> {
     let mut tape = Tape::new();
     let mut stream = Stream::new(text.as_bytes(), Limits::default()).map_err(|error| error.to_string())?;
     stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
-    let root = tape.document(&text).root().ok_or("an empty document")?;
+    let root = tape.document(text).root().ok_or("an empty document")?;
     schema::read(root).map_err(|error| error.to_string())
 }
 
