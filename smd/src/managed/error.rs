@@ -1,8 +1,7 @@
 //! Why an operation is refused, in upstream's words.
 
 use super::conflict::ConflictError;
-use super::{DecodeError, Gvk};
-use crate::fieldpath::SetError;
+use super::{DecodeError, EncodeError, Gvk, object};
 use crate::merge;
 use crate::typed::ValidationErrors;
 use crate::value::Value;
@@ -58,7 +57,7 @@ pub enum Error<'a> {
     Decode(DecodeError),
     /// The managed fields cannot be written.
     #[error("failed to encode managed fields: {0}")]
-    Encode(SetError),
+    Encode(EncodeError),
     /// An object does not fit its type. The places are in [`ValidationErrors`].
     #[error("{step} ({object}){}: {errors}", step.suffix())]
     Invalid {
@@ -105,9 +104,17 @@ pub enum Error<'a> {
     /// The fields that were there before the first apply cannot be tracked.
     #[error("failed to create manager for existing fields: {0}")]
     BeforeFirstApply(Box<Error<'a>>),
-    /// What is to be tracked is no map.
+    /// What an apply leaves is no object, because all of it was removed.
+    #[error("failed to convert new typed object ({object}) to object: {error}")]
+    NotAnObject {
+        /// The configuration.
+        object: ObjectName<'a>,
+        /// What it is instead.
+        error: String,
+    },
+    /// What is to be written is no map.
     #[error("the object is no map")]
-    NotAnObject,
+    NoMap,
 }
 
 /// What the server answers to an error.
@@ -157,10 +164,9 @@ impl Error<'_> {
 impl<'a> ObjectName<'a> {
     /// The name of an object.
     pub fn of(object: Value<'a>) -> Self {
-        let meta = |key| object.get("metadata").and_then(|meta| meta.get(key)).and_then(Value::as_str);
         ObjectName {
-            namespace: meta("namespace").unwrap_or_default(),
-            name: meta("name").unwrap_or_default(),
+            namespace: object::meta_text(object, "namespace"),
+            name: object::meta_text(object, "name"),
             gvk: Gvk::of(object),
         }
     }
