@@ -1,8 +1,9 @@
 //! Sets inside objects that were read as values already.
 
+use super::super::build::Stack;
 use super::super::element::PathElement;
-use super::super::set::{Entry, Set};
-use super::read::{close, parse};
+use super::super::set::Set;
+use super::read::{parse, replace};
 use super::{ElementError, SetError};
 use crate::Bump;
 use crate::value::{Compat, MAX_DEPTH, Map, Value};
@@ -21,7 +22,7 @@ impl<'a> Set<'a> {
     /// # Errors
     /// As for [`Set::read_json`]; the offset is 0.
     pub fn from_fields_v1_as(value: Value<'a>, compat: Compat, arena: &'a Bump) -> Result<Set<'a>, SetError> {
-        let mut open = Open { compat, arena, entries: Vec::new(), fields: Vec::new() };
+        let mut open = Open { compat, arena, stack: Stack::default(), fields: Vec::new() };
         open.node(value, MAX_DEPTH).map(|(set, _)| set).map_err(|message| SetError { message, at: 0 })
     }
 
@@ -34,11 +35,11 @@ impl<'a> Set<'a> {
     }
 }
 
-/// The entries of all nodes that are being read, innermost last.
+/// The nodes that are being read.
 struct Open<'a> {
     compat: Compat,
     arena: &'a Bump,
-    entries: Vec<Entry<'a>>,
+    stack: Stack<'a>,
     fields: Vec<(&'a str, Value<'a>)>,
 }
 
@@ -50,7 +51,7 @@ impl<'a> Open<'a> {
             _ => return Err("expected { or null".to_owned()),
         };
         let Some(depth) = depth.checked_sub(1) else { return Err("nested too deep".to_owned()) };
-        let mark = self.entries.len();
+        let mark = self.stack.mark();
         let mut member = false;
         for (name, below) in map.entries() {
             if *name == "." {
@@ -63,9 +64,9 @@ impl<'a> Open<'a> {
                 Err(error) => return Err(error.to_string()),
             };
             let (children, member) = self.node(*below, depth)?;
-            self.entries.push(Entry { element, member, children });
+            self.stack.push(element, member, children);
         }
-        let set = close(&mut self.entries, mark, self.arena);
+        let set = self.stack.close_with(mark, self.arena, replace);
         Ok((set, member || set.is_empty()))
     }
 }

@@ -1,5 +1,6 @@
 //! Reading path elements and sets.
 
+use super::super::build::Stack;
 use super::super::element::PathElement;
 use super::super::set::{Entry, Set};
 use super::{ElementError, SetError};
@@ -114,7 +115,7 @@ impl<'a> Set<'a> {
     pub fn read_json_as(text: &'a [u8], compat: Compat, arena: &'a Bump) -> Result<Set<'a>, SetError> {
         let text = std::str::from_utf8(text).unwrap_or_else(|_| arena.alloc_str(&replaced(text)));
         let mut reader = Reader::new(text, arena);
-        let mut open = Open { compat, arena, entries: Vec::new(), fields: Vec::new(), bad: None };
+        let mut open = Open { compat, arena, stack: Stack::default(), fields: Vec::new(), bad: None };
         let read = open.node(&mut reader).and_then(|(set, _)| reader.finish(compat).map(|()| set));
         match (read, open.bad) {
             (Ok(set), _) => Ok(set),
@@ -135,11 +136,11 @@ fn replaced(text: &[u8]) -> String {
     out
 }
 
-/// The entries of all nodes that are being read, innermost last.
+/// The nodes that are being read.
 struct Open<'a> {
     compat: Compat,
     arena: &'a Bump,
-    entries: Vec<Entry<'a>>,
+    stack: Stack<'a>,
     fields: Vec<(&'a str, Value<'a>)>,
     /// What was wrong with an element, when reading stopped there.
     bad: Option<ElementError>,
@@ -148,7 +149,7 @@ struct Open<'a> {
 impl<'a> Open<'a> {
     /// Reads a node, and tells whether it makes its element a member: by a `.`, or because it holds nothing.
     fn node(&mut self, reader: &mut Reader<'a>) -> Result<(Set<'a>, bool), JsonError> {
-        let mark = self.entries.len();
+        let mark = self.stack.mark();
         let mut member = false;
         reader.object(|reader, name, at| {
             if name == "." {
@@ -164,51 +165,22 @@ impl<'a> Open<'a> {
                 }
             };
             let (children, member) = self.node(reader)?;
-            self.entries.push(Entry { element, member, children });
+            self.stack.push(element, member, children);
             Ok(())
         })?;
-        let set = close(&mut self.entries, mark, self.arena);
+        let set = self.stack.close_with(mark, self.arena, replace);
         Ok((set, member || set.is_empty()))
     }
 }
 
-/// The node of the entries behind the mark. Each of them holds something.
-#[inline]
-pub(super) fn close<'a>(entries: &mut Vec<Entry<'a>>, mark: usize, arena: &'a Bump) -> Set<'a> {
-    let Some(node) = entries.get_mut(mark..) else { return Set::EMPTY };
-    if node.is_empty() {
-        return Set::EMPTY;
-    }
-    if !node.is_sorted_by(|a, b| a.element < b.element) {
-        let len = sort(node);
-        entries.truncate(mark + len);
-    }
-    let set = Set { entries: arena.alloc_slice_copy(entries.get(mark..).unwrap_or_default()) };
-    entries.truncate(mark);
-    set
-}
-
-/// Sorts the entries and brings equal elements together; what is kept stands in front.
-#[cold]
-fn sort(node: &mut [Entry<'_>]) -> usize {
-    node.sort_by(|a, b| a.element.cmp(&b.element));
-    let mut kept = 0;
-    for at in 1..node.len() {
-        let entry = node[at];
-        let last = &mut node[kept];
-        if last.element == entry.element {
-            last.member |= entry.member;
-            if !entry.children.is_empty() {
-                // Upstream has a list of members and one of children; the first element of the latter is written.
-                if last.children.is_empty() {
-                    last.element = entry.element;
-                }
-                last.children = entry.children;
-            }
-        } else {
-            kept += 1;
-            node[kept] = entry;
+/// What becomes of the children of an element that comes again: those below the later one count.
+///
+/// Upstream has a list of members and one of children, and writes the first element of the latter.
+pub(super) fn replace<'a>(last: &mut Entry<'a>, entry: &Entry<'a>) {
+    if !entry.children.is_empty() {
+        if last.children.is_empty() {
+            last.element = entry.element;
         }
+        last.children = entry.children;
     }
-    node.len().min(kept + 1)
 }
