@@ -97,7 +97,15 @@ pub(super) fn prune<'a, C: Converter>(
         Err(ConvertError::MissingVersion(_)) => return Ok(merged),
         Err(error) => return Err(failed(PruneStep::Remove, at, error)),
     };
-    let pruned = step_by_step(converted, last, managers, converter, arena)?;
+    let pruned = if managers.iter().all(|(_, fields)| fields.api_version == at) {
+        converted.prune(last.set, managers.iter().map(|(_, fields)| fields.set), arena)
+    } else {
+        None
+    };
+    let pruned = match pruned {
+        Some(pruned) => pruned,
+        None => step_by_step(converted, last, managers, converter, arena)?,
+    };
     if version == at {
         return Ok(pruned);
     }

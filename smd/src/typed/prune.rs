@@ -183,8 +183,7 @@ impl<'a> Walk<'a> {
                 if place.last.entry(element).is_some() {
                     continue;
                 }
-                let unapplied = Entry { element, member: false, children: Set::EMPTY };
-                self.visit(self.entry(at, *value, field, of), &unapplied, 0, place, &mut left)?;
+                self.visit(self.entry(at, *value, field, of), &unapplied(element), 0, place, &mut left)?;
                 if left.kept {
                     break;
                 }
@@ -201,30 +200,33 @@ impl<'a> Walk<'a> {
         let mut left = Left::default();
         let mark = self.changed.len();
         let entries = place.last.entries();
-        let mut met = self.arena.alloc_slice_fill_copy(entries.len(), false);
+        let met = self.arena.alloc_slice_fill_copy(entries.len(), false);
         let mut expected = 0;
-        for (at, item) in items.iter().enumerate() {
-            if entries.is_empty() {
-                break;
-            }
-            let element = self.elements.lend(list, *item).map_err(|_| Intricate)?;
-            let Some(found) = position(entries, &element, expected) else { continue };
-            expected = found + 1;
-            if std::mem::replace(&mut met[found], true) {
-                return Err(Intricate);
-            }
-            let child = Child { at, value: *item, node: self.tables.node(list.element), of: Of::Item(list) };
-            self.visit(child, &entries[found], found, place, &mut left)?;
-        }
-        if place.judge && !left.kept {
+        // Whoever owns an item but not its keys leaves it under another name, maybe that of an applied item.
+        let renames = list.items == Items::Keyed && !place.cut && !place.dropped;
+        if !entries.is_empty() {
             for (at, item) in items.iter().enumerate() {
-                let element = self.elements.of(list, *item).map_err(|_| Intricate)?;
-                if place.last.entry(element).is_some() {
-                    continue;
-                }
-                let unapplied = Entry { element, member: false, children: Set::EMPTY };
                 let child = Child { at, value: *item, node: self.tables.node(list.element), of: Of::Item(list) };
-                self.visit(child, &unapplied, 0, place, &mut left)?;
+                let element = self.elements.lend(list, *item).map_err(|_| Intricate)?;
+                if let Some(found) = position(entries, &element, expected) {
+                    expected = found + 1;
+                    if std::mem::replace(&mut met[found], true) {
+                        return Err(Intricate);
+                    }
+                    self.visit(child, &entries[found], found, place, &mut left)?;
+                } else if renames {
+                    let element = self.elements.of(list, *item).map_err(|_| Intricate)?;
+                    self.visit(child, &unapplied(element), 0, place, &mut left)?;
+                }
+            }
+        }
+        if place.judge && !left.kept && !(renames && !entries.is_empty()) {
+            for (at, item) in items.iter().enumerate() {
+                let child = Child { at, value: *item, node: self.tables.node(list.element), of: Of::Item(list) };
+                let element = self.elements.of(list, *item).map_err(|_| Intricate)?;
+                if place.last.entry(element).is_none() {
+                    self.visit(child, &unapplied(element), 0, place, &mut left)?;
+                }
                 if left.kept {
                     break;
                 }
@@ -395,6 +397,12 @@ impl<'a> Walk<'a> {
             _ => false,
         }
     }
+}
+
+/// What is known of an element that was not applied.
+#[inline]
+fn unapplied(element: PathElement<'_>) -> Entry<'_> {
+    Entry { element, member: false, children: Set::EMPTY }
 }
 
 /// Whether the entry's path is in the set, once every struct field above a path of the set is (upstream
