@@ -26,8 +26,8 @@ use crate::value::Value;
 /// A value and its type. No value means that the object is absent, which is not null.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedValue<'a> {
-    value: Option<Value<'a>>,
-    ty: Type<'a>,
+    pub(crate) value: Option<Value<'a>>,
+    pub(crate) ty: Type<'a>,
     checked: Checked,
 }
 

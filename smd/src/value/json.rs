@@ -77,6 +77,12 @@ fn write_float(n: f64, out: &mut Vec<u8>) -> Result<(), NotFinite> {
     if !n.is_finite() {
         return Err(NotFinite);
     }
+    // Most numbers are integers, and those of a set are floats all the same.
+    #[expect(clippy::cast_possible_truncation, reason = "the bound is that of integers which a double holds exactly")]
+    if n.abs() < 9_007_199_254_740_992.0 && n.fract() == 0.0 && (n != 0.0 || n.is_sign_positive()) {
+        number::write_int(n as i64, out);
+        return Ok(());
+    }
     let from = out.len();
     number::write_json(n, out);
     if let [.., sign @ (b'-' | b'+'), digit] = out[from..]
@@ -88,11 +94,41 @@ fn write_float(n: f64, out: &mut Vec<u8>) -> Result<(), NotFinite> {
     Ok(())
 }
 
+/// Whether a text stands in a JSON string as it is; `html` as for [`write_string`]. Eight bytes are looked at together.
+#[inline]
+pub(crate) fn is_plain(text: &[u8], html: bool) -> bool {
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    // The highest bit of a byte is set if the byte is zero, and only if some byte of the word is.
+    let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
+    let has = |word: u64, byte: u8| zero(word ^ (LOW * u64::from(byte)));
+    let plain = |chunk: [u8; 8]| {
+        let word = u64::from_le_bytes(chunk);
+        let mut found = has(word, b'"') | has(word, b'\\') | (word.wrapping_sub(LOW * 0x20) & !word & HIGH);
+        if html {
+            // U+2028 and U+2029 begin with 0xe2; what else does goes the long way, too.
+            found |= has(word, b'<') | has(word, b'>') | has(word, b'&') | has(word, 0xe2);
+        }
+        found == 0
+    };
+    let (words, rest) = text.as_chunks::<8>();
+    let mut last = [b' '; 8];
+    for (to, from) in last.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    words.iter().all(|word| plain(*word)) && plain(last)
+}
+
 /// Appends a JSON string. Control characters are escaped as `\n`, `\r`, `\t` or by their number.
 pub(crate) fn write_string(text: &str, html: bool, out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.push(b'"');
     let bytes = text.as_bytes();
+    out.push(b'"');
+    if is_plain(bytes, html) {
+        out.extend_from_slice(bytes);
+        out.push(b'"');
+        return;
+    }
     let mut done = 0;
     for (at, byte) in bytes.iter().enumerate() {
         let short: &[u8] = match byte {
