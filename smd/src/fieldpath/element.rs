@@ -63,7 +63,7 @@ impl PathElement<'_> {
     }
 
     /// A copy that lives in the arena, texts and all.
-    pub fn copy_into<'b>(self, arena: &'b Bump) -> PathElement<'b> {
+    pub fn copy_into(self, arena: &Bump) -> PathElement<'_> {
         match self {
             PathElement::FieldName(name) => PathElement::FieldName(arena.alloc_str(name)),
             PathElement::Key(fields) => PathElement::Key(arena.alloc_slice_fill_iter(
@@ -77,7 +77,7 @@ impl PathElement<'_> {
 
 impl Value<'_> {
     /// A copy that lives in the arena, texts and all.
-    pub fn copy_into<'b>(self, arena: &'b Bump) -> Value<'b> {
+    pub fn copy_into(self, arena: &Bump) -> Value<'_> {
         match self {
             Value::Null => Value::Null,
             Value::Bool(yes) => Value::Bool(yes),
