@@ -1,1 +1,44 @@
-//! To be written.
+//! Fields that nobody owns because the system sets them (upstream `NewStripMetaManager`).
+
+use crate::Bump;
+use crate::fieldpath::{ManagedFields, PathElement, Set, Stack, VersionedSet};
+
+/// Children of the metadata, in order.
+const METADATA: [&str; 9] = [
+    "clusterName",
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "name",
+    "namespace",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Takes the fields of the system from what a manager owns; a manager that owns nothing else is forgotten.
+pub(super) fn strip<'a>(fields: &mut ManagedFields<'a>, manager: &'a str, arena: &'a Bump) {
+    let Some(owned) = fields.get(manager).copied() else { return };
+    let set = owned.set.difference(system_fields(arena), arena);
+    if set.is_empty() {
+        fields.remove(manager);
+    } else {
+        fields.insert(manager, VersionedSet { set, ..owned });
+    }
+}
+
+/// The paths of the fields, made in their order.
+fn system_fields(arena: &Bump) -> Set<'_> {
+    let mut stack = Stack::default();
+    let root = stack.mark();
+    for name in ["apiVersion", "kind"] {
+        stack.push(PathElement::FieldName(name), true, Set::EMPTY);
+    }
+    let mark = stack.mark();
+    for name in METADATA {
+        stack.push(PathElement::FieldName(name), true, Set::EMPTY);
+    }
+    let metadata = stack.close(mark, arena);
+    stack.push(PathElement::FieldName("metadata"), true, metadata);
+    stack.close(root, arena)
+}
