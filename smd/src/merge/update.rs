@@ -31,9 +31,7 @@ impl<'a> Ignored<'a> {
             Ignored::Fields(ignored) => {
                 of_version(ignored, version).map_or(set, |fields| set.recursive_difference(*fields, arena))
             }
-            Ignored::Filters(filters) => {
-                of_version(filters, version).map_or(set, |filter| filter.filter(set, arena))
-            }
+            Ignored::Filters(filters) => of_version(filters, version).map_or(set, |filter| filter.filter(set, arena)),
         }
     }
 
