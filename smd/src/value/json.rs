@@ -99,24 +99,47 @@ fn write_float(n: f64, out: &mut Vec<u8>) -> Result<(), NotFinite> {
 pub(crate) fn is_plain(text: &[u8], html: bool) -> bool {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // The highest bit of a byte is set if the byte is zero, and only if some byte of the word is.
+    // Whether some byte is zero shows in the highest bit of one.
     let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
-    let has = |word: u64, byte: u8| zero(word ^ (LOW * u64::from(byte)));
-    let plain = |chunk: [u8; 8]| {
-        let word = u64::from_le_bytes(chunk);
-        let mut found = has(word, b'"') | has(word, b'\\') | (word.wrapping_sub(LOW * 0x20) & !word & HIGH);
+    let word_is_plain = |chunk: &[u8; 8]| {
+        let word = u64::from_le_bytes(*chunk);
+        let mut found = zero(word ^ (LOW * u64::from(b'\\'))) | (word.wrapping_sub(LOW * 0x20) & !word & HIGH);
         if html {
-            // U+2028 and U+2029 begin with 0xe2; what else does goes the long way, too.
-            found |= has(word, b'<') | has(word, b'>') | has(word, b'&') | has(word, 0xe2);
+            // `"` and `&` differ in one bit, and so do `<` and `>`. U+2028 and U+2029 begin with 0xe2; what else does
+            // goes the long way, too.
+            found |= zero((word | (LOW * 4)) ^ (LOW * u64::from(b'&')));
+            found |= zero((word | (LOW * 2)) ^ (LOW * u64::from(b'>')));
+            found |= zero(word ^ (LOW * 0xe2));
+        } else {
+            found |= zero(word ^ (LOW * u64::from(b'"')));
         }
         found == 0
     };
-    let (words, rest) = text.as_chunks::<8>();
-    let mut last = [b' '; 8];
-    for (to, from) in last.iter_mut().zip(rest) {
-        *to = *from;
-    }
-    words.iter().all(|word| plain(*word)) && plain(last)
+    let Some(last) = text.last_chunk::<8>() else { return text.iter().all(|byte| byte_is_plain(*byte, html)) };
+    text.as_chunks::<8>().0.iter().all(word_is_plain) && word_is_plain(last)
+}
+
+#[inline]
+fn byte_is_plain(byte: u8, html: bool) -> bool {
+    const PLAIN: [[bool; 256]; 2] = {
+        let mut plain = [[true; 256]; 2];
+        let mut byte = 0;
+        while byte < 0x20 {
+            plain[0][byte] = false;
+            plain[1][byte] = false;
+            byte += 1;
+        }
+        plain[0][b'"' as usize] = false;
+        plain[0][b'\\' as usize] = false;
+        let escaped = [b'"', b'\\', b'<', b'>', b'&', 0xe2];
+        let mut at = 0;
+        while at < escaped.len() {
+            plain[1][escaped[at] as usize] = false;
+            at += 1;
+        }
+        plain
+    };
+    PLAIN[usize::from(html)][usize::from(byte)]
 }
 
 /// Appends a JSON string. Control characters are escaped as `\n`, `\r`, `\t` or by their number.

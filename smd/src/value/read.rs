@@ -59,8 +59,14 @@ impl<'a> Value<'a> {
 
 /// What [`Reader::quoted`] found.
 pub(crate) enum Quoted<'a> {
+    /// `f:` and the text.
+    Name(&'a str),
+    /// `k:` and an object.
     Fields,
-    Text(&'a str),
+    /// `v:` and a number or a string.
+    Value(Value<'a>),
+    /// `i:` and a number.
+    Index(i64),
 }
 
 /// A place in a JSON text, and how deep it nests.
@@ -247,25 +253,54 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// A key that holds compact JSON behind a letter and a colon, as sets are written: an object of scalars, whose
-    /// fields go where the caller says, or a string. Only such JSON is taken whose strings hold no escape, so that
-    /// all is borrowed; otherwise nothing is.
+    /// A key of a set, as sets are written: a letter, a colon, and then a text, a compact JSON object of scalars, whose
+    /// fields go where the caller says, or a JSON scalar. Only that is taken whose texts hold no escape, so that all is
+    /// borrowed; otherwise nothing is.
     #[inline]
     pub(crate) fn quoted(&mut self, fields: &mut Vec<(&'a str, Value<'a>)>) -> Option<Quoted<'a>> {
         let from = self.at;
-        let found = if self.goes_on(b"\"k:{") {
-            fields.clear();
-            self.quoted_fields(fields).map(|()| Quoted::Fields)
-        } else if self.goes_on(b"\"v:") {
-            self.quoted_string().map(Quoted::Text)
-        } else {
-            return None;
+        let found = match self.text.as_bytes().get(from..)?.first_chunk::<4>()? {
+            b"\"k:{" => {
+                self.at += 4;
+                fields.clear();
+                self.quoted_fields(fields).map(|()| Quoted::Fields)
+            }
+            [b'"', b'f', b':', _] => {
+                self.at += 3;
+                let text = from + 3;
+                self.plain();
+                self.text.get(text..self.at).map(Quoted::Name)
+            }
+            b"\"v:\\" => {
+                self.at += 3;
+                self.quoted_string().map(|text| Quoted::Value(Value::String(text)))
+            }
+            [b'"', b'v', b':', b'-' | b'0'..=b'9'] => {
+                self.at += 3;
+                self.number().ok().map(|n| Quoted::Value(Value::Float(n)))
+            }
+            [b'"', b'i', b':', b'0'..=b'9'] => {
+                self.at += 3;
+                let digits = self.text.as_bytes().get(self.at..)?.iter().take(18);
+                let digits = digits.map_while(|byte| byte.is_ascii_digit().then(|| i64::from(byte - b'0')));
+                let (index, count) = digits.fold((0, 0), |(index, count), digit| (index * 10 + digit, count + 1));
+                self.at += count;
+                Some(Quoted::Index(index))
+            }
+            _ => return None,
         };
-        let found = found.filter(|_| self.goes_on(b"\""));
-        if found.is_none() {
-            self.at = from;
+        if found.is_some() && self.byte() == Some(b'"') {
+            self.at += 1;
+            return found;
         }
-        found
+        self.at = from;
+        None
+    }
+
+    /// Takes a colon and an empty object.
+    #[inline]
+    pub(crate) fn leaf(&mut self) -> bool {
+        self.goes_on(b":{}")
     }
 
     fn quoted_fields(&mut self, fields: &mut Vec<(&'a str, Value<'a>)>) -> Option<()> {

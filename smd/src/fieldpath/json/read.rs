@@ -161,11 +161,17 @@ impl<'a> Open<'a> {
         let mut member = false;
         let mut more = reader.enter()?;
         while more {
-            if let Some(element) = self.element(reader, &mut member)? {
-                let (children, member) = self.node(reader)?;
-                self.stack.push(element, member, children);
-            } else {
-                reader.skip()?;
+            match self.element(reader, &mut member)? {
+                Some(element) if reader.leaf() => self.stack.push(element, true, Set::EMPTY),
+                Some(element) => {
+                    reader.colon()?;
+                    let (children, member) = self.node(reader)?;
+                    self.stack.push(element, member, children);
+                }
+                None => {
+                    reader.colon()?;
+                    reader.skip()?;
+                }
             }
             more = reader.more()?;
         }
@@ -177,28 +183,27 @@ impl<'a> Open<'a> {
     #[inline]
     fn element(&mut self, reader: &mut Reader<'a>, member: &mut bool) -> Result<Option<PathElement<'a>>, JsonError> {
         let element = match reader.quoted(&mut self.fields) {
+            Some(Quoted::Name(name)) => return Ok(Some(PathElement::FieldName(name))),
             Some(Quoted::Fields) => Ok(sorted(&mut self.fields, self.arena)),
-            Some(Quoted::Text(text)) => Ok(PathElement::Value(Value::String(text))),
+            Some(Quoted::Value(value)) => Ok(PathElement::Value(value)),
+            Some(Quoted::Index(index)) => Ok(PathElement::Index(index)),
             None => {
                 let name = reader.name()?;
                 if name == "." {
                     *member = true;
-                    reader.colon()?;
                     return Ok(None);
                 }
                 parse(name, self.compat, self.arena, &mut self.fields)
             }
         };
-        let element = match element {
-            Ok(element) => Some(element),
-            Err(ElementError::Unknown) => None,
+        match element {
+            Ok(element) => Ok(Some(element)),
+            Err(ElementError::Unknown) => Ok(None),
             Err(error) => {
                 self.bad = Some(error);
-                return Err(JsonError { what: "no path element", at: reader.at() });
+                Err(JsonError { what: "no path element", at: reader.at() })
             }
-        };
-        reader.colon()?;
-        Ok(element)
+        }
     }
 }
 
