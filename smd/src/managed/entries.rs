@@ -149,9 +149,10 @@ impl<'a> Managed<'a> {
     }
 
     pub(super) fn from_entries(entries: &[RawEntry<'a>], arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
+        let mut text = Vec::with_capacity(128);
         let mut read = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
-            read.push(entry.decode(at, arena)?);
+            read.push(entry.decode(at, &mut text, arena)?);
         }
         // Of equal texts the last one read stays: the sort is stable, and a later one takes the place of the former.
         if !read.is_sorted_by(|a, b| a.0.text < b.0.text) {
@@ -306,7 +307,12 @@ impl<'a> RawEntry<'a> {
         self.fields.map_or(Ok(Set::EMPTY), |fields| Set::from_fields_v1(fields, arena))
     }
 
-    fn decode(&self, entry: usize, arena: &'a Bump) -> Result<(Known<'a>, VersionedSet<'a>), DecodeError> {
+    fn decode(
+        &self,
+        entry: usize,
+        text: &mut Vec<u8>,
+        arena: &'a Bump,
+    ) -> Result<(Known<'a>, VersionedSet<'a>), DecodeError> {
         let operation = Operation::parse(self.operation).ok_or(DecodeError::Operation { entry })?;
         if self.api_version.is_empty() {
             return Err(DecodeError::ApiVersion { entry });
@@ -320,7 +326,7 @@ impl<'a> RawEntry<'a> {
         let set = self.set(arena).map_err(|error| DecodeError::Fields { entry, error })?;
         let fields = VersionedSet { set, api_version: self.api_version, applied: operation == Operation::Apply };
         let known = Known {
-            text: identifier.text(arena),
+            text: identifier.text_by(text, arena),
             identifier,
             time: self.time,
             fields: self.fields.and_then(Value::as_map),
