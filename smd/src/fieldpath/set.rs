@@ -71,7 +71,8 @@ impl<'a> Set<'a> {
     #[inline]
     pub(super) fn is(self, other: Set<'_>) -> bool {
         self.entries.len() == other.entries.len()
-            && (self.entries.is_empty() || std::ptr::eq(self.entries.as_ptr().cast::<()>(), other.entries.as_ptr().cast()))
+            && (self.entries.is_empty()
+                || std::ptr::eq(self.entries.as_ptr().cast::<()>(), other.entries.as_ptr().cast()))
     }
 }
 
@@ -158,5 +159,8 @@ impl<'a> Iterator for Iter<'a> {
 /// Which of two entries comes first.
 #[inline]
 pub(super) fn order(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
-    a.element.cmp(&b.element)
+    match (&a.element, &b.element) {
+        (PathElement::FieldName(a), PathElement::FieldName(b)) => a.cmp(b),
+        (a, b) => a.cmp(b),
+    }
 }
