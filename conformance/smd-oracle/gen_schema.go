@@ -101,14 +101,18 @@ func drawSchema(random *rand.Rand) (*drawnSchema, error) {
 		byName[t.(record)["name"].(string)] = t.(record)
 	}
 	g.withoutHollowOverrides(types, byName)
-	model := record{"types": types}
+	return schemaOf(record{"types": types})
+}
+
+// schemaOf parses a schema and gives it an id.
+func schemaOf(model record) (*drawnSchema, error) {
 	text, err := json.Marshal(model)
 	if err != nil {
 		return nil, err
 	}
 	parser, err := typed.NewParser(typed.YAMLObject(text))
 	if err != nil {
-		return nil, fmt.Errorf("drawn schema: %w\n%s", err, text)
+		return nil, err
 	}
 	sum := sha256.Sum256(text)
 	return &drawnSchema{hex.EncodeToString(sum[:8]), model, parser}, nil

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+
+	kjson "k8s.io/apimachinery/pkg/util/json"
 )
 
 // textOf is the JSON of a value.
@@ -20,10 +22,10 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 // fromJSON reads a value as apimachinery does: numbers that are integers are int64.
 func fromJSON(text string) any {
 	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
+	if err := kjson.Unmarshal([]byte(text), &v); err != nil {
 		return nil
 	}
-	return withIntegers(v)
+	return v
 }
 
 // rawJSON is JSON that is written as it stands.
