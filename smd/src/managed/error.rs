@@ -31,6 +31,19 @@ pub enum Step {
     LiveOfUpdate,
 }
 
+/// What was to be converted to another version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// The new object of an update, to the version of the endpoint.
+    New,
+    /// The live object, to the version of the endpoint.
+    Live,
+    /// What an apply gave, to the version of the endpoint.
+    Applied,
+    /// What an apply gave, to the hub version.
+    ToHub,
+}
+
 /// Why nothing was applied or updated. The text is upstream's; [`status`](Error::status) is the answer of the server.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -64,7 +77,7 @@ pub enum Error<'a> {
         /// Which object.
         step: Step,
         /// Its name.
-        object: ObjectName<'a>,
+        object: Box<ObjectName<'a>>,
         /// What is wrong with it.
         errors: ValidationErrors,
     },
@@ -74,19 +87,19 @@ pub enum Error<'a> {
         /// Which object.
         step: Step,
         /// Its name.
-        object: ObjectName<'a>,
+        object: Box<ObjectName<'a>>,
         /// The type that is missing.
         gvk: Gvk<'a>,
     },
     /// An object cannot be converted to another version.
-    #[error("failed to convert {what} ({object}) to proper version{}: {error}", target.as_deref().unwrap_or_default())]
+    #[error("{}", conversion(*what, object, version, error))]
     Convert {
         /// Which object.
-        what: &'static str,
+        what: Conversion,
         /// Its name.
-        object: ObjectName<'a>,
-        /// What upstream says of the version, if it does.
-        target: Option<String>,
+        object: Box<ObjectName<'a>>,
+        /// The version to which.
+        version: &'a str,
         /// Why.
         error: merge::ConvertError,
     },
@@ -94,7 +107,7 @@ pub enum Error<'a> {
     #[error("failed to update ManagedFields ({object}): {error}")]
     Update {
         /// The new object.
-        object: ObjectName<'a>,
+        object: Box<ObjectName<'a>>,
         /// Why.
         error: merge::Error<'a>,
     },
@@ -108,13 +121,23 @@ pub enum Error<'a> {
     #[error("failed to convert new typed object ({object}) to object: {error}")]
     NotAnObject {
         /// The configuration.
-        object: ObjectName<'a>,
+        object: Box<ObjectName<'a>>,
         /// What it is instead.
         error: String,
     },
     /// What is to be written is no map.
     #[error("the object is no map")]
     NoMap,
+}
+
+/// Upstream names the version only when it converts the new object of an update.
+fn conversion(what: Conversion, object: &ObjectName<'_>, version: &str, error: &merge::ConvertError) -> String {
+    match what {
+        Conversion::New => format!("failed to convert new object ({object}) to proper version ({version}): {error}"),
+        Conversion::Live => format!("failed to convert live object ({object}) to proper version: {error}"),
+        Conversion::Applied => format!("failed to convert new object ({object}) to proper version: {error}"),
+        Conversion::ToHub => format!("failed to convert to unversioned ({object}): {error}"),
+    }
 }
 
 /// What the server answers to an error.

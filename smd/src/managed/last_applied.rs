@@ -24,7 +24,7 @@ const MAX_ANNOTATIONS: usize = 256 << 10;
 const ANNOTATIONS: &str = "annotations";
 
 /// The annotations of an object; null counts as an empty text. None if they are no map of texts.
-fn annotations<'a>(object: Value<'a>) -> Option<Vec<(&'a str, Value<'a>)>> {
+fn annotations(object: Value<'_>) -> Option<Vec<(&str, Value<'_>)>> {
     let entries = object::meta(object, ANNOTATIONS)?.as_map()?.entries().iter();
     entries
         .map(|(key, value)| match value {

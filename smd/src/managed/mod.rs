@@ -33,7 +33,7 @@ pub mod upgrade;
 pub use conflict::{ConflictError, ManagerConflict};
 pub use convert::{ChangeApiVersion, Kinds, ObjectConverter, SameObject, TypeConverter};
 pub use entries::{DecodeError, EncodeError, Managed};
-pub use error::{Cause, Error, ObjectName, Status, Step};
+pub use error::{Cause, Conversion, Error, ObjectName, Status, Step};
 pub use extract::{ExtractError, extract};
 pub use gvk::Gvk;
 pub use identifier::{Identifier, Operation};

@@ -55,7 +55,7 @@ pub fn to_scale<'a>(
     let mut managed = entries::decode(parent, arena)?;
     let replicas = set_of(&SCALE_REPLICAS, arena);
     managed.fields.retain(|_, fields| {
-        let path = path_of(paths, fields.api_version).flatten();
+        let path = entry_of(paths, fields.api_version).and_then(|(_, path)| *path);
         let owned = path.is_some_and(|path| fields.set.has(path));
         *fields = VersionedSet { set: replicas, api_version: SCALE_VERSION, ..*fields };
         owned
@@ -79,7 +79,7 @@ pub fn to_parent<'a>(
     let mut managed = entries::decode(parent, arena)?;
     let mut scale: Managed<'a> = entries::decode(scale, arena)?;
     managed.fields.retain(|manager, fields| {
-        let Some(path) = path_of(paths, fields.api_version) else { return false };
+        let Some((_, path)) = entry_of(paths, fields.api_version) else { return false };
         let Some(path) = path.filter(|path| fields.set.has(path)) else { return true };
         if scale.fields.remove(manager).is_some() {
             return true;
@@ -87,7 +87,7 @@ pub fn to_parent<'a>(
         fields.set = fields.set.difference(set_of(path, arena), arena);
         !fields.set.is_empty()
     });
-    let set = path_of(paths, api_version).flatten().map_or(Set::EMPTY, |path| set_of(path, arena));
+    let set = entry_of(paths, api_version).and_then(|(_, path)| *path).map_or(Set::EMPTY, |path| set_of(path, arena));
     for (manager, fields) in scale.fields.iter().filter(|(_, fields)| fields.set.has(&SCALE_REPLICAS)) {
         managed.fields.insert(manager, VersionedSet { set, api_version, ..*fields });
         if let Some(identifier) = scale.identifier(manager) {
@@ -97,8 +97,8 @@ pub fn to_parent<'a>(
     Ok(entries::encode(&managed, arena)?)
 }
 
-fn path_of<'a>(paths: &ReplicasPaths<'a>, api_version: &str) -> Option<Option<&'a Path<'a>>> {
-    paths.iter().find(|(version, _)| *version == api_version).map(|(_, path)| *path)
+fn entry_of<'p, 'a>(paths: &'p ReplicasPaths<'a>, api_version: &str) -> Option<&'p (&'a str, Option<&'a Path<'a>>)> {
+    paths.iter().find(|(version, _)| *version == api_version)
 }
 
 fn set_of<'a>(path: &Path<'a>, arena: &'a Bump) -> Set<'a> {

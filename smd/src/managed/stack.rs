@@ -39,7 +39,8 @@ const MAX_UPDATE_MANAGERS: usize = 10;
 /// let two = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 2}});
 /// let five = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 5}});
 /// let now = Time::parse("2000-01-01T00:00:00Z").unwrap();
-/// let live = deployments.apply(None, two.to_value(&arena), "alice", false, now, &arena)?;
+/// let live = deployments.apply(None, two.to_value(&arena), "alice", false, now, &arena);
+/// let live = live.map_err(|error| error.to_string())?;
 /// assert_eq!(live.to_serde()["metadata"]["managedFields"], json!([{
 ///     "manager": "alice", "operation": "Apply", "apiVersion": "apps/v1", "time": "2000-01-01T00:00:00Z",
 ///     "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:replicas": {}}},
@@ -48,7 +49,7 @@ const MAX_UPDATE_MANAGERS: usize = 10;
 /// let refused = deployments.apply(Some(live), five.to_value(&arena), "bob", false, now, &arena).unwrap_err();
 /// assert_eq!(refused.to_string(), r#"Apply failed with 1 conflict: conflict with "alice": .spec.replicas"#);
 /// assert_eq!(refused.status().code, 409);
-/// # Ok::<(), kubeshape_smd::managed::Error<'static>>(())
+/// # Ok::<(), String>(())
 /// ```
 #[derive(Clone)]
 pub struct FieldManager<'m> {
@@ -127,7 +128,7 @@ impl<'m> FieldManager<'m> {
         if gvk != self.kind {
             return Err(Error::InvalidObjectType(gvk));
         }
-        let call = Call { manager: &*self, structured: self.structured(arena), now, arena };
+        let call = Call { manager: self, structured: self.structured(arena), now, arena };
         let applied = call.apply_as(live, patch, managed, manager, force);
         let (object, managed) = applied.map_err(|error| match error {
             Error::Apply(merge::Error::Conflicts(conflicts)) => Error::Conflicts(ConflictError::new(conflicts)),
@@ -161,7 +162,7 @@ impl<'m> FieldManager<'m> {
         let managed = if skip_non_applied::skips(&managed, live, self.track_from_creation) {
             managed
         } else {
-            let call = Call { manager: &*self, structured: self.structured(arena), now, arena };
+            let call = Call { manager: self, structured: self.structured(arena), now, arena };
             call.update_as(live, new, managed, manager)?
         };
         written(new, &managed, arena)

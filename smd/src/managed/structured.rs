@@ -2,7 +2,7 @@
 //! `NewStructuredMergeManager`, `newVersionConverter`).
 
 use super::convert::{ObjectConverter, TypeConverter};
-use super::error::{Error, ObjectName, Step};
+use super::error::{Conversion, Error, ObjectName, Step};
 use super::{Gvk, object};
 use crate::Bump;
 use crate::fieldpath::ManagedFields;
@@ -84,15 +84,15 @@ impl<'a> Structured<'a> {
         fields: ManagedFields<'a>,
         manager: &'a str,
     ) -> Result<ManagedFields<'a>, Error<'a>> {
-        let new_object = self.versioned("new object", new, true)?;
-        let live = self.versioned("live object", live, false)?;
-        let name = ObjectName::of(new_object);
+        let new_object = self.versioned(Conversion::New, new)?;
+        let live = self.versioned(Conversion::Live, live)?;
+
         let new = self.typed(Step::New, new_object, Duplicates::Allowed)?;
         let live =
             self.typed(Step::LiveOfUpdate, object::with_empty_managed_fields(live, self.arena), Duplicates::Allowed)?;
         let version = self.kind.api_version();
         let outcome = self.updater.update(live, new, version, fields, manager, self.arena);
-        Ok(outcome.map_err(|error| Error::Update { object: name, error })?.managers)
+        Ok(outcome.map_err(|error| Error::Update { object: Box::new(ObjectName::of(new_object)), error })?.managers)
     }
 
     /// Puts the configuration over the live object.
@@ -112,34 +112,30 @@ impl<'a> Structured<'a> {
         if super::entries::RawEntry::read_list(object::managed_fields(patch)).is_some() {
             return Err(Error::ManagedFieldsNotNil);
         }
-        let live = self.versioned("live object", live, false)?;
+        let live = self.versioned(Conversion::Live, live)?;
         let config = self.typed(Step::Patch, patch, Duplicates::Refused)?;
         let live =
             self.typed(Step::LiveOfApply, object::with_empty_managed_fields(live, self.arena), Duplicates::Allowed)?;
         let outcome = self.updater.apply(live, config, version, fields, manager, force, self.arena);
         let outcome = outcome.map_err(Error::Apply)?;
         let Some(new) = outcome.object else { return Ok((None, outcome.managers)) };
-        let failed = |what, error| Error::Convert { what, object: ObjectName::of(patch), target: None, error };
-        let new =
-            to_object(new.value()).map_err(|error| Error::NotAnObject { object: ObjectName::of(patch), error })?;
+        let new = to_object(new.value())
+            .map_err(|error| Error::NotAnObject { object: Box::new(ObjectName::of(patch)), error })?;
         let objects = self.updater.converter.objects;
-        let new = objects.convert(new, version, self.arena).map_err(|error| failed("new object", error))?;
-        let new = objects.set_defaults(new, self.arena);
-        let hub = self.updater.converter.hub;
-        let new = objects.convert(new, hub, self.arena).map_err(|error| failed("to unversioned", error))?;
+        let convert = |what, value, version: &'a str| {
+            let failed = |error| Error::Convert { what, object: Box::new(ObjectName::of(patch)), version, error };
+            objects.convert(value, version, self.arena).map_err(failed)
+        };
+        let new = objects.set_defaults(convert(Conversion::Applied, new, version)?, self.arena);
+        let new = convert(Conversion::ToHub, new, self.updater.converter.hub)?;
         Ok((Some(new), outcome.managers))
     }
 
-    /// The object in the endpoint's version. `told`: whether an error tells that version.
-    fn versioned(&self, what: &'static str, value: Value<'a>, told: bool) -> Result<Value<'a>, Error<'a>> {
-        self.updater.converter.objects.convert(value, self.kind.api_version(), self.arena).map_err(|error| {
-            Error::Convert {
-                what,
-                object: ObjectName::of(value),
-                target: told.then(|| format!(" ({})", self.kind.api_version())),
-                error,
-            }
-        })
+    /// The object in the endpoint's version.
+    fn versioned(&self, what: Conversion, value: Value<'a>) -> Result<Value<'a>, Error<'a>> {
+        let version = self.kind.api_version();
+        let converted = self.updater.converter.objects.convert(value, version, self.arena);
+        converted.map_err(|error| Error::Convert { what, object: Box::new(ObjectName::of(value)), version, error })
     }
 
     /// The typed value of an object.
@@ -151,8 +147,12 @@ impl<'a> Structured<'a> {
     ) -> Result<TypedValue<'a>, Error<'a>> {
         let gvk = Gvk::of(value);
         let Some(ty) = self.updater.converter.types.type_of(gvk) else {
-            return Err(Error::NoType { step, object: ObjectName::of(value), gvk });
+            return Err(Error::NoType { step, object: Box::new(ObjectName::of(value)), gvk });
         };
-        ty.validate(value, duplicates).map_err(|errors| Error::Invalid { step, object: ObjectName::of(value), errors })
+        ty.validate(value, duplicates).map_err(|errors| Error::Invalid {
+            step,
+            object: Box::new(ObjectName::of(value)),
+            errors,
+        })
     }
 }
