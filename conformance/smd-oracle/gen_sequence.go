@@ -67,7 +67,7 @@ func drawSequence(name string, random *rand.Rand, s *drawnSchema) (record, error
 	t.run(scenario)
 	return record{
 		"kind": "ssa", "test": name + "/" + scenario, "scenario": scenario, "source": "generated", "crd": t.crd, "schema": s.id,
-		"resourceKind": drawnKind, "types": typeNames, "resetFields": resetFields, "ops": t.ops,
+		"seq": 0, "resourceKind": drawnKind, "types": typeNames, "resetFields": resetFields, "ops": t.ops,
 	}, nil
 }
 

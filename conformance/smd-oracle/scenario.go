@@ -304,7 +304,7 @@ func (s *scenario) request(action string, object, step map[string]any) ([]part, 
 				types[gvk.GroupVersion().String()] = name
 			}
 		}
-		s.trace = record{"kind": "ssa", "test": s.test, "scenario": s.name, "source": "corpus", "crd": true, "schema": s.schemaID,
+		s.trace = record{"kind": "ssa", "test": s.test, "scenario": s.name, "seq": 0, "source": "corpus", "crd": true, "schema": s.schemaID,
 			"resourceKind": kind, "types": types, "resetFields": s.reset, "ops": []any{}}
 		s.records = append(s.records, s.trace)
 	}

@@ -60,20 +60,13 @@ func (t *typedStep) typed(object any, there bool, options ...typed.ValidationOpt
 	if !there {
 		return typed.AsTypedUnvalidated(nil, t.t.Schema, t.t.TypeRef), nil
 	}
-	v, err := t.t.FromUnstructured(copied(object), options...)
+	v, err := t.t.FromUnstructured(runtime.DeepCopyJSONValue(object), options...)
 	if err == nil {
 		return v, nil
 	}
 	t.record("typed.fromUnstructured", record{"schema": t.s.schemaID, "type": record{"namedType": t.typeName}, "value": object,
 		"allowDuplicates": len(options) > 0, "error": errorText(err), "errors": partsOf(func() error { return err })})
 	return nil, []part{{"error", errorText(err)}}
-}
-
-func copied(v any) any {
-	if _, ok := v.(map[string]any); ok {
-		return runtime.DeepCopyJSONValue(v)
-	}
-	return runtime.DeepCopyJSONValue(v)
 }
 
 func (t *typedStep) run(action string, subject any) ([]part, error) {
@@ -148,14 +141,14 @@ func (t *typedStep) run(action string, subject any) ([]part, error) {
 
 func (t *typedStep) validate(object any) []part {
 	call := func(options ...typed.ValidationOptions) error {
-		_, err := t.t.FromUnstructured(copied(object), options...)
+		_, err := t.t.FromUnstructured(runtime.DeepCopyJSONValue(object), options...)
 		return err
 	}
 	strict, lax := call(), call(typed.AllowDuplicates)
 	r := record{"schema": t.s.schemaID, "type": t.typeName, "object": object,
 		"errors": partsOf(func() error { return strict }), "errorsWithDuplicates": partsOf(func() error { return lax })}
 	if lax == nil {
-		v, _ := t.t.FromUnstructured(copied(object), typed.AllowDuplicates)
+		v, _ := t.t.FromUnstructured(runtime.DeepCopyJSONValue(object), typed.AllowDuplicates)
 		if set, err := v.ToFieldSet(); err != nil {
 			r["setErrors"] = partsOf(func() error { return err })
 		} else {
