@@ -19,7 +19,7 @@
 use super::{Identifier, Operation, Time, object, spell};
 use crate::Bump;
 use crate::fieldpath::{ManagedFields, Set, SetError, VersionedSet};
-use crate::value::{Map, Value};
+use crate::value::{Compat, Map, Value};
 
 /// Why a list of entries cannot be used. One bad entry spoils the whole list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,7 +95,15 @@ struct Known<'a> {
 /// # Errors
 /// See [`DecodeError`].
 pub fn decode<'a>(list: Option<Value<'a>>, arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
-    Managed::from_entries(&RawEntry::read_list(list).unwrap_or_default(), arena)
+    decode_as(list, Compat::default(), arena)
+}
+
+/// Reads the `managedFields` of an object as one version does, see [`decode`].
+///
+/// # Errors
+/// See [`DecodeError`].
+pub fn decode_as<'a>(list: Option<Value<'a>>, compat: Compat, arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
+    Managed::from_entries(&RawEntry::read_list(list).unwrap_or_default(), compat, arena)
 }
 
 /// Writes the list of entries, sorted; none if there are no owners. Fields that have not changed are the values that
@@ -148,10 +156,15 @@ impl<'a> Managed<'a> {
         decode(object::managed_fields(object), arena)
     }
 
-    pub(super) fn from_entries(entries: &[RawEntry<'a>], arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
+    pub(super) fn from_entries(
+        entries: &[RawEntry<'a>],
+        compat: Compat,
+        arena: &'a Bump,
+    ) -> Result<Managed<'a>, DecodeError> {
+        let mut text = Vec::with_capacity(128);
         let mut read = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
-            read.push(entry.decode(at, arena)?);
+            read.push(entry.decode(at, compat, &mut text, arena)?);
         }
         // Of equal texts the last one read stays: the sort is stable, and a later one takes the place of the former.
         if !read.is_sorted_by(|a, b| a.0.text < b.0.text) {
@@ -302,11 +315,17 @@ impl<'a> RawEntry<'a> {
     }
 
     /// The fields of the entry.
-    pub(super) fn set(&self, arena: &'a Bump) -> Result<Set<'a>, SetError> {
-        self.fields.map_or(Ok(Set::EMPTY), |fields| Set::from_fields_v1(fields, arena))
+    pub(super) fn set(&self, compat: Compat, arena: &'a Bump) -> Result<Set<'a>, SetError> {
+        self.fields.map_or(Ok(Set::EMPTY), |fields| Set::from_fields_v1_as(fields, compat, arena))
     }
 
-    fn decode(&self, entry: usize, arena: &'a Bump) -> Result<(Known<'a>, VersionedSet<'a>), DecodeError> {
+    fn decode(
+        &self,
+        entry: usize,
+        compat: Compat,
+        text: &mut Vec<u8>,
+        arena: &'a Bump,
+    ) -> Result<(Known<'a>, VersionedSet<'a>), DecodeError> {
         let operation = Operation::parse(self.operation).ok_or(DecodeError::Operation { entry })?;
         if self.api_version.is_empty() {
             return Err(DecodeError::ApiVersion { entry });
@@ -317,10 +336,10 @@ impl<'a> RawEntry<'a> {
             other => return Err(DecodeError::FieldsType { entry, fields_type: other.to_owned() }),
         }
         let identifier = self.identifier(operation);
-        let set = self.set(arena).map_err(|error| DecodeError::Fields { entry, error })?;
+        let set = self.set(compat, arena).map_err(|error| DecodeError::Fields { entry, error })?;
         let fields = VersionedSet { set, api_version: self.api_version, applied: operation == Operation::Apply };
         let known = Known {
-            text: identifier.text(arena),
+            text: identifier.text_by(text, arena),
             identifier,
             time: self.time,
             fields: self.fields.and_then(Value::as_map),

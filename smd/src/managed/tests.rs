@@ -2,7 +2,7 @@ use super::cap::cap;
 use super::entries::{decode, encode, sort};
 use super::*;
 use crate::fieldpath::{Set, SetBuilder};
-use crate::value::Value;
+use crate::value::{Compat, Value};
 use crate::{Bump, ToValue as _};
 use serde_json::{Value as Json, json};
 
@@ -100,6 +100,17 @@ fn one_bad_entry_spoils_the_list() {
     assert!(
         with("fieldsV1", json!({"f:a": 1})).starts_with("error decoding versioned set from managed fields entry 1")
     );
+}
+
+#[test]
+fn text_behind_a_path_element_is_ignored_by_the_version_in_the_server() {
+    let arena = Bump::new();
+    let list = json!([entry("m", "Apply", "v1", "", &json!({"k:{\"a\":1}x": {}}))]);
+    let list = Some(list.to_value(&arena));
+    assert!(decode(list, &arena).is_err());
+    let managed = entries::decode_as(list, Compat::V63, &arena).expect("the tail is ignored");
+    let fields = managed.fields.iter().next().map(|(_, fields)| fields.set.to_string());
+    assert_eq!(fields.as_deref(), Some("[a=1]"));
 }
 
 #[test]
