@@ -155,7 +155,10 @@ func (t *typedStep) validate(object any) []part {
 			r["set"] = fieldsOf(set)
 		}
 	}
-	t.record("validate", r)
+	if _, set := r["set"]; !set || r["set"] != nil {
+		// Nothing can be said of a set that cannot be written.
+		t.record("validate", r)
+	}
 	listed := []any{}
 	var list typed.ValidationErrors
 	if errors.As(strict, &list) {
