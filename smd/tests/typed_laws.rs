@@ -1,7 +1,7 @@
 //! Laws of typed operations over generated schemas and values: references may be missing or go in circles, values may
 //! be of any type.
 
-use kubeshape_smd::fieldpath::Set;
+use kubeshape_smd::fieldpath::{PathElement, Set};
 use kubeshape_smd::schema::{self, Schema};
 use kubeshape_smd::typed::{Duplicates, KeyFields, Type, TypedValue, Types};
 use kubeshape_smd::{Bump, ToValue as _, Value};
@@ -226,6 +226,18 @@ fn is_valid(value: TypedValue<'_>) -> bool {
     value.value().is_some_and(|inner| value.ty().validate(inner, Duplicates::Allowed).is_ok())
 }
 
+fn has_scalar_keys(set: Set<'_>) -> bool {
+    set.entries().iter().all(|entry| {
+        let scalar = match entry.element {
+            PathElement::Key(fields) => {
+                fields.iter().all(|(_, value)| !matches!(value, Value::List(_) | Value::Map(_)))
+            }
+            _ => true,
+        };
+        scalar && has_scalar_keys(entry.children)
+    })
+}
+
 /// Whether every path of the first set is in the second.
 fn within<'a>(set: Set<'a>, other: Set<'a>, arena: &'a Bump) -> bool {
     set.difference(other, arena).is_empty()
@@ -358,6 +370,10 @@ proptest! {
         let ty = types.named("t0").expect("every schema has it");
         let Ok(object) = ty.validate(object.to_value(&arena), Duplicates::Refused) else { return Ok(()) };
         let fields = object.to_field_set(&arena).expect("a checked value");
+        if !has_scalar_keys(fields) {
+            // Of a key that is a map only what is owned is extracted, which makes another key of it.
+            return Ok(());
+        }
         let extracted = object.extract_items(fields.leaves(&arena), KeyFields::Append, &arena);
         let Ok(merged) = object.merge(extracted, &arena) else { return Ok(()) };
         let Ok(changes) = object.compare(merged, &arena) else { return Ok(()) };
