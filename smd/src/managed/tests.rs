@@ -302,3 +302,16 @@ fn a_type_is_read_from_version_and_kind() {
         assert_eq!(Gvk::new(api_version, "K").to_string(), shown, "{api_version}");
     }
 }
+
+#[test]
+fn times_are_kept_only_if_nothing_else_changed() {
+    let object = |time: &str, fields: Json, x: i64| json!({"metadata": {"name": "n", "managedFields": [entry("m", "Apply", "v1", time, &fields)]}, "x": x});
+    let (old, later) = ("2000-01-01T00:00:00Z", "2000-01-01T00:00:09Z");
+    let live = object(old, json!({"f:x": {}}), 1);
+    let arena = Bump::new();
+    let kept = |new: &Json| keep_times(live.to_value(&arena), new.to_value(&arena), &arena).to_serde();
+    assert_eq!(kept(&object(later, json!({"f:x": {}}), 1)), live);
+    for new in [object(later, json!({"f:x": {}}), 2), object(later, json!({"f:y": {}}), 1), json!({"x": 1})] {
+        assert_eq!(kept(&new), new);
+    }
+}
