@@ -1,0 +1,193 @@
+//! Why an operation is refused, in upstream's words.
+
+use super::conflict::ConflictError;
+use super::{DecodeError, Gvk};
+use crate::fieldpath::SetError;
+use crate::merge;
+use crate::typed::ValidationErrors;
+use crate::value::Value;
+use std::fmt;
+
+/// The name of an object as errors print it: `namespace/name; group/version, Kind=Kind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectName<'a> {
+    /// The namespace, empty if there is none.
+    pub namespace: &'a str,
+    /// The name.
+    pub name: &'a str,
+    /// The type.
+    pub gvk: Gvk<'a>,
+}
+
+/// What was to become a typed value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The configuration of an apply.
+    Patch,
+    /// The live object of an apply.
+    LiveOfApply,
+    /// The new object of an update.
+    New,
+    /// The live object of an update.
+    LiveOfUpdate,
+}
+
+/// Why nothing was applied or updated. The text is upstream's; [`status`](Error::status) is the answer of the server.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error<'a> {
+    /// The configuration is of another type than the endpoint's (400).
+    #[error("invalid object type: {0}")]
+    InvalidObjectType(Gvk<'a>),
+    /// The configuration is of another version than the endpoint's (400).
+    #[error("Incorrect version specified in apply patch. Specified patch version: {patch}, expected: {expected}")]
+    WrongVersion {
+        /// The version of the configuration.
+        patch: &'a str,
+        /// The version of the endpoint.
+        expected: &'a str,
+    },
+    /// The configuration has managed fields (400).
+    #[error("metadata.managedFields must be nil")]
+    ManagedFieldsNotNil,
+    /// Other managers own fields that would change (409).
+    #[error("{0}")]
+    Conflicts(ConflictError<'a>),
+    /// The managed fields of the live object cannot be read.
+    #[error("failed to decode managed fields: {0}")]
+    Decode(DecodeError),
+    /// The managed fields cannot be written.
+    #[error("failed to encode managed fields: {0}")]
+    Encode(SetError),
+    /// An object does not fit its type. The places are in [`ValidationErrors`].
+    #[error("{step} ({object}){}: {errors}", step.suffix())]
+    Invalid {
+        /// Which object.
+        step: Step,
+        /// Its name.
+        object: ObjectName<'a>,
+        /// What is wrong with it.
+        errors: ValidationErrors,
+    },
+    /// There is no type for an object.
+    #[error("{step} ({object}){}: no corresponding type for {gvk}", step.suffix())]
+    NoType {
+        /// Which object.
+        step: Step,
+        /// Its name.
+        object: ObjectName<'a>,
+        /// The type that is missing.
+        gvk: Gvk<'a>,
+    },
+    /// An object cannot be converted to another version.
+    #[error("failed to convert {what} ({object}) to proper version{}: {error}", target.as_deref().unwrap_or_default())]
+    Convert {
+        /// Which object.
+        what: &'static str,
+        /// Its name.
+        object: ObjectName<'a>,
+        /// What upstream says of the version, if it does.
+        target: Option<String>,
+        /// Why.
+        error: merge::ConvertError,
+    },
+    /// The owners of an update cannot be told.
+    #[error("failed to update ManagedFields ({object}): {error}")]
+    Update {
+        /// The new object.
+        object: ObjectName<'a>,
+        /// Why.
+        error: merge::Error<'a>,
+    },
+    /// The configuration cannot be merged.
+    #[error("{0}")]
+    Apply(merge::Error<'a>),
+    /// The fields that were there before the first apply cannot be tracked.
+    #[error("failed to create manager for existing fields: {0}")]
+    BeforeFirstApply(Box<Error<'a>>),
+    /// What is to be tracked is no map.
+    #[error("the object is no map")]
+    NotAnObject,
+}
+
+/// What the server answers to an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The code of the answer: 400, 409 or 500.
+    pub code: u16,
+    /// `BadRequest`, `Conflict`, or empty.
+    pub reason: &'static str,
+    /// One per conflict.
+    pub causes: Vec<Cause>,
+}
+
+/// One conflict, as the server tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// `FieldManagerConflict`.
+    pub reason: &'static str,
+    /// With whom.
+    pub message: String,
+    /// The path.
+    pub field: String,
+}
+
+impl Error<'_> {
+    /// What the server answers: 400 for what the configuration must not be, 409 for conflicts, else 500.
+    pub fn status(&self) -> Status {
+        let (code, reason, causes) = match self {
+            Error::InvalidObjectType(_) | Error::WrongVersion { .. } | Error::ManagedFieldsNotNil => {
+                (400, "BadRequest", Vec::new())
+            }
+            Error::Conflicts(conflicts) => (409, "Conflict", conflicts.causes()),
+            _ => (500, "", Vec::new()),
+        };
+        Status { code, reason, causes }
+    }
+
+    /// What is wrong with an object, if that is what ended the operation.
+    pub fn validation_errors(&self) -> Option<(Step, &ValidationErrors)> {
+        match self {
+            Error::Invalid { step, errors, .. } => Some((*step, errors)),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> ObjectName<'a> {
+    /// The name of an object.
+    pub fn of(object: Value<'a>) -> Self {
+        let meta = |key| object.get("metadata").and_then(|meta| meta.get(key)).and_then(Value::as_str);
+        ObjectName {
+            namespace: meta("namespace").unwrap_or_default(),
+            name: meta("name").unwrap_or_default(),
+            gvk: Gvk::of(object),
+        }
+    }
+}
+
+impl fmt::Display for ObjectName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}; {}", self.namespace, self.name, self.gvk)
+    }
+}
+
+impl Step {
+    fn suffix(self) -> &'static str {
+        match self {
+            Step::Patch | Step::LiveOfApply => "",
+            Step::New | Step::LiveOfUpdate => " to smd typed",
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Step::Patch => "failed to create typed patch object",
+            Step::LiveOfApply => "failed to create typed live object",
+            Step::New => "failed to convert new object",
+            Step::LiveOfUpdate => "failed to convert live object",
+        })
+    }
+}
