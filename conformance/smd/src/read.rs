@@ -28,6 +28,8 @@ pub fn lines(file: &Path) -> Result<Vec<Json>, String> {
 #[derive(Debug, Default)]
 pub struct Schemas {
     types: BTreeMap<String, Types>,
+    /// Why the others could not be read.
+    unread: BTreeMap<String, String>,
 }
 
 impl Schemas {
@@ -45,10 +47,17 @@ impl Schemas {
         Ok(schemas)
     }
 
-    /// Adds the schema of a record; one that cannot be read stays unknown.
+    /// Adds the schema of a record, or why it cannot be read.
     pub fn add(&mut self, record: &Json) {
-        if let (Some(id), Ok(schema)) = (record["id"].as_str(), schema_of(&record["schema"])) {
-            self.types.insert(id.to_owned(), Types::new(schema));
+        let id = record["id"].as_str().unwrap_or_default().to_owned();
+        let read = schema_of(&record["schema"]).or_else(|_| {
+            let mut schema = record["schema"].clone();
+            name_the_nameless(&mut schema);
+            schema_of(&schema)
+        });
+        match read {
+            Ok(schema) => drop(self.types.insert(id, Types::new(schema))),
+            Err(error) => drop(self.unread.insert(id, error)),
         }
     }
 
@@ -58,7 +67,18 @@ impl Schemas {
     /// There is no schema of that id.
     pub fn types(&self, id: &Json) -> Result<&Types, String> {
         let id = id.as_str().unwrap_or_default();
-        self.types.get(id).ok_or_else(|| format!("no schema {id:?}"))
+        self.types.get(id).ok_or_else(|| {
+            let why = self.unread.get(id).map_or("it is unknown", String::as_str);
+            format!("no schema {id:?}: {why}")
+        })
+    }
+
+    /// A schema as it was read.
+    ///
+    /// # Errors
+    /// There is no schema of that id.
+    pub fn schema(&self, id: &Json) -> Result<&schema::Schema, String> {
+        self.types(id).map(Types::schema)
     }
 
     /// A named type of a schema. Inlined types have none.
@@ -72,16 +92,44 @@ impl Schemas {
     }
 }
 
+/// Upstream leaves empty names out when it writes a schema as JSON. Here they are named after their place, as no
+/// schema with two of one name can be read.
+fn name_the_nameless(schema: &mut Json) {
+    fn name(items: &mut Json) {
+        for (at, item) in items.as_array_mut().into_iter().flatten().enumerate() {
+            if let Some(item) = item.as_object_mut() {
+                item.entry("name").or_insert_with(|| format!("without name {at}").into());
+            }
+        }
+    }
+    match schema {
+        Json::Array(items) => items.iter_mut().for_each(name_the_nameless),
+        Json::Object(members) => {
+            members.get_mut("types").map(name);
+            members.get_mut("map").and_then(|map| map.get_mut("fields")).map(name);
+            members.values_mut().for_each(name_the_nameless);
+        }
+        _ => {}
+    }
+}
+
 /// Reads a schema from its JSON form.
 ///
 /// # Errors
 /// It is no schema.
-pub fn schema_of(json: &Json) -> Result<schema::Schema, String> {
-    let text = json.to_string();
+pub(crate) fn schema_of(json: &Json) -> Result<schema::Schema, String> {
+    schema_of_yaml(&json.to_string())
+}
+
+/// Reads a schema from its YAML form.
+///
+/// # Errors
+/// It is no schema.
+pub(crate) fn schema_of_yaml(text: &str) -> Result<schema::Schema, String> {
     let mut tape = Tape::new();
     let mut stream = Stream::new(text.as_bytes(), Limits::default()).map_err(|error| error.to_string())?;
     stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
-    let root = tape.document(&text).root().ok_or("an empty document")?;
+    let root = tape.document(text).root().ok_or("an empty document")?;
     schema::read(root).map_err(|error| error.to_string())
 }
 

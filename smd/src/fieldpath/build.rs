@@ -3,6 +3,7 @@
 use super::element::{Path, PathElement};
 use super::set::{Entry, Set};
 use crate::Bump;
+use crate::value::MAX_DEPTH;
 
 /// Collects paths in any order and makes one set of them at the end.
 ///
@@ -19,41 +20,52 @@ use crate::Bump;
 #[derive(Debug)]
 pub struct SetBuilder<'a> {
     arena: &'a Bump,
-    paths: Vec<&'a Path<'a>>,
+    /// The elements of all paths, one path behind the other.
+    elements: Vec<PathElement<'a>>,
+    /// Where each path begins and ends.
+    paths: Vec<(usize, usize)>,
 }
 
 impl<'a> SetBuilder<'a> {
     /// No path yet.
     pub fn new(arena: &'a Bump) -> Self {
-        SetBuilder { arena, paths: Vec::new() }
+        SetBuilder { arena, elements: Vec::new(), paths: Vec::new() }
     }
 
-    /// Adds a path; the empty one is ignored.
-    pub fn insert(&mut self, path: &Path<'a>) {
-        if !path.is_empty() {
-            self.paths.push(self.arena.alloc_slice_copy(path));
+    /// Adds a path, and tells whether it did: the empty path is in no set, and one of more than [`MAX_DEPTH`] elements
+    /// is left out, so that whatever walks a set knows how deep it goes.
+    pub fn insert(&mut self, path: &Path<'a>) -> bool {
+        if path.is_empty() || path.len() > MAX_DEPTH {
+            return false;
         }
+        let from = self.elements.len();
+        self.elements.extend_from_slice(path);
+        self.paths.push((from, self.elements.len()));
+        true
     }
 
     /// The set of all paths. Of equal elements the first one given stays.
-    pub fn finish(mut self) -> Set<'a> {
-        self.paths.sort();
-        node(&self.paths, 0, self.arena)
+    pub fn finish(self) -> Set<'a> {
+        let SetBuilder { arena, elements, paths } = self;
+        let mut paths: Vec<&Path<'a>> = paths.iter().filter_map(|(from, to)| elements.get(*from..*to)).collect();
+        paths.sort();
+        node(&paths, 0, &mut Stack::default(), arena)
     }
 }
 
 /// The node of sorted paths that agree in their first `depth` elements and are longer.
-fn node<'a>(mut paths: &[&'a Path<'a>], depth: usize, arena: &'a Bump) -> Set<'a> {
-    let mut entries = Vec::new();
+fn node<'a>(mut paths: &[&Path<'a>], depth: usize, stack: &mut Stack<'a>, arena: &'a Bump) -> Set<'a> {
+    let mark = stack.mark();
     while let Some(first) = paths.first() {
         let element = first[depth];
         let count = paths.iter().position(|path| path[depth] != element).unwrap_or(paths.len());
         let (group, rest) = paths.split_at(count);
         let deeper = group.iter().position(|path| path.len() > depth + 1).unwrap_or(count);
-        entries.push(Entry { element, member: deeper > 0, children: node(&group[deeper..], depth + 1, arena) });
+        let children = node(&group[deeper..], depth + 1, stack, arena);
+        stack.push(element, deeper > 0, children);
         paths = rest;
     }
-    Set { entries: arena.alloc_slice_copy(&entries) }
+    stack.close(mark, arena)
 }
 
 /// The entries of all open nodes of a walk, innermost last: what a walk keeps while it goes down and comes up.
@@ -83,31 +95,46 @@ impl<'a> Stack<'a> {
     /// one membership adds up, and the children of the two are united.
     #[inline]
     pub(crate) fn close(&mut self, mark: usize, arena: &'a Bump) -> Set<'a> {
-        if self.entries.len() == mark {
+        self.close_with(mark, arena, |last, entry| last.children = last.children.union(entry.children, arena))
+    }
+
+    /// As [`close`](Self::close), but the caller says what becomes of the children of a repeated element.
+    #[inline]
+    pub(crate) fn close_with(
+        &mut self,
+        mark: usize,
+        arena: &'a Bump,
+        merge: impl FnMut(&mut Entry<'a>, &Entry<'a>),
+    ) -> Set<'a> {
+        let node = self.entries.get_mut(mark..).unwrap_or_default();
+        if node.is_empty() {
             return Set::EMPTY;
         }
-        if !self.entries[mark..].is_sorted_by(|a, b| a.element < b.element) {
-            self.sort(mark, arena);
+        if !node.is_sorted_by(|a, b| a.element < b.element) {
+            let kept = sort(node, merge);
+            self.entries.truncate(mark + kept);
         }
         let set = Set { entries: arena.alloc_slice_copy(&self.entries[mark..]) };
         self.entries.truncate(mark);
         set
     }
+}
 
-    fn sort(&mut self, mark: usize, arena: &'a Bump) {
-        self.entries[mark..].sort_by(|a, b| a.element.cmp(&b.element));
-        let mut kept = mark;
-        for at in mark + 1..self.entries.len() {
-            let entry = self.entries[at];
-            let last = &mut self.entries[kept];
-            if last.element == entry.element {
-                last.member |= entry.member;
-                last.children = last.children.union(entry.children, arena);
-            } else {
-                kept += 1;
-                self.entries[kept] = entry;
-            }
+/// Sorts entries and brings equal elements together in front; tells how many there are.
+#[cold]
+fn sort<'a>(node: &mut [Entry<'a>], mut merge: impl FnMut(&mut Entry<'a>, &Entry<'a>)) -> usize {
+    node.sort_by(|a, b| a.element.cmp(&b.element));
+    let mut kept = 0;
+    for at in 1..node.len() {
+        let entry = node[at];
+        let last = &mut node[kept];
+        if last.element == entry.element {
+            last.member |= entry.member;
+            merge(last, &entry);
+        } else {
+            kept += 1;
+            node[kept] = entry;
         }
-        self.entries.truncate(kept + 1);
     }
+    node.len().min(kept + 1)
 }

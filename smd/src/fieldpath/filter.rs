@@ -1,11 +1,14 @@
 //! Patterns and filters over sets (spec: smd, "Operations": SetMatcher, filters).
 
+use super::algebra::{Work, keep, map};
 use super::element::PathElement;
-use super::set::Set;
+use super::set::{Entry, Set};
 use crate::Bump;
+use crate::value::MAX_DEPTH;
+use std::cmp::Ordering;
 
 /// Which element a pattern takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ElementMatcher<'a> {
     /// Any element.
     Any,
@@ -13,13 +16,98 @@ pub enum ElementMatcher<'a> {
     Is(PathElement<'a>),
 }
 
-/// A pattern over sets.
+/// A pattern over sets (upstream `fieldpath.SetMatcher`).
+///
+/// # Example: one field of every container
+/// ```
+/// use kubeshape_smd::{Bump, fieldpath::{ElementMatcher, Filter, Matcher, PathElement, Set}};
+/// let arena = Bump::new();
+/// let field = |name| ElementMatcher::Is(PathElement::FieldName(name));
+/// let images = Matcher::prefix(&[field("containers"), ElementMatcher::Any, field("image")]);
+/// let set = Set::read_json(br#"{"f:containers":{"i:0":{"f:image":{},"f:name":{}}},"f:volumes":{}}"#, &arena)?;
+/// let left = Filter::include([images]).filter(set, &arena);
+/// assert_eq!(left.to_string(), ".containers[0].image");
+/// # Ok::<(), kubeshape_smd::fieldpath::SetError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matcher<'a> {
     /// Everything.
     Wildcard,
     /// What the entries take, each with the pattern for what is below it; sorted, [`ElementMatcher::Any`] first.
+    ///
+    /// A path follows the first entry that takes its element, so what stands behind an `Any` takes nothing more.
     Members(Vec<(ElementMatcher<'a>, Matcher<'a>)>),
+}
+
+impl<'a> Matcher<'a> {
+    /// A pattern of entries, in any order (upstream `NewSetMatcher`).
+    pub fn of(mut entries: Vec<(ElementMatcher<'a>, Matcher<'a>)>) -> Self {
+        entries.sort_by(|a, b| a.0.cmp(&b.0));
+        Matcher::Members(entries)
+    }
+
+    /// Takes the path of these elements, every path that leads there, and every path below it (upstream
+    /// `PrefixMatcher`). Elements beyond [`MAX_DEPTH`] do not count: no set has any there.
+    pub fn prefix(elements: &[ElementMatcher<'a>]) -> Self {
+        elements.iter().take(MAX_DEPTH).rev().fold(Matcher::Wildcard, |below, element| {
+            Matcher::Members(vec![(*element, below)])
+        })
+    }
+
+    /// Both patterns in one (upstream `SetMatcher.Merge`). Entries of one element become one where upstream finds them,
+    /// and otherwise the entry of the other pattern stands behind, where it takes nothing that the first does not.
+    ///
+    /// Upstream searches the wrong way round, and finds no [`ElementMatcher::Any`] at all. In a pattern of one entry,
+    /// which is what most are, it finds every other. What API servers filter depends on it.
+    #[must_use]
+    pub fn merge(self, other: Matcher<'a>) -> Self {
+        let (Matcher::Members(mut merged), Matcher::Members(others)) = (self, other) else { return Matcher::Wildcard };
+        let known = merged.len();
+        for (element, below) in others {
+            let found = Self::find(&merged[..known], element);
+            match found.and_then(|at| merged.get_mut(at)) {
+                Some((_, had)) => *had = std::mem::replace(had, Matcher::Wildcard).merge(below),
+                None => merged.push((element, below)),
+            }
+        }
+        Matcher::of(merged)
+    }
+
+    /// Upstream's search for the entry of an element.
+    fn find(entries: &[(ElementMatcher<'a>, Matcher<'a>)], element: ElementMatcher<'a>) -> Option<usize> {
+        let order = |at: usize| match (entries.get(at)?.0, element) {
+            (ElementMatcher::Any, ElementMatcher::Is(_)) => Some(Ordering::Less),
+            (_, ElementMatcher::Any) => Some(Ordering::Greater),
+            (ElementMatcher::Is(known), ElementMatcher::Is(element)) => Some(known.cmp(&element)),
+        };
+        let (mut from, mut to) = (0, entries.len());
+        while from < to {
+            let middle = usize::midpoint(from, to);
+            if order(middle) == Some(Ordering::Greater) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        (order(from) == Some(Ordering::Equal)).then_some(from)
+    }
+
+    /// The pattern for what is below an element, if the element is taken.
+    #[inline]
+    fn below<'m>(
+        entries: &'m [(ElementMatcher<'a>, Matcher<'a>)],
+        element: PathElement<'_>,
+    ) -> Option<&'m Matcher<'a>> {
+        if let Some((ElementMatcher::Any, below)) = entries.first() {
+            return Some(below);
+        }
+        let order = |matcher: &ElementMatcher<'a>| match matcher {
+            ElementMatcher::Any => Ordering::Less,
+            ElementMatcher::Is(known) => known.cmp(&element),
+        };
+        let at = entries.partition_point(|(matcher, _)| order(matcher) == Ordering::Less);
+        entries.get(at).filter(|(matcher, _)| order(matcher) == Ordering::Equal).map(|(_, below)| below)
+    }
 }
 
 /// What is left of a set.
@@ -32,9 +120,25 @@ pub enum Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    /// What is left of the set.
-    pub fn filter(&self, set: Set<'a>, arena: &'a Bump) -> Set<'a> {
-        let _ = (set, arena);
-        todo!()
+    /// Takes what any of the patterns takes; without a pattern, everything (upstream `NewIncludeMatcherFilter`).
+    pub fn include(patterns: impl IntoIterator<Item = Matcher<'a>>) -> Self {
+        Filter::Include(patterns.into_iter().reduce(Matcher::merge).unwrap_or(Matcher::Wildcard))
     }
+
+    /// What is left of the set.
+    #[must_use]
+    pub fn filter(&self, set: Set<'a>, arena: &'a Bump) -> Set<'a> {
+        match self {
+            Filter::Exclude(fields) => set.recursive_difference(*fields, arena),
+            Filter::Include(pattern) => included(set, pattern, &mut Work::new(arena)),
+        }
+    }
+}
+
+fn included<'a>(set: Set<'a>, pattern: &Matcher<'a>, work: &mut Work<'a>) -> Set<'a> {
+    let Matcher::Members(entries) = pattern else { return set };
+    map(set, work, |entry, work| {
+        let below = Matcher::below(entries, entry.element)?;
+        keep(Entry { children: included(entry.children, below, work), ..*entry })
+    })
 }

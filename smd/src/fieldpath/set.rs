@@ -50,6 +50,7 @@ impl<'a> Set<'a> {
     }
 
     /// The paths below an element, without it (upstream `Set.WithPrefix`).
+    #[must_use]
     pub fn with_prefix(self, element: PathElement<'_>) -> Set<'a> {
         self.entry(element).map_or(Set::EMPTY, |entry| entry.children)
     }
@@ -70,7 +71,7 @@ impl<'a> Set<'a> {
     #[inline]
     pub(super) fn is(self, other: Set<'_>) -> bool {
         self.entries.len() == other.entries.len()
-            && std::ptr::eq(self.entries.as_ptr().cast::<()>(), other.entries.as_ptr().cast())
+            && (self.entries.is_empty() || std::ptr::eq(self.entries.as_ptr().cast::<()>(), other.entries.as_ptr().cast()))
     }
 }
 

@@ -15,8 +15,46 @@ pub enum ConvertError {
 }
 
 /// Converts objects between the versions of their API (upstream `merge.Converter`).
+///
+/// An updater asks at most once for an object in a version, and only for versions that a manager is at.
+///
+/// # Example: an API whose version `v1` renamed a field
+/// ```
+/// use kubeshape_smd::merge::{ConvertError, Converter};
+/// use kubeshape_smd::typed::{TypedValue, Types};
+/// use kubeshape_smd::value::Map;
+/// use kubeshape_smd::{Bump, Value};
+///
+/// struct Renamed {
+///     types: Types,
+/// }
+///
+/// impl Converter for Renamed {
+///     fn convert<'a>(
+///         &'a self,
+///         object: TypedValue<'a>,
+///         version: &str,
+///         arena: &'a Bump,
+///     ) -> Result<TypedValue<'a>, ConvertError> {
+///         let (from, to) = match version {
+///             "v1" => ("size", "replicas"),
+///             "v1beta1" => ("replicas", "size"),
+///             _ => return Err(ConvertError::MissingVersion(format!("no version {version}"))),
+///         };
+///         let ty = self.types.named(version).ok_or_else(|| ConvertError::Failed("no type".to_owned()))?;
+///         let value = object.value().map(|value| match (value, value.get(from)) {
+///             (Value::Map(map), Some(size)) => {
+///                 Value::Map(map.with(from, None, arena).with(to, Some(size), arena))
+///             }
+///             _ => value,
+///         });
+///         Ok(TypedValue::unvalidated(value, ty))
+///     }
+/// }
+/// ```
 pub trait Converter {
-    /// The object in that version, with the version's type.
+    /// The object in that version, with the version's type. An object that is in that version already must come
+    /// back with the same contents.
     ///
     /// # Errors
     /// See [`ConvertError`].
@@ -33,7 +71,34 @@ pub trait Converter {
 pub struct SameVersion;
 
 impl Converter for SameVersion {
+    #[inline]
     fn convert<'a>(&'a self, object: TypedValue<'a>, _: &str, _: &'a Bump) -> Result<TypedValue<'a>, ConvertError> {
         Ok(object)
+    }
+}
+
+/// An object in the versions that were asked for.
+pub(super) struct Versions<'a, C> {
+    converter: &'a C,
+    arena: &'a Bump,
+    /// The object as it was given.
+    pub(super) object: TypedValue<'a>,
+    converted: Vec<(&'a str, Result<TypedValue<'a>, ConvertError>)>,
+}
+
+impl<'a, C: Converter> Versions<'a, C> {
+    pub(super) fn new(object: TypedValue<'a>, converter: &'a C, arena: &'a Bump) -> Self {
+        Versions { converter, arena, object, converted: Vec::new() }
+    }
+
+    /// The object in that version.
+    pub(super) fn at(&mut self, version: &'a str) -> &Result<TypedValue<'a>, ConvertError> {
+        let found = self.converted.iter().position(|(known, _)| *known == version);
+        let at = found.unwrap_or_else(|| {
+            let converted = self.converter.convert(self.object, version, self.arena);
+            self.converted.push((version, converted));
+            self.converted.len() - 1
+        });
+        &self.converted[at].1
     }
 }

@@ -9,4 +9,5 @@ mod update;
 
 pub use conflict::{Conflict, Conflicts};
 pub use converter::{ConvertError, Converter, SameVersion};
+pub use prune::{PruneCause, PruneError, PruneStep};
 pub use update::{Error, Ignored, Outcome, Updater};

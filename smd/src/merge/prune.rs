@@ -1,1 +1,208 @@
-//! Removing what a manager does not apply any more.
+//! Removing what a manager does not apply any more (spec: smd, "prune").
+//!
+//! A field, an entry or an item is removed if the manager applied it last time, does not apply it now, and nobody
+//! else owns it.
+
+use super::converter::{ConvertError, Converter};
+use crate::Bump;
+use crate::fieldpath::{ManagedFields, Set, VersionedSet};
+use crate::typed::{TypedValue, ValidationErrors};
+use std::fmt::{self, Display, Formatter};
+
+/// Why fields that are not applied any more cannot be removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PruneError {
+    /// What was being done.
+    pub step: PruneStep,
+    /// The version that the object should have had.
+    pub version: String,
+    /// What went wrong.
+    pub cause: PruneCause,
+}
+
+/// A step of pruning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PruneStep {
+    /// Taking away everything that was applied last time.
+    Remove,
+    /// Putting back what has an owner; of the merged object.
+    OwnedOfMerged,
+    /// Putting back what has an owner; of the object that is being pruned.
+    OwnedOfPruned,
+    /// Putting back what was not applied last time; of the merged object.
+    DanglingOfMerged,
+    /// Putting back what was not applied last time; of the object that is being pruned.
+    DanglingOfPruned,
+    /// Going back to the version of the operation.
+    Return,
+}
+
+/// What can go wrong with pruning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PruneCause {
+    /// The object has no form in the version.
+    Convert(ConvertError),
+    /// A type is missing.
+    FieldSet(ValidationErrors),
+}
+
+impl Display for PruneError {
+    /// As upstream words it.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (owned, object) = match self.step {
+            PruneStep::Remove | PruneStep::Return => (None, "merged"),
+            PruneStep::OwnedOfMerged => (Some(true), "merged"),
+            PruneStep::OwnedOfPruned => (Some(true), "pruned"),
+            PruneStep::DanglingOfMerged => (Some(false), "merged"),
+            PruneStep::DanglingOfPruned => (Some(false), "pruned"),
+        };
+        match owned {
+            Some(true) => f.write_str("failed add back owned items: ")?,
+            Some(false) => f.write_str("failed add back dangling items: ")?,
+            None => {}
+        }
+        let version = &self.version;
+        match (&self.cause, owned) {
+            (PruneCause::Convert(error), _) if self.step == PruneStep::Return => error.fmt(f),
+            (PruneCause::Convert(error), Some(true)) => {
+                write!(f, "failed to convert {object} object at version {version}: {error}")
+            }
+            (PruneCause::Convert(error), _) => {
+                write!(f, "failed to convert {object} object to last applied version: {error}")
+            }
+            (PruneCause::FieldSet(errors), Some(true)) => {
+                write!(f, "failed to create field set from {object} object at version {version}: {errors}")
+            }
+            (PruneCause::FieldSet(errors), _) => {
+                write!(f, "failed to create field set from {object} object in last applied version: {errors}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PruneError {}
+
+/// The merged object without what only `last` kept in it. `managers` hold the applying manager's new fields already.
+pub(super) fn prune<'a, C: Converter>(
+    merged: TypedValue<'a>,
+    last: VersionedSet<'a>,
+    version: &'a str,
+    managers: &ManagedFields<'a>,
+    converter: &'a C,
+    arena: &'a Bump,
+) -> Result<TypedValue<'a>, PruneError> {
+    let at = last.api_version;
+    let converted = match converter.convert(merged, at, arena) {
+        Ok(converted) => converted,
+        Err(ConvertError::MissingVersion(_)) => return Ok(merged),
+        Err(error) => return Err(failed(PruneStep::Remove, at, error)),
+    };
+    let pruned = step_by_step(converted, last, managers, converter, arena)?;
+    if version == at {
+        return Ok(pruned);
+    }
+    converter.convert(pruned, version, arena).map_err(|error| failed(PruneStep::Return, version, error))
+}
+
+/// Upstream's way: remove everything of `last`, put back what someone owns, put back what `last` did not have.
+/// `merged` is at the version of `last`, and so is the result.
+fn step_by_step<'a, C: Converter>(
+    merged: TypedValue<'a>,
+    last: VersionedSet<'a>,
+    managers: &ManagedFields<'a>,
+    converter: &'a C,
+    arena: &'a Bump,
+) -> Result<TypedValue<'a>, PruneError> {
+    let at = last.api_version;
+    let last = last.set.ensure_named_fields_are_members(merged.ty, arena);
+    let pruned = merged.remove_items(last, arena);
+
+    // First the version that the object is at: what is put back there may be needed to convert it.
+    let mut versions: Vec<_> = managers.iter().map(|(_, fields)| fields.api_version).collect();
+    versions.sort_unstable_by_key(|version| (*version != at, *version));
+    versions.dedup();
+    let mut candidate = Candidate { version: at, merged, pruned };
+    for version in versions {
+        candidate = candidate.put_back_owned(version, managers, converter, arena)?;
+    }
+
+    let pruned = match candidate.convert(candidate.pruned, at, converter, arena) {
+        Ok(pruned) => pruned,
+        Err(ConvertError::MissingVersion(_)) => return Ok(merged),
+        Err(error) => return Err(failed(PruneStep::DanglingOfPruned, at, error)),
+    };
+    let kept = named_fields(pruned, merged, PruneStep::DanglingOfPruned, at, arena)?;
+    let all = named_fields(merged, merged, PruneStep::DanglingOfMerged, at, arena)?;
+    Ok(merged.remove_items(all.difference(kept, arena).intersection(last, arena), arena))
+}
+
+/// The merged object and what is left of it, both at one version.
+#[derive(Clone, Copy)]
+struct Candidate<'a> {
+    version: &'a str,
+    merged: TypedValue<'a>,
+    pruned: TypedValue<'a>,
+}
+
+impl<'a> Candidate<'a> {
+    /// One of the two objects at another version.
+    fn convert<C: Converter>(
+        self,
+        object: TypedValue<'a>,
+        version: &str,
+        converter: &'a C,
+        arena: &'a Bump,
+    ) -> Result<TypedValue<'a>, ConvertError> {
+        if version == self.version { Ok(object) } else { converter.convert(object, version, arena) }
+    }
+
+    /// Puts back what managers at a version own, this very apply among them. If there is no such version any more,
+    /// nothing changes.
+    fn put_back_owned<C: Converter>(
+        self,
+        version: &'a str,
+        managers: &ManagedFields<'a>,
+        converter: &'a C,
+        arena: &'a Bump,
+    ) -> Result<Self, PruneError> {
+        let merged = match self.convert(self.merged, version, converter, arena) {
+            Ok(merged) => merged,
+            Err(ConvertError::MissingVersion(_)) => return Ok(self),
+            Err(error) => return Err(failed(PruneStep::OwnedOfMerged, version, error)),
+        };
+        let pruned = match self.convert(self.pruned, version, converter, arena) {
+            Ok(pruned) => pruned,
+            Err(ConvertError::MissingVersion(_)) => return Ok(self),
+            Err(error) => return Err(failed(PruneStep::OwnedOfPruned, version, error)),
+        };
+        let all = named_fields(merged, merged, PruneStep::OwnedOfMerged, version, arena)?;
+        let kept = named_fields(pruned, merged, PruneStep::OwnedOfPruned, version, arena)?;
+        let owned = owned_at(version, managers, arena).ensure_named_fields_are_members(merged.ty, arena);
+        let pruned = merged.remove_items(all.difference(kept.union(owned, arena), arena), arena);
+        Ok(Candidate { version, merged, pruned })
+    }
+}
+
+/// What anyone owns at a version.
+fn owned_at<'a>(version: &str, managers: &ManagedFields<'a>, arena: &'a Bump) -> Set<'a> {
+    let fields = managers.iter().filter(|(_, fields)| fields.api_version == version).map(|(_, fields)| fields.set);
+    fields.fold(Set::EMPTY, |all, set| all.union(set, arena))
+}
+
+/// The fields of an object with every struct field above them.
+fn named_fields<'a>(
+    object: TypedValue<'a>,
+    typed: TypedValue<'a>,
+    step: PruneStep,
+    version: &str,
+    arena: &'a Bump,
+) -> Result<Set<'a>, PruneError> {
+    match object.to_field_set(arena) {
+        Ok(fields) => Ok(fields.ensure_named_fields_are_members(typed.ty, arena)),
+        Err(errors) => Err(PruneError { step, version: version.to_owned(), cause: PruneCause::FieldSet(errors) }),
+    }
+}
+
+fn failed(step: PruneStep, version: &str, error: ConvertError) -> PruneError {
+    PruneError { step, version: version.to_owned(), cause: PruneCause::Convert(error) }
+}

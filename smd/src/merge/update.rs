@@ -1,23 +1,91 @@
-//! Apply and update.
+//! Apply and update (spec: smd, "Updater").
 
 use super::conflict::Conflicts;
-use super::converter::{ConvertError, Converter};
+use super::converter::{ConvertError, Converter, Versions};
+use super::prune::{PruneError, prune};
 use crate::Bump;
-use crate::fieldpath::{Filter, ManagedFields};
-use crate::typed::{CompareError, TypedValue, ValidationErrors};
+use crate::fieldpath::{Filter, ManagedFields, Set, VersionedSet};
+use crate::typed::{CompareError, Comparison, TypedValue, ValidationErrors};
+use crate::value::Value;
 
 /// The fields of a version that nobody owns and whose changes nobody sees, such as the status.
+///
+/// Upstream has the two forms as two members of one struct and an error for when both are set; here there is
+/// one or the other.
 #[derive(Clone, Debug, Default)]
 pub enum Ignored<'a> {
     /// None.
     #[default]
     Nothing,
-    /// Per version what is left; a version that is not named ignores nothing.
+    /// Per version the fields that are ignored with all below them (upstream `IgnoredFields`).
+    Fields(Vec<(&'a str, Set<'a>)>),
+    /// Per version what is left (upstream `IgnoreFilter`).
     Filters(Vec<(&'a str, Filter<'a>)>),
 }
 
+impl<'a> Ignored<'a> {
+    /// What is left of a set at a version; a version that is not named ignores nothing.
+    fn apply(&self, version: &str, set: Set<'a>, arena: &'a Bump) -> Set<'a> {
+        match self {
+            Ignored::Nothing => set,
+            Ignored::Fields(ignored) => {
+                of_version(ignored, version).map_or(set, |fields| set.recursive_difference(*fields, arena))
+            }
+            Ignored::Filters(filters) => {
+                of_version(filters, version).map_or(set, |filter| filter.filter(set, arena))
+            }
+        }
+    }
+
+    /// What is left of all parts of a comparison.
+    fn compared(&self, version: &str, comparison: Comparison<'a>, arena: &'a Bump) -> Comparison<'a> {
+        Comparison {
+            removed: self.apply(version, comparison.removed, arena),
+            modified: self.apply(version, comparison.modified, arena),
+            added: self.apply(version, comparison.added, arena),
+        }
+    }
+}
+
+fn of_version<'i, T>(items: &'i [(&str, T)], version: &str) -> Option<&'i T> {
+    items.iter().find(|(name, _)| *name == version).map(|(_, item)| item)
+}
+
 /// Applies and updates (upstream `merge.Updater`).
-#[derive(Clone, Debug)]
+///
+/// # Example: apply a change
+/// ```
+/// use kubeshape_smd::fieldpath::ManagedFields;
+/// use kubeshape_smd::merge::{Ignored, SameVersion, Updater};
+/// use kubeshape_smd::typed::{TypedValue, Types};
+/// use kubeshape_smd::{Bump, ToValue as _};
+/// use serde_json::json;
+///
+/// let types = Types::deduced();
+/// let object = types.named("__untyped_deduced_").unwrap();
+/// let updater = Updater { converter: SameVersion, ignored: Ignored::Nothing, return_input_on_noop: false };
+/// let arena = Bump::new();
+///
+/// let live = json!({"spec": {"paused": true, "replicas": 1}});
+/// let config = json!({"spec": {"replicas": 3}});
+/// let outcome = updater.apply(
+///     TypedValue::unvalidated(Some(live.to_value(&arena)), object),
+///     TypedValue::unvalidated(Some(config.to_value(&arena)), object),
+///     "example.com/v1",
+///     ManagedFields::new(),
+///     "me",
+///     false,
+///     &arena,
+/// )?;
+///
+/// let after = outcome.object.and_then(TypedValue::value).unwrap();
+/// assert_eq!(after.to_serde(), json!({"spec": {"paused": true, "replicas": 3}}));
+/// // Who owns what now: only what was applied has an owner.
+/// let mine = outcome.managers.get("me").unwrap();
+/// assert_eq!(mine.set.to_json()?, r#"{"f:spec":{".":{},"f:replicas":{}}}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
 pub struct Updater<'a, C> {
     /// How objects get from version to version.
     pub converter: C,
@@ -53,20 +121,53 @@ pub enum Error<'a> {
     FieldSet(ValidationErrors),
     /// Fields that are not applied any more cannot be removed.
     #[error("failed to prune fields: {0}")]
-    Prune(String),
+    Prune(PruneError),
     /// Fields of managers cannot be brought into the terms of the schema.
-    #[error("{0}")]
+    #[error("errors reconciling field set with schema: {0}")]
     Reconcile(ValidationErrors),
-    /// An object has no form in a version.
+    /// The live object has no form in the version of a manager.
     #[error("{0}")]
     Convert(ConvertError),
+    /// The new object has no form in the version of a manager.
+    #[error("failed to convert new object: {0}")]
+    ConvertNew(ConvertError),
 }
 
 impl<'a, C: Converter> Updater<'a, C> {
-    /// Puts a configuration over the live object and gives its fields to the manager.
+    /// Puts a configuration over the live object and gives its fields to the manager (upstream `Updater.Apply`).
+    ///
+    /// What the manager applied before and does not apply any more is removed, unless someone else owns it.
     ///
     /// # Errors
     /// Conflicts unless forced, and everything that keeps the objects from being merged.
+    ///
+    /// # Example: why does it conflict
+    /// ```
+    /// use kubeshape_smd::fieldpath::ManagedFields;
+    /// use kubeshape_smd::merge::{Error, SameVersion, Updater};
+    /// use kubeshape_smd::typed::{TypedValue, Types};
+    /// use kubeshape_smd::{Bump, ToValue as _};
+    /// use serde_json::json;
+    ///
+    /// let types = Types::deduced();
+    /// let ty = types.named("__untyped_deduced_").unwrap();
+    /// let updater = Updater::<SameVersion>::default();
+    /// let arena = Bump::new();
+    /// let (one, two) = (json!({"replicas": 1}), json!({"replicas": 2}));
+    /// let one = TypedValue::unvalidated(Some(one.to_value(&arena)), ty);
+    /// let two = TypedValue::unvalidated(Some(two.to_value(&arena)), ty);
+    /// let none = TypedValue::unvalidated(Some(kubeshape_smd::Value::Null), ty);
+    ///
+    /// let first = updater.apply(none, one, "v1", ManagedFields::new(), "deploy", false, &arena)?;
+    /// let refused = updater.apply(one, two, "v1", first.managers.clone(), "scale", false, &arena);
+    /// let Err(Error::Conflicts(conflicts)) = refused else { panic!() };
+    /// assert_eq!(conflicts.to_string(), r#"conflict with "deploy": .replicas"#);
+    ///
+    /// // Force takes the field away from its owner.
+    /// let forced = updater.apply(one, two, "v1", first.managers, "scale", true, &arena)?;
+    /// assert!(forced.managers.get("deploy").is_none());
+    /// # Ok::<(), Error<'_>>(())
+    /// ```
     #[expect(clippy::too_many_arguments, reason = "these are the arguments of upstream's method")]
     pub fn apply(
         &'a self,
@@ -78,14 +179,56 @@ impl<'a, C: Converter> Updater<'a, C> {
         force: bool,
         arena: &'a Bump,
     ) -> Result<Outcome<'a>, Error<'a>> {
-        let _ = (live, config, version, managers, manager, force, arena);
-        todo!()
+        let mut live = Versions::new(live, &self.converter, arena);
+        let mut managers = reconcile(&mut live, managers, arena)?;
+        let merged = live.object.merge(config, arena).map_err(Error::Merge)?;
+        let last = managers.get(manager).copied();
+        let set = config.to_field_set(arena).map_err(Error::FieldSet)?;
+        let set = self.ignored.apply(version, set, arena);
+        managers.insert(manager, VersionedSet { set, api_version: version, applied: true });
+        let new = match last {
+            Some(last) if !last.set.is_empty() => {
+                prune(merged, last, version, &managers, &self.converter, arena).map_err(Error::Prune)?
+            }
+            _ => merged,
+        };
+        let mut new = Versions::new(new, &self.converter, arena);
+        self.take_over(&mut live, &mut new, version, &mut managers, manager, force, arena)?;
+        let unchanged = !self.return_input_on_noop && live.object.value == new.object.value;
+        Ok(Outcome { object: (!unchanged).then_some(new.object), managers })
     }
 
-    /// Gives the manager what changed from the live object to the new one.
+    /// Gives the manager what changed from the live object to the new one (upstream `Updater.Update`).
     ///
     /// # Errors
     /// Everything that keeps the objects from being compared.
+    ///
+    /// # Example: who owns this field
+    /// ```
+    /// use kubeshape_smd::fieldpath::{ManagedFields, PathElement};
+    /// use kubeshape_smd::merge::{Error, SameVersion, Updater};
+    /// use kubeshape_smd::typed::{TypedValue, Types};
+    /// use kubeshape_smd::{Bump, ToValue as _, Value};
+    /// use serde_json::json;
+    ///
+    /// let types = Types::deduced();
+    /// let ty = types.named("__untyped_deduced_").unwrap();
+    /// let updater = Updater::<SameVersion>::default();
+    /// let arena = Bump::new();
+    /// let (one, two) = (json!({"image": "a", "replicas": 1}), json!({"image": "a", "replicas": 2}));
+    /// let one = TypedValue::unvalidated(Some(one.to_value(&arena)), ty);
+    /// let two = TypedValue::unvalidated(Some(two.to_value(&arena)), ty);
+    /// let none = TypedValue::unvalidated(Some(Value::Null), ty);
+    ///
+    /// let created = updater.update(none, one, "v1", ManagedFields::new(), "deploy", &arena)?;
+    /// let scaled = updater.update(one, two, "v1", created.managers, "scale", &arena)?;
+    /// let owners = |path: &[PathElement<'_>]| -> Vec<&str> {
+    ///     scaled.managers.iter().filter(|(_, fields)| fields.set.has(path)).map(|(manager, _)| manager).collect()
+    /// };
+    /// assert_eq!(owners(&[PathElement::FieldName("image")]), ["deploy"]);
+    /// assert_eq!(owners(&[PathElement::FieldName("replicas")]), ["scale"]);
+    /// # Ok::<(), Error<'_>>(())
+    /// ```
     pub fn update(
         &'a self,
         live: TypedValue<'a>,
@@ -95,7 +238,158 @@ impl<'a, C: Converter> Updater<'a, C> {
         manager: &'a str,
         arena: &'a Bump,
     ) -> Result<Outcome<'a>, Error<'a>> {
-        let _ = (live, new, version, managers, manager, arena);
-        todo!()
+        let mut live = Versions::new(live, &self.converter, arena);
+        let mut managers = reconcile(&mut live, managers, arena)?;
+        let mut new = Versions::new(new, &self.converter, arena);
+        let changes = self.take_over(&mut live, &mut new, version, &mut managers, manager, true, arena)?;
+        let before = managers.get(manager).map_or(Set::EMPTY, |fields| fields.set);
+        let set = before.difference(changes.removed, arena).union(changes.modified, arena).union(changes.added, arena);
+        let set = self.ignored.apply(version, set, arena);
+        if set.is_empty() {
+            managers.remove(manager);
+        } else {
+            managers.insert(manager, VersionedSet { set, api_version: version, applied: false });
+        }
+        Ok(Outcome { object: Some(new.object), managers })
     }
+
+    /// Compares the objects and takes from the other managers what changed and what is gone. Managers that are left
+    /// with nothing are forgotten. Returns what changed at the version of the operation.
+    #[expect(clippy::too_many_arguments, reason = "these are the arguments of upstream's method")]
+    fn take_over(
+        &'a self,
+        live: &mut Versions<'a, C>,
+        new: &mut Versions<'a, C>,
+        version: &'a str,
+        managers: &mut ManagedFields<'a>,
+        manager: &'a str,
+        force: bool,
+        arena: &'a Bump,
+    ) -> Result<Comparison<'a>, Error<'a>> {
+        let whole = compare(live.object, new.object, arena)?;
+        let own = self.ignored.compared(version, whole, arena);
+        let mut at_versions = vec![Changes { version, of: own, taken: own.modified.union(own.added, arena) }];
+        let mut conflicts = Conflicts(Vec::new());
+        let mut failure = None;
+        managers.retain(|name, fields| {
+            if failure.is_some() {
+                return true;
+            }
+            if name != manager {
+                let known = at_versions.iter().position(|changes| changes.version == fields.api_version);
+                let changes = match known {
+                    Some(at) => at_versions[at],
+                    None => match self.changes_at(fields.api_version, live, new, whole, arena) {
+                        Ok(Some(changes)) => {
+                            at_versions.push(changes);
+                            changes
+                        }
+                        Ok(None) => return false,
+                        Err(error) => {
+                            failure = Some(error);
+                            return true;
+                        }
+                    },
+                };
+                let taken = fields.set.intersection(changes.taken, arena);
+                if !force && !taken.is_empty() {
+                    conflicts.add(name, taken);
+                }
+                fields.set = fields.set.difference(taken, arena).difference(changes.of.removed, arena);
+            }
+            !fields.set.is_empty()
+        });
+        match failure {
+            Some(error) => Err(error),
+            None if conflicts.0.is_empty() => Ok(own),
+            None => Err(Error::Conflicts(conflicts)),
+        }
+    }
+
+    /// What changed in another version; none if there is no such version any more.
+    fn changes_at(
+        &'a self,
+        version: &'a str,
+        live: &mut Versions<'a, C>,
+        new: &mut Versions<'a, C>,
+        whole: Comparison<'a>,
+        arena: &'a Bump,
+    ) -> Result<Option<Changes<'a>>, Error<'a>> {
+        let same = is_same(live.object, new.object);
+        let old = match live.at(version) {
+            Ok(old) => *old,
+            Err(ConvertError::MissingVersion(_)) => return Ok(None),
+            Err(error) => return Err(Error::Convert(error.clone())),
+        };
+        // Equal objects convert to equal ones.
+        let comparison = if same {
+            Comparison::default()
+        } else {
+            let converted = match new.at(version) {
+                Ok(converted) => *converted,
+                Err(ConvertError::MissingVersion(_)) => return Ok(None),
+                Err(error) => return Err(Error::ConvertNew(error.clone())),
+            };
+            if is_same(old, live.object) && is_same(converted, new.object) {
+                whole
+            } else {
+                compare(old, converted, arena)?
+            }
+        };
+        let of = self.ignored.compared(version, comparison, arena);
+        Ok(Some(Changes { version, of, taken: of.modified.union(of.added, arena) }))
+    }
+}
+
+/// What changed, as one version spells it.
+#[derive(Clone, Copy)]
+struct Changes<'a> {
+    version: &'a str,
+    of: Comparison<'a>,
+    /// What has another value than before. Its owners lose it.
+    taken: Set<'a>,
+}
+
+/// Whether both are one and the same object, which costs nothing to see.
+pub(super) fn is_same(a: TypedValue<'_>, b: TypedValue<'_>) -> bool {
+    let same = match (a.value, b.value) {
+        (Some(Value::Map(a)), Some(Value::Map(b))) => std::ptr::eq(a.entries(), b.entries()),
+        (Some(Value::List(a)), Some(Value::List(b))) => std::ptr::eq(a, b),
+        (Some(Value::Null), Some(Value::Null)) => true,
+        _ => false,
+    };
+    same && a.ty.is(b.ty)
+}
+
+fn compare<'a>(live: TypedValue<'a>, new: TypedValue<'a>, arena: &'a Bump) -> Result<Comparison<'a>, Error<'a>> {
+    if is_same(live, new) {
+        return Ok(Comparison::default());
+    }
+    live.compare(new, arena).map_err(Error::Compare)
+}
+
+/// Brings the managers' fields into the terms of today's schema and forgets managers whose version is gone
+/// (upstream `reconcileManagedFieldsWithSchemaChanges`).
+fn reconcile<'a, C: Converter>(
+    live: &mut Versions<'a, C>,
+    mut managers: ManagedFields<'a>,
+    arena: &'a Bump,
+) -> Result<ManagedFields<'a>, Error<'a>> {
+    let mut failure = None;
+    managers.retain(|_, fields| {
+        if failure.is_some() {
+            return true;
+        }
+        match live.at(fields.api_version) {
+            Ok(converted) => match converted.reconcile(fields.set, arena) {
+                Ok(Some(set)) => fields.set = set,
+                Ok(None) => {}
+                Err(error) => failure = Some(Error::Reconcile(error)),
+            },
+            Err(ConvertError::MissingVersion(_)) => return false,
+            Err(error) => failure = Some(Error::Convert(error.clone())),
+        }
+        true
+    });
+    failure.map_or(Ok(managers), Err)
 }

@@ -97,6 +97,12 @@ impl<'s> Atom<'s> {
         Atom { schema, id, overriding: None }
     }
 
+    /// The atom of the schema, without the reference's override.
+    #[inline]
+    pub(crate) fn id(self) -> AtomId {
+        self.id
+    }
+
     /// The scalar type.
     #[inline]
     pub fn scalar(self) -> Option<Scalar<'s>> {

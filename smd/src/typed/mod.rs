@@ -6,6 +6,7 @@ mod error;
 mod field_set;
 mod items;
 mod merge;
+mod nodes;
 mod reconcile;
 mod remove;
 #[cfg(test)]

@@ -8,3 +8,12 @@ pub enum Duplicates {
     /// Yes: what is stored may.
     Allowed,
 }
+
+pub(super) fn validate<'a>(
+    ty: super::Type<'a>,
+    value: crate::Value<'a>,
+    duplicates: Duplicates,
+) -> Result<super::TypedValue<'a>, super::ValidationErrors> {
+    let _ = (ty, value, duplicates);
+    todo!()
+}

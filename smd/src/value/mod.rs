@@ -13,11 +13,15 @@ mod convert;
 mod display;
 mod json;
 mod order;
+mod read;
 #[cfg(test)]
 mod tests;
 
 pub use convert::ToValue;
 pub use json::NotFinite;
+pub(crate) use json::write_string;
+pub(crate) use read::Reader;
+pub use read::{Compat, JsonError, MAX_DEPTH};
 
 /// A value that borrows its texts and contents.
 ///

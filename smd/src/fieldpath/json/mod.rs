@@ -1,0 +1,46 @@
+//! Sets as JSON: the `fieldsV1` of managed fields (spec: smd, "Serialized PE", "Set = trie").
+
+mod fields_v1;
+mod read;
+mod write;
+
+use crate::value::{JsonError, NotFinite};
+
+/// Why a text is no path element.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ElementError {
+    /// Shorter than a letter and a colon.
+    #[error("key must be 2 characters long:")]
+    TooShort,
+    /// The second byte is no colon.
+    #[error("missing colon: {0}")]
+    MissingColon(String),
+    /// A letter that is none of `f`, `k`, `v`, `i`. Inside a set such an element is skipped with all below it.
+    #[error("unknown path element type")]
+    Unknown,
+    /// What stands behind the colon cannot be read.
+    #[error("{0}")]
+    Content(String),
+}
+
+/// Why a text is no set, or a set has no text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} at byte {at}")]
+pub struct SetError {
+    /// What is wrong.
+    pub message: String,
+    /// Where, as an offset into the text.
+    pub at: usize,
+}
+
+impl From<JsonError> for SetError {
+    fn from(error: JsonError) -> Self {
+        SetError { message: error.what.to_owned(), at: error.at }
+    }
+}
+
+impl From<NotFinite> for SetError {
+    fn from(error: NotFinite) -> Self {
+        SetError { message: error.to_string(), at: 0 }
+    }
+}

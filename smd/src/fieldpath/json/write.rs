@@ -1,0 +1,122 @@
+//! Writing path elements and sets.
+
+use super::super::element::PathElement;
+use super::super::set::Set;
+use super::SetError;
+use crate::value::{NotFinite, write_string};
+use kubeshape_yaml::number;
+
+impl PathElement<'_> {
+    /// Appends the serialized form.
+    ///
+    /// # Errors
+    /// A value holds a number that is not finite.
+    pub fn write(self, out: &mut Vec<u8>) -> Result<(), SetError> {
+        Ok(write(self, out)?)
+    }
+}
+
+/// Appends an element: field names as they are, everything else as JSON.
+fn write(element: PathElement<'_>, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+    match element {
+        PathElement::FieldName(name) => {
+            out.extend_from_slice(b"f:");
+            out.extend_from_slice(name.as_bytes());
+        }
+        PathElement::Key(fields) => {
+            out.extend_from_slice(b"k:{");
+            for (at, (name, value)) in fields.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write_string(name, false, out);
+                out.push(b':');
+                value.write_json(out)?;
+            }
+            out.push(b'}');
+        }
+        PathElement::Value(value) => {
+            out.extend_from_slice(b"v:");
+            value.write_json(out)?;
+        }
+        PathElement::Index(index) => {
+            out.extend_from_slice(b"i:");
+            number::write_int(index, out);
+        }
+    }
+    Ok(())
+}
+
+impl Set<'_> {
+    /// Appends the JSON form, in the order of the elements, byte for byte as upstream writes it.
+    ///
+    /// # Errors
+    /// A value in an element holds a number that is not finite.
+    pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), SetError> {
+        Ok(node(self, false, out, &mut Vec::new())?)
+    }
+
+    /// The JSON form as text.
+    ///
+    /// # Errors
+    /// As for [`Set::write_json`].
+    pub fn to_json(self) -> Result<String, SetError> {
+        let mut out = Vec::new();
+        self.write_json(&mut out)?;
+        String::from_utf8(out).map_err(|error| SetError { message: error.to_string(), at: 0 })
+    }
+}
+
+/// Appends a node. `scratch` is room for an element that is then escaped.
+fn node(set: Set<'_>, member: bool, out: &mut Vec<u8>, scratch: &mut Vec<u8>) -> Result<(), NotFinite> {
+    out.extend_from_slice(if member { br#"{".":{}"# } else { b"{" });
+    let mut first = !member;
+    for entry in set.entries() {
+        out.extend_from_slice(if std::mem::take(&mut first) { b"\"" } else { b",\"" });
+        match entry.element {
+            PathElement::FieldName(name) => {
+                out.extend_from_slice(b"f:");
+                escape(name.as_bytes(), out);
+            }
+            element => {
+                scratch.clear();
+                write(element, scratch)?;
+                escape(scratch, out);
+            }
+        }
+        out.extend_from_slice(b"\":");
+        if entry.children.is_empty() {
+            out.extend_from_slice(b"{}");
+        } else {
+            node(entry.children, entry.member, out, scratch)?;
+        }
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// Appends a text as it stands inside a JSON string, `<`, `>` and `&` as they are.
+#[inline]
+fn escape(text: &[u8], out: &mut Vec<u8>) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut done = 0;
+    for (at, byte) in text.iter().enumerate() {
+        if *byte >= 0x20 && *byte != b'"' && *byte != b'\\' {
+            continue;
+        }
+        out.extend_from_slice(&text[done..at]);
+        done = at + 1;
+        match byte {
+            b'"' => out.extend_from_slice(b"\\\""),
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            _ => {
+                out.extend_from_slice(b"\\u00");
+                out.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+            }
+        }
+    }
+    out.extend_from_slice(&text[done..]);
+}

@@ -1,0 +1,351 @@
+//! What a walk sees of a type: flat records that refer to each other by index.
+
+use crate::Bump;
+use crate::schema::{Relationship, Scalar as ScalarName};
+use crate::value::{Map, Value};
+
+/// A range of [`Tables::text`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    pub(super) at: u32,
+    pub(super) len: u32,
+}
+
+/// A range of one of the tables.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    pub(super) at: u32,
+    pub(super) len: u32,
+}
+
+impl Span {
+    #[inline]
+    pub(super) fn of<T>(self, all: &[T]) -> &[T] {
+        let at = self.at as usize;
+        all.get(at..at + self.len as usize).unwrap_or_default()
+    }
+}
+
+/// The node of the reference that says nothing. As the element of a map: there are no undeclared keys.
+pub(super) const NOTHING: u32 = 0;
+
+/// A type as a reference sees it: the atom, with the reference's override applied.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Node {
+    pub(super) scalar: Option<Scalar>,
+    pub(super) list: Option<List>,
+    pub(super) map: Option<MapOf>,
+    /// The reference names a type that does not exist, or overrides what is neither map nor list.
+    pub(super) missing: bool,
+    /// The type's name in the reference; inlined types have none.
+    pub(super) name: Option<Text>,
+}
+
+/// The kind of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scalar {
+    Numeric,
+    String,
+    Boolean,
+    Untyped,
+    Other(Text),
+}
+
+/// How the items of a list belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Items {
+    /// The list is replaced as a whole.
+    Atomic,
+    /// An item is known by its keys.
+    Keyed,
+    /// An item is known by its value.
+    Set,
+    /// Neither atomic nor associative: items have no path elements.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List {
+    pub(super) element: u32,
+    pub(super) items: Items,
+    /// In [`Tables::keys`], sorted by name.
+    pub(super) keys: Span,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MapOf {
+    /// In [`Tables::fields`], sorted by name, no name twice.
+    pub(super) fields: Span,
+    /// The type of undeclared keys; [`NOTHING`] if there must be none.
+    pub(super) element: u32,
+    pub(super) atomic: bool,
+    /// Nothing declared, and anything goes: sets are not brought into the terms of such a map (upstream
+    /// `isUntypedDeducedMap`).
+    pub(super) free_form: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field {
+    /// The first bytes of the name, so that most comparisons are one of integers.
+    prefix: u64,
+    pub(super) name: Text,
+    pub(super) node: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Key {
+    pub(super) name: Text,
+    /// The place among the keys as the schema lists them.
+    pub(super) listed: u32,
+    pub(super) default: KeyDefault,
+}
+
+/// What an item without that key has there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyDefault {
+    None,
+    /// In [`Tables::defaults`].
+    Value(u32),
+    /// The type of the items is missing.
+    NoType,
+    /// The items are no maps.
+    NoMap,
+}
+
+/// A default value, owned.
+#[derive(Clone, Debug)]
+pub(super) enum Literal {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    String(Box<str>),
+    List(Box<[Literal]>),
+    Map(Box<[(Box<str>, Literal)]>),
+}
+
+impl Literal {
+    pub(super) fn of(value: Value<'_>) -> Literal {
+        match value {
+            Value::Null => Literal::Null,
+            Value::Bool(yes) => Literal::Bool(yes),
+            Value::Int(n) => Literal::Int(n),
+            Value::Float(n) => Literal::Float(n),
+            Value::String(text) => Literal::String(text.into()),
+            Value::List(items) => Literal::List(items.iter().map(|item| Literal::of(*item)).collect()),
+            Value::Map(map) => {
+                Literal::Map(map.entries().iter().map(|(key, value)| ((*key).into(), Literal::of(*value))).collect())
+            }
+        }
+    }
+
+    /// The value, which borrows texts from here.
+    pub(super) fn value<'a>(&'a self, arena: &'a Bump) -> Value<'a> {
+        match self {
+            Literal::Null => Value::Null,
+            Literal::Bool(yes) => Value::Bool(*yes),
+            Literal::Int(n) => Value::Int(*n),
+            Literal::Float(n) => Value::Float(*n),
+            Literal::String(text) => Value::String(text),
+            Literal::List(items) => {
+                Value::List(arena.alloc_slice_fill_iter(items.iter().map(|item| item.value(arena))))
+            }
+            Literal::Map(entries) => Value::Map(Map::sorted(
+                arena.alloc_slice_fill_iter(entries.iter().map(|(key, value)| (&**key, value.value(arena)))),
+            )),
+        }
+    }
+}
+
+/// All nodes of a schema and what they refer to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tables {
+    pub(super) text: String,
+    pub(super) nodes: Vec<Node>,
+    pub(super) fields: Vec<Field>,
+    pub(super) keys: Vec<Key>,
+    pub(super) defaults: Vec<Literal>,
+    /// The named types, sorted by name.
+    pub(super) named: Vec<(Text, u32)>,
+    /// Some list is neither atomic nor associative. Its items pass the check of the type and fail later, so
+    /// nothing may be taken for granted of values that have been checked.
+    pub(super) unknown_items: bool,
+}
+
+impl Tables {
+    #[inline]
+    pub(super) fn str(&self, text: Text) -> &str {
+        let at = text.at as usize;
+        self.text.get(at..at + text.len as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) fn node(&self, id: u32) -> &Node {
+        // Ids come from the tables; the first node is there as soon as there is any.
+        self.nodes.get(id as usize).unwrap_or(&NO_NODE)
+    }
+
+    #[inline]
+    fn compare(&self, field: &Field, prefix: u64, name: &str) -> std::cmp::Ordering {
+        field.prefix.cmp(&prefix).then_with(|| {
+            if field.name.len <= 8 && name.len() <= 8 {
+                (field.name.len as usize).cmp(&name.len())
+            } else {
+                self.str(field.name).cmp(name)
+            }
+        })
+    }
+
+    /// The declared field of that name.
+    #[inline]
+    pub(super) fn field(&self, map: &MapOf, name: &str) -> Option<&Field> {
+        let fields = map.fields.of(&self.fields);
+        let prefix = prefix_of(name);
+        let at = fields.binary_search_by(|field| self.compare(field, prefix, name)).ok()?;
+        fields.get(at)
+    }
+
+    /// Looks up fields in the order of their names.
+    #[inline]
+    pub(super) fn cursor<'t>(&'t self, map: &MapOf) -> Cursor<'t> {
+        Cursor { tables: self, fields: map.fields.of(&self.fields) }
+    }
+}
+
+static NO_NODE: Node = Node { scalar: None, list: None, map: None, missing: false, name: None };
+
+/// The first eight bytes as a number that orders as they do. Shorter names are filled up with zeros; among names of
+/// at most eight bytes that agree in it, the shorter one is less.
+#[inline]
+fn prefix_of(name: &str) -> u64 {
+    let mut bytes = [0; 8];
+    let len = name.len().min(8);
+    bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
+    u64::from_be_bytes(bytes)
+}
+
+impl Field {
+    pub(super) fn new(name: &str, text: Text, node: u32) -> Field {
+        Field { prefix: prefix_of(name), name: text, node }
+    }
+}
+
+/// The fields that are behind all names that were looked up so far.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor<'t> {
+    tables: &'t Tables,
+    fields: &'t [Field],
+}
+
+impl Cursor<'_> {
+    /// The type of the declared field of that name. Every name must be greater than the one before it.
+    #[inline]
+    pub(super) fn find(&mut self, name: &str) -> Option<u32> {
+        if self.fields.is_empty() {
+            return None;
+        }
+        let prefix = prefix_of(name);
+        let (tables, fields) = (self.tables, self.fields);
+        match fields.binary_search_by(|field| tables.compare(field, prefix, name)) {
+            Ok(at) => {
+                self.fields = &fields[at + 1..];
+                Some(fields[at].node)
+            }
+            Err(at) => {
+                self.fields = &fields[at..];
+                None
+            }
+        }
+    }
+}
+
+/// Which shape of a type counts for a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape<'t> {
+    Map(&'t MapOf),
+    Scalar(Scalar),
+    List(&'t List),
+    /// The type is nothing.
+    None,
+}
+
+/// The shapes that are left of a type when a value chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chosen {
+    Map,
+    Scalar,
+    List,
+    /// The value chooses none: all that the type has.
+    All,
+}
+
+impl Node {
+    /// The shapes that a value chooses (upstream `deduceAtom`). Null, no value and values that do not fit choose
+    /// none.
+    #[inline]
+    pub(super) fn choose(&self, value: Option<Value<'_>>) -> Chosen {
+        let (chosen, others) = match value {
+            Some(Value::Map(_)) if self.map.is_some() => (Chosen::Map, self.scalar.is_some() || self.list.is_some()),
+            Some(Value::List(_)) if self.list.is_some() => (Chosen::List, self.scalar.is_some() || self.map.is_some()),
+            Some(Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::String(_)) if self.scalar.is_some() => {
+                (Chosen::Scalar, self.list.is_some() || self.map.is_some())
+            }
+            _ => return Chosen::All,
+        };
+        // A choice of one is none: both must be the same for a type with a single shape.
+        if others { chosen } else { Chosen::All }
+    }
+
+    /// The shape that counts among the chosen: map, else scalar, else list (upstream `handleAtom`).
+    #[inline]
+    pub(super) fn shape(&self, chosen: Chosen) -> Shape<'_> {
+        match (chosen, &self.map, self.scalar, &self.list) {
+            (Chosen::Map | Chosen::All, Some(map), ..) => Shape::Map(map),
+            (Chosen::Scalar | Chosen::All, _, Some(scalar), _) => Shape::Scalar(scalar),
+            (Chosen::List | Chosen::All, _, _, Some(list)) => Shape::List(list),
+            _ => Shape::None,
+        }
+    }
+}
+
+/// What of a reference's override makes a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Override {
+    None,
+    Atomic,
+    Associative,
+    Other,
+}
+
+impl Override {
+    pub(super) fn of(relationship: Option<Relationship<'_>>) -> Override {
+        match relationship {
+            None => Override::None,
+            Some(Relationship::Atomic) => Override::Atomic,
+            Some(Relationship::Associative) => Override::Associative,
+            Some(Relationship::Separable | Relationship::Other(_)) => Override::Other,
+        }
+    }
+
+    /// How the items of a list belong together that has this for its relationship.
+    pub(super) fn items(self, keyed: bool) -> Items {
+        match self {
+            Override::Atomic => Items::Atomic,
+            Override::Associative if keyed => Items::Keyed,
+            Override::Associative => Items::Set,
+            Override::None | Override::Other => Items::Unknown,
+        }
+    }
+}
+
+impl Scalar {
+    pub(super) fn of(name: ScalarName<'_>, text: impl FnOnce(&str) -> Text) -> Scalar {
+        match name {
+            ScalarName::Numeric => Scalar::Numeric,
+            ScalarName::String => Scalar::String,
+            ScalarName::Boolean => Scalar::Boolean,
+            ScalarName::Untyped => Scalar::Untyped,
+            ScalarName::Other(name) => Scalar::Other(text(name)),
+        }
+    }
+}
