@@ -249,10 +249,9 @@ pub(crate) struct ScenarioArgs {
     #[arg(long)]
     pub(crate) update: bool,
 
-    /// Release of structured-merge-diff that is followed where releases differ [default: what the scenario's rule says,
-    /// else v6.3]
-    #[arg(long, value_name = "RELEASE")]
-    pub(crate) smd_compat: Option<SmdCompat>,
+    /// Release of structured-merge-diff that is followed where releases differ
+    #[arg(long, value_name = "RELEASE", default_value = "v6.3")]
+    pub(crate) smd_compat: SmdCompat,
 
     /// Print failed expectations and the summary only
     #[arg(short, long)]
