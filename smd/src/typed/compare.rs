@@ -1,9 +1,14 @@
-//! What changed between two values of a type.
+//! What changed between two values of a type (spec: smd, "Compare").
 
-use super::TypedValue;
-use super::error::ValidationErrors;
+use super::error::{Errors, Token, ValidationErrors};
+use super::items::{Elements, Indexed, run, sort};
+use super::nodes::{Items, List, MapOf, Scalar, Shape, Tables};
+use super::validate::{fits, misfit, schema_error};
+use super::{Checked, TypedValue, is_same};
 use crate::Bump;
-use crate::fieldpath::{Filter, Set};
+use crate::fieldpath::{Filter, PathElement, Set, Stack};
+use crate::value::Value;
+use std::cmp::Ordering;
 
 /// What changed between two values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,28 +41,329 @@ impl<'a> Comparison<'a> {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
     }
 
-    /// The comparison without the fields of the set and all below them.
+    /// The comparison without the fields of the set and all below them (upstream `Comparison.ExcludeFields`).
     #[must_use]
     pub fn exclude_fields(self, fields: Set<'a>, arena: &'a Bump) -> Self {
-        let _ = (fields, arena);
-        todo!()
+        self.map(|set| set.recursive_difference(fields, arena))
     }
 
-    /// What the filter leaves of the comparison.
+    /// What the filter leaves of the comparison (upstream `Comparison.FilterFields`).
     #[must_use]
     pub fn filter(self, filter: &Filter<'a>, arena: &'a Bump) -> Self {
-        let _ = (filter, arena);
-        todo!()
+        self.map(|set| filter.filter(set, arena))
+    }
+
+    fn map(self, f: impl Fn(Set<'a>) -> Set<'a>) -> Self {
+        Comparison { removed: f(self.removed), modified: f(self.modified), added: f(self.added) }
     }
 }
 
 impl<'a> TypedValue<'a> {
-    /// What changed from this to the other.
+    /// What changed from this to the other (upstream `TypedValue.Compare`). What both share in memory is skipped, if
+    /// either has been validated.
     ///
     /// # Errors
     /// The types differ, both are absent, or an item of a list has no path element.
+    ///
+    /// # Example: a value and a field
+    /// ```
+    /// use kubeshape_smd::schema::UNTYPED_DEDUCED;
+    /// use kubeshape_smd::typed::{Duplicates, Types};
+    /// use kubeshape_smd::{Bump, ToValue};
+    ///
+    /// let (types, arena) = (Types::deduced(), Bump::new());
+    /// let any = types.named(UNTYPED_DEDUCED).unwrap();
+    /// let old = serde_json::json!({"spec": {"replicas": 1, "paused": true}});
+    /// let new = serde_json::json!({"spec": {"replicas": 2}, "status": {}});
+    /// let old = any.validate(old.to_value(&arena), Duplicates::Allowed)?;
+    /// let new = any.validate(new.to_value(&arena), Duplicates::Allowed)?;
+    ///
+    /// let changes = old.compare(new, &arena).unwrap();
+    /// assert_eq!(changes.modified.to_string(), ".spec.replicas");
+    /// assert_eq!(changes.added.to_string(), ".status");
+    /// assert_eq!(changes.removed.to_string(), ".spec.paused");
+    /// # Ok::<(), kubeshape_smd::typed::ValidationErrors>(())
+    /// ```
     pub fn compare(self, other: TypedValue<'a>, arena: &'a Bump) -> Result<Comparison<'a>, CompareError> {
-        let _ = (other, arena);
-        todo!()
+        self.same_type(other)?;
+        let tables = &self.ty.types.tables;
+        let mut walk = Walk {
+            tables,
+            arena,
+            skip_same: self.checked.max(other.checked) > Checked::No && !tables.unknown_items,
+            elements: Elements::new(tables, arena),
+            indexed: Vec::new(),
+            removed: Stack::default(),
+            modified: Stack::default(),
+            added: Stack::default(),
+            errors: Errors::default(),
+        };
+        let changes = walk.value(self.ty.id, self.value, other.value);
+        walk.errors.into_result()?;
+        Ok(Comparison { removed: changes.removed.below, modified: changes.modified.below, added: changes.added.below })
+    }
+}
+
+/// What one of the sets holds of a value: its own path, and the paths below it.
+#[derive(Clone, Copy, Default)]
+struct Part<'a> {
+    own: bool,
+    below: Set<'a>,
+}
+
+/// What the three sets hold of a value.
+#[derive(Clone, Copy, Default)]
+struct Changes<'a> {
+    removed: Part<'a>,
+    modified: Part<'a>,
+    added: Part<'a>,
+}
+
+impl<'a> Part<'a> {
+    fn and(self, other: Part<'a>, arena: &'a Bump) -> Part<'a> {
+        Part { own: self.own || other.own, below: self.below.union(other.below, arena) }
+    }
+}
+
+impl<'a> Changes<'a> {
+    fn and(self, other: Changes<'a>, arena: &'a Bump) -> Changes<'a> {
+        Changes {
+            removed: self.removed.and(other.removed, arena),
+            modified: self.modified.and(other.modified, arena),
+            added: self.added.and(other.added, arena),
+        }
+    }
+
+    /// Of a scalar, or of what is replaced as a whole.
+    #[inline]
+    fn leaf(left: Option<Value<'a>>, right: Option<Value<'a>>) -> Changes<'a> {
+        let mut changes = Changes::default();
+        match (left, right) {
+            (None, _) => changes.added.own = true,
+            (_, None) => changes.removed.own = true,
+            (Some(left), Some(right)) => changes.modified.own = left != right,
+        }
+        changes
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Marks {
+    removed: usize,
+    modified: usize,
+    added: usize,
+}
+
+struct Walk<'a> {
+    tables: &'a Tables,
+    arena: &'a Bump,
+    /// Nothing can be wrong below what both sides share.
+    skip_same: bool,
+    elements: Elements<'a>,
+    /// The items of the lists that are being looked at.
+    indexed: Vec<Indexed<'a>>,
+    removed: Stack<'a>,
+    modified: Stack<'a>,
+    added: Stack<'a>,
+    errors: Errors,
+}
+
+impl<'a> Walk<'a> {
+    fn value(&mut self, id: u32, left: Option<Value<'a>>, right: Option<Value<'a>>) -> Changes<'a> {
+        match (left, right) {
+            (None, None) => {
+                self.errors.add("at least one of lhs and rhs must be provided");
+                return Changes::default();
+            }
+            (Some(left), Some(right)) if self.skip_same && is_same(left, right) => return Changes::default(),
+            _ => {}
+        }
+        let tables = self.tables;
+        let node = tables.node(id);
+        if node.missing {
+            self.errors.add(schema_error(node, tables));
+            return Changes::default();
+        }
+        let (chosen, other) = (node.choose(left), node.choose(right));
+        let (mut changes, leaf) = if right.is_none() {
+            self.shape(node.shape(chosen), id, left, right)
+        } else if left.is_none() || chosen == other {
+            self.shape(node.shape(other), id, left, right)
+        } else {
+            // Both shapes count.
+            let (first, _) = self.shape(node.shape(chosen), id, left, right);
+            let (second, leaf) = self.shape(node.shape(other), id, left, right);
+            (first.and(second, self.arena), leaf)
+        };
+        if !leaf {
+            changes.added.own |= left.is_none();
+            changes.removed.own |= left.is_some() && right.is_none();
+        }
+        changes
+    }
+
+    /// The changes as that shape sees them, and whether it sees a leaf.
+    fn shape(
+        &mut self,
+        shape: Shape<'a>,
+        id: u32,
+        left: Option<Value<'a>>,
+        right: Option<Value<'a>>,
+    ) -> (Changes<'a>, bool) {
+        match shape {
+            Shape::Scalar(scalar) => self.scalar(scalar, left, right),
+            Shape::Map(map) => {
+                // What is no map counts as absent.
+                let (l, r) = (left.and_then(Value::as_map), right.and_then(Value::as_map));
+                let (l, r) = (l.map_or(&[][..], |map| map.entries()), r.map_or(&[][..], |map| map.entries()));
+                if map.atomic || l.is_empty() && r.is_empty() {
+                    (Changes::leaf(left, right), true)
+                } else {
+                    (self.map(map, l, r), false)
+                }
+            }
+            Shape::List(list) => {
+                let (l, r) = (left.and_then(Value::as_list), right.and_then(Value::as_list));
+                let (l, r) = (l.unwrap_or_default(), r.unwrap_or_default());
+                if list.items == Items::Atomic || l.is_empty() && r.is_empty() {
+                    (Changes::leaf(left, right), true)
+                } else {
+                    (self.list(list, l, r), false)
+                }
+            }
+            Shape::None => {
+                self.errors.add(schema_error(self.tables.node(id), self.tables));
+                (Changes::default(), false)
+            }
+        }
+    }
+
+    #[inline]
+    fn scalar(&mut self, scalar: Scalar, left: Option<Value<'a>>, right: Option<Value<'a>>) -> (Changes<'a>, bool) {
+        // One side that fits is enough.
+        if let (Some(l), Some(r)) = (left, right)
+            && !fits(scalar, l)
+            && !fits(scalar, r)
+        {
+            self.errors.add(misfit(scalar, l, "lhs: ", self.tables));
+            self.errors.add(misfit(scalar, r, "rhs: ", self.tables));
+            return (Changes::default(), false);
+        }
+        (Changes::leaf(left, right), true)
+    }
+
+    fn map(&mut self, map: &MapOf, left: &'a [(&'a str, Value<'a>)], right: &'a [(&'a str, Value<'a>)]) -> Changes<'a> {
+        let marks = self.mark();
+        let mut fields = self.tables.cursor(map);
+        let (mut l, mut r) = (0, 0);
+        loop {
+            let order = match (left.get(l), right.get(r)) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(a), Some(b)) => a.0.cmp(b.0),
+            };
+            let a = if order.is_le() { left.get(l).copied() } else { None };
+            let b = if order.is_ge() { right.get(r).copied() } else { None };
+            let Some((name, _)) = a.or(b) else { break };
+            let field = fields.find(name).unwrap_or(map.element);
+            let from = self.errors.len();
+            let changes = self.value(field, a.map(|entry| entry.1), b.map(|entry| entry.1));
+            self.errors.below(from, &PathElement::FieldName(name), Token::Name(name));
+            self.push(PathElement::FieldName(name), &changes);
+            l += usize::from(order.is_le());
+            r += usize::from(order.is_ge());
+        }
+        self.close(marks)
+    }
+
+    fn list(&mut self, list: &List, left: &'a [Value<'a>], right: &'a [Value<'a>]) -> Changes<'a> {
+        let first = self.indexed.len();
+        self.index(list, left);
+        let middle = self.indexed.len();
+        self.index(list, right);
+        let end = self.indexed.len();
+        sort(&mut self.indexed[first..middle]);
+        sort(&mut self.indexed[middle..end]);
+
+        let marks = self.mark();
+        let (mut l, mut r) = (first, middle);
+        while l < middle || r < end {
+            let order = match (self.indexed[first..middle].get(l - first), self.indexed[middle..end].get(r - middle)) {
+                (Some(a), Some(b)) => a.0.cmp(&b.0),
+                (Some(_), None) => Ordering::Less,
+                (None, _) => Ordering::Greater,
+            };
+            let ls = if order.is_le() { run(&self.indexed[l..middle]) } else { 0 };
+            let rs = if order.is_ge() { run(&self.indexed[r..end]) } else { 0 };
+            let element = self.indexed[if ls > 0 { l } else { r }].0;
+            let changes = self.item(list, element, (left, l, ls), (right, r, rs));
+            self.push(element, &changes);
+            l += ls;
+            r += rs;
+        }
+        self.indexed.truncate(first);
+        self.close(marks)
+    }
+
+    /// Items of one path element. Each side: the list, where its indexed items with that element begin, how many.
+    fn item(
+        &mut self,
+        list: &List,
+        element: PathElement<'a>,
+        (left, l, ls): (&'a [Value<'a>], usize, usize),
+        (right, r, rs): (&'a [Value<'a>], usize, usize),
+    ) -> Changes<'a> {
+        let place = |walk: &Self, at: usize| walk.indexed[at].1 as usize;
+        let mut changes = Changes::default();
+        if ls >= 2 && rs >= 2 {
+            // Items that are there several times are taken for one value.
+            changes.modified.own =
+                ls != rs || (0..ls).any(|at| left.get(place(self, l + at)) != right.get(place(self, r + at)));
+            return changes;
+        }
+        let a = if ls == 1 { left.get(place(self, l)).copied() } else { None };
+        let b = if rs == 1 { right.get(place(self, r)).copied() } else { None };
+        if a.is_some() || b.is_some() {
+            let at = if rs > 0 { place(self, r) } else { place(self, l) };
+            let from = self.errors.len();
+            changes = self.value(list.element, a, b);
+            self.errors.below(from, &element, Token::At(at));
+        }
+        // An item that begins or ceases to be there several times loses its own fields.
+        changes.removed.own |= ls >= 2;
+        changes.added.own |= rs >= 2;
+        changes
+    }
+
+    fn index(&mut self, list: &List, items: &'a [Value<'a>]) {
+        for (at, item) in items.iter().enumerate() {
+            match self.elements.of(list, *item) {
+                Ok(element) => self.indexed.push((element, at as u32)),
+                Err(why) => self.errors.add_item(why.message(at, list, self.tables), at),
+            }
+        }
+    }
+
+    #[inline]
+    fn mark(&self) -> Marks {
+        Marks { removed: self.removed.mark(), modified: self.modified.mark(), added: self.added.mark() }
+    }
+
+    #[inline]
+    fn push(&mut self, element: PathElement<'a>, changes: &Changes<'a>) {
+        self.removed.push(element, changes.removed.own, changes.removed.below);
+        self.modified.push(element, changes.modified.own, changes.modified.below);
+        self.added.push(element, changes.added.own, changes.added.below);
+    }
+
+    #[inline]
+    fn close(&mut self, marks: Marks) -> Changes<'a> {
+        let part = |below| Part { own: false, below };
+        Changes {
+            removed: part(self.removed.close(marks.removed, self.arena)),
+            modified: part(self.modified.close(marks.modified, self.arena)),
+            added: part(self.added.close(marks.added, self.arena)),
+        }
     }
 }

@@ -1,16 +1,401 @@
-//! Putting a configuration over a live object.
+//! Putting a configuration over a live object (spec: smd, "Merge").
 
-use super::TypedValue;
 use super::compare::CompareError;
+use super::error::{Errors, Token};
+use super::items::{Elements, Indexed, run, sort};
+use super::nodes::{Items, List, MapOf, Scalar, Shape, Tables};
+use super::validate::{fits, misfit, schema_error};
+use super::{Checked, TypedValue, is_same};
 use crate::Bump;
+use crate::fieldpath::PathElement;
+use crate::value::{Map, Value};
+use std::cmp::Ordering;
 
 impl<'a> TypedValue<'a> {
-    /// This value with the other one over it: nothing is removed, and what both have is the other's.
+    /// This value with the other one over it: nothing is removed, and what both have is the other's (upstream
+    /// `TypedValue.Merge`). What does not change is shared with this value; if nothing changes, the result is this
+    /// value in memory.
     ///
     /// # Errors
     /// The types differ, both are absent, a list of the other value holds an item twice, or an item has no path element.
+    ///
+    /// # Example: a list is replaced or merged, as its type says
+    /// ```
+    /// # use kubeshape_smd::{Bump, ToValue, schema, typed::{Duplicates, Types}};
+    /// # use kubeshape_yaml::{Limits, Stream, Tape};
+    /// # let source = "
+    /// # types:
+    /// # - name: pod
+    /// #   map:
+    /// #     fields:
+    /// #     - {name: set, type: {list: {elementType: {scalar: string}, elementRelationship: associative}}}
+    /// #     - {name: args, type: {list: {elementType: {scalar: string}, elementRelationship: atomic}}}
+    /// # ";
+    /// # let mut tape = Tape::new();
+    /// # Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    /// # let types = Types::new(schema::read(tape.document(source).root().unwrap()).unwrap());
+    /// # let (pod, arena) = (types.named("pod").unwrap(), Bump::new());
+    /// let live = serde_json::json!({"set": ["b", "a", "x"], "args": ["-v"]});
+    /// let config = serde_json::json!({"set": ["a", "b"], "args": ["-q"]});
+    /// let live = pod.validate(live.to_value(&arena), Duplicates::Allowed).unwrap();
+    /// let config = pod.validate(config.to_value(&arena), Duplicates::Refused).unwrap();
+    ///
+    /// let expected = serde_json::json!({"set": ["a", "x", "b"], "args": ["-q"]});
+    /// assert_eq!(live.merge(config, &arena).unwrap().value(), Some(expected.to_value(&arena)));
+    /// # Ok::<(), kubeshape_yaml::Error>(())
+    /// ```
     pub fn merge(self, config: TypedValue<'a>, arena: &'a Bump) -> Result<TypedValue<'a>, CompareError> {
-        let _ = (config, arena);
-        todo!()
+        self.same_type(config)?;
+        let tables = &self.ty.types.tables;
+        let sound = !tables.unknown_items;
+        let mut walk = Walk {
+            tables,
+            arena,
+            live_is_checked: sound && self.checked > Checked::No,
+            config_is_checked: sound && config.checked == Checked::Strictly,
+            muted: false,
+            elements: Elements::new(tables, arena),
+            indexed: Vec::new(),
+            twins: Vec::new(),
+            items: Vec::new(),
+            entries: Vec::new(),
+            errors: Errors::default(),
+        };
+        let value = walk.value(self.ty.id, self.value, config.value);
+        walk.errors.into_result()?;
+        // An item of both keeps its path element, and lists of both repeat no more than the lists they are made of.
+        let checked = if sound && value.is_some() { self.checked.min(config.checked) } else { Checked::No };
+        Ok(TypedValue { value, ty: self.ty, checked })
+    }
+}
+
+/// No twin in the other list.
+const ALONE: u32 = u32::MAX;
+/// An item of the configuration whose twins are several.
+const REPEATED: u32 = u32::MAX - 1;
+
+struct Walk<'a> {
+    tables: &'a Tables,
+    arena: &'a Bump,
+    /// What only the live value has stays as it is, and nothing can be wrong with it.
+    live_is_checked: bool,
+    /// What only the configuration has stays as it is, and nothing can be wrong with it.
+    config_is_checked: bool,
+    /// Errors do not count: below list items upstream loses them.
+    muted: bool,
+    elements: Elements<'a>,
+    /// The items of the lists that are being looked at.
+    indexed: Vec<Indexed<'a>>,
+    /// For every item of these lists the place of its twin in the other list.
+    twins: Vec<u32>,
+    /// The results so far of the lists and maps that are being looked at, as far as they are not what was there.
+    items: Vec<Value<'a>>,
+    entries: Vec<(&'a str, Value<'a>)>,
+    errors: Errors,
+}
+
+impl<'a> Walk<'a> {
+    /// What both make together; none if they make nothing.
+    fn value(&mut self, id: u32, live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<'a>> {
+        match (live, config) {
+            (None, None) => {
+                self.error(|| "at least one of lhs and rhs must be provided".to_owned());
+                return None;
+            }
+            (Some(_), None) if self.live_is_checked => return live,
+            (None, Some(_)) if self.config_is_checked => return config,
+            (Some(live), Some(config)) if self.config_is_checked && is_same(live, config) => return Some(live),
+            _ => {}
+        }
+        let tables = self.tables;
+        let node = tables.node(id);
+        if node.missing {
+            self.error(|| schema_error(node, tables));
+            return None;
+        }
+        let (chosen, other) = (node.choose(live), node.choose(config));
+        if config.is_none() {
+            return self.shape(node.shape(chosen), id, live, config);
+        }
+        if live.is_some() && chosen != other && !self.muted {
+            // Of two shapes the configuration's counts; the other one only adds its errors.
+            self.shape(node.shape(chosen), id, live, config);
+        }
+        self.shape(node.shape(other), id, live, config)
+    }
+
+    fn shape(
+        &mut self,
+        shape: Shape<'a>,
+        id: u32,
+        live: Option<Value<'a>>,
+        config: Option<Value<'a>>,
+    ) -> Option<Value<'a>> {
+        match shape {
+            Shape::Scalar(scalar) => self.scalar(scalar, live, config),
+            Shape::Map(map) => {
+                // What is no map counts as absent.
+                let (l, r) = (live.and_then(Value::as_map), config.and_then(Value::as_map));
+                if map.atomic || l.is_none_or(Map::is_empty) && r.is_none_or(Map::is_empty) {
+                    leaf(live, config)
+                } else {
+                    self.map(map, l.unwrap_or_default(), r.unwrap_or_default())
+                }
+            }
+            Shape::List(list) => {
+                let (l, r) = (live.and_then(Value::as_list), config.and_then(Value::as_list));
+                let (l, r) = (l.unwrap_or_default(), r.unwrap_or_default());
+                if list.items == Items::Atomic || l.is_empty() && r.is_empty() {
+                    leaf(live, config)
+                } else {
+                    self.list(list, l, r)
+                }
+            }
+            Shape::None => {
+                let tables = self.tables;
+                self.error(|| schema_error(tables.node(id), tables));
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn scalar(&mut self, scalar: Scalar, live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<'a>> {
+        // One side that fits is enough.
+        if let (Some(l), Some(r)) = (live, config)
+            && !fits(scalar, l)
+            && !fits(scalar, r)
+        {
+            let tables = self.tables;
+            self.error(|| misfit(scalar, l, "lhs: ", tables));
+            self.error(|| misfit(scalar, r, "rhs: ", tables));
+            return None;
+        }
+        leaf(live, config)
+    }
+
+    fn map(&mut self, map: &MapOf, live: Map<'a>, config: Map<'a>) -> Option<Value<'a>> {
+        let (left, right) = (live.entries(), config.entries());
+        let mut fields = self.tables.cursor(map);
+        let mark = self.entries.len();
+        // Whether all that was walked is as the live map has it.
+        let mut same = true;
+        let (mut l, mut r) = (0, 0);
+        loop {
+            let order = match (left.get(l), right.get(r)) {
+                (None, None) => break,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(a), Some(b)) => a.0.cmp(b.0),
+            };
+            let a = if order.is_le() { left.get(l).copied() } else { None };
+            let b = if order.is_ge() { right.get(r).copied() } else { None };
+            let Some((name, _)) = a.or(b) else { break };
+            let merged = match (a, b) {
+                (Some((_, live)), None) if self.live_is_checked => Some(live),
+                (None, Some((_, config))) if self.config_is_checked => Some(config),
+                _ => {
+                    let field = fields.find(name).unwrap_or(map.element);
+                    let from = self.errors.len();
+                    let merged = self.value(field, a.map(|entry| entry.1), b.map(|entry| entry.1));
+                    self.errors.below(from, &PathElement::FieldName(name), Token::Name(name));
+                    merged
+                }
+            };
+            let kept = match (a, merged) {
+                (Some((_, live)), Some(merged)) => identical(live, merged),
+                (None, None) => true,
+                _ => false,
+            };
+            if same && !kept {
+                self.entries.extend_from_slice(&left[..l]);
+                same = false;
+            }
+            if !same {
+                self.entries.extend(merged.map(|merged| (name, merged)));
+            }
+            l += usize::from(order.is_le());
+            r += usize::from(order.is_ge());
+        }
+        if same {
+            return (!live.is_empty()).then_some(Value::Map(live));
+        }
+        let merged = self.arena.alloc_slice_copy(&self.entries[mark..]);
+        self.entries.truncate(mark);
+        (!merged.is_empty()).then(|| Value::Map(Map::sorted(merged)))
+    }
+
+    /// Brings the items of the configuration into their order, and those that only the live list has to places that
+    /// suit them.
+    fn list(&mut self, list: &List, live: &'a [Value<'a>], config: &'a [Value<'a>]) -> Option<Value<'a>> {
+        let twins = self.twins.len();
+        if !self.find_twins(list, live, config) {
+            return None;
+        }
+        // First come the twins of the live items, then those of the configuration's.
+        let in_config = twins;
+        let in_live = twins + live.len();
+        let twin = |walk: &Self, at: usize| walk.twins.get(at).copied().unwrap_or(ALONE);
+
+        let mark = self.items.len();
+        let (mut l, mut r) = (0, 0);
+        // The first item of the configuration from `r` on that the live list has as well.
+        let mut shared = 0;
+        while l < live.len() || r < config.len() {
+            while shared < config.len() && (shared < r || twin(self, in_live + shared) == ALONE) {
+                shared += 1;
+            }
+            if l < live.len() {
+                let other = twin(self, in_config + l);
+                if other == ALONE {
+                    self.item(list, live.get(l).copied(), None);
+                    l += 1;
+                    continue;
+                }
+                let other = other as usize;
+                if r < config.len() && other != r && shared < config.len() && other != shared {
+                    // Shared, but it is not this one's turn.
+                    l += 1;
+                    continue;
+                }
+                if other < r || other == r {
+                    // Already there, or it comes now.
+                    l += 1;
+                }
+            }
+            if r < config.len() {
+                let old = match twin(self, in_live + r) {
+                    ALONE => None,
+                    REPEATED => Some(Value::Null),
+                    at => live.get(at as usize).copied(),
+                };
+                self.item(list, old, config.get(r).copied());
+                r += 1;
+            }
+        }
+        self.twins.truncate(twins);
+
+        let merged = &self.items[mark..];
+        let result = if merged.is_empty() {
+            None
+        } else if merged.len() == live.len() && merged.iter().zip(live).all(|(new, old)| identical(*old, *new)) {
+            Some(Value::List(live))
+        } else {
+            Some(Value::List(self.arena.alloc_slice_copy(merged)))
+        };
+        self.items.truncate(mark);
+        result
+    }
+
+    fn item(&mut self, list: &List, live: Option<Value<'a>>, config: Option<Value<'a>>) {
+        // Upstream loses the errors of items; the item itself is what it is in spite of them.
+        let muted = std::mem::replace(&mut self.muted, true);
+        let merged = self.value(list.element, live, config);
+        self.muted = muted;
+        self.items.extend(merged);
+    }
+
+    /// Finds for every item of both lists its twin in the other one. False if there are items without path elements,
+    /// or items that the configuration holds twice.
+    fn find_twins(&mut self, list: &List, live: &'a [Value<'a>], config: &'a [Value<'a>]) -> bool {
+        let mut sound = true;
+        let first = self.indexed.len();
+        self.index(list, config, &mut sound);
+        let middle = self.indexed.len();
+        sort(&mut self.indexed[first..]);
+        sound &= self.no_repeats(first);
+        self.index(list, live, &mut sound);
+        sort(&mut self.indexed[middle..]);
+        if sound {
+            let base = self.twins.len();
+            self.twins.resize(base + live.len() + config.len(), ALONE);
+            let (in_config, in_live) = self.twins[base..].split_at_mut(live.len());
+            let (mut ours, mut theirs) = self.indexed[first..].split_at(middle - first);
+            while let (Some((element, r)), Some((other, l))) = (ours.first(), theirs.first()) {
+                match element.cmp(other) {
+                    Ordering::Less => ours = &ours[1..],
+                    Ordering::Greater => theirs = &theirs[1..],
+                    Ordering::Equal => {
+                        let count = run(theirs);
+                        for (_, at) in &theirs[..count] {
+                            in_config[*at as usize] = *r;
+                        }
+                        in_live[*r as usize] = if count > 1 { REPEATED } else { *l };
+                        ours = &ours[1..];
+                        theirs = &theirs[count..];
+                    }
+                }
+            }
+        }
+        self.indexed.truncate(first);
+        sound
+    }
+
+    fn index(&mut self, list: &List, items: &'a [Value<'a>], sound: &mut bool) {
+        for (at, item) in items.iter().enumerate() {
+            match self.elements.of(list, *item) {
+                Ok(element) => self.indexed.push((element, at as u32)),
+                Err(why) => {
+                    *sound = false;
+                    if !self.muted {
+                        self.errors.add_item(why.message(at, list, self.tables), at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the indexed items from there on are all different.
+    fn no_repeats(&mut self, first: usize) -> bool {
+        let indexed = &self.indexed[first..];
+        if indexed.is_sorted_by(|a, b| a.0 < b.0) {
+            return true;
+        }
+        if !self.muted {
+            let mut repeated: Vec<Indexed<'_>> =
+                indexed.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1]).collect();
+            repeated.sort_unstable_by_key(|(_, at)| *at);
+            for (element, at) in repeated {
+                self.errors.add_item(format!("duplicate entries for key {element}"), at as usize);
+            }
+        }
+        false
+    }
+
+    #[inline]
+    fn error(&mut self, message: impl FnOnce() -> String) {
+        if !self.muted {
+            self.errors.add(message());
+        }
+    }
+}
+
+/// A scalar, or what is replaced as a whole: the configuration's if it has any. Where the live value is no different it
+/// stays, so that it can be recognised.
+#[inline]
+fn leaf<'a>(live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<'a>> {
+    match (live, config) {
+        (Some(live), Some(config)) if identical(live, config) => Some(live),
+        (live, config) => config.or(live),
+    }
+}
+
+/// Whether two values cannot be told apart, unlike equal ones, of which one may hold an integer where the other has a
+/// float.
+fn identical(a: Value<'_>, b: Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
+        (Value::String(a), Value::String(b)) => a == b,
+        (Value::List(a), Value::List(b)) => {
+            std::ptr::eq(a, b) || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(*a, *b))
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            let (a, b) = (a.entries(), b.entries());
+            std::ptr::eq(a, b) || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && identical(a.1, b.1))
+        }
+        _ => false,
     }
 }

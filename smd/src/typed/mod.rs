@@ -4,6 +4,7 @@ mod compare;
 mod compile;
 mod error;
 mod field_set;
+mod go;
 mod items;
 mod merge;
 mod nodes;
@@ -26,12 +27,33 @@ use crate::value::Value;
 pub struct TypedValue<'a> {
     pub(crate) value: Option<Value<'a>>,
     pub(crate) ty: Type<'a>,
+    checked: Checked,
+}
+
+/// What is known of a value. Operations skip what cannot fail for a value that has been checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Checked {
+    No,
+    /// It is of its type, but lists may hold items twice.
+    WithDuplicates,
+    Strictly,
 }
 
 impl<'a> TypedValue<'a> {
-    /// Takes a value of which the caller knows that it fits the type, or does not care.
+    /// Takes a value of which the caller knows that it fits the type, or does not care (upstream
+    /// `AsTypedUnvalidated`).
+    ///
+    /// # Example: an absent object
+    /// ```
+    /// use kubeshape_smd::typed::{TypedValue, Types};
+    /// use kubeshape_smd::{Bump, schema};
+    /// let (types, arena) = (Types::deduced(), Bump::new());
+    /// let absent = TypedValue::unvalidated(None, types.named(schema::UNTYPED_DEDUCED).unwrap());
+    /// assert!(absent.value().is_none());
+    /// assert!(absent.to_field_set(&arena).unwrap().is_empty());
+    /// ```
     pub fn unvalidated(value: Option<Value<'a>>, ty: Type<'a>) -> Self {
-        TypedValue { value, ty }
+        TypedValue { value, ty, checked: Checked::No }
     }
 
     /// The value; none if the object is absent.
@@ -42,5 +64,26 @@ impl<'a> TypedValue<'a> {
     /// The type.
     pub fn ty(self) -> Type<'a> {
         self.ty
+    }
+
+    /// Both values can be walked together.
+    fn same_type(self, other: TypedValue<'_>) -> Result<(), CompareError> {
+        if !std::ptr::eq(self.ty.types, other.ty.types) {
+            return Err(CompareError::OtherSchema);
+        }
+        if self.ty.id != other.ty.id {
+            return Err(CompareError::OtherType(self.ty.name().to_owned(), other.ty.name().to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// Whether both are the same list or map in memory.
+#[inline]
+fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Map(a), Value::Map(b)) => std::ptr::eq(a.entries(), b.entries()),
+        (Value::List(a), Value::List(b)) => std::ptr::eq(a, b),
+        _ => false,
     }
 }

@@ -1,18 +1,124 @@
-//! Sets of fields that were written when the schema was another.
+//! Sets of fields that were written when the schema was another (spec: smd, "Reconcile field set with schema change").
 
 use super::TypedValue;
-use super::error::ValidationErrors;
+use super::error::{Errors, ValidationErrors};
+use super::nodes::{Chosen, Items, NOTHING, Shape, Tables};
+use super::validate::schema_error;
 use crate::Bump;
-use crate::fieldpath::Set;
+use crate::fieldpath::{PathElement, Set, Stack};
 
 impl<'a> TypedValue<'a> {
     /// The set in the terms of this value's schema (upstream `ReconcileFieldSetWithSchema`): where a list or map is
-    /// atomic by now, its path stands for all that was below. None if nothing changes.
+    /// atomic by now, its path stands for all that was below. None if nothing changes. The value itself does not
+    /// matter, and what is not atomic any more stays as it is.
     ///
     /// # Errors
     /// A type is missing in the schema.
+    ///
+    /// # Example: a list that has become atomic
+    /// ```
+    /// use kubeshape_smd::fieldpath::Set;
+    /// use kubeshape_smd::typed::{Duplicates, Types};
+    /// use kubeshape_smd::{Bump, Value, schema};
+    /// # use kubeshape_yaml::{Limits, Stream, Tape};
+    /// # let source = "types: [{name: pod, map: {fields: [{name: args, type: {list: {elementType: {scalar: string}, elementRelationship: atomic}}}]}}]";
+    /// # let mut tape = Tape::new();
+    /// # Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    /// # let types = Types::new(schema::read(tape.document(source).root().unwrap()).unwrap());
+    ///
+    /// let (pod, arena) = (types.named("pod").unwrap(), Bump::new());
+    /// let object = pod.validate(Value::Null, Duplicates::Allowed).unwrap();
+    /// let old = Set::read_json(br#"{"f:args":{"v:\"-q\"":{}}}"#, &arena).unwrap();
+    /// assert_eq!(object.reconcile(old, &arena).unwrap().unwrap().to_string(), ".args");
+    /// # Ok::<(), kubeshape_yaml::Error>(())
+    /// ```
     pub fn reconcile(self, fields: Set<'a>, arena: &'a Bump) -> Result<Option<Set<'a>>, ValidationErrors> {
-        let _ = (fields, arena);
-        todo!()
+        let tables = &self.ty.types.tables;
+        let mut walk = Walk { tables, arena, stack: Stack::default(), errors: Errors::default() };
+        let outcome = walk.node(self.ty.id, fields, false);
+        walk.errors.into_result()?;
+        Ok(match outcome {
+            Outcome::Same => None,
+            // The root has no path that could stand for it.
+            Outcome::Atomic => Some(fields),
+            Outcome::Changed(fields) => Some(fields),
+        })
+    }
+}
+
+/// What becomes of the paths below one.
+enum Outcome<'a> {
+    Same,
+    /// The path itself stands for them.
+    Atomic,
+    Changed(Set<'a>),
+}
+
+struct Walk<'a> {
+    tables: &'a Tables,
+    arena: &'a Bump,
+    stack: Stack<'a>,
+    errors: Errors,
+}
+
+impl<'a> Walk<'a> {
+    /// `leaf`: the path is in the set, and nothing below it is.
+    fn node(&mut self, id: u32, set: Set<'a>, leaf: bool) -> Outcome<'a> {
+        let node = self.tables.node(id);
+        if node.missing {
+            let name = node.name.map_or("inlined type", |name| self.tables.str(name));
+            self.errors.add(format!("could not resolve {name}"));
+            return Outcome::Same;
+        }
+        // No value chooses a shape here.
+        match node.shape(Chosen::All) {
+            Shape::Scalar(_) => Outcome::Same,
+            Shape::Map(map) if map.free_form => Outcome::Same,
+            Shape::Map(map) if map.atomic && !leaf => {
+                if set.is_empty() {
+                    Outcome::Same
+                } else {
+                    Outcome::Atomic
+                }
+            }
+            Shape::List(list) if list.items == Items::Atomic && !leaf => Outcome::Atomic,
+            Shape::Map(map) => self.children(set, |walk, element| {
+                let field = match element {
+                    PathElement::FieldName(name) => walk.tables.field(map, name).map(|field| field.node),
+                    _ => None,
+                };
+                Some(field.unwrap_or(map.element)).filter(|id| *id != NOTHING)
+            }),
+            Shape::List(list) => self.children(set, |_, _| Some(list.element)),
+            Shape::None => {
+                self.errors.add(schema_error(node, self.tables));
+                Outcome::Same
+            }
+        }
+    }
+
+    /// `step`: the type below an element; none if the schema says nothing of it.
+    fn children(&mut self, set: Set<'a>, step: impl Fn(&Self, PathElement<'a>) -> Option<u32>) -> Outcome<'a> {
+        let mark = self.stack.mark();
+        let mut same = true;
+        for (at, entry) in set.entries().iter().enumerate() {
+            let outcome = match step(self, entry.element) {
+                Some(id) => self.node(id, entry.children, entry.member && entry.children.is_empty()),
+                None => Outcome::Same,
+            };
+            let (member, children) = match outcome {
+                Outcome::Same if same => continue,
+                Outcome::Same => (entry.member, entry.children),
+                Outcome::Atomic => (true, Set::EMPTY),
+                Outcome::Changed(children) => (entry.member, children),
+            };
+            if std::mem::take(&mut same) {
+                for before in &set.entries()[..at] {
+                    self.stack.push(before.element, before.member, before.children);
+                }
+            }
+            self.stack.push(entry.element, member, children);
+        }
+        if same { Outcome::Same } else { Outcome::Changed(self.stack.close(mark, self.arena)) }
     }
 }
