@@ -97,7 +97,15 @@ pub(super) fn prune<'a, C: Converter>(
         Err(ConvertError::MissingVersion(_)) => return Ok(merged),
         Err(error) => return Err(failed(PruneStep::Remove, at, error)),
     };
-    let pruned = step_by_step(converted, last, managers, converter, arena)?;
+    let pruned = if managers.iter().all(|(_, fields)| fields.api_version == at) {
+        converted.prune(last.set, managers.iter().map(|(_, fields)| fields.set), arena)
+    } else {
+        None
+    };
+    let pruned = match pruned {
+        Some(pruned) => pruned,
+        None => step_by_step(converted, last, managers, converter, arena)?,
+    };
     if version == at {
         return Ok(pruned);
     }
@@ -106,7 +114,7 @@ pub(super) fn prune<'a, C: Converter>(
 
 /// Upstream's way: remove everything of `last`, put back what someone owns, put back what `last` did not have.
 /// `merged` is at the version of `last`, and so is the result.
-fn step_by_step<'a, C: Converter>(
+pub(super) fn step_by_step<'a, C: Converter>(
     merged: TypedValue<'a>,
     last: VersionedSet<'a>,
     managers: &ManagedFields<'a>,
@@ -114,7 +122,7 @@ fn step_by_step<'a, C: Converter>(
     arena: &'a Bump,
 ) -> Result<TypedValue<'a>, PruneError> {
     let at = last.api_version;
-    let last = last.set.ensure_named_fields_are_members(merged.ty, arena);
+    let last = last.set.ensure_named_fields_are_members(merged.ty(), arena);
     let pruned = merged.remove_items(last, arena);
 
     // First the version that the object is at: what is put back there may be needed to convert it.
@@ -177,7 +185,7 @@ impl<'a> Candidate<'a> {
         };
         let all = named_fields(merged, merged, PruneStep::OwnedOfMerged, version, arena)?;
         let kept = named_fields(pruned, merged, PruneStep::OwnedOfPruned, version, arena)?;
-        let owned = owned_at(version, managers, arena).ensure_named_fields_are_members(merged.ty, arena);
+        let owned = owned_at(version, managers, arena).ensure_named_fields_are_members(merged.ty(), arena);
         let pruned = merged.remove_items(all.difference(kept.union(owned, arena), arena), arena);
         Ok(Candidate { version, merged, pruned })
     }
@@ -198,7 +206,7 @@ fn named_fields<'a>(
     arena: &'a Bump,
 ) -> Result<Set<'a>, PruneError> {
     match object.to_field_set(arena) {
-        Ok(fields) => Ok(fields.ensure_named_fields_are_members(typed.ty, arena)),
+        Ok(fields) => Ok(fields.ensure_named_fields_are_members(typed.ty(), arena)),
         Err(errors) => Err(PruneError { step, version: version.to_owned(), cause: PruneCause::FieldSet(errors) }),
     }
 }

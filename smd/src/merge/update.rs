@@ -194,7 +194,7 @@ impl<'a, C: Converter> Updater<'a, C> {
         };
         let mut new = Versions::new(new, &self.converter, arena);
         self.take_over(&mut live, &mut new, version, &mut managers, manager, force, arena)?;
-        let unchanged = !self.return_input_on_noop && live.object.value == new.object.value;
+        let unchanged = !self.return_input_on_noop && live.object.value() == new.object.value();
         Ok(Outcome { object: (!unchanged).then_some(new.object), managers })
     }
 
@@ -352,13 +352,13 @@ struct Changes<'a> {
 
 /// Whether both are one and the same object, which costs nothing to see.
 pub(super) fn is_same(a: TypedValue<'_>, b: TypedValue<'_>) -> bool {
-    let same = match (a.value, b.value) {
+    let same = match (a.value(), b.value()) {
         (Some(Value::Map(a)), Some(Value::Map(b))) => std::ptr::eq(a.entries(), b.entries()),
         (Some(Value::List(a)), Some(Value::List(b))) => std::ptr::eq(a, b),
         (Some(Value::Null), Some(Value::Null)) => true,
         _ => false,
     };
-    same && a.ty.is(b.ty)
+    same && a.ty().is(b.ty())
 }
 
 fn compare<'a>(live: TypedValue<'a>, new: TypedValue<'a>, arena: &'a Bump) -> Result<Comparison<'a>, Error<'a>> {

@@ -8,6 +8,7 @@ mod go;
 mod items;
 mod merge;
 mod nodes;
+mod prune;
 mod reconcile;
 mod remove;
 #[cfg(test)]

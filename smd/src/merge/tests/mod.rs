@@ -1,0 +1,4 @@
+//! The rules of apply and update, one test each.
+
+mod generate;
+mod prune;

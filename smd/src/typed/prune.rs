@@ -1,0 +1,457 @@
+//! What is left of an object when its applier stops applying fields, in one walk (spec: smd, "prune").
+//!
+//! Upstream takes three removals for it, each of a set made by several walks over the object: (1) all that was
+//! applied last time, (2) of the merged object all that (1) took away and nobody owns, (3) of the merged object all
+//! that (2) took away and was applied last time. What a removal does to a field shows in its fields below, and
+//! removing a field takes those below with it; so all three can be told for a field from the fields below it and from
+//! what happened to those above. That is what this walk does: it follows the fields that were applied last time
+//! through the merged object, and looks at others only where it must be known whether a struct has any field left.
+//!
+//! A removal can also change what an item of a list is called, by taking away a key, or make it null, so that it has
+//! no name at all. Lists can hold items twice, and values can be of another kind than their types. All of these are
+//! rare, and what upstream makes of them follows from its steps and nothing else: then there is no answer from here
+//! ([`Intricate`]), and the steps have to be taken.
+
+use super::TypedValue;
+use super::items::Elements;
+use super::nodes::{Items, KeyDefault, List, MapOf, Node, Shape, Tables};
+use crate::Bump;
+use crate::fieldpath::{Entry, PathElement, Set};
+use crate::value::{Map, Value};
+use std::ops::Range;
+
+/// The answer takes upstream's steps.
+#[derive(Clone, Copy, Debug)]
+struct Intricate;
+
+impl<'a> TypedValue<'a> {
+    /// The value without the fields of `last` that are in none of the `owned` sets, and without what nobody owns
+    /// below those. None if only upstream's steps can tell.
+    pub(crate) fn prune(
+        self,
+        last: Set<'a>,
+        owned: impl Iterator<Item = Set<'a>>,
+        arena: &'a Bump,
+    ) -> Option<TypedValue<'a>> {
+        let value = self.value()?;
+        let tables = &self.ty().types.tables;
+        let node = self.ty().node();
+        let mut walk = Walk {
+            tables,
+            arena,
+            elements: Elements::new(tables, arena),
+            owned: owned.filter(|set| !set.is_empty()).collect(),
+            changed: Vec::new(),
+        };
+        let place = Place { last, owned: 0..walk.owned.len(), cut: true, dropped: false, judge: false };
+        let left = walk.inside(Kind::of(value, node), place).ok()?;
+        Some(match left.changed {
+            Some(value) => TypedValue::unvalidated(Some(value), self.ty()),
+            None => self,
+        })
+    }
+}
+
+/// What a value is to this walk.
+#[derive(Clone, Copy)]
+enum Kind<'a> {
+    /// A field of its own, with none below.
+    Leaf,
+    /// Null or a map without entries, for which the field above answers.
+    Hollow,
+    /// A list without items. It is no field.
+    Bare,
+    Map(Map<'a>, &'a MapOf),
+    List(&'a [Value<'a>], &'a List),
+    /// Not of its type.
+    Odd,
+}
+
+impl<'a> Kind<'a> {
+    #[inline]
+    fn of(value: Value<'a>, node: &'a Node) -> Kind<'a> {
+        match (node.shape(node.choose(Some(value))), value) {
+            (Shape::Scalar(_), _) => Kind::Leaf,
+            (Shape::Map(map), _) if map.atomic => Kind::Leaf,
+            (Shape::Map(_), Value::Null) => Kind::Hollow,
+            (Shape::Map(_), Value::Map(map)) if map.is_empty() => Kind::Hollow,
+            (Shape::Map(of), Value::Map(map)) => Kind::Map(map, of),
+            (Shape::List(list), _) if list.items == Items::Atomic => Kind::Leaf,
+            (Shape::List(list), _) if list.items == Items::Unknown => Kind::Odd,
+            (Shape::List(_), Value::Null) => Kind::Hollow,
+            (Shape::List(_), Value::List([])) => Kind::Bare,
+            (Shape::List(list), Value::List(items)) => Kind::List(items, list),
+            _ => Kind::Odd,
+        }
+    }
+}
+
+/// Where the walk is.
+#[derive(Clone)]
+struct Place<'a> {
+    /// What was applied last time below here.
+    last: Set<'a>,
+    /// What managers own below here, in [`Walk::owned`].
+    owned: Range<usize>,
+    /// The first removal enters here. Otherwise it took all of this away.
+    cut: bool,
+    /// The second removal took all of this away.
+    dropped: bool,
+    /// Whether it must be known if a field is left.
+    judge: bool,
+}
+
+/// What is left below a place. The last three are known if they have to be, see [`Place::judge`], and if nothing was
+/// kept the last two are.
+#[derive(Clone, Copy, Default)]
+struct Left<'a> {
+    /// What the third removal makes of the value, if it changes.
+    changed: Option<Value<'a>>,
+    /// After the second removal there is a field.
+    kept: bool,
+    /// The second removal took something away.
+    taken: bool,
+    /// After the second removal there is an entry or item, be it a field or not.
+    remains: bool,
+}
+
+/// An entry of a map, or an item of a list.
+#[derive(Clone, Copy)]
+struct Child<'a> {
+    /// Its place among its siblings.
+    at: usize,
+    value: Value<'a>,
+    node: &'a Node,
+    of: Of<'a>,
+}
+
+/// What a child is a child of.
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    /// Of a struct that declares it: it is a field if one is below it.
+    Declared,
+    /// Of a map, under a key that is not declared.
+    Undeclared,
+    Item(&'a List),
+}
+
+struct Walk<'a> {
+    tables: &'a Tables,
+    arena: &'a Bump,
+    elements: Elements<'a>,
+    /// Sets of the managers at all places above, innermost last.
+    owned: Vec<Set<'a>>,
+    /// Entries and items that change, of all places above, innermost last: their index and what they become.
+    changed: Vec<(usize, Option<Value<'a>>)>,
+}
+
+impl<'a> Walk<'a> {
+    fn inside(&mut self, kind: Kind<'a>, place: Place<'a>) -> Result<Left<'a>, Intricate> {
+        match kind {
+            Kind::Map(map, of) => self.map(map, of, &place),
+            Kind::List(items, list) => self.list(items, list, &place),
+            _ => Err(Intricate),
+        }
+    }
+
+    fn map(&mut self, map: Map<'a>, of: &'a MapOf, place: &Place<'a>) -> Result<Left<'a>, Intricate> {
+        let mut left = Left::default();
+        let mark = self.changed.len();
+        let entries = map.entries();
+        let mut fields = self.tables.cursor(of);
+        let mut from = 0;
+        for entry in place.last.entries() {
+            // Names come first among elements.
+            let PathElement::FieldName(name) = entry.element else { break };
+            match find(&entries[from..], name) {
+                Ok(at) => from += at,
+                Err(at) => {
+                    from += at;
+                    continue;
+                }
+            }
+            let (at, value) = (from, entries[from].1);
+            from += 1;
+            let field = fields.find(name);
+            self.visit(self.entry(at, value, field, of), entry, 0, place, &mut left)?;
+        }
+        if place.judge && !left.kept {
+            let mut fields = self.tables.cursor(of);
+            for (at, (name, value)) in entries.iter().enumerate() {
+                let element = PathElement::FieldName(name);
+                let field = fields.find(name);
+                if place.last.entry(element).is_some() {
+                    continue;
+                }
+                self.visit(self.entry(at, *value, field, of), &unapplied(element), 0, place, &mut left)?;
+                if left.kept {
+                    break;
+                }
+            }
+        }
+        if self.changed.len() > mark {
+            let kept = rebuilt(self.changed.drain(mark..), entries, |(name, _), value| (name, value), self.arena);
+            left.changed = Some(if kept.is_empty() { Value::Null } else { Value::Map(Map::sorted(kept)) });
+        }
+        Ok(left)
+    }
+
+    fn list(&mut self, items: &'a [Value<'a>], list: &'a List, place: &Place<'a>) -> Result<Left<'a>, Intricate> {
+        let mut left = Left::default();
+        let mark = self.changed.len();
+        let entries = place.last.entries();
+        let met = self.arena.alloc_slice_fill_copy(entries.len(), false);
+        let mut expected = 0;
+        // Whoever owns an item but not its keys leaves it under another name, maybe that of an applied item.
+        let renames = list.items == Items::Keyed && !place.cut && !place.dropped;
+        if !entries.is_empty() {
+            for (at, item) in items.iter().enumerate() {
+                let child = Child { at, value: *item, node: self.tables.node(list.element), of: Of::Item(list) };
+                let element = self.elements.lend(list, *item).map_err(|_| Intricate)?;
+                if let Some(found) = position(entries, &element, expected) {
+                    expected = found + 1;
+                    if std::mem::replace(&mut met[found], true) {
+                        return Err(Intricate);
+                    }
+                    self.visit(child, &entries[found], found, place, &mut left)?;
+                } else if renames {
+                    let element = self.elements.of(list, *item).map_err(|_| Intricate)?;
+                    self.visit(child, &unapplied(element), 0, place, &mut left)?;
+                }
+            }
+        }
+        if place.judge && !left.kept && !(renames && !entries.is_empty()) {
+            for (at, item) in items.iter().enumerate() {
+                let child = Child { at, value: *item, node: self.tables.node(list.element), of: Of::Item(list) };
+                let element = self.elements.of(list, *item).map_err(|_| Intricate)?;
+                if place.last.entry(element).is_none() {
+                    self.visit(child, &unapplied(element), 0, place, &mut left)?;
+                }
+                if left.kept {
+                    break;
+                }
+            }
+        }
+        if self.changed.len() > mark {
+            let kept = rebuilt(self.changed.drain(mark..), items, |_, value| value, self.arena);
+            left.changed = Some(if kept.is_empty() { Value::Null } else { Value::List(kept) });
+        }
+        Ok(left)
+    }
+
+    fn entry(&self, at: usize, value: Value<'a>, field: Option<u32>, map: &MapOf) -> Child<'a> {
+        let of = if field.is_some() { Of::Declared } else { Of::Undeclared };
+        Child { at, value, node: self.tables.node(field.unwrap_or(map.element)), of }
+    }
+
+    /// What becomes of a child: told to `left` and, if it changes, to [`Walk::changed`].
+    ///
+    /// `entry` says what was applied of it, `hint` where owners may have it.
+    fn visit(
+        &mut self,
+        child: Child<'a>,
+        entry: &Entry<'a>,
+        hint: usize,
+        place: &Place<'a>,
+        left: &mut Left<'a>,
+    ) -> Result<(), Intricate> {
+        let mark = self.owned.len();
+        let declared = matches!(child.of, Of::Declared);
+        let mut owned = false;
+        for at in place.owned.clone() {
+            let Some(found) = lookup(self.owned[at].entries(), &entry.element, hint) else { continue };
+            owned |= is_member(found, declared);
+            if !found.children.is_empty() {
+                self.owned.push(found.children);
+            }
+        }
+        let below = Place {
+            last: entry.children,
+            owned: mark..self.owned.len(),
+            cut: place.cut && !is_member(entry, declared),
+            dropped: place.dropped,
+            judge: false,
+        };
+        let visited = self.judge(child, entry, owned, below, place, left);
+        self.owned.truncate(mark);
+        visited
+    }
+
+    fn judge(
+        &mut self,
+        child: Child<'a>,
+        entry: &Entry<'a>,
+        owned: bool,
+        mut below: Place<'a>,
+        place: &Place<'a>,
+        left: &mut Left<'a>,
+    ) -> Result<(), Intricate> {
+        let declared = matches!(child.of, Of::Declared);
+        let applied = is_member(entry, declared);
+        let kind = Kind::of(child.value, child.node);
+        // A field that the first removal took away, and that nobody owns, goes with the second one too.
+        let taken = !below.cut && !owned && self.is_field(kind, declared)?;
+        below.dropped |= taken;
+        if below.dropped {
+            left.taken |= taken;
+            if applied {
+                // If it is no field there is none below it.
+                if taken || self.is_field(kind, declared)? {
+                    self.changed.push((child.at, None));
+                }
+                return Ok(());
+            }
+        } else {
+            left.remains = true;
+            if let Of::Item(list) = child.of {
+                self.check_item(kind, list, &below)?;
+            }
+            below.judge = declared && !below.cut && (applied || place.judge);
+        }
+        let mut under = Left::default();
+        let mut kept = !declared;
+        match kind {
+            Kind::Leaf | Kind::Hollow => kept = true,
+            Kind::Bare => {}
+            Kind::Odd => return Err(Intricate),
+            Kind::Map(..) | Kind::List(..) => {
+                if below.judge || !below.last.is_empty() {
+                    under = self.inside(kind, below.clone())?;
+                }
+                // If all is taken away below it, null is left, which is a field.
+                kept |= under.kept || (under.taken && !under.remains);
+            }
+        }
+        if below.dropped {
+            kept = false;
+        }
+        left.kept |= kept;
+        left.taken |= under.taken;
+        if applied && !kept && self.is_field(kind, declared)? {
+            self.changed.push((child.at, None));
+        } else if under.changed.is_some() {
+            self.changed.push((child.at, under.changed));
+        }
+        Ok(())
+    }
+
+    /// Whether a child is a field or has one below it.
+    fn is_field(&self, kind: Kind<'a>, declared: bool) -> Result<bool, Intricate> {
+        match kind {
+            Kind::Odd => Err(Intricate),
+            _ if !declared => Ok(true),
+            Kind::Leaf | Kind::Hollow | Kind::List(..) => Ok(true),
+            Kind::Bare => Ok(false),
+            Kind::Map(map, of) => {
+                let mut fields = self.tables.cursor(of);
+                for (name, value) in map.entries() {
+                    let field = fields.find(name);
+                    let node = self.tables.node(field.unwrap_or(of.element));
+                    if self.is_field(Kind::of(*value, node), field.is_some())? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// Makes sure that an item is called the same after each removal that does not take all of it away.
+    fn check_item(&self, kind: Kind<'a>, list: &List, below: &Place<'a>) -> Result<(), Intricate> {
+        let (map, of) = match kind {
+            _ if list.items == Items::Set => return Ok(()),
+            Kind::Map(map, of) => (map, of),
+            // Without entries there is nothing to take away, except from above.
+            _ if below.cut => return Err(Intricate),
+            _ => return Ok(()),
+        };
+        let mut named = false;
+        for key in list.keys.of(&self.tables.keys) {
+            let name = self.tables.str(key.name);
+            let Some(value) = map.get(name) else { continue };
+            let field = self.tables.field(of, name);
+            let node = self.tables.node(field.map_or(of.element, |field| field.node));
+            if !matches!(Kind::of(value, node), Kind::Leaf | Kind::Hollow) {
+                return Err(Intricate);
+            }
+            let element = PathElement::FieldName(name);
+            let is_in = |set: &Set<'a>| set.entry(element).is_some_and(|entry| is_member(entry, field.is_some()));
+            let applied = is_in(&below.last);
+            let first = below.cut && applied;
+            let second = (!below.cut || applied) && !self.owned[below.owned.clone()].iter().any(is_in);
+            if !(first || second) {
+                named = true;
+            } else if !self.is_default(key.default, value) {
+                return Err(Intricate);
+            }
+        }
+        // Without a key in it, the item may be null by now.
+        if named { Ok(()) } else { Err(Intricate) }
+    }
+
+    fn is_default(&self, default: KeyDefault, value: Value<'a>) -> bool {
+        match default {
+            KeyDefault::Value(at) => {
+                self.tables.defaults.get(at as usize).is_some_and(|default| default.value(self.arena) == value)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What is known of an element that was not applied.
+#[inline]
+fn unapplied(element: PathElement<'_>) -> Entry<'_> {
+    Entry { element, member: false, children: Set::EMPTY }
+}
+
+/// Whether the entry's path is in the set, once every struct field above a path of the set is (upstream
+/// `EnsureNamedFieldsAreMembers`).
+#[inline]
+fn is_member(entry: &Entry<'_>, declared: bool) -> bool {
+    entry.member || (declared && !entry.children.is_empty())
+}
+
+/// The entry of an element, which may be at `hint`.
+#[inline]
+fn lookup<'s, 'a>(entries: &'s [Entry<'a>], element: &PathElement<'_>, hint: usize) -> Option<&'s Entry<'a>> {
+    position(entries, element, hint).and_then(|at| entries.get(at))
+}
+
+#[inline]
+fn position(entries: &[Entry<'_>], element: &PathElement<'_>, hint: usize) -> Option<usize> {
+    if entries.get(hint).is_some_and(|entry| entry.element == *element) {
+        return Some(hint);
+    }
+    entries.binary_search_by(|entry| entry.element.cmp(element)).ok()
+}
+
+/// Where a key is among entries, or where it would be. It is often the first.
+#[inline]
+fn find(entries: &[(&str, Value<'_>)], name: &str) -> Result<usize, usize> {
+    match entries.first() {
+        Some((first, _)) if *first == name => Ok(0),
+        _ => entries.binary_search_by(|(key, _)| (*key).cmp(name)),
+    }
+}
+
+/// The siblings without those that are gone, and with those that changed. `changed` is in any order.
+fn rebuilt<'a, T: Copy>(
+    changed: impl Iterator<Item = (usize, Option<Value<'a>>)>,
+    siblings: &[T],
+    with: impl Fn(T, Value<'a>) -> T,
+    arena: &'a Bump,
+) -> &'a [T] {
+    let mut changed: Vec<_> = changed.collect();
+    changed.sort_unstable_by_key(|(at, _)| *at);
+    let gone = changed.iter().filter(|(_, value)| value.is_none()).count();
+    let mut kept = Vec::with_capacity(siblings.len().saturating_sub(gone));
+    let mut from = 0;
+    for (at, value) in changed {
+        kept.extend_from_slice(&siblings[from..at]);
+        kept.extend(value.map(|value| with(siblings[at], value)));
+        from = at + 1;
+    }
+    kept.extend_from_slice(&siblings[from..]);
+    arena.alloc_slice_copy(&kept)
+}
