@@ -1,12 +1,15 @@
 //! Conflicts as the server words them (upstream `NewConflictError`).
 
+use super::entries::RawEntry;
 use super::error::Cause;
-use super::{Operation, Time};
-use crate::fieldpath::PathElement;
+use super::{Operation, Time, object};
+use crate::Bump;
+use crate::fieldpath::{DisplayPath, PathElement};
 use crate::merge::Conflicts;
+use crate::value::Value;
 use std::fmt;
 
-/// A field that another manager owns and that would change.
+/// A field that another manager owns and that would change. `Display` names the manager as the server does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagerConflict<'a> {
     /// The text of the manager's identifier.
@@ -29,22 +32,77 @@ pub struct ManagerConflict<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictError<'a>(pub Vec<ManagerConflict<'a>>);
 
+impl<'a> ManagerConflict<'a> {
+    fn new(identifier: &'a str, path: Vec<PathElement<'a>>) -> Self {
+        let arena = Bump::new();
+        let entry = object::read_json(identifier, &arena).and_then(RawEntry::read);
+        let read = entry.unwrap_or(RawEntry { manager: identifier, ..RawEntry::EMPTY });
+        ManagerConflict {
+            identifier,
+            manager: read.manager.to_owned(),
+            operation: Operation::parse(read.operation),
+            api_version: read.api_version.to_owned(),
+            subresource: read.subresource.to_owned(),
+            time: read.time,
+            path,
+        }
+    }
+}
+
+impl fmt::Display for ManagerConflict<'_> {
+    /// `"manager" with subresource "scale" using v1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Value::String(&self.manager))?;
+        if !self.subresource.is_empty() {
+            write!(f, " with subresource {}", Value::String(&self.subresource))?;
+        }
+        if self.operation == Some(Operation::Update) {
+            write!(f, " using {}", self.api_version)?;
+            if let Some(time) = self.time {
+                write!(f, " at {time}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<'a> ConflictError<'a> {
     /// Of the conflicts that an updater found.
     pub fn new(conflicts: Conflicts<'a>) -> Self {
-        let _ = conflicts;
-        todo!()
+        let mut conflicts: Vec<_> =
+            conflicts.0.into_iter().map(|conflict| ManagerConflict::new(conflict.manager, conflict.path)).collect();
+        conflicts.sort_by(|a, b| a.identifier.cmp(b.identifier));
+        ConflictError(conflicts)
     }
 
     /// The causes of the server's answer, one per conflict.
     pub fn causes(&self) -> Vec<Cause> {
-        todo!()
+        let cause = |conflict: &ManagerConflict<'_>| Cause {
+            reason: "FieldManagerConflict",
+            message: format!("conflict with {conflict}"),
+            field: DisplayPath(&conflict.path).to_string(),
+        };
+        self.0.iter().map(cause).collect()
     }
 }
 
 impl fmt::Display for ConflictError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let _ = f;
-        todo!()
+        if let [one] = self.0.as_slice() {
+            return write!(f, "Apply failed with 1 conflict: conflict with {one}: {}", DisplayPath(&one.path));
+        }
+        write!(f, "Apply failed with {} conflicts: ", self.0.len())?;
+        for (at, group) in self.0.chunk_by(|a, b| a.identifier == b.identifier).enumerate() {
+            if at > 0 {
+                f.write_str("\n")?;
+            }
+            if let Some(first) = group.first() {
+                write!(f, "conflicts with {first}:")?;
+            }
+            for conflict in group {
+                write!(f, "\n- {}", DisplayPath(&conflict.path))?;
+            }
+        }
+        Ok(())
     }
 }

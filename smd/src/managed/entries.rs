@@ -1,9 +1,25 @@
 //! The list of entries as it is stored (upstream `DecodeManagedFields`, `EncodeObjectManagedFields`).
+//!
+//! # Example: read entries and write them again
+//! ```
+//! use kubeshape_smd::{Bump, ToValue, managed::entries};
+//! let arena = Bump::new();
+//! let list = serde_json::json!([{
+//!     "manager": "kubectl", "operation": "Apply", "apiVersion": "apps/v1", "time": "2000-01-01T00:00:00Z",
+//!     "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:replicas": {}}},
+//! }]);
+//! let list = list.to_value(&arena);
+//! let managed = entries::decode(Some(list), &arena)?;
+//! let kubectl = managed.fields.get(r#"{"manager":"kubectl","operation":"Apply"}"#).unwrap();
+//! assert_eq!(kubectl.set.to_string(), ".spec.replicas");
+//! assert_eq!(entries::encode(&managed, &arena)?, Some(list));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use super::Time;
+use super::{Identifier, Operation, Time, object, spell};
 use crate::Bump;
-use crate::fieldpath::{ManagedFields, SetError};
-use crate::value::Value;
+use crate::fieldpath::{ManagedFields, Set, SetError, VersionedSet};
+use crate::value::{Map, Value};
 
 /// Why a list of entries cannot be used. One bad entry spoils the whole list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,7 +43,7 @@ pub enum DecodeError {
         entry: usize,
     },
     /// A type of fields is unknown.
-    #[error("invalid fieldsType {fields_type:?} in managed fields entry {entry}")]
+    #[error("invalid fieldsType {} in managed fields entry {entry}", Value::String(fields_type))]
     FieldsType {
         /// The place of the entry in the list.
         entry: usize,
@@ -35,13 +51,24 @@ pub enum DecodeError {
         fields_type: String,
     },
     /// The fields of an entry are no set.
-    #[error("error decoding versioned set from managed fields entry {entry}: error decoding set: {source}")]
+    #[error("error decoding versioned set from managed fields entry {entry}: error decoding set: {error}")]
     Fields {
         /// The place of the entry in the list.
         entry: usize,
         /// What is wrong with them.
-        source: SetError,
+        error: SetError,
     },
+}
+
+/// Why owners cannot be written as a list of entries.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// A name in [`Managed::fields`] is not the text of an [`Identifier`].
+    #[error("failed to convert back managed fields to API: error unmarshalling manager identifier {0}")]
+    Identifier(String),
+    /// A set holds a number that is not finite.
+    #[error("failed to convert back managed fields to API: error encoding set: {0}")]
+    Set(#[from] SetError),
 }
 
 /// The owners of an object: fields by the text of the manager's identifier, and when each entry was last changed.
@@ -49,46 +76,262 @@ pub enum DecodeError {
 pub struct Managed<'a> {
     /// The fields by the text of the [`Identifier`].
     pub fields: ManagedFields<'a>,
+    /// What else is known of managers, sorted by the text. Whether a manager owns anything, `fields` says.
+    known: Vec<Known<'a>>,
 }
 
-/// Reads the `managedFields` of an object, see [`Managed::decode`].
+#[derive(Clone, Copy, Debug)]
+struct Known<'a> {
+    text: &'a str,
+    identifier: Identifier<'a>,
+    time: Option<Time>,
+    /// The fields as they were read.
+    fields: Option<Map<'a>>,
+}
+
+/// Reads the `managedFields` of an object. What is no list of entries at all, such as a list of numbers, counts as
+/// empty, as upstream decides for objects without a Go type; of several entries of one identifier the last counts.
 ///
 /// # Errors
 /// See [`DecodeError`].
 pub fn decode<'a>(list: Option<Value<'a>>, arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
-    let _ = (list, arena);
-    todo!()
+    Managed::from_entries(&RawEntry::read_list(list).unwrap_or_default(), arena)
 }
 
-/// Writes the list of entries, sorted; none if there are no owners.
+/// Writes the list of entries, sorted; none if there are no owners. Fields that have not changed are the values that
+/// were read.
 ///
 /// # Errors
-/// A set holds a number that is not finite.
-pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value<'a>>, SetError> {
-    let _ = (managed, arena);
-    todo!()
+/// See [`EncodeError`].
+pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value<'a>>, EncodeError> {
+    if managed.fields.is_empty() {
+        return Ok(None);
+    }
+    let mut speller = spell::Speller::new(arena);
+    let mut known = managed.known.iter().peekable();
+    let mut entries = Vec::with_capacity(managed.fields.len());
+    for (text, fields) in managed.fields.iter() {
+        while known.next_if(|known| known.text < text).is_some() {}
+        let known = known.peek().filter(|known| known.text == text);
+        let identifier = match known {
+            Some(known) => known.identifier,
+            None => Identifier::parse(text, arena).ok_or_else(|| EncodeError::Identifier(text.to_owned()))?,
+        };
+        entries.push(RawEntry {
+            manager: identifier.manager,
+            operation: if fields.applied { "Apply" } else { identifier.operation.as_str() },
+            api_version: fields.api_version,
+            subresource: identifier.subresource,
+            time: known.and_then(|known| known.time),
+            fields_type: FIELDS_V1,
+            fields: Some(speller.set(fields.set, known.and_then(|known| known.fields))?),
+        });
+    }
+    entries.sort_by(|a, b| a.key().cmp(&b.key()));
+    Ok(Some(RawEntry::write_list(&entries, arena)))
 }
 
 /// Sorts a list of entries as the server does: what was applied first, then by time, manager, version, subresource.
-pub fn sort<'a>(list: &[Value<'a>], arena: &'a Bump) -> &'a [Value<'a>] {
-    let _ = (list, arena);
-    todo!()
+/// What is no list of entries stays as it is.
+pub fn sort<'a>(list: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let Some(mut entries) = RawEntry::read_list(Some(list)) else { return list };
+    entries.sort_by(|a, b| a.key().cmp(&b.key()));
+    RawEntry::write_list(&entries, arena)
 }
 
 impl<'a> Managed<'a> {
-    /// The `metadata.managedFields` of an object. What is no list of entries at all counts as none, as upstream
-    /// decides for objects without a Go type.
+    /// The owners of an object by its `metadata.managedFields`, see [`decode`].
     ///
     /// # Errors
     /// See [`DecodeError`].
     pub fn of(object: Value<'a>, arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
-        let _ = (object, arena);
-        todo!()
+        decode(object::managed_fields(object), arena)
     }
 
-    /// When the entry was last changed.
-    pub fn time(&self, identifier: &str) -> Option<Time> {
-        let _ = identifier;
-        todo!()
+    pub(super) fn from_entries(entries: &[RawEntry<'a>], arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
+        let mut read = Vec::with_capacity(entries.len());
+        for (at, entry) in entries.iter().enumerate() {
+            read.push(entry.decode(at, arena)?);
+        }
+        // Of equal texts the last one read stays: the sort is stable, and a later one takes the place of the former.
+        if !read.is_sorted_by(|a, b| a.0.text < b.0.text) {
+            read.sort_by(|a, b| a.0.text.cmp(b.0.text));
+        }
+        let mut managed = Managed { fields: ManagedFields::new(), known: Vec::with_capacity(read.len()) };
+        for (known, fields) in read {
+            managed.fields.insert(known.text, fields);
+            if managed.known.last().is_some_and(|last| last.text == known.text) {
+                managed.known.pop();
+            }
+            managed.known.push(known);
+        }
+        Ok(managed)
+    }
+
+    /// When the entry was last changed; none if there is no such entry, or it says nothing.
+    pub fn time(&self, text: &str) -> Option<Time> {
+        self.known(text)?.time
+    }
+
+    /// The manager of that identifier's text.
+    pub fn identifier(&self, text: &str) -> Option<Identifier<'a>> {
+        self.known(text).map(|known| known.identifier)
+    }
+
+    /// Gives a manager fields, in place of those it had, and a time. An entry that applied is marked as such.
+    pub fn insert(&mut self, identifier: Identifier<'a>, set: Set<'a>, time: Option<Time>, arena: &'a Bump) -> &'a str {
+        let text = identifier.text(arena);
+        let applied = identifier.operation == Operation::Apply;
+        self.fields.insert(text, VersionedSet { set, api_version: identifier.api_version, applied });
+        self.set_time(text, identifier, time);
+        text
+    }
+
+    /// Remembers who is behind a text, and sets the time.
+    pub(super) fn set_time(&mut self, text: &'a str, identifier: Identifier<'a>, time: Option<Time>) {
+        match self.known.binary_search_by(|known| known.text.cmp(text)) {
+            Ok(at) => {
+                if let Some(known) = self.known.get_mut(at) {
+                    known.time = time;
+                }
+            }
+            Err(at) => self.known.insert(at, Known { text, identifier, time, fields: None }),
+        }
+    }
+
+    /// Remembers who is behind a text; a time that is known stays.
+    pub(super) fn know(&mut self, text: &'a str, identifier: Identifier<'a>) {
+        if self.known(text).is_none() {
+            self.set_time(text, identifier, None);
+        }
+    }
+
+    fn known(&self, text: &str) -> Option<&Known<'a>> {
+        let at = self.known.binary_search_by(|known| known.text.cmp(text)).ok()?;
+        self.known.get(at)
+    }
+}
+
+const FIELDS_V1: &str = "FieldsV1";
+
+/// An entry as it stands in the list (upstream `metav1.ManagedFieldsEntry`); what is absent is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RawEntry<'a> {
+    pub(super) manager: &'a str,
+    pub(super) operation: &'a str,
+    pub(super) api_version: &'a str,
+    pub(super) subresource: &'a str,
+    pub(super) time: Option<Time>,
+    pub(super) fields_type: &'a str,
+    pub(super) fields: Option<Value<'a>>,
+}
+
+impl<'a> RawEntry<'a> {
+    /// An entry that says nothing.
+    pub(super) const EMPTY: RawEntry<'static> = RawEntry {
+        manager: "",
+        operation: "",
+        api_version: "",
+        subresource: "",
+        time: None,
+        fields_type: "",
+        fields: None,
+    };
+
+    /// The entries of a list. None if it is no list, or an item is no entry.
+    pub(super) fn read_list(list: Option<Value<'a>>) -> Option<Vec<RawEntry<'a>>> {
+        list?.as_list()?.iter().map(|item| RawEntry::read(*item)).collect()
+    }
+
+    /// None if this is no map, or a member is of a wrong type. Members with other names are passed over.
+    pub(super) fn read(entry: Value<'a>) -> Option<RawEntry<'a>> {
+        let mut read = RawEntry::EMPTY;
+        for (name, value) in entry.as_map()?.entries() {
+            let text = match *name {
+                "manager" => &mut read.manager,
+                "operation" => &mut read.operation,
+                "apiVersion" => &mut read.api_version,
+                "subresource" => &mut read.subresource,
+                "fieldsType" => &mut read.fields_type,
+                "time" => {
+                    read.time = if value.is_null() { None } else { Some(Time::parse(value.as_str()?)?) };
+                    continue;
+                }
+                "fieldsV1" => {
+                    read.fields = Some(*value).filter(|value| !value.is_null());
+                    continue;
+                }
+                _ => continue,
+            };
+            *text = if value.is_null() { "" } else { value.as_str()? };
+        }
+        Some(read)
+    }
+
+    pub(super) fn write_list(entries: &[RawEntry<'a>], arena: &'a Bump) -> Value<'a> {
+        Value::List(arena.alloc_slice_fill_iter(entries.iter().map(|entry| entry.write(arena))))
+    }
+
+    pub(super) fn write(&self, arena: &'a Bump) -> Value<'a> {
+        let text = |text: &'a str| (!text.is_empty()).then_some(Value::String(text));
+        let time = self.time.map(|time| {
+            if time == Time::ZERO {
+                return Value::Null;
+            }
+            Value::String(arena.alloc_str(&time.to_string()))
+        });
+        let members = [
+            ("apiVersion", text(self.api_version)),
+            ("fieldsType", text(self.fields_type)),
+            ("fieldsV1", self.fields),
+            ("manager", text(self.manager)),
+            ("operation", text(self.operation)),
+            ("subresource", text(self.subresource)),
+            ("time", time),
+        ];
+        let mut present = [("", Value::Null); 7];
+        let mut len = 0;
+        for (member, place) in members.into_iter().filter_map(|(name, value)| Some((name, value?))).zip(&mut present) {
+            *place = member;
+            len += 1;
+        }
+        Value::Map(Map::sorted(arena.alloc_slice_copy(present.get(..len).unwrap_or_default())))
+    }
+
+    /// Who this is of. The operation must have been looked at.
+    pub(super) fn identifier(&self, operation: Operation) -> Identifier<'a> {
+        Identifier { manager: self.manager, operation, api_version: self.api_version, subresource: self.subresource }
+    }
+
+    /// The fields of the entry.
+    pub(super) fn set(&self, arena: &'a Bump) -> Result<Set<'a>, SetError> {
+        self.fields.map_or(Ok(Set::EMPTY), |fields| Set::from_fields_v1(fields, arena))
+    }
+
+    fn decode(&self, entry: usize, arena: &'a Bump) -> Result<(Known<'a>, VersionedSet<'a>), DecodeError> {
+        let operation = Operation::parse(self.operation).ok_or(DecodeError::Operation { entry })?;
+        if self.api_version.is_empty() {
+            return Err(DecodeError::ApiVersion { entry });
+        }
+        match self.fields_type {
+            FIELDS_V1 => {}
+            "" => return Err(DecodeError::MissingFieldsType { entry }),
+            other => return Err(DecodeError::FieldsType { entry, fields_type: other.to_owned() }),
+        }
+        let identifier = self.identifier(operation);
+        let set = self.set(arena).map_err(|error| DecodeError::Fields { entry, error })?;
+        let fields = VersionedSet { set, api_version: self.api_version, applied: operation == Operation::Apply };
+        let known = Known {
+            text: identifier.text(arena),
+            identifier,
+            time: self.time,
+            fields: self.fields.and_then(Value::as_map),
+        };
+        Ok((known, fields))
+    }
+
+    /// What the list is sorted by. An entry without a time is as old as the epoch.
+    fn key(&self) -> (&'a str, Time, &'a str, &'a str, &'a str) {
+        (self.operation, self.time.unwrap_or_default(), self.manager, self.api_version, self.subresource)
     }
 }

@@ -1,8 +1,7 @@
 //! Why an operation is refused, in upstream's words.
 
 use super::conflict::ConflictError;
-use super::{DecodeError, Gvk};
-use crate::fieldpath::SetError;
+use super::{DecodeError, EncodeError, Gvk, object};
 use crate::merge;
 use crate::typed::ValidationErrors;
 use crate::value::Value;
@@ -32,6 +31,19 @@ pub enum Step {
     LiveOfUpdate,
 }
 
+/// What was to be converted to another version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// The new object of an update, to the version of the endpoint.
+    New,
+    /// The live object, to the version of the endpoint.
+    Live,
+    /// What an apply gave, to the version of the endpoint.
+    Applied,
+    /// What an apply gave, to the hub version.
+    ToHub,
+}
+
 /// Why nothing was applied or updated. The text is upstream's; [`status`](Error::status) is the answer of the server.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -58,14 +70,14 @@ pub enum Error<'a> {
     Decode(DecodeError),
     /// The managed fields cannot be written.
     #[error("failed to encode managed fields: {0}")]
-    Encode(SetError),
+    Encode(EncodeError),
     /// An object does not fit its type. The places are in [`ValidationErrors`].
     #[error("{step} ({object}){}: {errors}", step.suffix())]
     Invalid {
         /// Which object.
         step: Step,
         /// Its name.
-        object: ObjectName<'a>,
+        object: Box<ObjectName<'a>>,
         /// What is wrong with it.
         errors: ValidationErrors,
     },
@@ -75,19 +87,19 @@ pub enum Error<'a> {
         /// Which object.
         step: Step,
         /// Its name.
-        object: ObjectName<'a>,
+        object: Box<ObjectName<'a>>,
         /// The type that is missing.
         gvk: Gvk<'a>,
     },
     /// An object cannot be converted to another version.
-    #[error("failed to convert {what} ({object}) to proper version{}: {error}", target.as_deref().unwrap_or_default())]
+    #[error("{}", conversion(*what, object, version, error))]
     Convert {
         /// Which object.
-        what: &'static str,
+        what: Conversion,
         /// Its name.
-        object: ObjectName<'a>,
-        /// What upstream says of the version, if it does.
-        target: Option<String>,
+        object: Box<ObjectName<'a>>,
+        /// The version to which.
+        version: &'a str,
         /// Why.
         error: merge::ConvertError,
     },
@@ -95,7 +107,7 @@ pub enum Error<'a> {
     #[error("failed to update ManagedFields ({object}): {error}")]
     Update {
         /// The new object.
-        object: ObjectName<'a>,
+        object: Box<ObjectName<'a>>,
         /// Why.
         error: merge::Error<'a>,
     },
@@ -105,9 +117,27 @@ pub enum Error<'a> {
     /// The fields that were there before the first apply cannot be tracked.
     #[error("failed to create manager for existing fields: {0}")]
     BeforeFirstApply(Box<Error<'a>>),
-    /// What is to be tracked is no map.
+    /// What an apply leaves is no object, because all of it was removed.
+    #[error("failed to convert new typed object ({object}) to object: {error}")]
+    NotAnObject {
+        /// The configuration.
+        object: Box<ObjectName<'a>>,
+        /// What it is instead.
+        error: String,
+    },
+    /// What is to be written is no map.
     #[error("the object is no map")]
-    NotAnObject,
+    NoMap,
+}
+
+/// Upstream names the version only when it converts the new object of an update.
+fn conversion(what: Conversion, object: &ObjectName<'_>, version: &str, error: &merge::ConvertError) -> String {
+    match what {
+        Conversion::New => format!("failed to convert new object ({object}) to proper version ({version}): {error}"),
+        Conversion::Live => format!("failed to convert live object ({object}) to proper version: {error}"),
+        Conversion::Applied => format!("failed to convert new object ({object}) to proper version: {error}"),
+        Conversion::ToHub => format!("failed to convert to unversioned ({object}): {error}"),
+    }
 }
 
 /// What the server answers to an error.
@@ -157,10 +187,9 @@ impl Error<'_> {
 impl<'a> ObjectName<'a> {
     /// The name of an object.
     pub fn of(object: Value<'a>) -> Self {
-        let meta = |key| object.get("metadata").and_then(|meta| meta.get(key)).and_then(Value::as_str);
         ObjectName {
-            namespace: meta("namespace").unwrap_or_default(),
-            name: meta("name").unwrap_or_default(),
+            namespace: object::meta_text(object, "namespace"),
+            name: object::meta_text(object, "name"),
             gvk: Gvk::of(object),
         }
     }

@@ -1,9 +1,10 @@
 //! What a manager applied (upstream `managedfields.ExtractInto`).
 
-use super::Operation;
+use super::entries::RawEntry;
+use super::{Gvk, Operation, object, structured};
 use crate::Bump;
 use crate::fieldpath::SetError;
-use crate::typed::{Type, ValidationErrors};
+use crate::typed::{Duplicates, KeyFields, Type, ValidationErrors};
 use crate::value::Value;
 
 /// Why nothing was extracted.
@@ -30,6 +31,26 @@ pub enum ExtractError {
 ///
 /// # Errors
 /// See [`ExtractError`].
+///
+/// # Example: extract what I applied
+/// ```
+/// use kubeshape_smd::{Bump, ToValue, managed::extract, typed::Types};
+/// use serde_json::json;
+/// let types = Types::deduced();
+/// let ty = types.named("__untyped_deduced_").unwrap();
+/// let arena = Bump::new();
+/// let live = json!({
+///     "apiVersion": "apps/v1", "kind": "Deployment",
+///     "metadata": {"name": "web", "managedFields": [{
+///         "manager": "me", "operation": "Apply", "apiVersion": "apps/v1",
+///         "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:replicas": {}}},
+///     }]},
+///     "spec": {"replicas": 2, "paused": false},
+/// });
+/// let mine = extract(live.to_value(&arena), ty, "me", "", &arena)?.unwrap();
+/// assert_eq!(mine.to_serde(), json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 2}}));
+/// # Ok::<(), kubeshape_smd::managed::ExtractError>(())
+/// ```
 pub fn extract<'a>(
     object: Value<'a>,
     ty: Type<'a>,
@@ -37,6 +58,21 @@ pub fn extract<'a>(
     subresource: &str,
     arena: &'a Bump,
 ) -> Result<Option<Value<'a>>, ExtractError> {
-    let _ = (object, ty, manager, subresource, arena, Operation::Apply);
-    todo!()
+    let typed = ty.validate(object, Duplicates::Refused).map_err(ExtractError::Invalid)?;
+    let entries = RawEntry::read_list(object::managed_fields(object)).unwrap_or_default();
+    let mine = |entry: &&RawEntry<'_>| {
+        entry.manager == manager && entry.operation == Operation::Apply.as_str() && entry.subresource == subresource
+    };
+    let Some(entry) = entries.iter().find(mine) else { return Ok(None) };
+    let fields = entry.set(arena).map_err(ExtractError::Fields)?;
+    let extracted = typed.extract_items(fields.leaves(arena), KeyFields::AsOwned, arena).value();
+    let Some(Value::Map(mut map)) = extracted else {
+        return Err(ExtractError::Nothing { manager: manager.to_owned(), found: structured::go_type(extracted) });
+    };
+    let gvk = Gvk::of(object);
+    if map.get("kind").is_none() && !gvk.kind().is_empty() {
+        map = map.with("kind", Some(Value::String(gvk.kind())), arena);
+        map = map.with("apiVersion", Some(Value::String(gvk.api_version())), arena);
+    }
+    Ok(Some(Value::Map(map)))
 }

@@ -1,6 +1,8 @@
 //! Who a manager is.
 
+use super::{entries::RawEntry, object};
 use crate::Bump;
+use kubeshape_schema::escape::{self, Escape};
 use std::fmt;
 
 /// How a manager came to own fields.
@@ -67,13 +69,33 @@ impl<'a> Identifier<'a> {
     /// The text that orders managers and names them in [`ManagedFields`](crate::fieldpath::ManagedFields): JSON as
     /// Go writes it, empty members omitted, and the version too if this applied.
     pub fn text(&self, arena: &'a Bump) -> &'a str {
-        let _ = arena;
-        todo!()
+        let api_version = if self.operation == Operation::Apply { "" } else { self.api_version };
+        let members = [
+            ("manager", self.manager),
+            ("operation", self.operation.as_str()),
+            ("apiVersion", api_version),
+            ("subresource", self.subresource),
+        ];
+        let mut out = Vec::with_capacity(64 + self.manager.len());
+        for (name, text) in members.into_iter().filter(|(_, text)| !text.is_empty()) {
+            out.push(if out.is_empty() { b'{' } else { b',' });
+            escape::string(&mut out, name, Escape::Plain);
+            out.push(b':');
+            escape::string(&mut out, text, Escape::Html);
+        }
+        out.push(b'}');
+        // What was put together from texts is a text.
+        arena.alloc_str(&String::from_utf8_lossy(&out))
     }
 
     /// Reads the text of an identifier. The version is empty if it applied. None if the text is no identifier.
     pub fn parse(text: &str, arena: &'a Bump) -> Option<Identifier<'a>> {
-        let _ = (text, arena);
-        todo!()
+        let entry = RawEntry::read(object::read_json(text, arena)?)?;
+        Some(Identifier {
+            manager: entry.manager,
+            operation: Operation::parse(entry.operation)?,
+            api_version: entry.api_version,
+            subresource: entry.subresource,
+        })
     }
 }

@@ -1,4 +1,133 @@
-//! The annotation in which client-side apply keeps the last configuration.
+//! The annotation in which client-side apply keeps the last configuration (upstream `NewLastAppliedUpdater`,
+//! `NewLastAppliedManager`). Both layers look at it for the manager `kubectl` only.
+
+use super::error::Step;
+use super::structured::Structured;
+use super::{Gvk, object};
+use crate::Bump;
+use crate::fieldpath::Set;
+use crate::merge::Conflicts;
+use crate::typed::Duplicates;
+use crate::value::{Map, Value};
+use kubeshape_schema::escape::{self, Escape};
+use kubeshape_yaml::number;
 
 /// The annotation in which `kubectl apply` keeps the last configuration.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// The manager whose server-side applies know of the annotation.
+pub(super) const KUBECTL: &str = "kubectl";
+
+/// All annotations of an object together, keys and values, must not be larger.
+const MAX_ANNOTATIONS: usize = 256 << 10;
+
+const ANNOTATIONS: &str = "annotations";
+
+/// The annotations of an object; null counts as an empty text. None if they are no map of texts.
+fn annotations(object: Value<'_>) -> Option<Vec<(&str, Value<'_>)>> {
+    let entries = object::meta(object, ANNOTATIONS)?.as_map()?.entries().iter();
+    entries
+        .map(|(key, value)| match value {
+            Value::Null => Some((*key, Value::String(""))),
+            Value::String(_) => Some((*key, *value)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The last configuration, unless it is missing or empty.
+fn last_applied<'a>(annotations: &[(&'a str, Value<'a>)]) -> Option<&'a str> {
+    let (_, value) = annotations.iter().find(|(key, _)| *key == LAST_APPLIED)?;
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+/// The object with the annotation brought up to what was applied, if it has one. Without it if that would be too long.
+pub(super) fn update<'a>(object: Value<'a>, applied: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let Some(mut annotations) = annotations(object).filter(|known| last_applied(known).is_some()) else {
+        return object;
+    };
+    let text = configuration(applied, arena);
+    for (key, value) in &mut annotations {
+        if *key == LAST_APPLIED {
+            *value = Value::String(text);
+        }
+    }
+    let size: usize = annotations.iter().map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
+    if size > MAX_ANNOTATIONS {
+        annotations.retain(|(key, _)| *key != LAST_APPLIED);
+    }
+    object::with_meta(object, ANNOTATIONS, Some(Value::Map(Map::from_entries(annotations, arena))), arena)
+}
+
+/// A configuration without the annotation, as JSON on a line of its own.
+fn configuration<'a>(object: Value<'a>, arena: &'a Bump) -> &'a str {
+    let annotations = annotations(object).map(|mut annotations| {
+        annotations.retain(|(key, _)| *key != LAST_APPLIED);
+        Value::Map(Map::from_entries(annotations, arena))
+    });
+    let mut out = Vec::new();
+    write_json(object::with_meta(object, ANNOTATIONS, annotations, arena), &mut out);
+    out.push(b'\n');
+    arena.alloc_str(&String::from_utf8_lossy(&out))
+}
+
+/// JSON as Go's `encoding/json` writes it; values and sets have another spelling of floats and of control characters.
+fn write_json(value: Value<'_>, out: &mut Vec<u8>) {
+    match value {
+        Value::Null => out.extend_from_slice(b"null"),
+        Value::Bool(yes) => out.extend_from_slice(if yes { b"true" } else { b"false" }),
+        Value::Int(n) => number::write_int(n, out),
+        Value::Float(n) => number::write_json(n, out),
+        Value::String(text) => escape::string(out, text, Escape::Html),
+        Value::List(items) => {
+            out.push(b'[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write_json(*item, out);
+            }
+            out.push(b']');
+        }
+        Value::Map(map) => {
+            out.push(b'{');
+            for (at, (key, value)) in map.entries().iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                escape::string(out, key, Escape::Html);
+                out.push(b':');
+                write_json(*value, out);
+            }
+            out.push(b'}');
+        }
+    }
+}
+
+/// The conflicts that remain when those are allowed that are about fields of the last configuration, unchanged since.
+/// Whatever keeps that configuration from being read allows none.
+pub(super) fn remaining<'a>(conflicts: Conflicts<'a>, live: Value<'a>, structured: &Structured<'a>) -> Conflicts<'a> {
+    let Some(allowed) = unchanged_fields(live, structured) else { return conflicts };
+    Conflicts(conflicts.0.into_iter().filter(|conflict| !allowed.has(&conflict.path)).collect())
+}
+
+fn unchanged_fields<'a>(live: Value<'a>, structured: &Structured<'a>) -> Option<Set<'a>> {
+    let arena = structured.arena;
+    let applied = last_applied(&annotations(live)?)?;
+    let version = structured.kind.api_version();
+    let live = structured.updater.converter.objects.convert(live, version, arena).ok()?;
+    let live = object::with_empty_managed_fields(live, arena);
+    let live = structured.typed(Step::LiveOfApply, live, Duplicates::Refused).ok()?;
+
+    let applied = object::read_json(applied, arena)?;
+    if applied.get("apiVersion").and_then(Value::as_str).unwrap_or_default() != version
+        || Gvk::of(applied).kind().is_empty()
+    {
+        return None;
+    }
+    let applied = structured.typed(Step::Patch, applied, Duplicates::Refused).ok()?;
+    let fields = applied.to_field_set(arena).ok()?;
+    let changed = applied.compare(live, arena).ok()?;
+    let fields = fields.difference(changed.modified, arena);
+    Some(fields.difference(changed.added, arena).difference(changed.removed, arena))
+}

@@ -21,6 +21,7 @@ mod object;
 mod ownership;
 pub mod scale;
 mod skip_non_applied;
+mod spell;
 mod stack;
 mod strip;
 mod structured;
@@ -31,8 +32,8 @@ pub mod upgrade;
 
 pub use conflict::{ConflictError, ManagerConflict};
 pub use convert::{ChangeApiVersion, Kinds, ObjectConverter, SameObject, TypeConverter};
-pub use entries::{DecodeError, Managed};
-pub use error::{Cause, Error, ObjectName, Status, Step};
+pub use entries::{DecodeError, EncodeError, Managed};
+pub use error::{Cause, Conversion, Error, ObjectName, Status, Step};
 pub use extract::{ExtractError, extract};
 pub use gvk::Gvk;
 pub use identifier::{Identifier, Operation};

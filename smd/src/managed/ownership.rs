@@ -2,7 +2,7 @@
 
 use super::{DecodeError, Managed, Operation, Time};
 use crate::Bump;
-use crate::fieldpath::{Path, PathElement, Set};
+use crate::fieldpath::{Path, PathElement, Set, VersionedSet};
 use crate::value::Value;
 
 /// A manager that owns fields.
@@ -21,6 +21,31 @@ pub struct Owner<'a> {
 }
 
 /// The owners of an object's fields.
+///
+/// # Example: who owns this field
+/// ```
+/// use kubeshape_smd::{Bump, ToValue, fieldpath::PathElement, managed::Ownership};
+/// use serde_json::json;
+/// let arena = Bump::new();
+/// let entry = |manager, operation, fields| json!({"manager": manager, "operation": operation, "apiVersion": "apps/v1",
+///     "time": "2000-01-01T00:00:00Z", "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": fields}});
+/// let live = json!({
+///     "metadata": {"managedFields": [
+///         entry("alice", "Apply", json!({"f:paused": {}, "f:replicas": {}})),
+///         entry("autoscaler", "Update", json!({"f:replicas": {}})),
+///     ]},
+///     "spec": {"paused": false, "replicas": 3},
+/// });
+/// let ownership = Ownership::of(live.to_value(&arena), &arena)?;
+/// let replicas = [PathElement::FieldName("spec"), PathElement::FieldName("replicas")];
+/// let owners: Vec<_> = ownership.owners(&replicas).map(|owner| owner.manager).collect();
+/// assert_eq!(owners, ["alice", "autoscaler"]);
+///
+/// let mut all = Vec::new();
+/// ownership.for_each(&mut |path, owners| all.push((path.last().unwrap().to_string(), owners.len())));
+/// assert_eq!(all, [(".paused".to_owned(), 1), (".replicas".to_owned(), 2)]);
+/// # Ok::<(), kubeshape_smd::managed::DecodeError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Ownership<'a> {
     owners: Vec<(Owner<'a>, Set<'a>)>,
@@ -30,7 +55,7 @@ pub struct Ownership<'a> {
 #[derive(Clone, Debug)]
 pub struct Owned<'o, 'a> {
     ownership: &'o Ownership<'a>,
-    /// Per owner: whether it owns this place, and what it owns below.
+    /// For each owner: whether it owns this place, and what it owns below.
     at: Vec<(bool, Set<'a>)>,
 }
 
@@ -40,14 +65,28 @@ impl<'a> Ownership<'a> {
     /// # Errors
     /// The managed fields cannot be read.
     pub fn of(object: Value<'a>, arena: &'a Bump) -> Result<Self, DecodeError> {
-        let _ = (object, arena);
-        todo!()
+        Ok(Ownership::new(&Managed::of(object, arena)?))
     }
 
-    /// Of managed fields.
-    pub fn new(managed: &Managed<'a>, arena: &'a Bump) -> Self {
-        let _ = (managed, arena);
-        todo!()
+    /// Of managed fields. Entries whose manager is not known by an identifier are passed over.
+    pub fn new(managed: &Managed<'a>) -> Self {
+        let owner = |(text, fields): (&'a str, &VersionedSet<'a>)| {
+            let identifier = managed.identifier(text)?;
+            let owner = Owner {
+                manager: identifier.manager,
+                operation: identifier.operation,
+                api_version: fields.api_version,
+                subresource: identifier.subresource,
+                time: managed.time(text),
+            };
+            Some((owner, fields.set))
+        };
+        let mut owners: Vec<_> = managed.fields.iter().filter_map(owner).collect();
+        owners.sort_by_key(|(owner, _)| {
+            let time = owner.time.unwrap_or_default();
+            (owner.operation, time, owner.manager, owner.api_version, owner.subresource)
+        });
+        Ownership { owners }
     }
 
     /// All owners and their fields, in the order in which the server lists them.
@@ -67,8 +106,9 @@ impl<'a> Ownership<'a> {
 
     /// Calls this for every owned path, a parent before what is below it, with the owners of the path.
     pub fn for_each(&self, tell: &mut dyn FnMut(&Path<'a>, &[&Owner<'a>])) {
-        let _ = tell;
-        todo!()
+        let mut path = Vec::new();
+        let mut owners = Vec::with_capacity(self.owners.len());
+        self.root().walk(&mut path, &mut owners, tell);
     }
 }
 
@@ -90,21 +130,64 @@ impl<'o, 'a> Owned<'o, 'a> {
 
     /// The elements below this place, in order, each once.
     pub fn elements(&self) -> Vec<PathElement<'a>> {
-        todo!()
+        let below = self.at.iter().flat_map(|(_, below)| below.entries());
+        let mut elements: Vec<_> = below.map(|entry| entry.element).collect();
+        elements.sort();
+        elements.dedup();
+        elements
     }
 
     /// The place below.
     #[must_use]
     pub fn child(&self, element: PathElement<'_>) -> Owned<'o, 'a> {
-        let _ = element;
-        todo!()
+        let below = |(_, below): &(bool, Set<'a>)| {
+            below.entry(element).map_or((false, Set::EMPTY), |entry| (entry.member, entry.children))
+        };
+        Owned { ownership: self.ownership, at: self.at.iter().map(below).collect() }
     }
 
     /// The item of a list, found without a schema: by the keys that managers wrote down and that the item has (a key
-    /// that the item lacks was defaulted), as the item of a set, or by its index.
+    /// that the item lacks was defaulted), as the item of a set, or by its index. Managers may have written down
+    /// different keys; then the owners of all that fit own the item.
     #[must_use]
     pub fn item(&self, index: usize, item: Value<'_>) -> Owned<'o, 'a> {
-        let _ = (index, item);
-        todo!()
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
+        let is = |element: &PathElement<'_>| match *element {
+            PathElement::FieldName(_) => false,
+            PathElement::Key(keys) => {
+                let has = |(name, key): &(&str, Value<'_>)| item.get(name).is_none_or(|value| value == *key);
+                // All keys defaulted would fit every item.
+                item.as_map().is_some() && keys.iter().all(has) && keys.iter().any(|(name, _)| item.get(name).is_some())
+            }
+            PathElement::Value(value) => value == item,
+            PathElement::Index(at) => at == index,
+        };
+        let below = |(_, below): &(bool, Set<'a>)| {
+            below
+                .entries()
+                .iter()
+                .find(|entry| is(&entry.element))
+                .map_or((false, Set::EMPTY), |entry| (entry.member, entry.children))
+        };
+        Owned { ownership: self.ownership, at: self.at.iter().map(below).collect() }
+    }
+
+    fn walk(
+        &self,
+        path: &mut Vec<PathElement<'a>>,
+        owners: &mut Vec<&'o Owner<'a>>,
+        tell: &mut dyn FnMut(&Path<'a>, &[&Owner<'a>]),
+    ) {
+        for element in self.elements() {
+            let child = self.child(element);
+            path.push(element);
+            owners.clear();
+            owners.extend(child.owners());
+            if !owners.is_empty() {
+                tell(path, owners);
+            }
+            child.walk(path, owners, tell);
+            path.pop();
+        }
     }
 }

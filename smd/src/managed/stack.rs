@@ -1,60 +1,112 @@
 //! The layers of the server's field manager, outermost first.
 
 use super::convert::{ObjectConverter, TypeConverter};
-use super::{Error, Gvk, Time};
+use super::entries::RawEntry;
+use super::structured::{Structured, VersionConverter};
+use super::{
+    ConflictError, Error, Gvk, Identifier, Managed, Operation, Time, cap, entries, last_applied, object,
+    skip_non_applied, strip,
+};
 use crate::Bump;
-use crate::fieldpath::Filter;
+use crate::fieldpath::{Filter, VersionedSet};
+use crate::merge::{self, Ignored, Updater};
 use crate::value::Value;
+use std::fmt;
+
+/// The name under which an update runs until it is known what it changed.
+const CURRENT_OPERATION: &str = "current-operation";
+
+/// A manager that does not say its name.
+const UNKNOWN: &str = "unknown";
+
+/// How many entries of updates an object has at most.
+const MAX_UPDATE_MANAGERS: usize = 10;
 
 /// What the API server does with managed fields at one endpoint: one kind, version and subresource (upstream
 /// `managedfields.NewDefaultFieldManager`).
+///
+/// # Example: apply with managed fields, and a conflict
+/// ```
+/// use kubeshape_smd::{Bump, ToValue, managed::{FieldManager, Gvk, SameObject, Time}, typed::Types};
+/// use serde_json::json;
+///
+/// // Without a schema: maps are merged, lists are replaced.
+/// let types = Types::deduced();
+/// let ty = types.named("__untyped_deduced_").unwrap();
+/// let deployments = FieldManager::new(Gvk::new("apps/v1", "Deployment"), &ty, &SameObject);
+///
+/// let arena = Bump::new();
+/// let two = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 2}});
+/// let five = json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": {"replicas": 5}});
+/// let now = Time::parse("2000-01-01T00:00:00Z").unwrap();
+/// let live = deployments.apply(None, two.to_value(&arena), "alice", false, now, &arena);
+/// let live = live.map_err(|error| error.to_string())?;
+/// assert_eq!(live.to_serde()["metadata"]["managedFields"], json!([{
+///     "manager": "alice", "operation": "Apply", "apiVersion": "apps/v1", "time": "2000-01-01T00:00:00Z",
+///     "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:replicas": {}}},
+/// }]));
+///
+/// let refused = deployments.apply(Some(live), five.to_value(&arena), "bob", false, now, &arena).unwrap_err();
+/// assert_eq!(refused.to_string(), r#"Apply failed with 1 conflict: conflict with "alice": .spec.replicas"#);
+/// assert_eq!(refused.status().code, 409);
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone)]
 pub struct FieldManager<'m> {
     kind: Gvk<'m>,
-    types: &'m dyn TypeConverter,
-    objects: &'m dyn ObjectConverter,
+    subresource: &'m str,
+    track_from_creation: bool,
+    max_update_managers: Option<usize>,
+    updater: Updater<'m, VersionConverter<'m>>,
 }
 
 impl<'m> FieldManager<'m> {
     /// For the objects of a kind. The version of storage is the kind's own, there are no subresource and no reset
     /// fields, at most ten entries of updates are kept, and objects are tracked from their creation.
     pub fn new(kind: Gvk<'m>, types: &'m dyn TypeConverter, objects: &'m dyn ObjectConverter) -> Self {
-        FieldManager { kind, types, objects }
+        let converter = VersionConverter { types, objects, hub: kind.api_version() };
+        FieldManager {
+            kind,
+            subresource: "",
+            track_from_creation: true,
+            max_update_managers: Some(MAX_UPDATE_MANAGERS),
+            updater: Updater { converter, ignored: Ignored::Nothing, return_input_on_noop: false },
+        }
     }
 
     /// The version through which objects are converted, such as `apps/v1`; results are in it.
     #[must_use]
-    pub fn hub(self, api_version: &'m str) -> Self {
-        let _ = api_version;
-        todo!()
+    pub fn hub(mut self, api_version: &'m str) -> Self {
+        self.updater.converter.hub = api_version;
+        self
     }
 
     /// The subresource of the endpoint, such as `status`.
     #[must_use]
-    pub fn subresource(self, subresource: &'m str) -> Self {
-        let _ = subresource;
-        todo!()
+    pub fn subresource(mut self, subresource: &'m str) -> Self {
+        self.subresource = subresource;
+        self
     }
 
     /// What is left of the fields of a version; what is not left, nobody can own through this endpoint.
     #[must_use]
-    pub fn reset_fields(self, filters: Vec<(&'m str, Filter<'m>)>) -> Self {
-        let _ = filters;
-        todo!()
+    pub fn reset_fields(mut self, filters: Vec<(&'m str, Filter<'m>)>) -> Self {
+        self.updater.ignored = Ignored::Filters(filters);
+        self
     }
 
     /// How many entries of updates are kept before the oldest ones are put together; none: any number.
     #[must_use]
-    pub fn max_update_managers(self, max: Option<usize>) -> Self {
-        let _ = max;
-        todo!()
+    pub fn max_update_managers(mut self, max: Option<usize>) -> Self {
+        self.max_update_managers = max;
+        self
     }
 
     /// Whether objects are tracked from their creation, or from the first apply on.
     #[must_use]
-    pub fn track_from_creation(self, yes: bool) -> Self {
-        let _ = yes;
-        todo!()
+    pub fn track_from_creation(mut self, yes: bool) -> Self {
+        self.track_from_creation = yes;
+        self
     }
 
     /// Server-side apply: the live object afterwards, with its managed fields. Without a live object one is created.
@@ -70,11 +122,26 @@ impl<'m> FieldManager<'m> {
         now: Time,
         arena: &'a Bump,
     ) -> Result<Value<'a>, Error<'a>> {
-        let _ = (live, patch, manager, force, now, arena, self.kind, self.types, self.objects);
-        todo!()
+        let live = self.live(live, arena)?;
+        let managed = Managed::of(live, arena).map_err(Error::Decode)?;
+        let gvk = Gvk::of(patch);
+        if gvk != self.kind {
+            return Err(Error::InvalidObjectType(gvk));
+        }
+        let call = Call { manager: self, structured: self.structured(arena), now, arena };
+        let applied = call.apply_as(live, patch, managed, manager, force);
+        let (object, managed) = applied.map_err(|error| match error {
+            Error::Apply(merge::Error::Conflicts(conflicts)) => Error::Conflicts(ConflictError::new(conflicts)),
+            other => other,
+        })?;
+        written(object, &managed, arena)
     }
 
     /// Any other write: the new object with its managed fields. Without a live object it is created.
+    ///
+    /// A new object whose managed fields are an empty list, or a list of one empty entry, has them reset. Otherwise its
+    /// own are taken, or those of the live object if it has none that can be read; through a subresource always the
+    /// latter.
     ///
     /// # Errors
     /// See [`Error`].
@@ -86,8 +153,19 @@ impl<'m> FieldManager<'m> {
         now: Time,
         arena: &'a Bump,
     ) -> Result<Value<'a>, Error<'a>> {
-        let _ = (live, new, manager, now, arena);
-        todo!()
+        let live = self.live(live, arena)?;
+        if new.as_map().is_none() {
+            return Err(Error::NoMap);
+        }
+        let managed = self.managed_of_update(live, new, arena);
+        let new = object::without_managed_fields(new, arena);
+        let managed = if skip_non_applied::skips(&managed, live, self.track_from_creation) {
+            managed
+        } else {
+            let call = Call { manager: self, structured: self.structured(arena), now, arena };
+            call.update_as(live, new, managed, manager)?
+        };
+        written(new, &managed, arena)
     }
 
     /// As [`update`](Self::update), but what cannot be tracked is written all the same, without managed fields. The
@@ -100,7 +178,154 @@ impl<'m> FieldManager<'m> {
         now: Time,
         arena: &'a Bump,
     ) -> Value<'a> {
-        let _ = (live, new, manager, now, arena);
-        todo!()
+        let updated = self.update(live, new, manager, now, arena);
+        updated.unwrap_or_else(|_| object::without_managed_fields(new, arena))
+    }
+
+    fn live<'a>(&'a self, live: Option<Value<'a>>, arena: &'a Bump) -> Result<Value<'a>, Error<'a>> {
+        match live {
+            None | Some(Value::Null) => Ok(object::empty(self.kind.api_version(), self.kind.kind(), arena)),
+            Some(live @ Value::Map(_)) => Ok(live),
+            Some(_) => Err(Error::NoMap),
+        }
+    }
+
+    fn structured<'a>(&'a self, arena: &'a Bump) -> Structured<'a> {
+        Structured { updater: &self.updater, kind: self.kind, arena }
+    }
+
+    /// The owners that an update starts from (upstream `decodeLiveOrNew`).
+    fn managed_of_update<'a>(&self, live: Value<'a>, new: Value<'a>, arena: &'a Bump) -> Managed<'a> {
+        if self.subresource.is_empty()
+            && let Some(new) = RawEntry::read_list(object::managed_fields(new))
+        {
+            if new.is_empty() || new == [RawEntry::EMPTY] {
+                return Managed::default();
+            }
+            if let Ok(managed) = Managed::from_entries(&new, arena) {
+                return managed;
+            }
+        }
+        Managed::of(live, arena).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for FieldManager<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FieldManager")
+            .field("kind", &self.kind)
+            .field("subresource", &self.subresource)
+            .field("hub", &self.updater.converter.hub)
+            .finish_non_exhaustive()
+    }
+}
+
+fn written<'a>(object: Value<'a>, managed: &Managed<'a>, arena: &'a Bump) -> Result<Value<'a>, Error<'a>> {
+    let list = entries::encode(managed, arena).map_err(Error::Encode)?;
+    Ok(object::with_managed_fields(object, list, arena))
+}
+
+/// One call, below the layers that look at whole requests.
+struct Call<'a> {
+    manager: &'a FieldManager<'a>,
+    structured: Structured<'a>,
+    now: Time,
+    arena: &'a Bump,
+}
+
+impl<'a> Call<'a> {
+    /// The layers of the last-applied annotation.
+    fn apply_as(
+        &self,
+        live: Value<'a>,
+        patch: Value<'a>,
+        managed: Managed<'a>,
+        manager: &str,
+        force: bool,
+    ) -> Result<(Value<'a>, Managed<'a>), Error<'a>> {
+        if manager != last_applied::KUBECTL {
+            return self.apply_tracked(live, patch, managed, manager, force);
+        }
+        let applied = self.apply_tracked(live, patch, managed.clone(), manager, force);
+        let (object, managed) = match applied {
+            Err(Error::Apply(merge::Error::Conflicts(conflicts))) => {
+                let remaining = last_applied::remaining(conflicts, live, &self.structured);
+                if !remaining.0.is_empty() {
+                    return Err(Error::Apply(merge::Error::Conflicts(remaining)));
+                }
+                self.apply_tracked(live, patch, managed, manager, true)?
+            }
+            other => other?,
+        };
+        Ok((last_applied::update(object, patch, self.arena), managed))
+    }
+
+    /// What nobody owns before the first apply becomes the fields of one manager.
+    fn apply_tracked(
+        &self,
+        mut live: Value<'a>,
+        patch: Value<'a>,
+        mut managed: Managed<'a>,
+        manager: &str,
+        force: bool,
+    ) -> Result<(Value<'a>, Managed<'a>), Error<'a>> {
+        if managed.fields.is_empty() {
+            let gvk = Gvk::of(patch);
+            let nothing = object::empty(gvk.api_version(), gvk.kind(), self.arena);
+            managed = self
+                .update_as(nothing, live, managed, skip_non_applied::BEFORE_FIRST_APPLY)
+                .map_err(|error| Error::BeforeFirstApply(Box::new(error)))?;
+        }
+        let identifier = self.identifier(manager, Operation::Apply);
+        let text = identifier.text(self.arena);
+        let fields = std::mem::take(&mut managed.fields);
+        let (object, mut fields) = self.structured.apply(live, patch, fields, text, force)?;
+        strip::strip(&mut fields, text, self.arena);
+        managed.fields = fields;
+        if let Some(object) = object {
+            managed.set_time(text, identifier, Some(self.now));
+            live = object;
+        } else {
+            managed.know(text, identifier);
+        }
+        Ok((live, managed))
+    }
+
+    /// An update runs under a name of its own. If it changed anything, its fields are added to those of the manager, and
+    /// the time is set.
+    fn update_as(
+        &self,
+        live: Value<'a>,
+        new: Value<'a>,
+        mut managed: Managed<'a>,
+        manager: &str,
+    ) -> Result<Managed<'a>, Error<'a>> {
+        let identifier = self.identifier(manager, Operation::Update);
+        let fields = std::mem::take(&mut managed.fields);
+        let mut fields = self.structured.update(live, new, fields, CURRENT_OPERATION)?;
+        strip::strip(&mut fields, CURRENT_OPERATION, self.arena);
+        if let Some(changed) = fields.remove(CURRENT_OPERATION) {
+            let text = identifier.text(self.arena);
+            let set = match fields.get(text) {
+                Some(previous) => changed.set.union(previous.set, self.arena),
+                None => changed.set,
+            };
+            fields.insert(text, VersionedSet { set, ..changed });
+            managed.set_time(text, identifier, Some(self.now));
+        }
+        managed.fields = fields;
+        if let Some(max) = self.manager.max_update_managers {
+            cap::cap(&mut managed, max, self.arena);
+        }
+        Ok(managed)
+    }
+
+    fn identifier(&self, manager: &str, operation: Operation) -> Identifier<'a> {
+        Identifier {
+            manager: if manager.is_empty() { UNKNOWN } else { self.arena.alloc_str(manager) },
+            operation,
+            api_version: self.manager.kind.api_version(),
+            subresource: self.manager.subresource,
+        }
     }
 }

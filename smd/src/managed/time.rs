@@ -16,17 +16,101 @@ use std::fmt;
 pub struct Time(pub i64);
 
 impl Time {
-    /// Reads an RFC 3339 time; a fraction of a second is dropped. None if it is no such time.
+    /// The first moment of year 1, which Go takes for no time at all.
+    pub(super) const ZERO: Time = Time(-62_135_596_800);
+
+    /// Reads an RFC 3339 time as Go does; a fraction of a second is dropped. None if it is no such time.
     pub fn parse(text: &str) -> Option<Time> {
-        let _ = text;
-        todo!()
+        let mut rest = Digits(text.as_bytes());
+        let year = rest.number(4)?;
+        rest.byte(b"-")?;
+        let month = rest.number(2).filter(|month| (1..=12).contains(month))?;
+        rest.byte(b"-")?;
+        let day = rest.number(2).filter(|day| (1..=days_of(year, month)).contains(day))?;
+        rest.byte(b"T")?;
+        // Go takes an hour of one digit.
+        let hour = rest.number(2).or_else(|| rest.number(1)).filter(|hour| *hour < 24)?;
+        rest.byte(b":")?;
+        let minute = rest.number(2).filter(|minute| *minute < 60)?;
+        rest.byte(b":")?;
+        let second = rest.number(2).filter(|second| *second < 60)?;
+        if rest.byte(b".,").is_some() {
+            rest.number(1)?;
+            while rest.number(1).is_some() {}
+        }
+        let offset = match rest.byte(b"Z+-")? {
+            b'Z' => 0,
+            sign => {
+                let hours = rest.number(2).filter(|hours| *hours <= 24)?;
+                rest.byte(b":")?;
+                let minutes = rest.number(2).filter(|minutes| *minutes <= 60)?;
+                (hours * 3600 + minutes * 60) * if sign == b'+' { 1 } else { -1 }
+            }
+        };
+        let seconds = days_before(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
+        rest.0.is_empty().then_some(Time(seconds))
     }
+}
+
+/// What is left of a text.
+struct Digits<'t>(&'t [u8]);
+
+impl Digits<'_> {
+    /// A number of exactly so many digits; nothing is taken if there are fewer.
+    fn number(&mut self, digits: usize) -> Option<i64> {
+        let (head, rest) = self.0.split_at_checked(digits)?;
+        let number = head
+            .iter()
+            .try_fold(0, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))?;
+        self.0 = rest;
+        Some(number)
+    }
+
+    /// One of these bytes.
+    fn byte(&mut self, any: &[u8]) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        any.contains(first).then(|| {
+            self.0 = rest;
+            *first
+        })
+    }
+}
+
+fn days_of(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 1970-01-01, in years that begin in March so that the leap day is the last one.
+fn days_before(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month > 2 { year } else { year - 1 };
+    let (era, in_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + in_era * 365 + in_era / 4 - in_era / 100 + in_year - 719_468
+}
+
+/// Year, month and day of a number of days from 1970-01-01.
+fn date_of(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, in_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (in_era - in_era / 1460 + in_era / 36_524 - in_era / 146_096) / 365;
+    let in_year = in_era - (365 * year + year / 4 - year / 100);
+    let march = (5 * in_year + 2) / 153;
+    let day = in_year - (153 * march + 2) / 5 + 1;
+    let month = if march < 10 { march + 3 } else { march - 9 };
+    (era * 400 + year + i64::from(month <= 2), month, day)
 }
 
 impl fmt::Display for Time {
     /// In universal time: `2000-01-01T00:00:00Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let _ = f;
-        todo!()
+        let (year, month, day) = date_of(self.0.div_euclid(86_400));
+        let second = self.0.rem_euclid(86_400);
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 }

@@ -1,0 +1,104 @@
+//! Writing sets as values beside the values they were read from, so that what did not change is not made again.
+
+use crate::Bump;
+use crate::fieldpath::{Entry, PathElement, Set, SetError};
+use crate::value::{Map, Value};
+
+/// Writes sets as `fieldsV1`.
+pub(super) struct Speller<'a> {
+    arena: &'a Bump,
+    /// The members of all open nodes, innermost last.
+    members: Vec<(&'a str, Value<'a>)>,
+    text: Vec<u8>,
+}
+
+impl<'a> Speller<'a> {
+    pub(super) fn new(arena: &'a Bump) -> Self {
+        Speller { arena, members: Vec::new(), text: Vec::new() }
+    }
+
+    /// The value of a set. Whatever of `old` has the right spelling is used again, all of it if nothing changed.
+    pub(super) fn set(&mut self, set: Set<'a>, old: Option<Map<'a>>) -> Result<Value<'a>, SetError> {
+        self.node(set, false, old)
+    }
+
+    /// `member`: whether the path that ends here is in the set, as far as it must be said.
+    fn node(&mut self, set: Set<'a>, member: bool, old: Option<Map<'a>>) -> Result<Value<'a>, SetError> {
+        let old = old.unwrap_or(Map::EMPTY);
+        let mark = self.members.len();
+        let mut same = set.entries().len() + usize::from(member) == old.len();
+        if member {
+            // What stands below "." is not looked at by readers, but it is written empty.
+            same &= old.get(".").is_some_and(|value| value.as_map().is_some_and(Map::is_empty));
+            self.members.push((".", Value::Map(Map::EMPTY)));
+        }
+        let mut guess = usize::from(member);
+        for entry in set.entries() {
+            let (key, below, at) = self.key(entry.element, old, guess)?;
+            guess = at + 1;
+            let value = self.below(entry, below)?;
+            same &= below.is_some_and(|below| is_same(below, value));
+            self.members.push((key, value));
+        }
+        let value = if same { old } else { self.make(mark) };
+        self.members.truncate(mark);
+        Ok(Value::Map(value))
+    }
+
+    fn below(&mut self, entry: &Entry<'a>, old: Option<Value<'a>>) -> Result<Value<'a>, SetError> {
+        self.node(entry.children, entry.member && !entry.children.is_empty(), old.and_then(Value::as_map))
+    }
+
+    /// The text of an element and what stood below it. Texts in the order of elements are mostly in the order of
+    /// their bytes, so the next one is tried before it is searched for.
+    fn key(
+        &mut self,
+        element: PathElement<'a>,
+        old: Map<'a>,
+        guess: usize,
+    ) -> Result<(&'a str, Option<Value<'a>>, usize), SetError> {
+        let next = old.entries().get(guess);
+        if let (PathElement::FieldName(name), Some((key, value))) = (element, next)
+            && key.strip_prefix("f:") == Some(name)
+        {
+            return Ok((key, Some(*value), guess));
+        }
+        self.text.clear();
+        element.write(&mut self.text)?;
+        if let Some((key, value)) = next
+            && key.as_bytes() == self.text
+        {
+            return Ok((key, Some(*value), guess));
+        }
+        match old.entries().binary_search_by(|(key, _)| key.as_bytes().cmp(&self.text)) {
+            Ok(at) => {
+                let (key, value) = old.entries()[at];
+                Ok((key, Some(value), at))
+            }
+            // The place where it would stand: what follows it is most likely what follows there.
+            Err(at) => Ok((self.arena.alloc_str(&String::from_utf8_lossy(&self.text)), None, at.wrapping_sub(1))),
+        }
+    }
+
+    /// The map of the members from the mark on.
+    fn make(&mut self, mark: usize) -> Map<'a> {
+        let members = &mut self.members[mark..];
+        if members.is_sorted_by(|a, b| a.0 < b.0) {
+            Map::sorted(self.arena.alloc_slice_copy(members))
+        } else {
+            // Two elements can have the same text only if they print alike, as an integer and its float do.
+            Map::from_entries(members.to_vec(), self.arena)
+        }
+    }
+}
+
+/// Whether both are the very same map.
+fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
+    match (a, b) {
+        (Value::Map(a), Value::Map(b)) => {
+            a.len() == b.len()
+                && (a.is_empty() || std::ptr::eq(a.entries().as_ptr().cast::<()>(), b.entries().as_ptr().cast()))
+        }
+        _ => false,
+    }
+}
