@@ -34,8 +34,8 @@ impl<'a> Speller<'a> {
         }
         let mut guess = usize::from(member);
         for entry in set.entries() {
-            let (key, below, at) = self.key(entry.element, old, guess)?;
-            guess = at + 1;
+            let (key, below, next) = self.key(entry.element, old, guess)?;
+            guess = next;
             let value = self.below(entry, below)?;
             same &= below.is_some_and(|below| is_same(below, value));
             self.members.push((key, value));
@@ -49,7 +49,7 @@ impl<'a> Speller<'a> {
         self.node(entry.children, entry.member && !entry.children.is_empty(), old.and_then(Value::as_map))
     }
 
-    /// The text of an element and what stood below it. Texts in the order of elements are mostly in the order of
+    /// The text of an element, what stood below it, and where the next one is likely to be. Texts in the order of elements are mostly in the order of
     /// their bytes, so the next one is tried before it is searched for.
     fn key(
         &mut self,
@@ -61,22 +61,20 @@ impl<'a> Speller<'a> {
         if let (PathElement::FieldName(name), Some((key, value))) = (element, next)
             && key.strip_prefix("f:") == Some(name)
         {
-            return Ok((key, Some(*value), guess));
+            return Ok((key, Some(*value), guess + 1));
         }
         self.text.clear();
         element.write(&mut self.text)?;
         if let Some((key, value)) = next
             && key.as_bytes() == self.text
         {
-            return Ok((key, Some(*value), guess));
+            return Ok((key, Some(*value), guess + 1));
         }
-        match old.entries().binary_search_by(|(key, _)| key.as_bytes().cmp(&self.text)) {
-            Ok(at) => {
-                let (key, value) = old.entries()[at];
-                Ok((key, Some(value), at))
-            }
-            // The place where it would stand: what follows it is most likely what follows there.
-            Err(at) => Ok((self.arena.alloc_str(&String::from_utf8_lossy(&self.text)), None, at.wrapping_sub(1))),
+        let at = old.entries().partition_point(|(key, _)| key.as_bytes() < self.text.as_slice());
+        match old.entries().get(at) {
+            Some((key, value)) if key.as_bytes() == self.text => Ok((key, Some(*value), at + 1)),
+            // It would stand here: what is here now most likely comes next.
+            _ => Ok((self.arena.alloc_str(&String::from_utf8_lossy(&self.text)), None, at)),
         }
     }
 
