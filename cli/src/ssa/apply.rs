@@ -205,6 +205,7 @@ impl<'a> Request<'_, 'a> {
             managed::Error::Decode(decode) => {
                 diagnose::managed_fields(live.object.as_ref().unwrap_or(config), decode, session);
             }
+            managed::Error::BeforeFirstApply(error) => self.refused(live, error, session),
             managed::Error::Invalid { step, errors, .. } => {
                 let is_live = matches!(step, Step::LiveOfApply | Step::LiveOfUpdate);
                 let object = live.object.as_ref().filter(|_| is_live).unwrap_or(config);

@@ -2,13 +2,13 @@
 
 use super::Session;
 use super::library::{Known, Library};
-use super::object::{Found, Object};
+use super::object::{Found, Object, what};
 use super::origin::{declares, steps};
 use crate::convert::Finding;
 use kubeshape_schema::Code;
 use kubeshape_smd::managed::DecodeError;
 use kubeshape_smd::typed::{ValidationError, ValidationErrorKind, ValidationErrors};
-use kubeshape_yaml::Node;
+use kubeshape_yaml::{Kind, Node};
 
 /// Tells everything by which an object does not fit its type.
 pub(crate) fn invalid<'a>(
@@ -25,15 +25,33 @@ pub(crate) fn invalid<'a>(
                 undeclared(object, found, error, (name, nearest), known, library)
             }
             _ => {
-                let message = error.kind.to_string();
-                let code = if message.starts_with("duplicate entries") { Code::DuplicateItem } else { Code::InvalidValue };
-                let mut finding = object.text.about(code, found.shown(), error.to_string());
+                let message = error.to_string();
+                // Upstream prints the value as Go does; here the source shows it.
+                let (detail, is_type) = match message.split_once(", got ") {
+                    Some((expected, _)) => (format!("{expected}, found {}", what(found.value)), true),
+                    None => (message, false),
+                };
+                let is_duplicate = error.kind.to_string().starts_with("duplicate entries");
+                let code = if is_duplicate { Code::DuplicateItem } else { Code::InvalidValue };
+                let mut finding = object.text.about(code, found.shown(), detail);
+                finding.notes.extend(unquoted(found.value).filter(|_| is_type));
                 finding.notes.extend(declared(known, &steps(&error.pointer), "the type stands"));
                 finding
             }
         };
         session.tell(&about(finding, object));
     }
+}
+
+/// What YAML makes of a word without quotes.
+fn unquoted(node: Node<'_>) -> Option<String> {
+    let read = match node.kind() {
+        Kind::True => "true",
+        Kind::False => "false",
+        _ => return None,
+    };
+    let text = node.document().source().get(node.span())?;
+    (text != read).then(|| format!("{text} without quotes is read as {read}; write \"{text}\""))
 }
 
 /// A field that the schema does not declare.

@@ -195,7 +195,7 @@ pub(crate) fn extract<'a>(args: &ExtractArgs, session: &mut Session<'a>) -> Resu
     }
     let arena = session.arena;
     match managed::extract(object.value, known.ty, &args.field_manager, &args.subresource, arena) {
-        Ok(Some(value)) => output.objects(&[value]).map(|()| true),
+        Ok(Some(value)) => output.objects(&[named(value, object.value, session)]).map(|()| true),
         Ok(None) => {
             let at = object.at_pointer("/metadata/managedFields");
             let through = if args.subresource.is_empty() { String::new() } else { format!(" to {}", args.subresource) };
@@ -213,4 +213,17 @@ pub(crate) fn extract<'a>(args: &ExtractArgs, session: &mut Session<'a>) -> Resu
             Ok(false)
         }
     }
+}
+
+/// The extracted configuration with the name and the namespace of its object, which nobody owns: client-go's generated
+/// functions set them after extraction.
+fn named<'a>(config: Value<'a>, object: Value<'a>, session: &Session<'a>) -> Value<'a> {
+    let (Value::Map(map), Some(from)) = (config, object.get("metadata")) else { return config };
+    let mut metadata = map.get("metadata").and_then(Value::as_map).unwrap_or_default();
+    for key in ["name", "namespace"] {
+        if let Some(text) = from.get(key).filter(|text| text.as_str().is_some_and(|text| !text.is_empty())) {
+            metadata = metadata.with(key, Some(text), session.arena);
+        }
+    }
+    Value::Map(map.with("metadata", Some(Value::Map(metadata)), session.arena))
 }

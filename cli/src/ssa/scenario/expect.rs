@@ -3,6 +3,7 @@
 use super::super::Session;
 use super::read::Step;
 use super::steps::Outcome;
+use super::update::line;
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::value::Map;
@@ -173,9 +174,7 @@ fn differ(path: &str, expected: Option<Value<'_>>, found: Option<Value<'_>>, out
 /// A value on one line.
 fn shown(value: Option<Value<'_>>) -> String {
     let Some(value) = value else { return "nothing".to_owned() };
-    let mut out = Vec::new();
-    match value.write_json(&mut out) {
-        Ok(()) => String::from_utf8_lossy(&out).into_owned(),
-        Err(_) => value.to_string(),
-    }
+    let mut out = String::new();
+    line(value, &mut out);
+    out
 }

@@ -11,12 +11,11 @@ mod update;
 
 use super::Session;
 use super::text::{Missing, Text, read_all};
-use crate::args::{ScenarioArgs, SmdCompat};
+use crate::args::ScenarioArgs;
 use crate::error::Fatal;
 use crate::output::Stage;
 use crate::ui;
 use expect::Verdict;
-use kubeshape_yaml::Document;
 use read::Scenario;
 use std::fmt::Write;
 use update::Edit;
@@ -78,8 +77,7 @@ fn play<'a>(
         }
         let _ = writeln!(out, "{line}");
     };
-    tell("", false);
-    let mut state = steps::State::new(scenario, session);
+    let mut state = steps::State::new(scenario);
     for (number, step) in scenario.steps.iter().enumerate() {
         totals.steps += 1;
         let Some(outcome) = state.step(step, session) else {
@@ -90,28 +88,27 @@ fn play<'a>(
         tell(&format!("  {}. {}", number + 1, step.action), false);
         outcome.lines().for_each(|line| tell(&format!("     {line}"), false));
         let verdicts = expect::judge(step, &outcome, session);
-        let mut fine = true;
+        totals.expectations += verdicts.len();
+        let fine = verdicts.iter().all(|verdict| matches!(verdict, Verdict::Met(_)));
+        let is_wanted = args.update && (!fine || step.is_to_be_filled());
+        if let Some(edit) = is_wanted.then(|| update::edit(step, &outcome, session)).flatten() {
+            edits.push(edit);
+            tell(&format!("     ~ expect is written anew ({})", step.text.place(step.node)), false);
+            continue;
+        }
+        if !fine && args.quiet {
+            tell(&format!("  {}. {}", number + 1, step.action), true);
+        }
         for verdict in &verdicts {
             match verdict {
                 Verdict::Met(part) => tell(&format!("     ✓ {part}"), false),
                 Verdict::Failed { part, place, differences } => {
-                    fine = false;
-                    if args.quiet {
-                        tell(&format!("  {}. {}", number + 1, step.action), true);
-                    }
                     tell(&format!("     ✗ {part} ({place})"), true);
                     differences.iter().for_each(|line| tell(&format!("         {line}"), true));
                 }
             }
         }
-        totals.expectations += verdicts.len();
-        if args.update && (!fine || step.is_to_be_filled()) {
-            if let Some(edit) = update::edit(step, &outcome, session) {
-                edits.push(edit);
-                continue;
-            }
-        }
-        totals.failed += verdicts.iter().filter(|verdict| matches!(verdict, Verdict::Failed { .. })).count();
+        totals.failed += verdicts.iter().filter(|verdict| !matches!(verdict, Verdict::Met(_))).count();
     }
 }
 
@@ -136,12 +133,4 @@ fn summary(totals: Totals) -> String {
         count(totals.expectations, "expectation"),
         totals.failed
     )
-}
-
-/// Where the nodes of a scenario belong.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    text: &'a Text<'a>,
-    document: Document<'a>,
-    compat: SmdCompat,
 }

@@ -56,7 +56,7 @@ enum Refused<'a> {
 type Answer<'a> = Result<Outcome<'a>, Refused<'a>>;
 
 impl<'s, 'a> State<'s, 'a> {
-    pub(super) fn new(scenario: &'s Scenario<'a>, _: &Session<'a>) -> Self {
+    pub(super) fn new(scenario: &'s Scenario<'a>) -> Self {
         State { scenario, library: scenario.library, live: None, clock: Time(START.0 - 1) }
     }
 
@@ -213,7 +213,7 @@ impl<'s, 'a> State<'s, 'a> {
                 self.live = Some(after);
                 written(after, session)
             }
-            Err(error) => Ok(refused(&error, session)),
+            Err(error) => Ok(refused(&error, self.live, session)),
         }
     }
 }
@@ -248,13 +248,12 @@ fn written<'a>(live: Value<'a>, session: &Session<'a>) -> Answer<'a> {
     Ok(Outcome { parts, lines })
 }
 
-/// A request that changed nothing.
-fn refused<'a>(error: &managed::Error<'a>, session: &Session<'a>) -> Outcome<'a> {
-    let message = text(&error.to_string(), session);
+/// A request that changed nothing: the live object is what it was, if there is one.
+fn refused<'a>(error: &managed::Error<'a>, live: Option<Value<'a>>, session: &Session<'a>) -> Outcome<'a> {
     let lines = error.to_string().lines().map(str::to_owned).collect();
-    let managed::Error::Conflicts(conflicts) = error else {
-        return Outcome { parts: vec![("error", message)], lines };
-    };
+    let mut parts = live.and_then(|live| written(live, session).ok()).map_or_else(Vec::new, |outcome| outcome.parts);
+    parts.push(("error", text(&error.to_string(), session)));
+    let managed::Error::Conflicts(conflicts) = error else { return Outcome { parts, lines } };
     let conflicts: Vec<Value<'a>> = conflicts
         .0
         .iter()
@@ -263,7 +262,8 @@ fn refused<'a>(error: &managed::Error<'a>, session: &Session<'a>) -> Outcome<'a>
             map(vec![("field", field), ("manager", text(&conflict.manager, session))], session)
         })
         .collect();
-    Outcome { parts: vec![("conflicts", list(&conflicts, session)), ("error", message)], lines }
+    parts.push(("conflicts", list(&conflicts, session)));
+    Outcome { parts, lines }
 }
 
 fn without_managed_fields<'a>(object: Value<'a>, session: &Session<'a>) -> Value<'a> {

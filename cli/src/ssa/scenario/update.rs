@@ -6,7 +6,9 @@ use super::expect::unexpected;
 use super::read::{Step, parts_of};
 use super::steps::Outcome;
 use kubeshape_schema::Code;
+use kubeshape_schema::escape::{self, Escape};
 use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
 use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::{Flags, Node};
 use std::ops::Range;
@@ -52,9 +54,8 @@ pub(super) fn edit<'a>(step: &Step<'a>, outcome: &Outcome<'a>, session: &mut Ses
     let column = source.get(line_start..key.span().start)?.chars().count();
     let is_flow = source.get(step.node.span().start..)?.starts_with('{');
     if is_flow || (!behind.is_empty() && !value.span().is_empty()) {
-        let mut json = Vec::new();
-        write_flow(&parts, &mut json)?;
-        let text = format!(": {}", String::from_utf8(json).ok()?);
+        let mut text = ": ".to_owned();
+        line(Value::Map(Map::from_entries(parts.iter().map(|(name, value)| (*name, *value)).collect(), session.arena)), &mut text);
         return Some(Edit { range: from..end, text });
     }
     // What stands behind the key, such as a comment, stays.
@@ -114,20 +115,6 @@ fn without_times<'a>(owners: Value<'a>, session: &Session<'a>) -> Value<'a> {
     Value::List(session.arena.alloc_slice_copy(&items))
 }
 
-fn write_flow(parts: &[(&'static str, Value<'_>)], out: &mut Vec<u8>) -> Option<()> {
-    out.push(b'{');
-    for (at, (name, value)) in parts.iter().enumerate() {
-        if at > 0 {
-            out.extend_from_slice(b", ");
-        }
-        out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(b": ");
-        value.write_json(out).ok()?;
-    }
-    out.push(b'}');
-    Some(())
-}
-
 /// The parts as YAML; fields on one line each, because there they are read best.
 fn block(parts: &[(&'static str, Value<'_>)]) -> String {
     let mut out = String::new();
@@ -170,8 +157,8 @@ fn block(parts: &[(&'static str, Value<'_>)]) -> String {
     out
 }
 
-/// A value on one line of YAML: JSON whose plain words have no quotes.
-fn line(value: Value<'_>, out: &mut String) {
+/// Appends a value on one line of YAML: JSON whose plain words have no quotes.
+pub(super) fn line(value: Value<'_>, out: &mut String) {
     match value {
         Value::Map(map) => {
             out.push('{');
@@ -207,14 +194,13 @@ fn line(value: Value<'_>, out: &mut String) {
 
 /// A text without quotes if it is one letter by letter in any YAML, else as JSON.
 fn text(text: &str, out: &mut String) {
-    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/'))
-        && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
+    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./ ".contains(&byte))
+        && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'.');
     let mut bytes = Vec::new();
     if plain {
         kubeshape_yaml::emit::line(text, &mut bytes);
     } else {
-        // A text is always finite.
-        let _ = Value::String(text).write_json(&mut bytes);
+        escape::string(&mut bytes, text, Escape::Plain);
     }
     out.push_str(&String::from_utf8_lossy(&bytes));
 }
@@ -233,9 +219,9 @@ mod tests {
     #[test]
     fn a_line_of_yaml_has_quotes_where_they_are_needed() {
         let arena = Bump::new();
-        let json = serde_json::json!({"f:spec": {}, "a": ["yes", "x-y/z", "", 1, null, "a: b", "é"]});
+        let json = serde_json::json!({"f:spec": {}, "a": ["yes", "x-y/z", "", 1, null, "a: b", "é", ".a.b", ".5", "a b"]});
         let mut out = String::new();
         line(json.to_value(&arena), &mut out);
-        assert_eq!(out, r#"{a: ["yes", x-y/z, "", 1, null, "a: b", "é"], "f:spec": {}}"#);
+        assert_eq!(out, r#"{a: ["yes", x-y/z, "", 1, null, "a: b", "é", .a.b, ".5", a b], "f:spec": {}}"#);
     }
 }
