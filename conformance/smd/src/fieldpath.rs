@@ -107,9 +107,9 @@ fn pair(record: &Json, arena: &Bump) -> Result<Verdict, String> {
     for expected in list(&record["paths"]) {
         let path = path_of(&expected["elements"], arena)?;
         let found = paths.advance().unwrap_or_default();
-        verdict = verdict.and(|| Verdict::of("path", &*path, found)).and(|| {
-            Verdict::of("path text", &expected["string"].as_str(), &Some(&*DisplayPath(found).to_string()))
-        });
+        verdict = verdict
+            .and(|| Verdict::of("path", &*path, found))
+            .and(|| Verdict::of("path text", &expected["string"].as_str(), &Some(&*DisplayPath(found).to_string())));
     }
     if paths.advance().is_some() {
         verdict = verdict.and(|| Verdict::Differing("more paths than expected".to_owned()));
@@ -146,9 +146,7 @@ fn deserialize(record: &Json, arena: &Bump) -> Result<Verdict, String> {
         (Ok(found), None) => written(record, "element", found),
         (Ok(found), Some(error)) => Verdict::Differing(format!("expected {error}, found {found}")),
         (Err(error), None) => Verdict::Differing(format!("unexpected error: {error}")),
-        (Err(ElementError::Content(_)), Some(_)) => {
-            Verdict::of("unknown", &record["unknown"].as_bool(), &Some(false))
-        }
+        (Err(ElementError::Content(_)), Some(_)) => Verdict::of("unknown", &record["unknown"].as_bool(), &Some(false)),
         (Err(error), Some(expected)) => Verdict::of("error", expected, &error.to_string()).and(|| {
             Verdict::of("unknown", &record["unknown"].as_bool(), &Some(matches!(error, ElementError::Unknown)))
         }),

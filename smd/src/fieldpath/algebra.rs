@@ -184,13 +184,14 @@ pub(super) fn keep(entry: Entry<'_>) -> Option<Entry<'_>> {
     (entry.member || !entry.children.is_empty()).then_some(entry)
 }
 
-/// Whether one entry may stand for the other.
+/// Whether one entry may stand for the other, given that the elements are equal.
 #[inline]
 fn same(a: &Entry<'_>, b: &Entry<'_>) -> bool {
     a.member == b.member && a.children.is(b.children) && written_alike(a.element, b.element)
 }
 
-/// Whether elements that are equal are also written in one way: `1` and `1.0` are not always, `0` and `-0` never.
+/// Whether elements that are equal are also written in one way: a large integer and its float are not, nor are `0`
+/// and `-0`.
 #[inline]
 fn written_alike(a: PathElement<'_>, b: PathElement<'_>) -> bool {
     match (a, b) {
@@ -207,9 +208,7 @@ fn values_alike(a: Value<'_>, b: Value<'_>) -> bool {
         (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
         (Value::Int(_), Value::Float(_)) | (Value::Float(_), Value::Int(_)) => false,
         (Value::List(a), Value::List(b)) => a.iter().zip(b).all(|(a, b)| values_alike(*a, *b)),
-        (Value::Map(a), Value::Map(b)) => {
-            a.entries().iter().zip(b.entries()).all(|(a, b)| values_alike(a.1, b.1))
-        }
+        (Value::Map(a), Value::Map(b)) => a.entries().iter().zip(b.entries()).all(|(a, b)| values_alike(a.1, b.1)),
         _ => true,
     }
 }
@@ -245,7 +244,7 @@ fn zip<'a, O: Operation>(left: Set<'a>, right: Set<'a>, work: &mut Work<'a>) -> 
             Ordering::Equal => {
                 if let Some(entry) = O::both(a, b, work) {
                     is_right = is_right && same(&entry, b);
-                    out.push(entry, at, work);
+                    out.push(entry, at, O::RIGHT, work);
                 }
                 at += 1;
                 other += 1;
@@ -299,7 +298,7 @@ pub(super) fn map<'a>(
     let mut out = Out::new(set, work);
     for (at, entry) in set.entries.iter().enumerate() {
         if let Some(entry) = f(entry, work) {
-            out.push(entry, at, work);
+            out.push(entry, at, false, work);
         }
     }
     out.finish(work)
@@ -320,11 +319,15 @@ impl<'a> Out<'a> {
         Out { source: source.entries, from: 0, to: 0, made: false, mark: work.entries.len() }
     }
 
-    /// Appends an entry that comes from the source's at this place.
+    /// Appends an entry that comes from the source's at this place; its element may be another's only if it is swapped.
     #[inline]
-    fn push(&mut self, entry: Entry<'a>, at: usize, work: &mut Work<'a>) {
+    fn push(&mut self, entry: Entry<'a>, at: usize, swapped: bool, work: &mut Work<'a>) {
         if !self.made {
-            if same(&entry, &self.source[at]) {
+            let old = &self.source[at];
+            if entry.member == old.member
+                && entry.children.is(old.children)
+                && (!swapped || written_alike(entry.element, old.element))
+            {
                 return self.share(at, 1, work);
             }
             self.make(work);

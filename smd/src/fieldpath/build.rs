@@ -48,22 +48,31 @@ impl<'a> SetBuilder<'a> {
     pub fn finish(self) -> Set<'a> {
         let SetBuilder { arena, elements, paths } = self;
         let mut paths: Vec<&Path<'a>> = paths.iter().filter_map(|(from, to)| elements.get(*from..*to)).collect();
-        paths.sort();
-        node(&paths, 0, &mut Stack::default(), arena)
+        node(&mut paths, 0, &mut Stack::default(), arena)
     }
 }
 
-/// The node of sorted paths that agree in their first `depth` elements and are longer.
-fn node<'a>(mut paths: &[&Path<'a>], depth: usize, stack: &mut Stack<'a>, arena: &'a Bump) -> Set<'a> {
+/// The node of paths that agree in their first `depth` elements and are longer. Each element is looked at where it
+/// tells paths apart, not again for those behind it.
+fn node<'a>(mut paths: &mut [&Path<'a>], depth: usize, stack: &mut Stack<'a>, arena: &'a Bump) -> Set<'a> {
     let mark = stack.mark();
-    while let Some(first) = paths.first() {
+    paths.sort_by(|a, b| a[depth].cmp(&b[depth]));
+    while let [first, rest @ ..] = &*paths {
         let element = first[depth];
-        let count = paths.iter().position(|path| path[depth] != element).unwrap_or(paths.len());
-        let (group, rest) = paths.split_at(count);
-        let deeper = group.iter().position(|path| path.len() > depth + 1).unwrap_or(count);
-        let children = node(&group[deeper..], depth + 1, stack, arena);
-        stack.push(element, deeper > 0, children);
-        paths = rest;
+        let count = 1 + rest.iter().position(|path| path[depth] != element).unwrap_or(rest.len());
+        let (group, others) = paths.split_at_mut(count);
+        // The paths that end here go to the end; the others keep their order.
+        let mut longer = 0;
+        for at in 0..group.len() {
+            if group[at].len() > depth + 1 {
+                group.swap(longer, at);
+                longer += 1;
+            }
+        }
+        let member = longer < group.len();
+        let children = if longer > 0 { node(&mut group[..longer], depth + 1, stack, arena) } else { Set::EMPTY };
+        stack.push(element, member, children);
+        paths = others;
     }
     stack.close(mark, arena)
 }
@@ -78,6 +87,10 @@ pub(crate) struct Stack<'a> {
 }
 
 impl<'a> Stack<'a> {
+    pub(crate) fn with_capacity(entries: usize) -> Self {
+        Stack { entries: Vec::with_capacity(entries) }
+    }
+
     #[inline]
     pub(crate) fn mark(&self) -> usize {
         self.entries.len()

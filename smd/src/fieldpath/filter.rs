@@ -49,9 +49,11 @@ impl<'a> Matcher<'a> {
     /// Takes the path of these elements, every path that leads there, and every path below it (upstream
     /// `PrefixMatcher`). Elements beyond [`MAX_DEPTH`] do not count: no set has any there.
     pub fn prefix(elements: &[ElementMatcher<'a>]) -> Self {
-        elements.iter().take(MAX_DEPTH).rev().fold(Matcher::Wildcard, |below, element| {
-            Matcher::Members(vec![(*element, below)])
-        })
+        elements
+            .iter()
+            .take(MAX_DEPTH)
+            .rev()
+            .fold(Matcher::Wildcard, |below, element| Matcher::Members(vec![(*element, below)]))
     }
 
     /// Both patterns in one (upstream `SetMatcher.Merge`). Entries of one element become one where upstream finds them,

@@ -71,7 +71,8 @@ impl<'a> Set<'a> {
     #[inline]
     pub(super) fn is(self, other: Set<'_>) -> bool {
         self.entries.len() == other.entries.len()
-            && (self.entries.is_empty() || std::ptr::eq(self.entries.as_ptr().cast::<()>(), other.entries.as_ptr().cast()))
+            && (self.entries.is_empty()
+                || std::ptr::eq(self.entries.as_ptr().cast::<()>(), other.entries.as_ptr().cast()))
     }
 }
 

@@ -274,11 +274,9 @@ impl<'a> RawEntry<'a> {
 
     pub(super) fn write(&self, arena: &'a Bump) -> Value<'a> {
         let text = |text: &'a str| (!text.is_empty()).then_some(Value::String(text));
-        let time = self.time.map(|time| {
-            if time == Time::ZERO {
-                return Value::Null;
-            }
-            Value::String(arena.alloc_str(&time.to_string()))
+        let time = self.time.map(|time| match time {
+            Time::ZERO => Value::Null,
+            time => Value::String(time.text(arena)),
         });
         let members = [
             ("apiVersion", text(self.api_version)),

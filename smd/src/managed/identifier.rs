@@ -85,7 +85,7 @@ impl<'a> Identifier<'a> {
         }
         out.push(b'}');
         // What was put together from texts is a text.
-        arena.alloc_str(&String::from_utf8_lossy(&out))
+        arena.alloc_str(std::str::from_utf8(&out).unwrap_or_default())
     }
 
     /// Reads the text of an identifier. The version is empty if it applied. None if the text is no identifier.

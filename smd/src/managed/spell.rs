@@ -46,11 +46,14 @@ impl<'a> Speller<'a> {
     }
 
     fn below(&mut self, entry: &Entry<'a>, old: Option<Value<'a>>) -> Result<Value<'a>, SetError> {
-        self.node(entry.children, entry.member && !entry.children.is_empty(), old.and_then(Value::as_map))
+        if entry.children.is_empty() {
+            return Ok(Value::Map(Map::EMPTY));
+        }
+        self.node(entry.children, entry.member, old.and_then(Value::as_map))
     }
 
-    /// The text of an element, what stood below it, and where the next one is likely to be. Texts in the order of elements are mostly in the order of
-    /// their bytes, so the next one is tried before it is searched for.
+    /// The text of an element, what stood below it, and where the next one is likely to be: texts in the order of
+    /// elements are mostly in the order of their bytes.
     fn key(
         &mut self,
         element: PathElement<'a>,
@@ -59,7 +62,9 @@ impl<'a> Speller<'a> {
     ) -> Result<(&'a str, Option<Value<'a>>, usize), SetError> {
         let next = old.entries().get(guess);
         if let (PathElement::FieldName(name), Some((key, value))) = (element, next)
-            && key.strip_prefix("f:") == Some(name)
+            && let Some(old) = key.strip_prefix("f:")
+            // Mostly it is the very text that the set was read from.
+            && (std::ptr::eq(old, name) || old == name)
         {
             return Ok((key, Some(*value), guess + 1));
         }
@@ -74,7 +79,7 @@ impl<'a> Speller<'a> {
         match old.entries().get(at) {
             Some((key, value)) if key.as_bytes() == self.text => Ok((key, Some(*value), at + 1)),
             // It would stand here: what is here now most likely comes next.
-            _ => Ok((self.arena.alloc_str(&String::from_utf8_lossy(&self.text)), None, at)),
+            _ => Ok((self.arena.alloc_str(std::str::from_utf8(&self.text).unwrap_or_default()), None, at)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Fields that nobody owns because the system sets them (upstream `NewStripMetaManager`).
 
 use crate::Bump;
-use crate::fieldpath::{ManagedFields, PathElement, Set, SetBuilder, VersionedSet};
+use crate::fieldpath::{ManagedFields, PathElement, Set, Stack, VersionedSet};
 
 /// Children of the metadata, in order.
 const METADATA: [&str; 9] = [
@@ -27,13 +27,18 @@ pub(super) fn strip<'a>(fields: &mut ManagedFields<'a>, manager: &'a str, arena:
     }
 }
 
+/// The paths of the fields, made in their order.
 fn system_fields(arena: &Bump) -> Set<'_> {
-    let mut builder = SetBuilder::new(arena);
-    for name in ["apiVersion", "kind", "metadata"] {
-        builder.insert(&[PathElement::FieldName(name)]);
+    let mut stack = Stack::default();
+    let root = stack.mark();
+    for name in ["apiVersion", "kind"] {
+        stack.push(PathElement::FieldName(name), true, Set::EMPTY);
     }
+    let mark = stack.mark();
     for name in METADATA {
-        builder.insert(&[PathElement::FieldName("metadata"), PathElement::FieldName(name)]);
+        stack.push(PathElement::FieldName(name), true, Set::EMPTY);
     }
-    builder.finish()
+    let metadata = stack.close(mark, arena);
+    stack.push(PathElement::FieldName("metadata"), true, metadata);
+    stack.close(root, arena)
 }

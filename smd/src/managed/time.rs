@@ -1,5 +1,6 @@
 //! When an entry was last changed.
 
+use crate::Bump;
 use std::fmt;
 
 /// A point in time in seconds since 1970-01-01T00:00:00Z; managed fields know no fractions.
@@ -105,12 +106,40 @@ fn date_of(days: i64) -> (i64, i64, i64) {
     (era * 400 + year + i64::from(month <= 2), month, day)
 }
 
+impl Time {
+    /// Year, month, day, hour, minute and second.
+    fn parts(self) -> [i64; 6] {
+        let (year, month, day) = date_of(self.0.div_euclid(86_400));
+        let second = self.0.rem_euclid(86_400);
+        [year, month, day, second / 3600, second / 60 % 60, second % 60]
+    }
+
+    /// The text as it stands in entries. They are written with every change, so digits are not formatted one by one.
+    pub(super) fn text(self, arena: &Bump) -> &str {
+        const DIGITS: &[u8; 10] = b"0123456789";
+        let parts = self.parts();
+        let mut text = *b"0000-00-00T00:00:00Z";
+        let digit = |n: i64| usize::try_from(n).ok().and_then(|n| DIGITS.get(n % 10)).copied().unwrap_or(b'0');
+        let (year, rest) = (parts[0], &parts[1..]);
+        if !(0..=9999).contains(&year) {
+            return arena.alloc_str(&self.to_string());
+        }
+        for (place, power) in text.iter_mut().zip([1000, 100, 10, 1]) {
+            *place = digit(year / power);
+        }
+        for (part, places) in rest.iter().zip(text[5..].chunks_mut(3)) {
+            if let [tens, ones, ..] = places {
+                (*tens, *ones) = (digit(part / 10), digit(*part));
+            }
+        }
+        std::str::from_utf8(&text).map_or("", |text| arena.alloc_str(text))
+    }
+}
+
 impl fmt::Display for Time {
     /// In universal time: `2000-01-01T00:00:00Z`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (year, month, day) = date_of(self.0.div_euclid(86_400));
-        let second = self.0.rem_euclid(86_400);
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let [year, month, day, hour, minute, second] = self.parts();
         write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 }

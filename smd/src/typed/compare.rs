@@ -154,6 +154,23 @@ struct Marks {
     added: usize,
 }
 
+/// Gives the errors from there on, which are those of a child, their paths. That the type of the child itself is
+/// missing upstream says of its parent.
+#[inline]
+pub(super) fn child_errors(
+    errors: &mut Errors,
+    from: usize,
+    tables: &Tables,
+    child: u32,
+    element: PathElement<'_>,
+    token: Token<'_>,
+) {
+    if errors.len() > from {
+        let missing = tables.node(child).missing;
+        errors.below(from, if missing { &"" } else { &element }, token);
+    }
+}
+
 struct Walk<'a> {
     tables: &'a Tables,
     arena: &'a Bump,
@@ -269,7 +286,7 @@ impl<'a> Walk<'a> {
             let field = fields.find(name).unwrap_or(map.element);
             let from = self.errors.len();
             let changes = self.value(field, a.map(|entry| entry.1), b.map(|entry| entry.1));
-            self.errors.below(from, &PathElement::FieldName(name), Token::Name(name));
+            child_errors(&mut self.errors, from, self.tables, field, PathElement::FieldName(name), Token::Name(name));
             self.push(PathElement::FieldName(name), &changes);
             l += usize::from(order.is_le());
             r += usize::from(order.is_ge());
@@ -328,7 +345,7 @@ impl<'a> Walk<'a> {
             let at = if rs > 0 { place(self, r) } else { place(self, l) };
             let from = self.errors.len();
             changes = self.value(list.element, a, b);
-            self.errors.below(from, &element, Token::At(at));
+            child_errors(&mut self.errors, from, self.tables, list.element, element, Token::At(at));
         }
         // An item that begins or ceases to be there several times loses its own fields.
         changes.removed.own |= ls >= 2;

@@ -121,11 +121,18 @@ impl<'a> Walk<'a> {
     fn list(&mut self, list: &List, value: Value<'a>) -> Fields<'a> {
         let Value::List(items) = value else { return Fields::NONE };
         let first = self.indexed.len();
+        let (mut nameless, mut one) = (0, None);
         for (at, item) in (0..).zip(items) {
-            // Upstream ignores that an item has no path element, too; nothing can be said of such an item.
             if let Ok(element) = self.elements.of(list, *item) {
                 self.indexed.push((element, at));
+            } else {
+                (nameless, one) = (nameless + 1, Some(*item));
             }
+        }
+        // Of an item without a path element upstream makes a path that cannot be written; what is missing below it
+        // counts, unless there are several. Checked values have no such items in lists that are known.
+        if let (1, Some(item)) = (nameless, one) {
+            self.value(list.element, item);
         }
         let end = self.indexed.len();
         sort(&mut self.indexed[first..]);

@@ -110,7 +110,7 @@ impl<'a> Elements<'a> {
                         _ if item.get(self.tables.str(key.name)).is_some() => true,
                         KeyDefault::None => false,
                         KeyDefault::Value(_) => true,
-                        why => return Err(NoElement::NoDefault(key.name, why)),
+                        KeyDefault::NoType | KeyDefault::NoMap => return Err(self.no_default(list, item)),
                     };
                 }
                 if any { Ok(()) } else { Err(NoElement::OmitsKeys) }
@@ -133,11 +133,21 @@ impl<'a> Elements<'a> {
                     Some(default) => default.value(self.arena),
                     None => continue,
                 },
-                (None, why) => return Err(NoElement::NoDefault(key.name, why)),
+                (None, KeyDefault::NoType | KeyDefault::NoMap) => return Err(self.no_default(list, item)),
             };
             self.fields.push((name, value));
         }
         if self.fields.is_empty() { Err(NoElement::OmitsKeys) } else { Ok(()) }
+    }
+
+    /// Of several keys without a place for defaults upstream names the one that the schema lists first.
+    #[cold]
+    fn no_default(&self, list: &List, item: Map<'a>) -> NoElement {
+        let keys = list.keys.of(&self.tables.keys).iter();
+        let absent = keys.filter(|key| item.get(self.tables.str(key.name)).is_none());
+        absent
+            .min_by_key(|key| key.listed)
+            .map_or(NoElement::OmitsKeys, |key| NoElement::NoDefault(key.name, key.default))
     }
 }
 

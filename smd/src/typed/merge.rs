@@ -1,6 +1,6 @@
 //! Putting a configuration over a live object (spec: smd, "Merge").
 
-use super::compare::CompareError;
+use super::compare::{CompareError, child_errors};
 use super::error::{Errors, Token};
 use super::items::{Elements, Indexed, run, sort};
 use super::nodes::{Items, List, MapOf, Scalar, Shape, Tables};
@@ -198,7 +198,8 @@ impl<'a> Walk<'a> {
                     let field = fields.find(name).unwrap_or(map.element);
                     let from = self.errors.len();
                     let merged = self.value(field, a.map(|entry| entry.1), b.map(|entry| entry.1));
-                    self.errors.below(from, &PathElement::FieldName(name), Token::Name(name));
+                    let element = PathElement::FieldName(name);
+                    child_errors(&mut self.errors, from, self.tables, field, element, Token::Name(name));
                     merged
                 }
             };
@@ -258,7 +259,7 @@ impl<'a> Walk<'a> {
                     l += 1;
                     continue;
                 }
-                if other < r || other == r {
+                if other <= r {
                     // Already there, or it comes now.
                     l += 1;
                 }
@@ -298,14 +299,14 @@ impl<'a> Walk<'a> {
     /// Finds for every item of both lists its twin in the other one. False if there are items without path elements,
     /// or items that the configuration holds twice.
     fn find_twins(&mut self, list: &List, live: &'a [Value<'a>], config: &'a [Value<'a>]) -> bool {
-        let mut sound = true;
         let first = self.indexed.len();
-        self.index(list, config, &mut sound);
+        let mut wrong = self.index(list, config);
         let middle = self.indexed.len();
-        sort(&mut self.indexed[first..]);
-        sound &= self.no_repeats(first);
-        self.index(list, live, &mut sound);
+        self.find_repeats(first, &mut wrong);
+        let mut sound = self.report(wrong);
+        let wrong = self.index(list, live);
         sort(&mut self.indexed[middle..]);
+        sound &= self.report(wrong);
         if sound {
             let base = self.twins.len();
             self.twins.resize(base + live.len() + config.len(), ALONE);
@@ -331,35 +332,39 @@ impl<'a> Walk<'a> {
         sound
     }
 
-    fn index(&mut self, list: &List, items: &'a [Value<'a>], sound: &mut bool) {
+    /// Puts the items with their path elements behind those that are there; tells which have none.
+    fn index(&mut self, list: &List, items: &'a [Value<'a>]) -> Vec<(u32, String)> {
+        let mut wrong = Vec::new();
         for (at, item) in items.iter().enumerate() {
             match self.elements.of(list, *item) {
                 Ok(element) => self.indexed.push((element, at as u32)),
-                Err(why) => {
-                    *sound = false;
-                    if !self.muted {
-                        self.errors.add_item(why.message(at, list, self.tables), at);
-                    }
-                }
+                Err(why) => wrong.push((at as u32, why.message(at, list, self.tables))),
+            }
+        }
+        wrong
+    }
+
+    /// Sorts the indexed items from there on; tells which are there already.
+    fn find_repeats(&mut self, first: usize, wrong: &mut Vec<(u32, String)>) {
+        let indexed = &mut self.indexed[first..];
+        sort(indexed);
+        for pair in indexed.windows(2) {
+            if pair[0].0 == pair[1].0 {
+                wrong.push((pair[1].1, format!("duplicate entries for key {}", pair[1].0)));
             }
         }
     }
 
-    /// Whether the indexed items from there on are all different.
-    fn no_repeats(&mut self, first: usize) -> bool {
-        let indexed = &self.indexed[first..];
-        if indexed.is_sorted_by(|a, b| a.0 < b.0) {
-            return true;
-        }
+    /// Whether nothing is wrong. What is wrong is told in the order of the list.
+    fn report(&mut self, mut wrong: Vec<(u32, String)>) -> bool {
+        wrong.sort_unstable_by_key(|(at, _)| *at);
+        let sound = wrong.is_empty();
         if !self.muted {
-            let mut repeated: Vec<Indexed<'_>> =
-                indexed.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1]).collect();
-            repeated.sort_unstable_by_key(|(_, at)| *at);
-            for (element, at) in repeated {
-                self.errors.add_item(format!("duplicate entries for key {element}"), at as usize);
+            for (at, message) in wrong {
+                self.errors.add_item(message, at as usize);
             }
         }
-        false
+        sound
     }
 
     #[inline]

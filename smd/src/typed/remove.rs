@@ -233,9 +233,8 @@ impl<'a> Walk<'a> {
             let left = match found {
                 Some(found) if found.member && !self.extract => None,
                 Some(found) if !found.children.is_empty() => Some(self.value(list.element, *item, found.children)),
-                Some(_) => Some(*item),
                 None if self.extract => None,
-                None => Some(*item),
+                Some(_) | None => Some(*item),
             };
             if same {
                 if left.is_some_and(|left| unchanged(*item, left)) {

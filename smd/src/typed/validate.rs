@@ -55,13 +55,13 @@ pub(super) fn schema_error(node: &Node, tables: &Tables) -> String {
 /// Whether a value is a scalar of that kind. Null always is.
 #[inline]
 pub(super) fn fits(scalar: Scalar, value: Value<'_>) -> bool {
-    match (scalar, value) {
+    matches!(
+        (scalar, value),
         (_, Value::Null)
-        | (Scalar::Numeric | Scalar::Untyped, Value::Int(_) | Value::Float(_))
-        | (Scalar::String | Scalar::Untyped, Value::String(_))
-        | (Scalar::Boolean | Scalar::Untyped, Value::Bool(_)) => true,
-        _ => false,
-    }
+            | (Scalar::Numeric | Scalar::Untyped, Value::Int(_) | Value::Float(_))
+            | (Scalar::String | Scalar::Untyped, Value::String(_))
+            | (Scalar::Boolean | Scalar::Untyped, Value::Bool(_))
+    )
 }
 
 /// What upstream says of a value that is no such scalar.
@@ -135,7 +135,7 @@ impl<'w> Walk<'w> {
             for (at, item) in items.iter().enumerate() {
                 let from = self.errors.len();
                 self.value(list.element, *item);
-                self.errors.below(from, &PathElement::Index(at as i64), Token::At(at));
+                self.errors.below(from, &format_args!("[{at}]"), Token::At(at));
             }
             return;
         }

@@ -77,6 +77,12 @@ fn write_float(n: f64, out: &mut Vec<u8>) -> Result<(), NotFinite> {
     if !n.is_finite() {
         return Err(NotFinite);
     }
+    // Most numbers are integers, and those of a set are floats all the same.
+    #[expect(clippy::cast_possible_truncation, reason = "the bound is that of integers which a double holds exactly")]
+    if n.abs() < 9_007_199_254_740_992.0 && n.fract() == 0.0 && (n != 0.0 || n.is_sign_positive()) {
+        number::write_int(n as i64, out);
+        return Ok(());
+    }
     let from = out.len();
     number::write_json(n, out);
     if let [.., sign @ (b'-' | b'+'), digit] = out[from..]
@@ -88,11 +94,64 @@ fn write_float(n: f64, out: &mut Vec<u8>) -> Result<(), NotFinite> {
     Ok(())
 }
 
+/// Whether a text stands in a JSON string as it is; `html` as for [`write_string`]. Eight bytes are looked at together.
+#[inline]
+pub(crate) fn is_plain(text: &[u8], html: bool) -> bool {
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    // Whether some byte is zero shows in the highest bit of one.
+    let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
+    let word_is_plain = |chunk: &[u8; 8]| {
+        let word = u64::from_le_bytes(*chunk);
+        let mut found = zero(word ^ (LOW * u64::from(b'\\'))) | (word.wrapping_sub(LOW * 0x20) & !word & HIGH);
+        if html {
+            // `"` and `&` differ in one bit, and so do `<` and `>`. U+2028 and U+2029 begin with 0xe2; what else does
+            // goes the long way, too.
+            found |= zero((word | (LOW * 4)) ^ (LOW * u64::from(b'&')));
+            found |= zero((word | (LOW * 2)) ^ (LOW * u64::from(b'>')));
+            found |= zero(word ^ (LOW * 0xe2));
+        } else {
+            found |= zero(word ^ (LOW * u64::from(b'"')));
+        }
+        found == 0
+    };
+    let Some(last) = text.last_chunk::<8>() else { return text.iter().all(|byte| byte_is_plain(*byte, html)) };
+    text.as_chunks::<8>().0.iter().all(word_is_plain) && word_is_plain(last)
+}
+
+#[inline]
+fn byte_is_plain(byte: u8, html: bool) -> bool {
+    const PLAIN: [[bool; 256]; 2] = {
+        let mut plain = [[true; 256]; 2];
+        let mut byte = 0;
+        while byte < 0x20 {
+            plain[0][byte] = false;
+            plain[1][byte] = false;
+            byte += 1;
+        }
+        plain[0][b'"' as usize] = false;
+        plain[0][b'\\' as usize] = false;
+        let escaped = [b'"', b'\\', b'<', b'>', b'&', 0xe2];
+        let mut at = 0;
+        while at < escaped.len() {
+            plain[1][escaped[at] as usize] = false;
+            at += 1;
+        }
+        plain
+    };
+    PLAIN[usize::from(html)][usize::from(byte)]
+}
+
 /// Appends a JSON string. Control characters are escaped as `\n`, `\r`, `\t` or by their number.
 pub(crate) fn write_string(text: &str, html: bool, out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.push(b'"');
     let bytes = text.as_bytes();
+    out.push(b'"');
+    if is_plain(bytes, html) {
+        out.extend_from_slice(bytes);
+        out.push(b'"');
+        return;
+    }
     let mut done = 0;
     for (at, byte) in bytes.iter().enumerate() {
         let short: &[u8] = match byte {

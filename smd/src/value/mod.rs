@@ -19,9 +19,9 @@ mod tests;
 
 pub use convert::ToValue;
 pub use json::NotFinite;
-pub(crate) use json::write_string;
-pub(crate) use read::Reader;
+pub(crate) use json::{is_plain, write_string};
 pub use read::{Compat, JsonError, MAX_DEPTH};
+pub(crate) use read::{Quoted, Reader};
 
 /// A value that borrows its texts and contents.
 ///

@@ -57,6 +57,18 @@ impl<'a> Value<'a> {
     }
 }
 
+/// What [`Reader::quoted`] found.
+pub(crate) enum Quoted<'a> {
+    /// `f:` and the text.
+    Name(&'a str),
+    /// `k:` and an object.
+    Fields,
+    /// `v:` and a number or a string.
+    Value(Value<'a>),
+    /// `i:` and a number.
+    Index(i64),
+}
+
 /// A place in a JSON text, and how deep it nests.
 pub(crate) struct Reader<'a> {
     text: &'a str,
@@ -74,6 +86,12 @@ impl<'a> Reader<'a> {
     #[cold]
     pub(crate) fn fail<T>(&self, what: &'static str) -> Result<T, JsonError> {
         Err(JsonError { what, at: self.at.min(self.text.len()) })
+    }
+
+    /// The offset of what is read next.
+    #[inline]
+    pub(crate) fn at(&self) -> usize {
+        self.at
     }
 
     #[inline]
@@ -118,32 +136,51 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Goes into an object, and tells whether a key follows; null is an object without any.
+    #[inline]
+    pub(crate) fn enter(&mut self) -> Result<bool, JsonError> {
+        if !self.takes(b'{') {
+            return if self.byte() == Some(b'n') { self.word("null", false) } else { self.fail("expected { or null") };
+        }
+        if self.takes(b'}') {
+            return Ok(false);
+        }
+        self.deeper()?;
+        if self.byte() == Some(b'"') { Ok(true) } else { self.fail("expected a string or }") }
+    }
+
+    /// Goes on behind a value of an object, and tells whether a key follows.
+    #[inline]
+    pub(crate) fn more(&mut self) -> Result<bool, JsonError> {
+        let more = match self.token() {
+            Some(b',') => true,
+            Some(b'}') => false,
+            _ => return self.fail("expected , or }"),
+        };
+        self.at += 1;
+        self.depth -= usize::from(!more);
+        Ok(more)
+    }
+
+    /// What stands between a key and its value.
+    #[inline]
+    pub(crate) fn colon(&mut self) -> Result<(), JsonError> {
+        if self.takes(b':') { Ok(()) } else { self.fail("expected :") }
+    }
+
     /// Reads an object or null, and has `entry` read the value behind every key.
     #[inline]
     pub(crate) fn object(
         &mut self,
-        mut entry: impl FnMut(&mut Self, &'a str, usize) -> Result<(), JsonError>,
+        mut entry: impl FnMut(&mut Self, &'a str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
-        if !self.takes(b'{') {
-            return if self.byte() == Some(b'n') { self.word("null", ()) } else { self.fail("expected { or null") };
+        let mut more = self.enter()?;
+        while more {
+            let name = self.name()?;
+            self.colon()?;
+            entry(self, name)?;
+            more = self.more()?;
         }
-        self.deeper()?;
-        if !self.takes(b'}') {
-            if self.byte() != Some(b'"') {
-                return self.fail("expected a string or }");
-            }
-            loop {
-                let (key, at) = self.key()?;
-                entry(self, key, at)?;
-                match self.token() {
-                    Some(b',') => self.at += 1,
-                    Some(b'}') => break,
-                    _ => return self.fail("expected , or }"),
-                }
-            }
-            self.at += 1;
-        }
-        self.depth -= 1;
         Ok(())
     }
 
@@ -153,18 +190,14 @@ impl<'a> Reader<'a> {
         if self.depth > MAX_DEPTH { self.fail("nested too deep") } else { Ok(()) }
     }
 
-    /// A key with its place, and the colon.
+    /// What stands before the colon.
     #[inline]
-    fn key(&mut self) -> Result<(&'a str, usize), JsonError> {
-        let key = match self.token() {
+    pub(crate) fn name(&mut self) -> Result<&'a str, JsonError> {
+        match self.token() {
             // Only behind a comma: upstream reads keys as strings, which may be null.
-            Some(b'n') => (self.word("null", "")?, self.at),
-            _ => (self.string()?, self.at),
-        };
-        if !self.takes(b':') {
-            return self.fail("expected :");
+            Some(b'n') => self.word("null", ""),
+            _ => self.string(),
         }
-        Ok(key)
     }
 
     /// A string. Where it holds no escape it is borrowed.
@@ -174,20 +207,134 @@ impl<'a> Reader<'a> {
             return self.fail("expected a string");
         }
         let from = self.at;
+        self.plain();
+        match self.byte() {
+            Some(b'"') => {
+                let text = self.text.get(from..self.at).unwrap_or_default();
+                self.at += 1;
+                Ok(text)
+            }
+            Some(b'\\') => self.escaped(from),
+            Some(_) => self.fail("a control character in a string"),
+            None => self.fail("a string without end"),
+        }
+    }
+
+    /// Goes on to the next quote, backslash or control character. Eight bytes are looked at together.
+    #[inline]
+    fn plain(&mut self) {
+        const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+        const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+        let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
         let bytes = self.text.as_bytes();
+        while let Some(chunk) = bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
+            let word = u64::from_le_bytes(*chunk);
+            let control = word.wrapping_sub(LOW * 0x20) & !word & HIGH;
+            let found = zero(word ^ (LOW * u64::from(b'"'))) | zero(word ^ (LOW * u64::from(b'\\'))) | control;
+            if found != 0 {
+                // The lowest bit that is set is always right.
+                self.at += (found.trailing_zeros() / 8) as usize;
+                return;
+            }
+            self.at += 8;
+        }
+        while matches!(self.byte(), Some(byte) if byte >= 0x20 && byte != b'"' && byte != b'\\') {
+            self.at += 1;
+        }
+    }
+
+    /// Whether the text goes on with this, which is then taken.
+    #[inline]
+    fn goes_on(&mut self, with: &[u8]) -> bool {
+        let found = self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(with));
+        if found {
+            self.at += with.len();
+        }
+        found
+    }
+
+    /// A key of a set, as sets are written: a letter, a colon, and then a text, a compact JSON object of scalars, whose
+    /// fields go where the caller says, or a JSON scalar. Only that is taken whose texts hold no escape, so that all is
+    /// borrowed; otherwise nothing is.
+    #[inline]
+    pub(crate) fn quoted(&mut self, fields: &mut Vec<(&'a str, Value<'a>)>) -> Option<Quoted<'a>> {
+        let from = self.at;
+        let found = match self.text.as_bytes().get(from..)?.first_chunk::<4>()? {
+            b"\"k:{" => {
+                self.at += 4;
+                fields.clear();
+                self.quoted_fields(fields).map(|()| Quoted::Fields)
+            }
+            [b'"', b'f', b':', _] => {
+                self.at += 3;
+                let text = from + 3;
+                self.plain();
+                self.text.get(text..self.at).map(Quoted::Name)
+            }
+            b"\"v:\\" => {
+                self.at += 3;
+                self.quoted_string().map(|text| Quoted::Value(Value::String(text)))
+            }
+            [b'"', b'v', b':', b'-' | b'0'..=b'9'] => {
+                self.at += 3;
+                self.number().ok().map(|n| Quoted::Value(Value::Float(n)))
+            }
+            [b'"', b'i', b':', b'0'..=b'9'] => {
+                self.at += 3;
+                let digits = self.text.as_bytes().get(self.at..)?.iter().take(18);
+                let digits = digits.map_while(|byte| byte.is_ascii_digit().then(|| i64::from(byte - b'0')));
+                let (index, count) = digits.fold((0, 0), |(index, count), digit| (index * 10 + digit, count + 1));
+                self.at += count;
+                Some(Quoted::Index(index))
+            }
+            _ => return None,
+        };
+        if found.is_some() && self.byte() == Some(b'"') {
+            self.at += 1;
+            return found;
+        }
+        self.at = from;
+        None
+    }
+
+    /// Takes a colon and an empty object.
+    #[inline]
+    pub(crate) fn leaf(&mut self) -> bool {
+        self.goes_on(b":{}")
+    }
+
+    fn quoted_fields(&mut self, fields: &mut Vec<(&'a str, Value<'a>)>) -> Option<()> {
         loop {
-            match bytes.get(self.at) {
-                Some(b'"') => {
-                    let text = self.text.get(from..self.at).unwrap_or_default();
-                    self.at += 1;
-                    return Ok(text);
-                }
-                Some(b'\\') => return self.escaped(from),
-                Some(0..0x20) => return self.fail("a control character in a string"),
-                Some(_) => self.at += 1,
-                None => return self.fail("a string without end"),
+            let name = self.quoted_string()?;
+            if !self.goes_on(b":") {
+                return None;
+            }
+            let value = match self.byte()? {
+                b'\\' => Value::String(self.quoted_string()?),
+                b'-' | b'0'..=b'9' => Value::Float(self.number().ok()?),
+                _ if self.goes_on(b"true") => Value::Bool(true),
+                _ if self.goes_on(b"false") => Value::Bool(false),
+                _ => return None,
+            };
+            fields.push((name, value));
+            if self.goes_on(b"}") {
+                return Some(());
+            }
+            if !self.goes_on(b",") {
+                return None;
             }
         }
+    }
+
+    #[inline]
+    fn quoted_string(&mut self) -> Option<&'a str> {
+        if !self.goes_on(b"\\\"") {
+            return None;
+        }
+        let from = self.at;
+        self.plain();
+        let to = self.at;
+        if self.goes_on(b"\\\"") { self.text.get(from..to) } else { None }
     }
 
     /// The rest of a string that holds an escape here. Control characters are not looked for any more.
@@ -286,7 +433,7 @@ impl<'a> Reader<'a> {
             }
             Some(b'{') => {
                 let mut entries = Vec::new();
-                self.object(|reader, key, _| reader.value().map(|value| entries.push((key, value))))?;
+                self.object(|reader, key| reader.value().map(|value| entries.push((key, value))))?;
                 Ok(Value::Map(Map::from_entries(entries, self.arena)))
             }
             _ => self.fail("expected a value"),
@@ -297,7 +444,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn skip(&mut self) -> Result<(), JsonError> {
         match self.token() {
             Some(b'[') => self.array(Self::skip),
-            Some(b'{') => self.object(|reader, _, _| reader.skip()),
+            Some(b'{') => self.object(|reader, _| reader.skip()),
             _ => self.value().map(drop),
         }
     }
@@ -330,6 +477,11 @@ impl<'a> Reader<'a> {
         }
         let digits = self.text.get(from..self.at).unwrap_or_default();
         let number = match digits.as_bytes() {
+            // Most numbers are ports.
+            [first @ b'1'..=b'9', rest @ ..] if rest.len() < 9 && rest.iter().all(u8::is_ascii_digit) => {
+                let n = rest.iter().fold(u32::from(first - b'0'), |n, digit| n * 10 + u32::from(digit - b'0'));
+                Some(f64::from(n))
+            }
             [b'-' | b'.', ..] | [b'0', b'0'..=b'9', ..] => None,
             bytes => match bytes.iter().position(|byte| *byte == b'.') {
                 Some(dot) if !bytes.get(dot + 1).is_some_and(u8::is_ascii_digit) => None,

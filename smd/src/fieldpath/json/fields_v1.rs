@@ -50,6 +50,9 @@ impl<'a> Open<'a> {
             Value::Null => Map::EMPTY,
             _ => return Err("expected { or null".to_owned()),
         };
+        if map.is_empty() {
+            return Ok((Set::EMPTY, true));
+        }
         let Some(depth) = depth.checked_sub(1) else { return Err("nested too deep".to_owned()) };
         let mark = self.stack.mark();
         let mut member = false;

@@ -5,7 +5,7 @@ use super::super::element::PathElement;
 use super::super::set::{Entry, Set};
 use super::{ElementError, SetError};
 use crate::Bump;
-use crate::value::{Compat, JsonError, Reader, Value};
+use crate::value::{Compat, JsonError, Quoted, Reader, Value};
 
 impl<'a> PathElement<'a> {
     /// Reads the serialized form, such as `f:spec` or `k:{"name":"a"}`.
@@ -76,14 +76,21 @@ fn key<'a>(
 ) -> Result<PathElement<'a>, JsonError> {
     fields.clear();
     let mut reader = Reader::new(content, arena);
-    reader.object(|reader, name, _| {
+    reader.object(|reader, name| {
         fields.push((name, reader.value()?));
         Ok(())
     })?;
     reader.finish(compat)?;
-    // Names may come again, and then keep their order.
-    fields.sort_by(|a, b| a.0.cmp(b.0));
-    Ok(PathElement::Key(arena.alloc_slice_copy(fields)))
+    Ok(sorted(fields, arena))
+}
+
+/// The key of these fields. Names may come again, and then keep their order.
+#[inline]
+fn sorted<'a>(fields: &mut [(&'a str, Value<'a>)], arena: &'a Bump) -> PathElement<'a> {
+    if fields.len() > 1 {
+        fields.sort_by(|a, b| a.0.cmp(b.0));
+    }
+    PathElement::Key(arena.alloc_slice_copy(fields))
 }
 
 impl<'a> Set<'a> {
@@ -115,7 +122,8 @@ impl<'a> Set<'a> {
     pub fn read_json_as(text: &'a [u8], compat: Compat, arena: &'a Bump) -> Result<Set<'a>, SetError> {
         let text = std::str::from_utf8(text).unwrap_or_else(|_| arena.alloc_str(&replaced(text)));
         let mut reader = Reader::new(text, arena);
-        let mut open = Open { compat, arena, stack: Stack::default(), fields: Vec::new(), bad: None };
+        let stack = Stack::with_capacity((text.len() / 32).min(256));
+        let mut open = Open { compat, arena, stack, fields: Vec::new(), bad: None };
         let read = open.node(&mut reader).and_then(|(set, _)| reader.finish(compat).map(|()| set));
         match (read, open.bad) {
             (Ok(set), _) => Ok(set),
@@ -151,25 +159,51 @@ impl<'a> Open<'a> {
     fn node(&mut self, reader: &mut Reader<'a>) -> Result<(Set<'a>, bool), JsonError> {
         let mark = self.stack.mark();
         let mut member = false;
-        reader.object(|reader, name, at| {
-            if name == "." {
-                member = true;
-                return reader.skip();
-            }
-            let element = match parse(name, self.compat, self.arena, &mut self.fields) {
-                Ok(element) => element,
-                Err(ElementError::Unknown) => return reader.skip(),
-                Err(error) => {
-                    self.bad = Some(error);
-                    return Err(JsonError { what: "no path element", at });
+        let mut more = reader.enter()?;
+        while more {
+            match self.element(reader, &mut member)? {
+                Some(element) if reader.leaf() => self.stack.push(element, true, Set::EMPTY),
+                Some(element) => {
+                    reader.colon()?;
+                    let (children, member) = self.node(reader)?;
+                    self.stack.push(element, member, children);
                 }
-            };
-            let (children, member) = self.node(reader)?;
-            self.stack.push(element, member, children);
-            Ok(())
-        })?;
+                None => {
+                    reader.colon()?;
+                    reader.skip()?;
+                }
+            }
+            more = reader.more()?;
+        }
         let set = self.stack.close_with(mark, self.arena, replace);
         Ok((set, member || set.is_empty()))
+    }
+
+    /// Reads a key: an element, or one whose value is not looked at. A `.` makes the node a member.
+    #[inline]
+    fn element(&mut self, reader: &mut Reader<'a>, member: &mut bool) -> Result<Option<PathElement<'a>>, JsonError> {
+        let element = match reader.quoted(&mut self.fields) {
+            Some(Quoted::Name(name)) => return Ok(Some(PathElement::FieldName(name))),
+            Some(Quoted::Fields) => Ok(sorted(&mut self.fields, self.arena)),
+            Some(Quoted::Value(value)) => Ok(PathElement::Value(value)),
+            Some(Quoted::Index(index)) => Ok(PathElement::Index(index)),
+            None => {
+                let name = reader.name()?;
+                if name == "." {
+                    *member = true;
+                    return Ok(None);
+                }
+                parse(name, self.compat, self.arena, &mut self.fields)
+            }
+        };
+        match element {
+            Ok(element) => Ok(Some(element)),
+            Err(ElementError::Unknown) => Ok(None),
+            Err(error) => {
+                self.bad = Some(error);
+                Err(JsonError { what: "no path element", at: reader.at() })
+            }
+        }
     }
 }
 

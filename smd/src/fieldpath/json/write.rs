@@ -3,7 +3,7 @@
 use super::super::element::PathElement;
 use super::super::set::Set;
 use super::SetError;
-use crate::value::{NotFinite, write_string};
+use crate::value::{NotFinite, Value, is_plain, write_string};
 use kubeshape_yaml::number;
 
 impl PathElement<'_> {
@@ -72,22 +72,39 @@ fn node(set: Set<'_>, member: bool, out: &mut Vec<u8>, scratch: &mut Vec<u8>) ->
     out.extend_from_slice(if member { br#"{".":{}"# } else { b"{" });
     let mut first = !member;
     for entry in set.entries() {
-        out.extend_from_slice(if std::mem::take(&mut first) { b"\"" } else { b",\"" });
+        if !std::mem::take(&mut first) {
+            out.push(b',');
+        }
         match entry.element {
             PathElement::FieldName(name) => {
-                out.extend_from_slice(b"f:");
+                out.extend_from_slice(b"\"f:");
                 escape(name.as_bytes(), out);
             }
-            element => {
-                scratch.clear();
-                write(element, scratch)?;
-                escape(scratch, out);
+            PathElement::Key(fields) => {
+                out.extend_from_slice(b"\"k:{");
+                for (at, (name, value)) in fields.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    string_in_string(name, false, out, scratch);
+                    out.push(b':');
+                    value_in_string(*value, out, scratch)?;
+                }
+                out.push(b'}');
+            }
+            PathElement::Value(value) => {
+                out.extend_from_slice(b"\"v:");
+                value_in_string(value, out, scratch)?;
+            }
+            PathElement::Index(index) => {
+                out.extend_from_slice(b"\"i:");
+                number::write_int(index, out);
             }
         }
-        out.extend_from_slice(b"\":");
         if entry.children.is_empty() {
-            out.extend_from_slice(b"{}");
+            out.extend_from_slice(b"\":{}");
         } else {
+            out.extend_from_slice(b"\":");
             node(entry.children, entry.member, out, scratch)?;
         }
     }
@@ -95,9 +112,47 @@ fn node(set: Set<'_>, member: bool, out: &mut Vec<u8>, scratch: &mut Vec<u8>) ->
     Ok(())
 }
 
+/// Appends a value as it stands inside a JSON string.
+#[inline]
+fn value_in_string(value: Value<'_>, out: &mut Vec<u8>, scratch: &mut Vec<u8>) -> Result<(), NotFinite> {
+    match value {
+        Value::String(text) => string_in_string(text, true, out, scratch),
+        Value::List(_) | Value::Map(_) => {
+            scratch.clear();
+            value.write_json(scratch)?;
+            escape(scratch, out);
+        }
+        // Numbers and words hold nothing to escape.
+        scalar => scalar.write_json(out)?,
+    }
+    Ok(())
+}
+
+/// Appends a JSON string as it stands inside a JSON string.
+#[inline]
+fn string_in_string(text: &str, html: bool, out: &mut Vec<u8>, scratch: &mut Vec<u8>) {
+    if is_plain(text.as_bytes(), html) {
+        out.extend_from_slice(b"\\\"");
+        out.extend_from_slice(text.as_bytes());
+        out.extend_from_slice(b"\\\"");
+    } else {
+        scratch.clear();
+        write_string(text, html, scratch);
+        escape(scratch, out);
+    }
+}
+
 /// Appends a text as it stands inside a JSON string, `<`, `>` and `&` as they are.
 #[inline]
 fn escape(text: &[u8], out: &mut Vec<u8>) {
+    if is_plain(text, false) {
+        out.extend_from_slice(text);
+    } else {
+        escape_some(text, out);
+    }
+}
+
+fn escape_some(text: &[u8], out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut done = 0;
     for (at, byte) in text.iter().enumerate() {
