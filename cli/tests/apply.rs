@@ -81,7 +81,7 @@ For more about an error, run `kubeshape explain-code KS8005`.
         &[
             "error: Apply failed with 2 conflicts: conflicts with \"kubectl\":\n- .spec.replicas\n- .spec.ports[port=80,protocol=\"TCP\"].name\n",
             "config.yaml:5:14",
-            "config.yaml:5:43",
+            "config.yaml:5:42",
         ],
     );
 }
@@ -192,7 +192,7 @@ fn bad_configurations_are_refused_with_their_place() {
         (good.replace("name: a, ", ""), &["error[KS8009]", "config.yaml:3:1", "found no metadata.name"]),
         (
             good.replace("namespace: x", "namespace: x, managedFields: []"),
-            &["error[KS8006]", "config.yaml:3:33", "metadata.managedFields must be nil"],
+            &["error[KS8006]", "config.yaml:3:35", "metadata.managedFields must be nil"],
         ),
         (
             config("replicas: three"),
@@ -298,7 +298,7 @@ fn types_come_from_documents_and_schemas_too() {
         .write("v3.json", document(r#""openapi": "3.0.0""#, r#""components": {"schemas""#) + "}}")
         .write(
             "smd.yaml",
-            "types: [{name: w, map: {elementType: {scalar: untyped, list: {elementType: {namedType: w}, elementRelationship: atomic}, map: {elementType: {namedType: w}}}}}]",
+            "types: [{name: w, scalar: untyped, list: {elementType: {namedType: w}, elementRelationship: atomic}, map: {elementType: {namedType: w}}}]",
         )
         .write("config.yaml", config("replicas: 3"));
     let run = |schemas: &str| {

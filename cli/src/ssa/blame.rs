@@ -158,13 +158,14 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
             let element = PathElement::FieldName(key.text());
             self.field(key.span().start, element, value, owned.child(element), items.with_prefix(element), &inner);
         }
+        if node.is_empty() || node.kind() != Kind::Seq {
+            return;
+        }
+        let names = ItemNames::new(items, &owned);
         for (index, item) in node.items().enumerate() {
             let value = Value::from_node(item, self.session.arena);
             let of_item = owned.item(index, value);
-            let element = element_of(items, value)
-                .or_else(|| owned.elements().into_iter().find(|element| is_of(*element, index, value)))
-                .unwrap_or(PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX)));
-            // The dash stands in front of the item.
+            let element = names.of(index, value).unwrap_or(PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX)));
             self.field(item.span().start, element, item, of_item, items.with_prefix(element), &inner);
         }
     }
@@ -201,12 +202,44 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
     }
 }
 
-/// The element of an item by the object's type.
-fn element_of<'a>(items: Set<'a>, item: Value<'_>) -> Option<PathElement<'a>> {
-    items.entries().iter().map(|entry| entry.element).find(|element| match element {
-        PathElement::Key(_) | PathElement::Value(_) => is_of(*element, usize::MAX, item),
-        _ => false,
-    })
+/// The elements by which the items of a list may be meant.
+struct ItemNames<'a> {
+    /// Those by the object's type, or else those that managers wrote down; in order.
+    elements: Vec<PathElement<'a>>,
+    /// Which fields are keys: mostly there is one answer.
+    keys: Vec<Vec<&'a str>>,
+}
+
+impl<'a> ItemNames<'a> {
+    fn new(items: Set<'a>, owned: &Owned<'_, 'a>) -> Self {
+        let elements: Vec<PathElement<'a>> = if items.is_empty() {
+            owned.elements()
+        } else {
+            items.entries().iter().map(|entry| entry.element).collect()
+        };
+        let mut keys: Vec<Vec<&'a str>> = Vec::new();
+        for element in &elements {
+            if let PathElement::Key(fields) = element
+                && !keys.iter().any(|names| names.iter().eq(fields.iter().map(|(name, _)| name)))
+            {
+                keys.push(fields.iter().map(|(name, _)| *name).collect());
+            }
+        }
+        ItemNames { elements, keys }
+    }
+
+    fn of(&self, index: usize, item: Value<'_>) -> Option<PathElement<'a>> {
+        let known = |element: PathElement<'_>| self.elements.binary_search_by(|other| other.cmp(&element)).ok();
+        let by_keys = self.keys.iter().find_map(|names| {
+            let fields: Option<Vec<(&str, Value<'_>)>> =
+                names.iter().map(|name| item.get(name).map(|value| (*name, value))).collect();
+            known(PathElement::Key(&fields?))
+        });
+        // Of an item that lacks a key, the default stands in the element.
+        let defaulted = || self.elements.iter().position(|element| is_of(*element, index, item));
+        let found = by_keys.or_else(|| known(PathElement::Value(item))).or_else(defaulted)?;
+        self.elements.get(found).copied()
+    }
 }
 
 /// Whether an element means an item. A key field that the item lacks was defaulted.

@@ -165,6 +165,10 @@ impl<'a> Library<'a> {
     /// Tells if the type of a kind was chosen among several.
     pub(crate) fn check_repeated(&self, gvk: Gvk<'_>, session: &mut Session<'a>) {
         let [first, second, ..] = self.all(gvk) else { return };
+        // A cluster's documents hold its CustomResourceDefinitions' kinds as well.
+        if first.origin.is_resource() != second.origin.is_resource() {
+            return;
+        }
         if let (Some(first), Some((text, node))) = (first.origin.place(), second.origin.node()) {
             let detail = format!("{gvk} stands in {first}, too; that one counts");
             session.tell(&text.about(Code::RepeatedKind, node, detail));

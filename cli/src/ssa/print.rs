@@ -47,11 +47,14 @@ impl Output {
         self.format == Format::Json
     }
 
-    /// Writes objects: a stream of YAML documents, or one JSON value after the other.
+    /// Writes objects: a stream of YAML documents, or one JSON value after the other. Without objects there is no file.
     ///
     /// # Errors
     /// The file or standard output cannot be written.
     pub(crate) fn objects(&self, values: &[Value<'_>]) -> Result<(), Fatal> {
+        if values.is_empty() {
+            return Ok(());
+        }
         let mut out = Vec::new();
         if self.is_json() {
             values.iter().for_each(|value| json(*value, &mut out));

@@ -19,6 +19,8 @@ pub(crate) struct Text<'a> {
     /// Whether places are those of the input, as opposed to those of what stands for a binary form.
     has_lines: bool,
     tapes: Vec<Tape>,
+    /// Whether it was named on the command line, as opposed to found in a folder.
+    pub(crate) named: bool,
     /// Whether something in it could not be read.
     pub(crate) failed: bool,
 }
@@ -144,7 +146,7 @@ fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
         crate::input::Source::Stdin => PathBuf::new(),
         crate::input::Source::File(path) => path.clone(),
     };
-    let mut text = Text { name, path, source, has_lines, tapes: Vec::new(), failed: false };
+    let mut text = Text { name, path, source, has_lines, tapes: Vec::new(), named: input.named, failed: false };
     loop {
         let mut tape = Tape::new();
         match stream.next(&mut tape) {

@@ -40,6 +40,10 @@ pub(crate) fn run<'a>(args: &ScenarioArgs, session: &mut Session<'a>) -> Result<
     for text in read_all(&args.files, Missing::Error, session) {
         let mut edits = Vec::new();
         for document in text.documents() {
+            // Folders hold the schemas, too.
+            if !text.named && document.root().is_some_and(|root| root.get("scenario").is_none()) {
+                continue;
+            }
             let Some(scenario) = read::scenario(text, document, args.smd_compat, session) else { continue };
             play(&scenario, args, &mut totals, &mut edits, &mut out, session);
             // Long runs are worth watching.
