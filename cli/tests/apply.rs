@@ -227,7 +227,11 @@ fn bad_live_objects_are_refused_with_their_place() {
             "operation: Applied",
             &["error[KS8007]", "live.yaml:9:16", "operation must be `Apply` or `Update`"][..],
         ),
-        ("fieldsType: FieldsV1\n    fieldsV1:\n      f:spec", "fieldsType: FieldsV2\n    fieldsV1:\n      f:spec", &["error[KS8007]", "live.yaml:12:17"]),
+        (
+            "fieldsType: FieldsV1\n    fieldsV1:\n      f:spec",
+            "fieldsType: FieldsV2\n    fieldsV1:\n      f:spec",
+            &["error[KS8007]", "live.yaml:12:17"],
+        ),
         ("        f:args: {}", "        f:args: 1", &["error[KS8007]", "live.yaml:13:5"]),
         ("replicas: 3", "replicas: x", &["error[KS8003]", "live.yaml:33:13"]),
         ("spec:\n", "spec: [\n", &["error[KS1001]", "live.yaml"]),
@@ -241,21 +245,26 @@ fn bad_live_objects_are_refused_with_their_place() {
     }
     let folder = folder();
     folder.write("live.yaml", format!("{LIVE}---\n{LIVE}")).write("config.yaml", config("names: [m]"));
-    folder.run(&format!("apply {REQUEST} config.yaml")).says(
-        1,
-        &["error[KS8008]", "the same object stands in live.yaml:1:1, too"],
-    );
+    folder
+        .run(&format!("apply {REQUEST} config.yaml"))
+        .says(1, &["error[KS8008]", "the same object stands in live.yaml:1:1, too"]);
 }
 
 #[test]
 fn bad_schemas_are_told_and_nothing_is_written() {
     let folder = folder();
-    folder.write("config.yaml", config("names: [m]")).write("none.yaml", "a: 1\n").write("types.yaml", "types: [{nam: a}]\n");
-    let run = |schemas: &str| {
-        folder.run(&format!("apply --schemas {schemas} --field-manager ci config.yaml"))
-    };
+    folder
+        .write("config.yaml", config("names: [m]"))
+        .write("none.yaml", "a: 1\n")
+        .write("types.yaml", "types: [{nam: a}]\n");
+    let run = |schemas: &str| folder.run(&format!("apply --schemas {schemas} --field-manager ci config.yaml"));
     run("missing.yaml").says(1, &["error[KS1007]", "missing.yaml"]);
     run("none.yaml").says(1, &["error[KS1008]", "none.yaml", "neither a CustomResourceDefinition"]);
+    // In a folder, everything else is passed over; with nothing else in it, nothing was named.
+    folder.write("dir/none.yaml", "a: 1\n");
+    run("dir").says(1, &["error[KS1008]", "--> dir\n"]);
+    folder.write("dir/crd.yaml", CRD);
+    assert_eq!((run("dir").code, run("dir").err.as_str()), (Some(0), ""));
     run("types.yaml").says(1, &["error[KS1005]", "types.yaml"]);
     run("crd.yaml --type Nothing").says(2, &["no schema has a type called Nothing"]);
     // Keys are missing: the types are deduced, and lists are replaced.
@@ -302,7 +311,8 @@ fn types_come_from_documents_and_schemas_too() {
         )
         .write("config.yaml", config("replicas: 3"));
     let run = |schemas: &str| {
-        let run = folder.run(&format!("apply --schemas {schemas} --field-manager ci --now 2024-02-01T00:00:00Z config.yaml"));
+        let run =
+            folder.run(&format!("apply --schemas {schemas} --field-manager ci --now 2024-02-01T00:00:00Z config.yaml"));
         assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{schemas}");
         run.out
     };
@@ -311,8 +321,7 @@ fn types_come_from_documents_and_schemas_too() {
     assert_eq!(run("v2.json"), out);
     assert!(run("smd.yaml --type w").contains("f:replicas: {}"));
     folder.write("config.yaml", config("replcas: 3"));
-    folder.run("apply --schemas v3.json --field-manager ci config.yaml").says(
-        1,
-        &["near to it is replicas", "/components/schemas/w/properties/spec", "with a warning at most"],
-    );
+    folder
+        .run("apply --schemas v3.json --field-manager ci config.yaml")
+        .says(1, &["near to it is replicas", "/components/schemas/w/properties/spec", "with a warning at most"]);
 }

@@ -42,7 +42,9 @@ fn a_field_set_is_printed_as_managed_fields_hold_it() {
 #[test]
 fn a_comparison_names_what_was_added_modified_and_removed() {
     let folder = folder();
-    folder.write("a.yaml", config("{replicas: 1, names: [a, b]}")).write("b.yaml", config("{replicas: 2, names: [b, c]}"));
+    folder
+        .write("a.yaml", config("{replicas: 1, names: [a, b]}"))
+        .write("b.yaml", config("{replicas: 2, names: [b, c]}"));
     let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml");
     let expected = "\
 added:
@@ -64,10 +66,9 @@ removed:
     folder.write("b.yaml", config("{names: [b, a], replicas: 1}"));
     folder.run("compare --schemas crd.yaml a.yaml b.yaml").is_silent();
     folder.write("b.yaml", config("{}").replace("v1", "v2"));
-    folder.run("compare --schemas crd.yaml a.yaml b.yaml").says(
-        1,
-        &["error[KS8012]", "b.yaml:2:7", "found example.com/v1, Kind=Widget and example.com/v2, Kind=Widget"],
-    );
+    folder
+        .run("compare --schemas crd.yaml a.yaml b.yaml")
+        .says(1, &["error[KS8012]", "b.yaml:2:7", "found example.com/v1, Kind=Widget and example.com/v2, Kind=Widget"]);
 }
 
 #[test]
@@ -202,22 +203,28 @@ fn one_object_is_needed() {
     let folder = folder();
     folder.write("two.yaml", format!("{}---\n{}", config("{}"), config("{}"))).write("none.yaml", "# nothing\n");
     for command in ["fieldset", "blame", "extract --field-manager x"] {
-        folder.run(&format!("{command} --schemas crd.yaml two.yaml")).says(
-            1,
-            &["error[KS8009]", "two.yaml:7:1", "found 2 objects, expected one"],
-        );
+        folder
+            .run(&format!("{command} --schemas crd.yaml two.yaml"))
+            .says(1, &["error[KS8009]", "two.yaml:7:1", "found 2 objects, expected one"]);
         folder.run(&format!("{command} --schemas crd.yaml none.yaml")).says(1, &["error[KS8009]", "none.yaml"]);
         folder.run(&format!("{command} --schemas crd.yaml missing.yaml")).says(1, &["error[KS1007]", "missing.yaml"]);
     }
-    for command in ["fieldset live.yaml", "extract --field-manager x live.yaml", "merge live.yaml live.yaml", "compare live.yaml live.yaml"] {
+    for command in [
+        "fieldset live.yaml",
+        "extract --field-manager x live.yaml",
+        "merge live.yaml live.yaml",
+        "compare live.yaml live.yaml",
+    ] {
         folder.run(command).says(2, &["name what holds them with --schemas"]);
     }
-    folder.write("live.yaml", LIVE.replace("fieldsType: FieldsV1\n    fieldsV1:\n      f:spec", "fieldsV1:\n      f:spec"));
+    folder.write(
+        "live.yaml",
+        LIVE.replace("fieldsType: FieldsV1\n    fieldsV1:\n      f:spec", "fieldsV1:\n      f:spec"),
+    );
     for command in ["blame", "extract --field-manager x"] {
-        folder.run(&format!("{command} --schemas crd.yaml live.yaml")).says(
-            1,
-            &["error[KS8007]", "live.yaml:8:5", "missing fieldsType in managed fields entry 0"],
-        );
+        folder
+            .run(&format!("{command} --schemas crd.yaml live.yaml"))
+            .says(1, &["error[KS8007]", "live.yaml:8:5", "missing fieldsType in managed fields entry 0"]);
     }
 }
 
@@ -234,6 +241,8 @@ fn an_object_of_a_schema_without_kinds_takes_a_type() {
         1,
         &["error[KS8002]", "b.yaml:1:1", "the schema that does not declare it stands in types.yaml:2:3, /types/0"],
     );
-    folder.run("fieldset --schemas types.yaml a.yaml").says(1, &["error[KS8001]", "the schemas name types without kinds"]);
+    folder
+        .run("fieldset --schemas types.yaml a.yaml")
+        .says(1, &["error[KS8001]", "the schemas name types without kinds"]);
     folder.run("fieldset --schemas types.yaml --type rot a.yaml").says(2, &["near to it is root"]);
 }

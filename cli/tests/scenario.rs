@@ -195,14 +195,24 @@ fn what_is_no_scenario_is_told_with_its_place() {
         ("- remove: {object: {}, fields: {a: 1}}\n", &["s/a.yaml:6:32", "found no set of fields"]),
         ("- fieldset: {apiVersion: v1, kind: Pod}\n", &["error[KS8001]", "s/a.yaml:6:36"]),
         ("- fieldset: {a: 1}\n  type: Nothing\n", &["s/a.yaml:7:9", "no schema has a type called Nothing"]),
-        ("x: 1\n", &["s/a.yaml:6:1", "found \"x\", expected one of scenario", "s/a.yaml:5:7", "found nothing, expected a list of steps"]),
+        (
+            "x: 1\n",
+            &[
+                "s/a.yaml:6:1",
+                "found \"x\", expected one of scenario",
+                "s/a.yaml:5:7",
+                "found nothing, expected a list of steps",
+            ],
+        ),
     ] {
         let folder = folder(steps);
         let run = folder.run("scenario s/a.yaml");
         run.says(1, parts);
     }
     let folder = folder("- set: null\n");
-    folder.write("s/b.yaml", "scenario: x\nschemas: [{file: missing.yaml}]\nsteps: []\n").write("s/c.yaml", "steps: []\nscenario: [\n");
+    folder
+        .write("s/b.yaml", "scenario: x\nschemas: [{file: missing.yaml}]\nsteps: []\n")
+        .write("s/c.yaml", "steps: []\nscenario: [\n");
     folder.run("scenario s/b.yaml").says(1, &["error[KS1007]", "missing.yaml", "error[KS8013]", "s/b.yaml:2:18"]);
     folder.run("scenario s/c.yaml").says(1, &["error[KS1001]"]);
     folder.run("scenario").says(2, &["FILE"]);

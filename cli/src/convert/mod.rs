@@ -16,8 +16,8 @@ mod plan;
 mod report;
 mod worker;
 
-pub(crate) use commit::Totals;
 pub(crate) use batch::STACK;
+pub(crate) use commit::Totals;
 pub(crate) use finding::{Excerpt, Finding, Lines};
 
 use crate::args::{ConvertArgs, Duplicates, When};

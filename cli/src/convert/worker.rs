@@ -345,7 +345,15 @@ impl FileResult {
                 .write(code, &mut notes.report);
         }
         let (resource, version) = Default::default();
-        notes.findings.push(Finding { code, input: name.to_owned(), place, resource, version, detail, notes: Vec::new() });
+        notes.findings.push(Finding {
+            code,
+            input: name.to_owned(),
+            place,
+            resource,
+            version,
+            detail,
+            notes: Vec::new(),
+        });
         self.events.push(Event::Notes(notes));
     }
 

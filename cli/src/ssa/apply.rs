@@ -200,7 +200,13 @@ impl<'a> Request<'_, 'a> {
             }
             managed::Error::ManagedFieldsNotNil => {
                 let at = config.at_pointer("/metadata/managedFields");
-                diagnose::tell(config, Code::ManagedFieldsGiven, at.key.unwrap_or(at.value), error.to_string(), session);
+                diagnose::tell(
+                    config,
+                    Code::ManagedFieldsGiven,
+                    at.key.unwrap_or(at.value),
+                    error.to_string(),
+                    session,
+                );
             }
             managed::Error::Decode(decode) => {
                 diagnose::managed_fields(live.object.as_ref().unwrap_or(config), decode, session);

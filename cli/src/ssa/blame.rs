@@ -165,7 +165,8 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
         for (index, item) in node.items().enumerate() {
             let value = Value::from_node(item, self.session.arena);
             let of_item = owned.item(index, value);
-            let element = names.of(index, value).unwrap_or(PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX)));
+            let element =
+                names.of(index, value).unwrap_or(PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX)));
             self.field(item.span().start, element, item, of_item, items.with_prefix(element), &inner);
         }
     }
@@ -182,7 +183,8 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
         self.path.push(element);
         let line = self.line(start);
         let own: Vec<&'o Owner<'a>> = owned.owners().collect();
-        let owners: Vec<&'o Owner<'a>> = above.iter().copied().filter(|owner| !own.contains(owner)).chain(own.iter().copied()).collect();
+        let owners: Vec<&'o Owner<'a>> =
+            above.iter().copied().filter(|owner| !own.contains(owner)).chain(own.iter().copied()).collect();
         let is_leaf = !matches!(node.kind(), Kind::Map | Kind::Seq) || node.is_empty();
         let counts = is_leaf && !is_nobodys(&self.path);
         self.fields.push(Field { path: self.path.clone(), line, owners, counts });
@@ -196,7 +198,8 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
     /// The line of a place, from 0; places come in order.
     fn line(&mut self, start: usize) -> usize {
         let (at, line) = self.at;
-        let more = self.text.as_bytes().get(at..start).map_or(0, |new| new.iter().filter(|byte| **byte == b'\n').count());
+        let more =
+            self.text.as_bytes().get(at..start).map_or(0, |new| new.iter().filter(|byte| **byte == b'\n').count());
         self.at = (start.max(at), line + more);
         line + more
     }

@@ -92,7 +92,9 @@ fn undeclared<'a>(
                 .to_owned(),
         );
     } else if !library.is_forced() {
-        notes.push("a plain create would drop this field with a warning at most; server-side apply refuses it".to_owned());
+        notes.push(
+            "a plain create would drop this field with a warning at most; server-side apply refuses it".to_owned(),
+        );
     }
     finding
 }
@@ -119,7 +121,13 @@ pub(crate) fn managed_fields<'a>(object: &Object<'a>, error: &DecodeError, sessi
 }
 
 /// Tells something about an object.
-pub(crate) fn tell<'a>(object: &Object<'a>, code: Code, at: Node<'_>, detail: impl Into<String>, session: &mut Session<'a>) {
+pub(crate) fn tell<'a>(
+    object: &Object<'a>,
+    code: Code,
+    at: Node<'_>,
+    detail: impl Into<String>,
+    session: &mut Session<'a>,
+) {
     let finding = object.text.about(code, at, detail);
     session.tell(&about(finding, object));
 }

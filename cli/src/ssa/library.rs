@@ -74,16 +74,19 @@ impl<'a> Library<'a> {
     /// The command line asks for a type that no schema has.
     pub(crate) fn new(args: &TypeArgs, session: &mut Session<'a>) -> Result<Library<'a>, Fatal> {
         let mut library = Library::default();
-        for text in read_all(&args.schemas, Missing::Error, session) {
+        for path in &args.schemas {
             let before = session.errors();
-            let mut used = text.failed;
-            for root in text.documents().filter_map(kubeshape_yaml::Document::root) {
-                used |= library.add(text, root, args.smd_compat, session);
+            let mut used = false;
+            // In folders, everything else is passed over.
+            for text in read_all(std::slice::from_ref(path), Missing::Error, session) {
+                for root in text.documents().filter_map(kubeshape_yaml::Document::root) {
+                    used |= library.add(text, root, args.smd_compat, session);
+                }
             }
             if !used && session.errors() == before {
                 let detail = "neither a CustomResourceDefinition, an OpenAPI document nor a structured-merge-diff schema \
                               was found in it";
-                session.tell(&nowhere(Code::Nothing, text.name, detail));
+                session.tell(&nowhere(Code::Nothing, &path.to_string_lossy(), detail));
             }
         }
         if let Some(name) = &args.type_name {
@@ -91,7 +94,8 @@ impl<'a> Library<'a> {
             if library.only.is_none() {
                 return Err(Fatal::Usage(format!(
                     "no schema has a type called {name}{}",
-                    nearest(name, library.type_names()).map_or_else(String::new, |near| format!("; near to it is {near}"))
+                    nearest(name, library.type_names())
+                        .map_or_else(String::new, |near| format!("; near to it is {near}"))
                 )));
             }
         }
@@ -114,9 +118,8 @@ impl<'a> Library<'a> {
     }
 
     fn slot(&self, gvk: Gvk<'_>) -> Result<usize, usize> {
-        self.kinds.binary_search_by(|(known, _)| {
-            (known.kind(), known.api_version()).cmp(&(gvk.kind(), gvk.api_version()))
-        })
+        self.kinds
+            .binary_search_by(|(known, _)| (known.kind(), known.api_version()).cmp(&(gvk.kind(), gvk.api_version())))
     }
 
     /// The types of a kind, to be added to.
@@ -148,7 +151,9 @@ impl<'a> Library<'a> {
         });
         written.or_else(|| {
             let others = self.kinds.iter().flat_map(|(_, all)| all);
-            others.filter_map(|known| Some(Known { ty: known.ty.types().named(name)?, type_name: name, ..*known })).next()
+            others
+                .filter_map(|known| Some(Known { ty: known.ty.types().named(name)?, type_name: name, ..*known }))
+                .next()
         })
     }
 
@@ -177,8 +182,7 @@ impl<'a> Library<'a> {
 
     /// Tells that there is no type for an object of this kind, which stands there.
     pub(crate) fn unknown(&self, gvk: Gvk<'_>, text: &'a Text<'a>, object: Node<'_>, session: &mut Session<'a>) {
-        let versions: Vec<&str> =
-            self.versions(gvk.group(), gvk.kind()).map(|known| known.gvk.api_version()).collect();
+        let versions: Vec<&str> = self.versions(gvk.group(), gvk.kind()).map(|known| known.gvk.api_version()).collect();
         let at = object.get(if versions.is_empty() { "kind" } else { "apiVersion" }).unwrap_or(object);
         let found = match (gvk.api_version(), gvk.kind()) {
             ("", "") => "the object has no apiVersion and kind".to_owned(),
@@ -244,7 +248,13 @@ impl<'a> Library<'a> {
     }
 
     /// Takes in a CustomResourceDefinition.
-    fn resource(&mut self, text: &'a Text<'a>, manifest: Manifest<'a>, compat: smd::SmdCompat, session: &mut Session<'a>) {
+    fn resource(
+        &mut self,
+        text: &'a Text<'a>,
+        manifest: Manifest<'a>,
+        compat: smd::SmdCompat,
+        session: &mut Session<'a>,
+    ) {
         let arena = session.arena;
         let read = manifest.read(arena);
         for note in read.notes.iter().filter(|note| note.code.kind() == NoteKind::Error) {
@@ -283,7 +293,8 @@ impl<'a> Library<'a> {
             let known = Known { gvk, ty, type_name, origin, reset };
             let all = self.slot_mut(gvk);
             // Two versions of one name: an error was found, and the first one counts.
-            let is_own = |known: &Known<'_>| known.origin.node().is_some_and(|(_, node)| node.index() == manifest.node.index());
+            let is_own =
+                |known: &Known<'_>| known.origin.node().is_some_and(|(_, node)| node.index() == manifest.node.index());
             if all.iter().any(|known| is_own(known) && std::ptr::eq(known.ty.types(), types)) {
                 continue;
             }
@@ -328,7 +339,7 @@ fn distance_of(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{nearest, distance_of};
+    use super::{distance_of, nearest};
 
     #[test]
     fn near_names_are_those_that_differ_in_few_letters() {

@@ -58,12 +58,13 @@ impl<'a> Object<'a> {
         let mut found = Found { key: None, value: self.node };
         for element in path {
             let next = match *element {
-                PathElement::FieldName(name) => {
-                    found.value.pairs().filter(|(key, _)| key.text() == name).last()
-                }
-                _ => found.value.items().enumerate().find(|(at, item)| is_item(*element, *at, *item, session)).map(
-                    |(_, item)| (item, item),
-                ),
+                PathElement::FieldName(name) => found.value.pairs().filter(|(key, _)| key.text() == name).last(),
+                _ => found
+                    .value
+                    .items()
+                    .enumerate()
+                    .find(|(at, item)| is_item(*element, *at, *item, session))
+                    .map(|(_, item)| (item, item)),
             };
             let Some((key, value)) = next else { return found };
             found = Found { key: (key.index() != value.index()).then_some(key), value };

@@ -2,18 +2,23 @@
 //!
 //! A server knows its built-in types from Go and publishes them; this goes the other way. OpenAPI v3 documents are
 //! converted as the server converts its own definitions. OpenAPI v2 documents lack what servers leave out of them,
-//! defaults above all, on which the keys of list items depend; so they are brought to v3 first, which restores it.
+//! defaults above all, so they are brought to v3 first, which restores some; and the defaults on which the keys of list
+//! items depend are put back.
 
 use super::{Options, SmdCompat, SmdError, from_v3};
 use crate::document::Dialect;
 use crate::jsonschema::{self, Gvk};
 use crate::{v2, v3};
-use kubeshape_schema::{Bump, Code, Converted, Note, NoteKind, Profile, Property};
+use kubeshape_schema::{Bump, Code, Converted, Json, Note, NoteKind, Profile, Property, Schema};
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
 /// The extension that says of which kind a definition or an operation is.
 const GVK: &str = "x-kubernetes-group-version-kind";
+
+/// The definitions of Kubernetes whose items are told apart by a key that has a default: all of them are by `protocol`.
+const KEYED_BY_PROTOCOL: [&str; 2] = ["io.k8s.api.core.v1.ContainerPort", "io.k8s.api.core.v1.ServicePort"];
+const TCP: Json<'static> = Json::Str("TCP");
 
 /// The types of a document and the kinds that have one.
 #[derive(Clone, Debug)]
@@ -96,9 +101,28 @@ pub fn of_document<'a>(
     };
     let Some(document) = document else { return Err(errors(notes)) };
     let definitions = document.components.map_or(&[][..], |components| components.schemas);
+    let definitions = if dialect == Dialect::V2 { with_key_defaults(definitions, arena) } else { definitions };
     let options = Options { compat, profile: Profile::Kube, ..Options::default() };
-    let schema = from_v3::convert(definitions, options).map_err(|errors| errors.into_iter().map(note).collect::<Vec<_>>())?;
+    let schema =
+        from_v3::convert(definitions, options).map_err(|errors| errors.into_iter().map(note).collect::<Vec<_>>())?;
     Ok(Served { schema, kinds: kinds(root, definitions) })
+}
+
+/// Definitions with the defaults of keys that a server leaves out of OpenAPI v2 documents.
+fn with_key_defaults<'a>(definitions: &'a [Property<'a>], arena: &'a Bump) -> &'a [Property<'a>] {
+    let keyed = |property: &Property<'a>| match property.name {
+        "protocol" if property.schema.default.is_none() => {
+            Property { schema: Schema { default: Some(&TCP), ..property.schema }, ..*property }
+        }
+        _ => *property,
+    };
+    arena.alloc_slice_fill_iter(definitions.iter().map(|definition| {
+        if !KEYED_BY_PROTOCOL.contains(&definition.name) {
+            return *definition;
+        }
+        let properties = arena.alloc_slice_fill_iter(definition.schema.properties.iter().map(keyed));
+        Property { schema: Schema { properties, ..definition.schema }, ..*definition }
+    }))
 }
 
 fn errors(notes: Vec<Note<'_>>) -> Vec<Note<'_>> {
@@ -114,7 +138,8 @@ fn note<'a>(error: SmdError) -> Note<'a> {
 fn kinds<'a>(root: Node<'a>, definitions: &'a [Property<'a>]) -> Vec<KindType<'a>> {
     let with_status = with_status(root);
     let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)));
-    let mut by_name: Vec<(&str, u32)> = definitions.iter().map(|definition| (definition.name, definition.schema.at)).collect();
+    let mut by_name: Vec<(&str, u32)> =
+        definitions.iter().map(|definition| (definition.name, definition.schema.at)).collect();
     by_name.sort_unstable();
     let at = |name: &str| by_name.binary_search_by(|entry| entry.0.cmp(name)).map_or(0, |found| by_name[found].1);
     let of_kind = |(gvk, type_name): (Gvk<'a>, &'a str)| KindType {
@@ -178,6 +203,21 @@ mod tests {
             let port = served.schema.find_type("a.Port").and_then(|def| def.atom().map()).expect("a map");
             assert_eq!(port.field("protocol").and_then(|field| field.default_json()), Some("\"TCP\""));
         }
+        Ok(())
+    }
+
+    #[test]
+    fn keys_have_the_defaults_that_a_server_leaves_out() -> Result<(), kubeshape_yaml::Error> {
+        let source = r#"{"definitions": {"io.k8s.api.core.v1.ServicePort": {"type": "object", "properties": {
+            "name": {"type": "string"}, "protocol": {"type": "string"}}}}}"#;
+        let mut tape = Tape::new();
+        Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+        let arena = Bump::new();
+        let root = tape.document(source).root().expect("a document");
+        let served = of_document(root, Dialect::V2, SmdCompat::V63, &arena).expect("types");
+        let port = served.schema.find_type(KEYED_BY_PROTOCOL[1]).and_then(|def| def.atom().map()).expect("a map");
+        assert_eq!(port.field("protocol").and_then(|field| field.default_json()), Some("\"TCP\""));
+        assert_eq!(port.field("name").and_then(|field| field.default_json()), None);
         Ok(())
     }
 }

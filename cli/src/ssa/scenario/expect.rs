@@ -123,9 +123,7 @@ fn fields<'a>(value: Value<'a>, session: &Session<'a>) -> Value<'a> {
 
 fn each<'a>(value: Value<'a>, with: &dyn Fn(Value<'a>) -> Value<'a>, session: &Session<'a>) -> Value<'a> {
     match value {
-        Value::List(items) => {
-            Value::List(session.arena.alloc_slice_fill_iter(items.iter().map(|item| with(*item))))
-        }
+        Value::List(items) => Value::List(session.arena.alloc_slice_fill_iter(items.iter().map(|item| with(*item)))),
         other => other,
     }
 }

@@ -53,11 +53,27 @@ pub(super) enum Action<'a> {
     Update(Write<'a>),
     Validate(Node<'a>),
     Fieldset(Node<'a>),
-    Compare { from: Option<Node<'a>>, to: Option<Node<'a>> },
-    Merge { live: Option<Node<'a>>, config: Option<Node<'a>> },
-    Remove { object: Node<'a>, fields: Set<'a> },
-    Extract { object: Node<'a>, fields: Set<'a>, keys: KeyFields },
-    Reconcile { object: Node<'a>, fields: Set<'a> },
+    Compare {
+        from: Option<Node<'a>>,
+        to: Option<Node<'a>>,
+    },
+    Merge {
+        live: Option<Node<'a>>,
+        config: Option<Node<'a>>,
+    },
+    Remove {
+        object: Node<'a>,
+        fields: Set<'a>,
+    },
+    Extract {
+        object: Node<'a>,
+        fields: Set<'a>,
+        keys: KeyFields,
+    },
+    Reconcile {
+        object: Node<'a>,
+        fields: Set<'a>,
+    },
 }
 
 /// A request to the live object.

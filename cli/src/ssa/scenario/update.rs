@@ -55,7 +55,10 @@ pub(super) fn edit<'a>(step: &Step<'a>, outcome: &Outcome<'a>, session: &mut Ses
     let is_flow = source.get(step.node.span().start..)?.starts_with('{');
     if is_flow || (!behind.is_empty() && !value.span().is_empty()) {
         let mut text = ": ".to_owned();
-        line(Value::Map(Map::from_entries(parts.iter().map(|(name, value)| (*name, *value)).collect(), session.arena)), &mut text);
+        line(
+            Value::Map(Map::from_entries(parts.iter().map(|(name, value)| (*name, *value)).collect(), session.arena)),
+            &mut text,
+        );
         return Some(Edit { range: from..end, text });
     }
     // What stands behind the key, such as a comment, stays.
@@ -64,7 +67,8 @@ pub(super) fn edit<'a>(step: &Step<'a>, outcome: &Outcome<'a>, session: &mut Ses
         _ if value.is_null() && !behind.is_empty() => (format!(": {behind}"), column + 2),
         _ => (":".to_owned(), column + 2),
     };
-    let end = if value.is_null() && !behind.is_empty() { end + source.get(end..)?.find(behind)? + behind.len() } else { end };
+    let end =
+        if value.is_null() && !behind.is_empty() { end + source.get(end..)?.find(behind)? + behind.len() } else { end };
     let mut text = head;
     for line in block(&parts).lines() {
         text.push('\n');
@@ -89,7 +93,9 @@ fn wanted<'a>(
     let has_conflicts = outcome.part("conflicts").is_some();
     let failure = if has_conflicts { "conflicts" } else { "error" };
     let all = parts_of(&step.action);
-    let named = |name: &&&'static str| expected.get(name).is_some() || (**name == failure && unexpected(step, outcome).is_some());
+    let named = |name: &&&'static str| {
+        expected.get(name).is_some() || (**name == failure && unexpected(step, outcome).is_some())
+    };
     let mut names: Vec<&'static str> = all.iter().filter(named).copied().collect();
     names.retain(|name| outcome.part(name).is_some());
     if names.is_empty() {
@@ -219,7 +225,8 @@ mod tests {
     #[test]
     fn a_line_of_yaml_has_quotes_where_they_are_needed() {
         let arena = Bump::new();
-        let json = serde_json::json!({"f:spec": {}, "a": ["yes", "x-y/z", "", 1, null, "a: b", "é", ".a.b", ".5", "a b"]});
+        let json =
+            serde_json::json!({"f:spec": {}, "a": ["yes", "x-y/z", "", 1, null, "a: b", "é", ".a.b", ".5", "a b"]});
         let mut out = String::new();
         line(json.to_value(&arena), &mut out);
         assert_eq!(out, r#"{a: ["yes", x-y/z, "", 1, null, "a: b", "é", .a.b, ".5", a b], "f:spec": {}}"#);
