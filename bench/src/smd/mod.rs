@@ -76,7 +76,10 @@ fn print(ours: &BTreeMap<String, Line>, theirs: &BTreeMap<String, Line>) {
     let mut least: Vec<(f64, &str)> = Vec::new();
     for (name, our) in ours {
         let Some(their) = theirs.get(name) else {
-            println!("{name:<44} {:>11.0} {:>12} {:>7}   {:>9} {:>9}   {:>11}", our.ns, "", "", our.allocs, "", our.bytes);
+            println!(
+                "{name:<44} {:>11.0} {:>12} {:>7}   {:>9} {:>9}   {:>11}",
+                our.ns, "", "", our.allocs, "", our.bytes
+            );
             continue;
         };
         let times = their.ns / our.ns;

@@ -67,14 +67,7 @@ fn open(inputs: &Inputs, object: &Object) -> Option<(String, Types)> {
     Some((inputs.read(object.file)?, inputs.types(object.schema)?))
 }
 
-fn sequence(
-    name: &str,
-    ty: Type<'_>,
-    source: &str,
-    return_input_on_noop: bool,
-    steps: &[Step],
-    bench: &mut Bench,
-) {
+fn sequence(name: &str, ty: Type<'_>, source: &str, return_input_on_noop: bool, steps: &[Step], bench: &mut Bench) {
     let objects = Bump::new();
     let Some(value) = inputs::value(source, &objects) else { return };
     let object = |step: &Step| {
@@ -116,10 +109,9 @@ fn run<'a>(
 
 fn typed(name: &str, ty: Type<'_>, source: &str, objects: &Bump, bench: &mut Bench) {
     let (Some(value), mut arena, mut tape) = (inputs::value(source, objects), Bump::new(), Tape::new()) else { return };
-    let (Ok(a), Ok(b)) = (
-        ty.validate(value, Duplicates::Refused),
-        ty.validate(value.copy_into(objects), Duplicates::Refused),
-    ) else {
+    let (Ok(a), Ok(b)) =
+        (ty.validate(value, Duplicates::Refused), ty.validate(value.copy_into(objects), Duplicates::Refused))
+    else {
         return;
     };
     bench.run(&format!("FromYAML/{name}"), |_| {
@@ -167,10 +159,9 @@ fn large(inputs: &Inputs, object: &Object, bench: &mut Bench) {
         }
     }
     let Some(value) = inputs::value(&source, &objects) else { return };
-    let (Ok(live), Ok(object_again)) = (
-        ty.validate(value, Duplicates::Refused),
-        ty.validate(value.copy_into(&objects), Duplicates::Refused),
-    ) else {
+    let (Ok(live), Ok(object_again)) =
+        (ty.validate(value, Duplicates::Refused), ty.validate(value.copy_into(&objects), Duplicates::Refused))
+    else {
         return;
     };
     let updater = Updater { converter: SameVersion, ignored: Ignored::Nothing, return_input_on_noop: false };

@@ -64,7 +64,8 @@ fn call<'a>(
     schemas: &'a Schemas,
     arena: &'a Bump,
 ) -> Result<Verdict, String> {
-    let (live, object) = (typed_value_of(&call["live"], schemas, arena)?, typed_value_of(&call["object"], schemas, arena)?);
+    let (live, object) =
+        (typed_value_of(&call["live"], schemas, arena)?, typed_value_of(&call["object"], schemas, arena)?);
     let managers = managers_of(&call["managers"], arena)?;
     let (version, manager) = (text(&call["version"]), text(&call["manager"]));
     let answer = if call["op"] == "apply" {
@@ -139,7 +140,11 @@ fn same_object(what: &str, expected: Option<TypedValue<'_>>, found: Option<Typed
         (None, None) => true,
         _ => false,
     };
-    if same { Verdict::Equal } else { Verdict::Differing(format!("{what}: expected {}, found {}", show(expected), show(found))) }
+    if same {
+        Verdict::Equal
+    } else {
+        Verdict::Differing(format!("{what}: expected {}, found {}", show(expected), show(found)))
+    }
 }
 
 fn show(object: Option<TypedValue<'_>>) -> String {
@@ -170,8 +175,7 @@ fn json_of_conflicts(conflicts: &Conflicts<'_>) -> Json {
 
 /// Conflicts in one order.
 fn sorted(conflicts: Option<&Json>) -> Vec<String> {
-    let mut texts: Vec<_> =
-        conflicts.and_then(Json::as_array).into_iter().flatten().map(ToString::to_string).collect();
+    let mut texts: Vec<_> = conflicts.and_then(Json::as_array).into_iter().flatten().map(ToString::to_string).collect();
     texts.sort();
     texts
 }

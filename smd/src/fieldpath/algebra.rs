@@ -363,6 +363,9 @@ impl<'a> Out<'a> {
 
     fn make(&mut self, work: &mut Work<'a>) {
         self.made = true;
+        if work.entries.capacity() == 0 {
+            work.entries.reserve(64);
+        }
         work.entries.extend_from_slice(&self.source[self.from..self.to]);
     }
 

@@ -47,24 +47,35 @@ impl<'a> SetBuilder<'a> {
     /// The set of all paths. Of equal elements the first one given stays.
     pub fn finish(self) -> Set<'a> {
         let SetBuilder { arena, elements, paths } = self;
-        let mut paths: Vec<&Path<'a>> = paths.iter().filter_map(|(from, to)| elements.get(*from..*to)).collect();
+        let mut paths: Vec<_> = paths.iter().filter_map(|(from, to)| Some((0, elements.get(*from..*to)?))).collect();
         node(&mut paths, 0, &mut Stack::default(), arena)
     }
 }
 
 /// The node of paths that agree in their first `depth` elements and are longer. Each element is looked at where it
-/// tells paths apart, not again for those behind it.
-fn node<'a>(mut paths: &mut [&Path<'a>], depth: usize, stack: &mut Stack<'a>, arena: &'a Bump) -> Set<'a> {
+/// tells paths apart, not again for those behind it. The numbers are room for the elements' prefixes.
+fn node<'a>(mut paths: &mut [(u64, &Path<'a>)], depth: usize, stack: &mut Stack<'a>, arena: &'a Bump) -> Set<'a> {
+    if let [(_, path)] = paths {
+        let entry = |below: Option<Set<'a>>, element: &PathElement<'a>| {
+            let entry = Entry { element: *element, member: below.is_none(), children: below.unwrap_or_default() };
+            Some(Set { entries: std::slice::from_ref(arena.alloc(entry)) })
+        };
+        return path.get(depth..).unwrap_or_default().iter().rev().fold(None, entry).unwrap_or_default();
+    }
     let mark = stack.mark();
-    paths.sort_by(|a, b| a[depth].cmp(&b[depth]));
-    while let [first, rest @ ..] = &*paths {
+    for (prefix, path) in paths.iter_mut() {
+        *prefix = path[depth].prefix();
+    }
+    paths.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1[depth].cmp(&b.1[depth])));
+    while let [(prefix, first), rest @ ..] = &*paths {
         let element = first[depth];
-        let count = 1 + rest.iter().position(|path| path[depth] != element).unwrap_or(rest.len());
+        let other = |path: &(u64, &Path<'a>)| path.0 != *prefix || path.1[depth] != element;
+        let count = 1 + rest.iter().position(other).unwrap_or(rest.len());
         let (group, others) = paths.split_at_mut(count);
         // The paths that end here go to the end; the others keep their order.
         let mut longer = 0;
         for at in 0..group.len() {
-            if group[at].len() > depth + 1 {
+            if group[at].1.len() > depth + 1 {
                 group.swap(longer, at);
                 longer += 1;
             }
@@ -74,7 +85,7 @@ fn node<'a>(mut paths: &mut [&Path<'a>], depth: usize, stack: &mut Stack<'a>, ar
         stack.push(element, member, children);
         paths = others;
     }
-    stack.close(mark, arena)
+    stack.close_sorted(mark, arena)
 }
 
 /// The entries of all open nodes of a walk, innermost last: what a walk keeps while it goes down and comes up.
@@ -127,7 +138,14 @@ impl<'a> Stack<'a> {
             let kept = sort(node, merge);
             self.entries.truncate(mark + kept);
         }
+        self.close_sorted(mark, arena)
+    }
+
+    /// As [`close`](Self::close), for a walk that takes the children in order.
+    #[inline]
+    pub(crate) fn close_sorted(&mut self, mark: usize, arena: &'a Bump) -> Set<'a> {
         let set = Set { entries: arena.alloc_slice_copy(&self.entries[mark..]) };
+        debug_assert!(set.entries.is_sorted_by(|a, b| a.element < b.element), "{set:?}");
         self.entries.truncate(mark);
         set
     }

@@ -31,7 +31,28 @@ pub enum PathElement<'a> {
 /// A path: the elements from the root down.
 pub type Path<'a> = [PathElement<'a>];
 
+/// The first eight bytes of a text, in their order.
+pub(crate) fn text_prefix(text: &str) -> u64 {
+    let mut prefix = [0; 8];
+    match text.as_bytes().first_chunk::<8>() {
+        Some(chunk) => prefix = *chunk,
+        None => prefix.iter_mut().zip(text.bytes()).for_each(|(to, byte)| *to = byte),
+    }
+    u64::from_be_bytes(prefix)
+}
+
 impl PathElement<'_> {
+    /// A number that is in the order of the elements: of two elements whose numbers differ, that with the lesser
+    /// number is the lesser.
+    pub(super) fn prefix(&self) -> u64 {
+        match self {
+            PathElement::FieldName(name) => text_prefix(name) >> 8,
+            PathElement::Key(fields) => 0x40 << 56 | fields.first().map_or(0, |(name, _)| text_prefix(name) >> 8),
+            PathElement::Value(value) => 0x80 << 56 | value.prefix() >> 8,
+            PathElement::Index(index) => 0xc0 << 56 | (index.cast_unsigned() ^ 1 << 63) >> 8,
+        }
+    }
+
     fn rank(self) -> u8 {
         match self {
             PathElement::FieldName(_) => 0,
@@ -42,7 +63,7 @@ impl PathElement<'_> {
     }
 
     /// A copy that lives in the arena, texts and all.
-    pub fn copy_into<'b>(self, arena: &'b Bump) -> PathElement<'b> {
+    pub fn copy_into(self, arena: &Bump) -> PathElement<'_> {
         match self {
             PathElement::FieldName(name) => PathElement::FieldName(arena.alloc_str(name)),
             PathElement::Key(fields) => PathElement::Key(arena.alloc_slice_fill_iter(
@@ -56,7 +77,7 @@ impl PathElement<'_> {
 
 impl Value<'_> {
     /// A copy that lives in the arena, texts and all.
-    pub fn copy_into<'b>(self, arena: &'b Bump) -> Value<'b> {
+    pub fn copy_into(self, arena: &Bump) -> Value<'_> {
         match self {
             Value::Null => Value::Null,
             Value::Bool(yes) => Value::Bool(yes),

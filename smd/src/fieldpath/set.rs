@@ -159,5 +159,8 @@ impl<'a> Iterator for Iter<'a> {
 /// Which of two entries comes first.
 #[inline]
 pub(super) fn order(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
-    a.element.cmp(&b.element)
+    match (&a.element, &b.element) {
+        (PathElement::FieldName(a), PathElement::FieldName(b)) => a.cmp(b),
+        (a, b) => a.cmp(b),
+    }
 }

@@ -31,9 +31,7 @@ impl<'a> Ignored<'a> {
             Ignored::Fields(ignored) => {
                 of_version(ignored, version).map_or(set, |fields| set.recursive_difference(*fields, arena))
             }
-            Ignored::Filters(filters) => {
-                of_version(filters, version).map_or(set, |filter| filter.filter(set, arena))
-            }
+            Ignored::Filters(filters) => of_version(filters, version).map_or(set, |filter| filter.filter(set, arena)),
         }
     }
 
@@ -76,7 +74,8 @@ fn of_version<'i, T>(items: &'i [(&str, T)], version: &str) -> Option<&'i T> {
 ///     "me",
 ///     false,
 ///     &arena,
-/// )?;
+/// );
+/// let outcome = outcome.map_err(|error| error.to_string())?;
 ///
 /// let after = outcome.object.and_then(TypedValue::value).unwrap();
 /// assert_eq!(after.to_serde(), json!({"spec": {"paused": true, "replicas": 3}}));
@@ -158,15 +157,14 @@ impl<'a, C: Converter> Updater<'a, C> {
     /// let two = TypedValue::unvalidated(Some(two.to_value(&arena)), ty);
     /// let none = TypedValue::unvalidated(Some(kubeshape_smd::Value::Null), ty);
     ///
-    /// let first = updater.apply(none, one, "v1", ManagedFields::new(), "deploy", false, &arena)?;
+    /// let first = updater.apply(none, one, "v1", ManagedFields::new(), "deploy", false, &arena).unwrap();
     /// let refused = updater.apply(one, two, "v1", first.managers.clone(), "scale", false, &arena);
     /// let Err(Error::Conflicts(conflicts)) = refused else { panic!() };
     /// assert_eq!(conflicts.to_string(), r#"conflict with "deploy": .replicas"#);
     ///
     /// // Force takes the field away from its owner.
-    /// let forced = updater.apply(one, two, "v1", first.managers, "scale", true, &arena)?;
+    /// let forced = updater.apply(one, two, "v1", first.managers, "scale", true, &arena).unwrap();
     /// assert!(forced.managers.get("deploy").is_none());
-    /// # Ok::<(), Error<'_>>(())
     /// ```
     #[expect(clippy::too_many_arguments, reason = "these are the arguments of upstream's method")]
     pub fn apply(
@@ -206,7 +204,7 @@ impl<'a, C: Converter> Updater<'a, C> {
     /// # Example: who owns this field
     /// ```
     /// use kubeshape_smd::fieldpath::{ManagedFields, PathElement};
-    /// use kubeshape_smd::merge::{Error, SameVersion, Updater};
+    /// use kubeshape_smd::merge::{SameVersion, Updater};
     /// use kubeshape_smd::typed::{TypedValue, Types};
     /// use kubeshape_smd::{Bump, ToValue as _, Value};
     /// use serde_json::json;
@@ -220,14 +218,13 @@ impl<'a, C: Converter> Updater<'a, C> {
     /// let two = TypedValue::unvalidated(Some(two.to_value(&arena)), ty);
     /// let none = TypedValue::unvalidated(Some(Value::Null), ty);
     ///
-    /// let created = updater.update(none, one, "v1", ManagedFields::new(), "deploy", &arena)?;
-    /// let scaled = updater.update(one, two, "v1", created.managers, "scale", &arena)?;
+    /// let created = updater.update(none, one, "v1", ManagedFields::new(), "deploy", &arena).unwrap();
+    /// let scaled = updater.update(one, two, "v1", created.managers, "scale", &arena).unwrap();
     /// let owners = |path: &[PathElement<'_>]| -> Vec<&str> {
     ///     scaled.managers.iter().filter(|(_, fields)| fields.set.has(path)).map(|(manager, _)| manager).collect()
     /// };
     /// assert_eq!(owners(&[PathElement::FieldName("image")]), ["deploy"]);
     /// assert_eq!(owners(&[PathElement::FieldName("replicas")]), ["scale"]);
-    /// # Ok::<(), Error<'_>>(())
     /// ```
     pub fn update(
         &'a self,

@@ -44,7 +44,7 @@ impl<'a> TypedValue<'a> {
             changed: Vec::new(),
         };
         let place = Place { last, owned: 0..walk.owned.len(), cut: true, dropped: false, judge: false };
-        let left = walk.inside(Kind::of(value, node), place).ok()?;
+        let left = walk.inside(Kind::of(value, node), &place).ok()?;
         Some(match left.changed {
             Some(value) => TypedValue::unvalidated(Some(value), self.ty()),
             None => self,
@@ -70,18 +70,24 @@ enum Kind<'a> {
 impl<'a> Kind<'a> {
     #[inline]
     fn of(value: Value<'a>, node: &'a Node) -> Kind<'a> {
-        match (node.shape(node.choose(Some(value))), value) {
-            (Shape::Scalar(_), _) => Kind::Leaf,
-            (Shape::Map(map), _) if map.atomic => Kind::Leaf,
-            (Shape::Map(_), Value::Null) => Kind::Hollow,
-            (Shape::Map(_), Value::Map(map)) if map.is_empty() => Kind::Hollow,
-            (Shape::Map(of), Value::Map(map)) => Kind::Map(map, of),
-            (Shape::List(list), _) if list.items == Items::Atomic => Kind::Leaf,
-            (Shape::List(list), _) if list.items == Items::Unknown => Kind::Odd,
-            (Shape::List(_), Value::Null) => Kind::Hollow,
-            (Shape::List(_), Value::List([])) => Kind::Bare,
-            (Shape::List(list), Value::List(items)) => Kind::List(items, list),
-            _ => Kind::Odd,
+        match node.shape(node.choose(Some(value))) {
+            Shape::Scalar(_) => Kind::Leaf,
+            Shape::Map(of) => match value {
+                _ if of.atomic => Kind::Leaf,
+                Value::Null => Kind::Hollow,
+                Value::Map(map) if map.is_empty() => Kind::Hollow,
+                Value::Map(map) => Kind::Map(map, of),
+                _ => Kind::Odd,
+            },
+            Shape::List(list) => match (list.items, value) {
+                (Items::Atomic, _) => Kind::Leaf,
+                (Items::Unknown, _) => Kind::Odd,
+                (_, Value::Null) => Kind::Hollow,
+                (_, Value::List([])) => Kind::Bare,
+                (_, Value::List(items)) => Kind::List(items, list),
+                _ => Kind::Odd,
+            },
+            Shape::None => Kind::Odd,
         }
     }
 }
@@ -146,10 +152,10 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn inside(&mut self, kind: Kind<'a>, place: Place<'a>) -> Result<Left<'a>, Intricate> {
+    fn inside(&mut self, kind: Kind<'a>, place: &Place<'a>) -> Result<Left<'a>, Intricate> {
         match kind {
-            Kind::Map(map, of) => self.map(map, of, &place),
-            Kind::List(items, list) => self.list(items, list, &place),
+            Kind::Map(map, of) => self.map(map, of, place),
+            Kind::List(items, list) => self.list(items, list, place),
             _ => Err(Intricate),
         }
     }
@@ -220,7 +226,7 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        if place.judge && !left.kept && !(renames && !entries.is_empty()) {
+        if place.judge && !left.kept && (entries.is_empty() || !renames) {
             for (at, item) in items.iter().enumerate() {
                 let child = Child { at, value: *item, node: self.tables.node(list.element), of: Of::Item(list) };
                 let element = self.elements.of(list, *item).map_err(|_| Intricate)?;
@@ -316,7 +322,7 @@ impl<'a> Walk<'a> {
             Kind::Odd => return Err(Intricate),
             Kind::Map(..) | Kind::List(..) => {
                 if below.judge || !below.last.is_empty() {
-                    under = self.inside(kind, below.clone())?;
+                    under = self.inside(kind, &below)?;
                 }
                 // If all is taken away below it, null is left, which is a field.
                 kept |= under.kept || (under.taken && !under.remains);

@@ -163,6 +163,7 @@ impl<'a> Map<'a> {
     }
 
     /// The same map with this key set, or without it.
+    #[must_use]
     pub fn with(self, key: &'a str, value: Option<Value<'a>>, arena: &'a crate::Bump) -> Self {
         let mut entries = Vec::with_capacity(self.len() + 1);
         let split = self.entries.partition_point(|entry| entry.0 < key);

@@ -1,6 +1,7 @@
 //! Equality and the total order of values (spec: smd, "Values"; upstream `value.Equals`, `value.Compare`).
 
 use super::{Map, Value};
+use crate::fieldpath::text_prefix;
 use std::cmp::Ordering;
 
 impl PartialEq for Value<'_> {
@@ -78,6 +79,26 @@ impl Ord for Map<'_> {
                     },
                 },
             }
+        }
+    }
+}
+
+impl Value<'_> {
+    /// A number that is in the order of the values: of two values whose numbers differ, that with the lesser number is
+    /// the lesser.
+    pub(crate) fn prefix(self) -> u64 {
+        let rank = u64::from(rank(self)) << 56;
+        rank | match self {
+            Value::Bool(yes) => u64::from(yes),
+            Value::String(text) => text_prefix(text) >> 8,
+            Value::Int(_) | Value::Float(_) => {
+                // Zero has one sign here. Below zero the order of the bits is the wrong way round.
+                let n = number(self) + 0.0;
+                let bits = n.to_bits();
+                let ordered = if bits >> 63 == 0 { bits ^ 1 << 63 } else { !bits };
+                if n.is_nan() { u64::MAX >> 8 } else { ordered >> 8 }
+            }
+            _ => 0,
         }
     }
 }

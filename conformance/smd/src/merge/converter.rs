@@ -29,7 +29,7 @@ impl<'a> Parser<'a> {
 
     /// The name of a type.
     pub(super) fn name(self, ty: Type<'_>) -> Option<&'a str> {
-        let mut names = self.types.schema().types().map(|def| def.name());
+        let mut names = self.types.schema().types().map(kubeshape_smd::schema::TypeDef::name);
         names.find(|name| self.types.named(name).is_some_and(|named| named.is(ty)))
     }
 }
@@ -118,8 +118,8 @@ impl Converter for Conversion<'_> {
             }
             Conversion::Repeating(parser) => {
                 let times = version.strip_prefix('v').and_then(|digits| digits.parse().ok());
-                let times: usize =
-                    times.ok_or_else(|| ConvertError::MissingVersion("cannot convert to invalid version".to_owned()))?;
+                let times: usize = times
+                    .ok_or_else(|| ConvertError::MissingVersion("cannot convert to invalid version".to_owned()))?;
                 let value = match object.value() {
                     Some(Value::Map(root)) => Value::Map(Map::from_entries(
                         root.entries().iter().map(|(key, below)| (*key, repeated(*below, times, arena))).collect(),

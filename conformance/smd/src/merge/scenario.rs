@@ -181,7 +181,8 @@ impl<'a> State<'a> {
         for (name, fields) in expect["managers"].as_object().into_iter().flatten() {
             let found = self.managers.get(name);
             let found = found.and_then(|fields| Some((fields.api_version, fields.set.to_json().ok()?)));
-            let found = found.and_then(|(version, set)| Some(json!([version, serde_json::from_str::<Json>(&set).ok()?])));
+            let found =
+                found.and_then(|(version, set)| Some(json!([version, serde_json::from_str::<Json>(&set).ok()?])));
             let expected = json!([fields["apiVersion"], fields["set"]]);
             verdict = verdict.and(|| Verdict::of("expected managers", &expected, &found.unwrap_or(Json::Null)));
         }

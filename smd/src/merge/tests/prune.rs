@@ -29,7 +29,7 @@ fn compare(seed: u64, count: &mut Count) {
         if random.chance(60) { merged.merge(*other, &arena).unwrap_or(merged) } else { merged }
     });
     let fields: Vec<Set<'_>> = objects.iter().filter_map(|object| object.to_field_set(&arena).ok()).collect();
-    let mut one = |random: &mut Random| {
+    let one = |random: &mut Random| {
         let of = fields[usize::try_from(random.below(fields.len() as u64)).unwrap_or(0)];
         let percent = [100, 80, 40, 15][usize::try_from(random.below(4)).unwrap_or(0)];
         some_of(of, percent, random, &arena)
