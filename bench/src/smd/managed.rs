@@ -16,10 +16,9 @@ pub(super) fn all(inputs: &Inputs, bench: &mut Bench) {
         lists(&text, bench);
     }
     for name in ["Pod", "Node", "Endpoints"] {
-        if bench.wants(&format!("Server/{name}/")) || bench.wants("Server") {
-            if requests(name, inputs, bench).is_none() {
-                eprintln!("Server/{name}: an input is missing");
-            }
+        let wanted = bench.wants(&format!("Server/{name}/")) || bench.wants("Server");
+        if wanted && requests(name, inputs, bench).is_none() {
+            eprintln!("Server/{name}: an input is missing");
         }
     }
 }
@@ -40,7 +39,7 @@ fn lists(text: &str, bench: &mut Bench) {
     bench.run("ManagedFields/FromJSON", |_| {
         arena.reset();
         let Ok(mut stream) = Stream::with_path(text.as_bytes(), Limits::default(), Path::Json) else { return };
-        if let Some(Ok(_)) = stream.next(&mut tape)
+        if let Some(Ok(())) = stream.next(&mut tape)
             && let Some(root) = tape.document(text).root()
         {
             let _ = black_box(entries::decode(Some(Value::from_node(root, &arena)), &arena));
