@@ -48,12 +48,11 @@ pub(super) fn cap<'a>(managed: &mut Managed<'a>, max: usize, arena: &'a Bump) {
         };
         let (first, first_fields) = bucket.first;
         if bucket.sets.is_empty() {
-            match managed.fields.get(bucket.text) {
-                Some(known) => bucket.sets.push(known.set),
-                None => {
-                    bucket.sets.push(first_fields);
-                    gone.push(first);
-                }
+            if let Some(known) = managed.fields.get(bucket.text) {
+                bucket.sets.push(known.set);
+            } else {
+                bucket.sets.push(first_fields);
+                gone.push(first);
             }
         }
         // Upstream, when it meets the bucket itself, unites it with itself and loses it; here the first goes into it.
