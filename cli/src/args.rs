@@ -1,5 +1,12 @@
 //! The command line: one definition from which help, man page and completions are made.
 
+mod ssa;
+
+pub(crate) use ssa::{
+    ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
+    UpdateArgs, WriteArgs,
+};
+
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 
@@ -37,6 +44,14 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
+    Apply(ApplyArgs),
+    Update(UpdateArgs),
+    Blame(BlameArgs),
+    Extract(ExtractArgs),
+    Compare(CompareArgs),
+    Merge(MergeArgs),
+    Fieldset(FieldsetArgs),
+    Scenario(ScenarioArgs),
     ExplainCode(ExplainArgs),
     /// Print the completions of a shell
     Completions {

@@ -32,7 +32,7 @@ pub(crate) enum Fatal {
     #[error("cannot start threads: {}", describe(.0))]
     Threads(#[from] io::Error),
     /// The conversion of a file panicked.
-    #[error("internal error while converting {input}; please report it with that file")]
+    #[error("internal error while working on {input}; please report it with that file")]
     Internal {
         /// The input.
         input: String,

@@ -1,7 +1,8 @@
 //! The `kubeshape` command.
 //!
-//! Entry points: [`args`] is the command line, [`convert`] the main job, [`explain`] the pages of codes. Exit codes are
-//! those of every command: 0 done and nothing to object, 1 the answer is no, 2 no answer.
+//! Entry points: [`args`] is the command line, [`convert`] what is published for an API, [`ssa`] what is done to its
+//! objects, [`explain`] the pages of codes. Exit codes are those of every command: 0 done and nothing to object, 1 the
+//! answer is no, 2 no answer.
 
 mod args;
 mod convert;
@@ -10,6 +11,7 @@ mod explain;
 mod input;
 mod output;
 mod render;
+mod ssa;
 mod ui;
 
 use args::{Cli, Command};
@@ -29,6 +31,14 @@ fn main() -> ExitCode {
     };
     let answer = match &cli.command {
         Command::Convert(args) => convert::run(args, cli.color),
+        Command::Apply(args) => ssa::run(ssa::Job::Apply(args), cli.color),
+        Command::Update(args) => ssa::run(ssa::Job::Update(args), cli.color),
+        Command::Blame(args) => ssa::run(ssa::Job::Blame(args), cli.color),
+        Command::Extract(args) => ssa::run(ssa::Job::Extract(args), cli.color),
+        Command::Compare(args) => ssa::run(ssa::Job::Compare(args), cli.color),
+        Command::Merge(args) => ssa::run(ssa::Job::Merge(args), cli.color),
+        Command::Fieldset(args) => ssa::run(ssa::Job::Fieldset(args), cli.color),
+        Command::Scenario(args) => ssa::run(ssa::Job::Scenario(args), cli.color),
         Command::ExplainCode(args) => explain::run(args).map(|()| true),
         Command::Completions { shell } => completions(*shell).map(|()| true),
         Command::Man => man().map(|()| true),

@@ -41,6 +41,9 @@ pub(crate) fn full(finding: &Finding, styled: bool) -> String {
     if !about.is_empty() {
         group = group.element(Level::NOTE.message(format!("in {about}")));
     }
+    for note in &finding.notes {
+        group = group.element(Level::NOTE.message(clean(note)));
+    }
     if let Some(advice) = explain::advice(finding.code) {
         group = group.element(Level::HELP.message(advice));
     }
@@ -99,6 +102,7 @@ mod tests {
             resource: "widgets.example.com".into(),
             version: "v1".into(),
             detail: "found a list, expected a text\u{1b}[31m".into(),
+            notes: Vec::new(),
         }
     }
 

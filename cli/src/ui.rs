@@ -122,6 +122,12 @@ impl Ui {
         }
     }
 
+    /// A line that belongs to an error.
+    pub(crate) fn error(&mut self, text: &str) {
+        let label = if self.coloured { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
+        self.line(&format!("{label}: {text}"));
+    }
+
     /// Ends the run: what was held back, where to read more, and on a terminal the summary.
     pub(crate) fn end(&mut self, totals: Option<&Totals>, to: &str) {
         if let Some(bar) = self.bar.take() {
@@ -162,7 +168,7 @@ impl Ui {
 /// The message of what ends a command without an answer.
 pub(crate) fn fatal(error: &Fatal, coloured: bool) {
     let label = if coloured { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
-    let hint = if matches!(error, Fatal::Usage(_)) { "\n\nFor more, try `kubeshape convert --help`." } else { "" };
+    let hint = if matches!(error, Fatal::Usage(_)) { "\n\nFor more, try `kubeshape --help`." } else { "" };
     let _ = writeln!(io::stderr().lock(), "{label}: {error}{hint}");
 }
 

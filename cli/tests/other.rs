@@ -56,6 +56,12 @@ fn help_names_every_option_and_has_examples() {
         assert_eq!(run.code, Some(0));
         assert!(run.out.contains("strict-input"), "{shell}");
     }
+    for command in ["apply", "update", "blame", "extract", "compare", "merge", "fieldset", "scenario"] {
+        let run = folder.run(&format!("{command} --help"));
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+        assert!(run.out.contains("Example") && run.out.contains("--smd-compat"), "{}", run.out);
+        assert!(manual.out.contains(&format!("KUBESHAPE {}", command.to_uppercase())), "{command}");
+    }
     let version = folder.run("--version");
     assert!(version.out.starts_with(concat!("kubeshape ", env!("CARGO_PKG_VERSION"))), "{}", version.out);
 }

@@ -239,6 +239,16 @@ impl<'a> ResourceVersion<'a> {
         self.published
     }
 
+    /// The fields at the top of an object that requests to a subresource (`""` for the object itself) neither change
+    /// nor own (spec: smd, "Order of server-side steps", reset fields of custom resources).
+    pub fn reset_fields(&self, subresource: &str) -> &'static [&'static str] {
+        match subresource {
+            "" if self.used.status => &["status"],
+            "status" if self.used.status => &["metadata", "spec"],
+            _ => &[],
+        }
+    }
+
     /// The structural schema in its normal form (int-or-strings unfolded), if it is used.
     pub fn schema(&self) -> Option<&'a Schema<'a>> {
         self.schema

@@ -214,6 +214,21 @@ codes! {
     ProtoText = 7009, Approximated, "The protobuf form holds a number, a boolean or null as a text.";
     ProtoPrecision = 7010, Approximated, "The protobuf form holds a number with the 53 bits of a double.";
     ProtoDuplicate = 7011, Warning, "A key stands twice in one object; the protobuf form holds the first.";
+    // 8xxx: server-side apply
+    UnknownKind = 8001, Error, "No schema is known for the apiVersion and kind of an object.";
+    UndeclaredField = 8002, Error, "The field is not declared in the schema.";
+    InvalidValue = 8003, Error, "A value does not fit its type.";
+    DuplicateItem = 8004, Error, "Two items of a list are the same to server-side apply.";
+    FieldConflict = 8005, Error, "Another manager owns a field that would change.";
+    ManagedFieldsGiven = 8006, Error, "A configuration holds managedFields.";
+    ManagedFields = 8007, Error, "The managedFields of an object cannot be read.";
+    SeveralObjects = 8008, Error, "Several objects are meant by one name.";
+    NotAnObject = 8009, Error, "The document is no object that can be used here.";
+    RepeatedKind = 8010, Warning, "A kind has a type in several schemas; one of them counts.";
+    DeducedType = 8011, Warning, "The type of a resource is deduced from its objects, because its schema cannot be used.";
+    NotApplied = 8012, Error, "The objects cannot be put together.";
+    Scenario = 8013, Error, "A scenario cannot be run.";
+    NothingApplied = 8014, Warning, "The manager applied nothing to the object.";
 }
 
 impl Code {

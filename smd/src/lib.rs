@@ -1,8 +1,25 @@
 //! Structured merge diff: what server-side apply knows about the shape of an object.
 //!
-//! Everything in structured merge diff stands on the [`schema`]: it says which lists are merged by key,
-//! which are sets, which values are replaced as a whole, and which fields exist. A schema is plain data
-//! without lifetimes and locks, so one copy serves any number of threads.
+//! - [`schema`]: which lists are merged by key, which are sets, which values are replaced as a whole, and which fields
+//!   exist. A schema is plain data without lifetimes and locks, so one copy serves any number of threads.
+//! - [`value`]: what is seen of an object; whatever implements [`ToValue`] becomes one.
+//! - [`fieldpath`]: paths to fields, sets of them, and their JSON form, `fieldsV1`.
+//! - [`typed`]: values with a type, which can be checked, compared and merged.
+//! - [`merge`]: applies and updates, and the conflicts between managers.
+//! - [`managed`]: managed fields as objects carry them.
+//!
+//! Values and sets borrow an arena, a [`Bump`]: what an operation makes goes there, and what it does not change it
+//! shares with its operands.
+//!
+//! # Example: what do two managers own together?
+//! ```
+//! use kubeshape_smd::{Bump, fieldpath::Set};
+//! let arena = Bump::new();
+//! let a = Set::read_json(br#"{"f:spec":{"f:replicas":{},"f:paused":{}}}"#, &arena)?;
+//! let b = Set::read_json(br#"{"f:spec":{"f:replicas":{}}}"#, &arena)?;
+//! assert_eq!(a.intersection(b, &arena).to_string(), ".spec.replicas");
+//! # Ok::<(), kubeshape_smd::fieldpath::SetError>(())
+//! ```
 //!
 //! # Example: read a schema and look at a list
 //! ```

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Files in flight per worker.
 const WINDOW: usize = 4;
 /// Recursion is bounded by limits on depth, which this is ample for.
-pub(super) const STACK: usize = 32 << 20;
+pub(crate) const STACK: usize = 32 << 20;
 /// How often the caller hears that nothing was committed.
 const IDLE: Duration = Duration::from_millis(200);
 

@@ -147,6 +147,7 @@ impl<'c> Commit<'c> {
             resource: entry.resource.unwrap_or_default().to_owned(),
             version: String::new(),
             detail: entry.detail.to_owned(),
+            notes: Vec::new(),
         });
         Ok(())
     }

@@ -20,6 +20,8 @@ pub(crate) struct Finding {
     pub(crate) version: String,
     /// What was found, what was expected and what to do.
     pub(crate) detail: String,
+    /// What else there is to know.
+    pub(crate) notes: Vec<String>,
 }
 
 /// A piece of one line.

@@ -16,10 +16,9 @@ mod plan;
 mod report;
 mod worker;
 
+pub(crate) use batch::STACK;
 pub(crate) use commit::Totals;
-#[cfg(test)]
-pub(crate) use finding::Excerpt;
-pub(crate) use finding::Finding;
+pub(crate) use finding::{Excerpt, Finding, Lines};
 
 use crate::args::{ConvertArgs, Duplicates, When};
 use crate::error::Fatal;

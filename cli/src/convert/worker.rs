@@ -308,6 +308,7 @@ impl Places<'_> {
                 resource: resource.to_owned(),
                 version: version.unwrap_or_default().to_owned(),
                 detail: note.detail.to_string(),
+                notes: Vec::new(),
             });
         }
     }
@@ -344,7 +345,15 @@ impl FileResult {
                 .write(code, &mut notes.report);
         }
         let (resource, version) = Default::default();
-        notes.findings.push(Finding { code, input: name.to_owned(), place, resource, version, detail });
+        notes.findings.push(Finding {
+            code,
+            input: name.to_owned(),
+            place,
+            resource,
+            version,
+            detail,
+            notes: Vec::new(),
+        });
         self.events.push(Event::Notes(notes));
     }
 

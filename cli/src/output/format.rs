@@ -67,7 +67,7 @@ pub(crate) fn read<'a>(json: &'a [u8], tape: &mut Tape) -> Option<&'a str> {
 }
 
 /// Appends JSON with members and items on lines of their own, indented by two spaces.
-fn indented(json: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn indented(json: &[u8], out: &mut Vec<u8>) {
     let mut depth = 0;
     let mut at = 0;
     let line = |out: &mut Vec<u8>, depth: usize| {

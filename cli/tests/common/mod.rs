@@ -1,6 +1,8 @@
 //! Running the binary on small inputs of one's own.
 #![allow(dead_code)] // every file of tests uses its part
 
+pub(crate) mod ssa;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;

@@ -55,7 +55,7 @@ fn replay(kind: &str, record: &Json, schemas: &Schemas, arena: &Bump) -> Result<
             let element = element_of(&record["output"], arena)?.ok_or("no element")?;
             Ok(written(record, "output", element))
         }
-        "element.deserialize" => deserialize(record, arena),
+        "element.deserialize" => Ok(deserialize(record, arena)),
         "element.less" => {
             let (lhs, rhs) = (element_of(&record["lhs"], arena)?, element_of(&record["rhs"], arena)?);
             let less = match (lhs, rhs) {
@@ -140,9 +140,9 @@ fn from_json(record: &Json, arena: &Bump) -> Result<Verdict, String> {
     })
 }
 
-fn deserialize(record: &Json, arena: &Bump) -> Result<Verdict, String> {
+fn deserialize(record: &Json, arena: &Bump) -> Verdict {
     let input = record["input"].as_str().unwrap_or_default();
-    Ok(match (PathElement::parse(input, arena), record["error"].as_str()) {
+    match (PathElement::parse(input, arena), record["error"].as_str()) {
         (Ok(found), None) => written(record, "element", found),
         (Ok(found), Some(error)) => Verdict::Differing(format!("expected {error}, found {found}")),
         (Err(error), None) => Verdict::Differing(format!("unexpected error: {error}")),
@@ -150,7 +150,7 @@ fn deserialize(record: &Json, arena: &Bump) -> Result<Verdict, String> {
         (Err(error), Some(expected)) => Verdict::of("error", expected, &error.to_string()).and(|| {
             Verdict::of("unknown", &record["unknown"].as_bool(), &Some(matches!(error, ElementError::Unknown)))
         }),
-    })
+    }
 }
 
 /// Both forms of an element: the serialized one, which the record has under this name, and the displayed one.

@@ -2,7 +2,7 @@
 
 use crate::read::{schema_of, schema_of_yaml};
 use crate::{Schemas, Verdict};
-use kubeshape_smd::schema::{Atom, Schema, print_json};
+use kubeshape_smd::schema::{Atom, Schema, TypeDef, print_json};
 use serde_json::{Value as Json, json};
 
 /// Replays one call.
@@ -31,7 +31,7 @@ fn replay(kind: &str, record: &Json, schemas: &Schemas) -> Result<Verdict, Strin
         "schema.findField" => {
             let map = |map: &Json| schema_of(&json!({"types": [{"name": "m", "map": map}]}));
             let schema = map(&record["map"])?;
-            let field = first(&schema).and_then(|atom| atom.map()).and_then(|map| map.field(name));
+            let field = first(&schema).and_then(Atom::map).and_then(|map| map.field(name));
             Ok(Verdict::of("found", &found, &Some(field.is_some())).and(|| {
                 let Some(field) = field else { return Verdict::Equal };
                 match map(&json!({"fields": [record["field"]]})) {
@@ -50,7 +50,7 @@ fn replay(kind: &str, record: &Json, schemas: &Schemas) -> Result<Verdict, Strin
 
 /// The atom of a schema's first type.
 fn first(schema: &Schema) -> Option<Atom<'_>> {
-    schema.types().next().map(|ty| ty.atom())
+    schema.types().next().map(TypeDef::atom)
 }
 
 fn printed(schema: &Schema) -> String {
@@ -86,7 +86,7 @@ fn resolve(record: &Json, schemas: &Schemas) -> Result<Verdict, String> {
         types => *types = json!([probe]),
     }
     let schema = schema_of(&schema)?;
-    let items = schema.types().last().and_then(|ty| ty.atom().list()).ok_or("no list")?.element_type();
+    let items = schema.types().next_back().and_then(|ty| ty.atom().list()).ok_or("no list")?.element_type();
     let mut expected = record["atom"].clone();
     expected["name"] = json!("expected");
     let expected = schema_of(&json!({"types": [expected]}))?;

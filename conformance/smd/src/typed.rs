@@ -15,8 +15,8 @@ pub fn compare(kind: &str, record: &Json, schemas: &Schemas) -> Verdict {
     let own = OnceCell::new();
     let replay = Replay { record, schemas, own: &own, arena: &arena };
     let verdict = match kind {
-        "typed.fromYAML" => replay.from_yaml(),
-        "typed.fromUnstructured" => replay.from_unstructured(),
+        "typed.fromYAML" => replay.yaml(),
+        "typed.fromUnstructured" => replay.unstructured(),
         "typed.toFieldSet" => replay.to_field_set(),
         "typed.compare" => replay.compare(),
         "typed.merge" => replay.merge(),
@@ -83,7 +83,7 @@ impl<'a> Replay<'a> {
         set_of(json, self.arena)
     }
 
-    fn from_yaml(self) -> Result<Verdict, String> {
+    fn yaml(self) -> Result<Verdict, String> {
         let source = self.record["yaml"].as_str().ok_or("no YAML")?;
         let mut tape = Tape::new();
         let read = Stream::new(source.as_bytes(), Limits::default()).map(|mut stream| stream.next(&mut tape));
@@ -95,7 +95,7 @@ impl<'a> Replay<'a> {
         Ok(self.checked(value, self.record.get("value")))
     }
 
-    fn from_unstructured(self) -> Result<Verdict, String> {
+    fn unstructured(self) -> Result<Verdict, String> {
         let value = self.record["value"].to_value(self.arena);
         Ok(self.checked(value, None))
     }

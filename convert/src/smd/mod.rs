@@ -17,6 +17,7 @@ pub mod losses;
 mod merging;
 mod models;
 mod references;
+pub mod served;
 #[cfg(test)]
 mod tests;
 mod unions;

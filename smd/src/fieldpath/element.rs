@@ -26,6 +26,9 @@ pub enum PathElement<'a> {
     Value(Value<'a>),
     /// `[3]`: the item of a list that has no keys.
     Index(i64),
+    /// An item of which its list's type says no name: one without keys, or of a list that is neither a set nor has
+    /// keys. A set that holds it cannot be written.
+    Nameless,
 }
 
 /// A path: the elements from the root down.
@@ -50,6 +53,7 @@ impl PathElement<'_> {
             PathElement::Key(fields) => 0x40 << 56 | fields.first().map_or(0, |(name, _)| text_prefix(name) >> 8),
             PathElement::Value(value) => 0x80 << 56 | value.prefix() >> 8,
             PathElement::Index(index) => 0xc0 << 56 | (index.cast_unsigned() ^ 1 << 63) >> 8,
+            PathElement::Nameless => u64::MAX,
         }
     }
 
@@ -59,11 +63,12 @@ impl PathElement<'_> {
             PathElement::Key(_) => 1,
             PathElement::Value(_) => 2,
             PathElement::Index(_) => 3,
+            PathElement::Nameless => 4,
         }
     }
 
     /// A copy that lives in the arena, texts and all.
-    pub fn copy_into<'b>(self, arena: &'b Bump) -> PathElement<'b> {
+    pub fn copy_into(self, arena: &Bump) -> PathElement<'_> {
         match self {
             PathElement::FieldName(name) => PathElement::FieldName(arena.alloc_str(name)),
             PathElement::Key(fields) => PathElement::Key(arena.alloc_slice_fill_iter(
@@ -71,13 +76,14 @@ impl PathElement<'_> {
             )),
             PathElement::Value(value) => PathElement::Value(value.copy_into(arena)),
             PathElement::Index(index) => PathElement::Index(index),
+            PathElement::Nameless => PathElement::Nameless,
         }
     }
 }
 
 impl Value<'_> {
     /// A copy that lives in the arena, texts and all.
-    pub fn copy_into<'b>(self, arena: &'b Bump) -> Value<'b> {
+    pub fn copy_into(self, arena: &Bump) -> Value<'_> {
         match self {
             Value::Null => Value::Null,
             Value::Bool(yes) => Value::Bool(yes),
@@ -102,6 +108,7 @@ impl PartialEq for PathElement<'_> {
             (PathElement::Key(a), PathElement::Key(b)) => std::ptr::eq(a, b) || a == b,
             (PathElement::Value(a), PathElement::Value(b)) => a == b,
             (PathElement::Index(a), PathElement::Index(b)) => a == b,
+            (PathElement::Nameless, PathElement::Nameless) => true,
             _ => false,
         }
     }

@@ -120,7 +120,7 @@ fn what_is_no_set_is_refused() {
         r#"{"f:a":{}"#,
         r#"{"f:a"}"#,
         r#"{"a":{}}"#,
-        r#"{1:{}}"#,
+        "{1:{}}",
         r#"{"f:a":{},}"#,
     ] {
         assert!(rewritten(text, Compat::V64).is_err(), "{text}");
@@ -129,4 +129,167 @@ fn what_is_no_set_is_refused() {
     let deep = |n: usize| format!("{}{}", r#"{"f:a":"#.repeat(n), "{".to_owned() + &"}".repeat(n + 1));
     assert!(rewritten(&deep(500), Compat::V64).is_ok());
     assert!(rewritten(&deep(100_000), Compat::V64).is_err());
+}
+
+fn read<'a>(text: &'a str, arena: &'a Bump) -> Set<'a> {
+    Set::read_json(text.as_bytes(), arena).expect("a set")
+}
+
+#[test]
+fn paths_are_displayed_by_kinds_of_elements() {
+    let arena = Bump::new();
+    let mut elements: Vec<_> = [
+        "i:0",
+        "v:\"a\"",
+        "v:1",
+        r#"k:{"k":1,"l":2}"#,
+        r#"k:{"k":1}"#,
+        "k:{}",
+        "v:1234567",
+        r#"v:"<a>\u2028é\u0001\n""#,
+        "f:b",
+        "f:a",
+    ]
+    .map(|text| PathElement::parse(text, &arena).expect("an element"))
+    .to_vec();
+    elements.sort();
+    assert_eq!(
+        DisplayPath(&elements).to_string(),
+        r#".a.b[][k=1][k=1,l=2][=1][=1.234567e+06][="<a>\u2028é\x01\n"][="a"][0]"#
+    );
+}
+
+#[test]
+fn of_equal_elements_the_one_of_the_child_is_written() {
+    let arena = Bump::new();
+    let int = [("id", crate::Value::Int(9_007_199_254_740_993))];
+    let (int, name) = (PathElement::Key(arena.alloc(int)), PathElement::FieldName("name"));
+    let (int_item, int_child) = (set_of(&[int], &arena), set_of(&[int, name], &arena));
+    let float_item = read(r#"{"k:{\"id\":9007199254740992}":{}}"#, &arena);
+    let float_child = read(r#"{"k:{\"id\":9007199254740992}":{"f:name":{}}}"#, &arena);
+    let is_int = |set: Set<'_>| set.to_json().expect("finite").contains("0993");
+    assert_eq!(int_item, float_item);
+    // Members are the right one's, children the left one's.
+    assert!(is_int(float_item.union(int_item, &arena)));
+    assert!(!is_int(int_item.union(float_item, &arena)));
+    assert!(is_int(int_child.union(float_child, &arena)));
+    assert!(is_int(int_child.union(float_item, &arena)));
+    assert!(!is_int(int_item.union(float_child, &arena)));
+    assert!(is_int(int_item.intersection(float_item, &arena)));
+}
+
+fn set_of<'a>(path: &Path<'a>, arena: &'a Bump) -> Set<'a> {
+    let mut builder = SetBuilder::new(arena);
+    assert!(builder.insert(path));
+    builder.finish()
+}
+
+#[test]
+fn what_an_operation_does_not_change_is_shared() {
+    let arena = Bump::new();
+    let a = read(r#"{"f:a":{"f:b":{},"f:c":{}},"f:d":{}}"#, &arena);
+    let b = read(r#"{"f:a":{"f:b":{}}}"#, &arena);
+    let c = read(r#"{"f:x":{}}"#, &arena);
+    assert!(a.union(b, &arena).is(a));
+    assert!(b.union(a, &arena).entries()[0].children.is(a.entries()[0].children));
+    assert!(a.difference(c, &arena).is(a));
+    assert!(a.recursive_difference(c, &arena).is(a));
+    assert!(b.leaves(&arena).is(b));
+    assert!(a.union(c, &arena).entries()[0].children.is(a.entries()[0].children));
+}
+
+#[test]
+fn paths_that_are_empty_or_too_long_are_in_no_set() {
+    let arena = Bump::new();
+    let mut builder = SetBuilder::new(&arena);
+    assert!(!builder.insert(&[]));
+    assert!(builder.insert(&[PathElement::Index(0); 512]));
+    assert!(!builder.insert(&[PathElement::Index(0); 513]));
+    let set = builder.finish();
+    assert_eq!(set.len(), 1);
+    let text = set.to_json().expect("finite");
+    assert_eq!(read(&text, &arena), set);
+    assert_eq!(Set::from_fields_v1(set.to_fields_v1(&arena).expect("finite"), &arena), Ok(set));
+}
+
+#[test]
+fn values_of_a_set_are_read_like_its_text() {
+    use crate::ToValue as _;
+    let arena = Bump::new();
+    let json = serde_json::json!({"v:1": {}, "v:1.0": {"f:a": null}, "i:+5": {".": 1}, "f:b": {"z:x": 3}, "f:a": {}});
+    let set = Set::from_fields_v1(json.to_value(&arena), &arena).expect("a set");
+    assert_eq!(set.to_json().as_deref(), Ok(r#"{"f:a":{},"f:b":{},"v:1":{".":{},"f:a":{}},"i:5":{}}"#));
+    for json in [serde_json::json!({"f:a": 1}), serde_json::json!([]), serde_json::json!({"a": {}})] {
+        assert!(Set::from_fields_v1(json.to_value(&arena), &arena).is_err(), "{json}");
+    }
+    assert_eq!(Set::from_fields_v1(crate::Value::Null, &arena), Ok(Set::EMPTY));
+}
+
+#[test]
+fn a_pattern_for_any_element_shadows_those_for_one() {
+    let arena = Bump::new();
+    let field = |name| ElementMatcher::Is(PathElement::FieldName(name));
+    let set = read(r#"{"f:a":{"f:x":{},"f:y":{}},"f:b":{"f:x":{},"f:y":{}}}"#, &arena);
+    let pattern = Matcher::of(vec![
+        (field("a"), Matcher::prefix(&[field("y")])),
+        (ElementMatcher::Any, Matcher::prefix(&[field("x")])),
+    ]);
+    assert_eq!(Filter::Include(pattern).filter(set, &arena).to_string(), ".a.x\n.b.x");
+}
+
+#[test]
+fn merged_patterns_take_what_upstreams_take() {
+    let arena = Bump::new();
+    let field = |name| ElementMatcher::Is(PathElement::FieldName(name));
+    let set = read(r#"{"f:a":{"f:x":{},"f:y":{}},"f:b":{"f:x":{},"f:y":{}}}"#, &arena);
+    let left = |patterns: &[&[ElementMatcher<'static>]]| {
+        Filter::include(patterns.iter().map(|pattern| Matcher::prefix(pattern))).filter(set, &arena).to_string()
+    };
+    assert_eq!(left(&[&[field("a"), field("x")], &[field("b")]]), ".a.x\n.b.x\n.b.y");
+    assert_eq!(left(&[&[field("a"), field("x")], &[field("a"), field("y")]]), ".a.x\n.a.y");
+    // Any element is never found, so the second pattern stands behind the first.
+    assert_eq!(left(&[&[ElementMatcher::Any, field("x")], &[ElementMatcher::Any, field("y")]]), ".a.x\n.b.x");
+    assert_eq!(left(&[&[field("a")], &[]]), set.to_string());
+}
+
+#[test]
+fn only_scalars_name_the_items_of_a_value() {
+    use crate::ToValue as _;
+    let arena = Bump::new();
+    let json =
+        serde_json::json!({"l": [{"name": "n", "key": 1, "id": null}, {"id": {}}, [[5]], []], "e": {}, "n": null});
+    assert_eq!(
+        Set::from_value(json.to_value(&arena), &arena).to_string(),
+        ".n\n.l[key=1,name=\"n\"].id\n.l[key=1,name=\"n\"].key\n.l[key=1,name=\"n\"].name\n.l[2][0][0]"
+    );
+    assert!(Set::from_value(crate::Value::Int(1), &arena).is_empty());
+}
+
+#[test]
+fn managers_differ_by_version_before_they_differ_by_fields() {
+    let arena = Bump::new();
+    let owns = |text: &'static str, api_version| VersionedSet { set: read(text, &arena), api_version, applied: true };
+    let of = |name, fields| {
+        let mut managers = ManagedFields::new();
+        managers.insert(name, fields);
+        managers
+    };
+    let a = of("m", owns(r#"{"f:a":{}}"#, "v1"));
+    assert_eq!(a.difference(&of("m", owns("{}", "v2")), &arena), of("m", owns("{}", "v2")));
+    let expected = VersionedSet { applied: false, ..owns(r#"{"f:a":{},"f:b":{}}"#, "v1") };
+    assert_eq!(a.difference(&of("m", owns(r#"{"f:b":{}}"#, "v1")), &arena), of("m", expected));
+    assert!(a.difference(&a, &arena).is_empty());
+    assert_eq!(a.difference(&ManagedFields::new(), &arena), a);
+    assert!(ManagedFields::new().difference(&of("m", owns("{}", "v1")), &arena).is_empty());
+}
+
+#[test]
+fn an_item_without_a_name_comes_last_and_is_not_written() {
+    let arena = Bump::new();
+    let set = set_of(&[PathElement::FieldName("l"), PathElement::Nameless], &arena);
+    assert!(PathElement::Nameless > PathElement::Index(i64::MAX));
+    assert_eq!(set.to_string(), ".l{{invalid path element}}");
+    let error = SetError { message: "invalid PathElement".to_owned(), at: 0 };
+    assert_eq!(set.to_json(), Err(error.clone()));
+    assert_eq!(set.to_fields_v1(&arena), Err(error));
 }

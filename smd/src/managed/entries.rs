@@ -66,9 +66,18 @@ pub enum EncodeError {
     /// A name in [`Managed::fields`] is not the text of an [`Identifier`].
     #[error("failed to convert back managed fields to API: error unmarshalling manager identifier {0}")]
     Identifier(String),
-    /// A set holds a number that is not finite.
-    #[error("failed to convert back managed fields to API: error encoding set: {0}")]
-    Set(#[from] SetError),
+    /// A set holds a number that is not finite, or an item that has no name.
+    #[error(
+        "failed to convert back managed fields to API: error encoding versioned set for {manager}: \
+         error encoding set: {}",
+        error.message
+    )]
+    Set {
+        /// The text of the manager's [`Identifier`].
+        manager: String,
+        /// What cannot be written.
+        error: SetError,
+    },
 }
 
 /// The owners of an object: fields by the text of the manager's identifier, and when each entry was last changed.
@@ -125,6 +134,9 @@ pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value
             Some(known) => known.identifier,
             None => Identifier::parse(text, arena).ok_or_else(|| EncodeError::Identifier(text.to_owned()))?,
         };
+        let set = speller
+            .set(fields.set, known.and_then(|known| known.fields))
+            .map_err(|error| EncodeError::Set { manager: text.to_owned(), error })?;
         entries.push(RawEntry {
             manager: identifier.manager,
             operation: if fields.applied { "Apply" } else { identifier.operation.as_str() },
@@ -132,7 +144,7 @@ pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value
             subresource: identifier.subresource,
             time: known.and_then(|known| known.time),
             fields_type: FIELDS_V1,
-            fields: Some(speller.set(fields.set, known.and_then(|known| known.fields))?),
+            fields: Some(set),
         });
     }
     entries.sort_by(|a, b| a.key().cmp(&b.key()));

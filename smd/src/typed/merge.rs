@@ -375,8 +375,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A scalar, or what is replaced as a whole: the configuration's if it has any. Where the live value is no different it
-/// stays, so that it can be recognised.
+/// A scalar, or what is replaced as a whole: the configuration's if it has any. A scalar that is no different stays, so
+/// that the maps around it may stay.
 #[inline]
 fn leaf<'a>(live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<'a>> {
     match (live, config) {
@@ -385,8 +385,9 @@ fn leaf<'a>(live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<
     }
 }
 
-/// Whether two values cannot be told apart, unlike equal ones, of which one may hold an integer where the other has a
-/// float.
+/// Whether two values are the same: the same list or map in memory, or scalars that cannot be told apart. Equal ones may
+/// be an integer here and a float there.
+#[inline]
 fn identical(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::Null, Value::Null) => true,
@@ -394,13 +395,6 @@ fn identical(a: Value<'_>, b: Value<'_>) -> bool {
         (Value::Int(a), Value::Int(b)) => a == b,
         (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
         (Value::String(a), Value::String(b)) => a == b,
-        (Value::List(a), Value::List(b)) => {
-            std::ptr::eq(a, b) || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| identical(*a, *b))
-        }
-        (Value::Map(a), Value::Map(b)) => {
-            let (a, b) = (a.entries(), b.entries());
-            std::ptr::eq(a, b) || a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && identical(a.1, b.1))
-        }
-        _ => false,
+        (a, b) => is_same(a, b),
     }
 }

@@ -3,6 +3,7 @@
 use crate::Bump;
 use crate::schema::{Relationship, Scalar as ScalarName};
 use crate::value::{Map, Value};
+use std::cmp::Ordering;
 
 /// A range of [`Tables::text`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,15 +186,16 @@ impl Tables {
         self.nodes.get(id as usize).unwrap_or(&NO_NODE)
     }
 
+    /// The bytes of the name, which take no check of where characters begin.
     #[inline]
-    fn compare(&self, field: &Field, prefix: u64, name: &str) -> std::cmp::Ordering {
-        field.prefix.cmp(&prefix).then_with(|| {
-            if field.name.len <= 8 && name.len() <= 8 {
-                (field.name.len as usize).cmp(&name.len())
-            } else {
-                self.str(field.name).cmp(name)
-            }
-        })
+    fn bytes(&self, text: Text) -> &[u8] {
+        let at = text.at as usize;
+        self.text.as_bytes().get(at..at + text.len as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    fn compare(&self, field: &Field, prefix: u64, name: &str) -> Ordering {
+        field.prefix.cmp(&prefix).then_with(|| self.bytes(field.name).cmp(name.as_bytes()))
     }
 
     /// The declared field of that name.
@@ -214,14 +216,15 @@ impl Tables {
 
 static NO_NODE: Node = Node { scalar: None, list: None, map: None, missing: false, name: None };
 
-/// The first eight bytes as a number that orders as they do. Shorter names are filled up with zeros; among names of
-/// at most eight bytes that agree in it, the shorter one is less.
+/// The first eight bytes as a number that orders as they do. Shorter names are filled up with zeros.
 #[inline]
 fn prefix_of(name: &str) -> u64 {
-    let mut bytes = [0; 8];
-    let len = name.len().min(8);
-    bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
-    u64::from_be_bytes(bytes)
+    if let Some(first) = name.as_bytes().first_chunk() {
+        return u64::from_be_bytes(*first);
+    }
+    let (prefix, left) = name.bytes().fold((0, 64), |(prefix, left), byte| (prefix << 8 | u64::from(byte), left - 8));
+    // Without a byte there is nothing to move.
+    if left < 64 { prefix << left } else { 0 }
 }
 
 impl Field {
@@ -241,21 +244,33 @@ impl Cursor<'_> {
     /// The type of the declared field of that name. Every name must be greater than the one before it.
     #[inline]
     pub(super) fn find(&mut self, name: &str) -> Option<u32> {
-        if self.fields.is_empty() {
+        /// How many fields are passed one by one before the search is on: most maps declare not many more, and a
+        /// step is cheaper than a jump that nothing predicts.
+        const STEPS: usize = 16;
+        let first = self.fields.first()?;
+        let prefix = prefix_of(name);
+        if first.prefix > prefix {
             return None;
         }
-        let prefix = prefix_of(name);
-        let (tables, fields) = (self.tables, self.fields);
-        match fields.binary_search_by(|field| tables.compare(field, prefix, name)) {
-            Ok(at) => {
-                self.fields = &fields[at + 1..];
-                Some(fields[at].node)
+        let mut passed = self.fields.iter().take(STEPS).take_while(|field| field.prefix < prefix).count();
+        if passed == STEPS {
+            passed = self.fields.partition_point(|field| field.prefix < prefix);
+        }
+        self.fields = self.fields.get(passed..).unwrap_or_default();
+        while let Some((field, rest)) = self.fields.split_first() {
+            if field.prefix > prefix {
+                break;
             }
-            Err(at) => {
-                self.fields = &fields[at..];
-                None
+            let order = self.tables.bytes(field.name).cmp(name.as_bytes());
+            if order.is_gt() {
+                break;
+            }
+            self.fields = rest;
+            if order.is_eq() {
+                return Some(field.node);
             }
         }
+        None
     }
 }
 

@@ -120,8 +120,10 @@ impl<'w> Walk<'w> {
 
     #[cold]
     fn undeclared(&mut self, map: &MapOf, name: &str) {
+        /// To whom so many errors are told, more help is none.
+        const HELPED: usize = 100;
         let declared = map.fields.of(&self.tables.fields).iter().map(|field| self.tables.str(field.name));
-        let nearest = nearest(name, declared);
+        let nearest = if self.errors.len() < HELPED { nearest(name, declared) } else { Vec::new() };
         self.errors.add_kind(ValidationErrorKind::UndeclaredField { name: name.to_owned(), nearest });
     }
 
@@ -139,13 +141,15 @@ impl<'w> Walk<'w> {
             }
             return;
         }
-        let repeated = match self.duplicates {
-            Duplicates::Refused if items.len() > 1 => self.repeated(list, items),
-            _ => Vec::new(),
+        let (named, repeated) = match self.duplicates {
+            Duplicates::Refused => self.repeated(list, items),
+            Duplicates::Allowed => (0, Vec::new()),
         };
         let mut repeated = repeated.into_iter().peekable();
         for (at, item) in items.iter().enumerate() {
-            if let Err(why) = self.elements.check(list, *item) {
+            if at >= named
+                && let Err(why) = self.elements.check(list, *item)
+            {
                 // What is behind an item without a path is not looked at.
                 return self.no_element(why, at, list);
             }
@@ -160,8 +164,9 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// The places of the items whose path elements were there before, up to the first item that has none.
-    fn repeated(&mut self, list: &List, items: &'w [Value<'w>]) -> Vec<u32> {
+    /// How many items come before the first that has no path element, and the places of those among them whose path
+    /// elements were there before.
+    fn repeated(&mut self, list: &List, items: &'w [Value<'w>]) -> (usize, Vec<u32>) {
         let mark = self.indexed.len();
         for (at, item) in (0..).zip(items) {
             let Ok(element) = self.elements.of(list, *item) else { break };
@@ -172,8 +177,9 @@ impl<'w> Walk<'w> {
         let mut repeated: Vec<u32> =
             indexed.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1].1).collect();
         repeated.sort_unstable();
+        let named = indexed.len();
         self.indexed.truncate(mark);
-        repeated
+        (named, repeated)
     }
 
     #[cold]

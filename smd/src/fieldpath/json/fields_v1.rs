@@ -1,7 +1,6 @@
 //! Sets inside objects that were read as values already.
 
 use super::super::build::Stack;
-use super::super::element::PathElement;
 use super::super::set::Set;
 use super::read::{parse, replace};
 use super::{ElementError, SetError};
@@ -81,19 +80,13 @@ fn to_value<'a>(set: Set<'a>, member: bool, arena: &'a Bump, text: &mut Vec<u8>)
     }
     for entry in set.entries() {
         text.clear();
-        match entry.element {
-            // A field name is borrowed nowhere with its letter.
-            PathElement::FieldName(name) => {
-                text.extend_from_slice(b"f:");
-                text.extend_from_slice(name.as_bytes());
-            }
-            element => element.write(text)?,
-        }
+        entry.element.write(text)?;
         let key = std::str::from_utf8(text).map_err(|error| SetError { message: error.to_string(), at: 0 })?;
         let key = arena.alloc_str(key);
-        let below = match entry.children.is_empty() {
-            true => Value::Map(Map::EMPTY),
-            false => to_value(entry.children, entry.member, arena, text)?,
+        let below = if entry.children.is_empty() {
+            Value::Map(Map::EMPTY)
+        } else {
+            to_value(entry.children, entry.member, arena, text)?
         };
         entries.push((key, below));
     }

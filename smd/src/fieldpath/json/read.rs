@@ -63,7 +63,6 @@ pub(super) fn parse<'a>(
 }
 
 #[cold]
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` passes")]
 fn content_error(error: JsonError) -> ElementError {
     ElementError::Content(error.to_string())
 }

@@ -1,0 +1,358 @@
+//! `blame`: who owns each field of an object.
+//!
+//! The object is printed as YAML, and read again: then every line is known to belong to the paths that begin on it.
+
+use super::Session;
+use super::diagnose;
+use super::library::Library;
+use super::object::Object;
+use super::print::{Output, yaml};
+use super::sets::read_object;
+use crate::args::BlameArgs;
+use crate::error::Fatal;
+use crate::output::format::indented;
+use kubeshape_smd::Value;
+use kubeshape_smd::fieldpath::{DisplayPath, PathElement, Set};
+use kubeshape_smd::managed::{Owned, Owner, Ownership};
+use kubeshape_smd::typed::Duplicates;
+use kubeshape_yaml::emit::Emitter;
+use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
+use std::fmt::Write;
+
+/// The farthest column at which owners stand.
+const MARGIN: usize = 60;
+/// What stands for no owner.
+const NOBODY: &str = "-";
+
+/// A field of the object and its owners.
+struct Field<'o, 'a> {
+    path: Vec<PathElement<'a>>,
+    /// Place in the printed object; a list's item begins on the line of its first member.
+    line: usize,
+    owners: Vec<&'o Owner<'a>>,
+    /// Whether anybody can own it: neither what only holds other fields, nor what managed fields never name.
+    counts: bool,
+}
+
+/// `kubeshape blame`
+///
+/// # Errors
+/// There is no answer.
+pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+    let output = Output::new(&args.result)?;
+    let library = Library::new(&args.types, session)?;
+    let Some(object) = read_object(&args.object, session) else { return Ok(false) };
+    let ownership = match Ownership::of(object.value, session.arena) {
+        Ok(ownership) => ownership,
+        Err(error) => {
+            diagnose::managed_fields(&object, &error, session);
+            return Ok(false);
+        }
+    };
+    let Some(items) = items(&object, &library, session) else { return Ok(false) };
+    let value = shown(object.value, args.show_managed_fields, session);
+    let mut printed = Vec::new();
+    yaml(value, &mut Emitter::new(&mut printed));
+    let arena = session.arena;
+    let text: &'a str = arena.alloc_str(&String::from_utf8_lossy(&printed));
+    let mut tape = Tape::new();
+    let limits = Limits { bytes: usize::MAX, ..Limits::default() };
+    let read = Stream::new(text.as_bytes(), limits).ok().and_then(|mut stream| stream.next(&mut tape));
+    let tape: &'a Tape = arena.alloc(tape);
+    let document = tape.document(text);
+    let (Some(Ok(())), Some(root)) = (read, document.root()) else {
+        return Err(Fatal::Internal { input: object.text.name.to_owned() });
+    };
+    let mut walk = Walk { text, at: (0, 0), fields: Vec::new(), path: Vec::new(), session };
+    walk.value(root, ownership.root(), items, &[]);
+    let fields = walk.fields;
+    let version = object.gvk().api_version();
+    let out = if output.is_json() {
+        as_json(&fields, session)
+    } else if args.paths {
+        let mut out = String::new();
+        for field in fields.iter().filter(|field| field.counts || !field.owners.is_empty()) {
+            let _ = writeln!(out, "{}\t{}", DisplayPath(&field.path), names(&field.owners, version));
+        }
+        out.into_bytes()
+    } else {
+        in_margin(text, &fields, version).into_bytes()
+    };
+    output.bytes(&out)?;
+    Ok(true)
+}
+
+/// The fields by the object's type, from which the items of lists get their names; empty if there is no type.
+fn items<'a>(object: &Object<'a>, library: &Library<'a>, session: &mut Session<'a>) -> Option<Set<'a>> {
+    if library.is_empty() {
+        return Some(Set::EMPTY);
+    }
+    let Some(known) = library.find(object.gvk()).copied() else {
+        library.unknown(object.gvk(), object.text, object.node, session);
+        return None;
+    };
+    let typed = known.ty.validate(object.value, Duplicates::Allowed);
+    match typed.and_then(|typed| typed.to_field_set(session.arena)) {
+        Ok(set) => Some(set),
+        Err(errors) => {
+            diagnose::invalid(object, &errors, &known, library, session);
+            None
+        }
+    }
+}
+
+/// The object as it is printed.
+fn shown<'a>(object: Value<'a>, with_managed_fields: bool, session: &Session<'a>) -> Value<'a> {
+    let (Value::Map(map), Some(Value::Map(metadata))) = (object, object.get("metadata")) else { return object };
+    if with_managed_fields {
+        return object;
+    }
+    let metadata = metadata.with("managedFields", None, session.arena);
+    Value::Map(map.with("metadata", Some(Value::Map(metadata)), session.arena))
+}
+
+/// Fields that no manager owns, whatever it writes.
+fn is_nobodys(path: &[PathElement<'_>]) -> bool {
+    let name = |at: usize| match path.get(at) {
+        Some(PathElement::FieldName(name)) => *name,
+        _ => "",
+    };
+    match name(0) {
+        "apiVersion" | "kind" => true,
+        "metadata" => matches!(
+            name(1),
+            "" | "name"
+                | "namespace"
+                | "creationTimestamp"
+                | "selfLink"
+                | "uid"
+                | "clusterName"
+                | "generation"
+                | "managedFields"
+                | "resourceVersion"
+        ),
+        _ => false,
+    }
+}
+
+/// A walk over the printed object and its owners at once.
+struct Walk<'w, 'o, 'a> {
+    text: &'a str,
+    /// The last place whose line was asked for, and its line.
+    at: (usize, usize),
+    fields: Vec<Field<'o, 'a>>,
+    path: Vec<PathElement<'a>>,
+    session: &'w Session<'a>,
+}
+
+impl<'o, 'a> Walk<'_, 'o, 'a> {
+    /// `above` are those who own something around this value as a whole, in which it is not told apart.
+    fn value(&mut self, node: Node<'a>, owned: Owned<'o, 'a>, items: Set<'a>, above: &[&'o Owner<'a>]) {
+        let inner: Vec<&'o Owner<'a>> = if owned.is_leaf() {
+            let own = owned.owners().filter(|owner| !above.contains(owner));
+            above.iter().copied().chain(own).collect()
+        } else {
+            above.to_vec()
+        };
+        for (key, value) in node.pairs() {
+            let element = PathElement::FieldName(key.text());
+            self.field(key.span().start, element, value, owned.child(element), items.with_prefix(element), &inner);
+        }
+        if node.is_empty() || node.kind() != Kind::Seq {
+            return;
+        }
+        let names = ItemNames::new(items, &owned);
+        for (index, item) in node.items().enumerate() {
+            let value = Value::from_node(item, self.session.arena);
+            let of_item = owned.item(index, value);
+            let element =
+                names.of(index, value).unwrap_or(PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX)));
+            self.field(item.span().start, element, item, of_item, items.with_prefix(element), &inner);
+        }
+    }
+
+    fn field(
+        &mut self,
+        start: usize,
+        element: PathElement<'a>,
+        node: Node<'a>,
+        owned: Owned<'o, 'a>,
+        items: Set<'a>,
+        above: &[&'o Owner<'a>],
+    ) {
+        self.path.push(element);
+        let line = self.line(start);
+        let own: Vec<&'o Owner<'a>> = owned.owners().collect();
+        let owners: Vec<&'o Owner<'a>> =
+            above.iter().copied().filter(|owner| !own.contains(owner)).chain(own.iter().copied()).collect();
+        let is_leaf = !matches!(node.kind(), Kind::Map | Kind::Seq) || node.is_empty();
+        let counts = is_leaf && !is_nobodys(&self.path);
+        self.fields.push(Field { path: self.path.clone(), line, owners, counts });
+        // What managed fields never name is one field, whatever is in it.
+        if !is_nobodys(&self.path) || self.path.len() == 1 {
+            self.value(node, owned, items, above);
+        }
+        self.path.pop();
+    }
+
+    /// The line of a place, from 0; places come in order.
+    fn line(&mut self, start: usize) -> usize {
+        let (at, line) = self.at;
+        let more =
+            self.text.as_bytes().get(at..start).map_or(0, |new| new.iter().filter(|byte| **byte == b'\n').count());
+        self.at = (start.max(at), line + more);
+        line + more
+    }
+}
+
+/// The elements by which the items of a list may be meant.
+struct ItemNames<'a> {
+    /// Those by the object's type, or else those that managers wrote down; in order.
+    elements: Vec<PathElement<'a>>,
+    /// Which fields are keys: mostly there is one answer.
+    keys: Vec<Vec<&'a str>>,
+}
+
+impl<'a> ItemNames<'a> {
+    fn new(items: Set<'a>, owned: &Owned<'_, 'a>) -> Self {
+        let elements: Vec<PathElement<'a>> = if items.is_empty() {
+            owned.elements()
+        } else {
+            items.entries().iter().map(|entry| entry.element).collect()
+        };
+        let mut keys: Vec<Vec<&'a str>> = Vec::new();
+        for element in &elements {
+            if let PathElement::Key(fields) = element
+                && !keys.iter().any(|names| names.iter().eq(fields.iter().map(|(name, _)| name)))
+            {
+                keys.push(fields.iter().map(|(name, _)| *name).collect());
+            }
+        }
+        ItemNames { elements, keys }
+    }
+
+    fn of(&self, index: usize, item: Value<'_>) -> Option<PathElement<'a>> {
+        let known = |element: PathElement<'_>| self.elements.binary_search_by(|other| other.cmp(&element)).ok();
+        let by_keys = self.keys.iter().find_map(|names| {
+            let fields: Option<Vec<(&str, Value<'_>)>> =
+                names.iter().map(|name| item.get(name).map(|value| (*name, value))).collect();
+            known(PathElement::Key(&fields?))
+        });
+        // Of an item that lacks a key, the default stands in the element.
+        let defaulted = || self.elements.iter().position(|element| is_of(*element, index, item));
+        let found = by_keys.or_else(|| known(PathElement::Value(item))).or_else(defaulted)?;
+        self.elements.get(found).copied()
+    }
+}
+
+/// Whether an element means an item. A key field that the item lacks was defaulted.
+fn is_of(element: PathElement<'_>, index: usize, item: Value<'_>) -> bool {
+    match element {
+        PathElement::FieldName(_) => false,
+        PathElement::Index(at) => usize::try_from(at).is_ok_and(|at| at == index),
+        PathElement::Value(value) => value == item,
+        PathElement::Key(fields) => {
+            fields.iter().all(|(name, value)| item.get(name).is_none_or(|found| found == *value))
+                && fields.iter().any(|(name, _)| item.get(name).is_some())
+        }
+    }
+}
+
+/// The owners on one line.
+fn names(owners: &[&Owner<'_>], version: &str) -> String {
+    if owners.is_empty() {
+        return NOBODY.to_owned();
+    }
+    let name = |owner: &&Owner<'_>| {
+        let mut out = format!("{} {}", owner.manager, owner.operation);
+        if !owner.subresource.is_empty() {
+            let _ = write!(out, " /{}", owner.subresource);
+        }
+        if owner.api_version != version {
+            let _ = write!(out, " {}", owner.api_version);
+        }
+        if let Some(time) = owner.time {
+            let _ = write!(out, " {time}");
+        }
+        out
+    };
+    owners.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// The object with the owners of each line in the margin, as a comment.
+fn in_margin(text: &str, fields: &[Field<'_, '_>], version: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    // Of each line: the owners, and whether there may be some.
+    let mut margin: Vec<(Vec<&Owner<'_>>, bool)> = lines.iter().map(|_| (Vec::new(), false)).collect();
+    for field in fields {
+        let Some((owners, counts)) = margin.get_mut(field.line) else { continue };
+        *counts |= field.counts;
+        let more: Vec<_> = field.owners.iter().filter(|owner| !owners.contains(owner)).copied().collect();
+        owners.extend(more);
+    }
+    let width = |line: &&str| line.chars().count();
+    let owned = lines.iter().zip(&margin).filter(|(_, (owners, counts))| *counts || !owners.is_empty());
+    let column = owned.map(|(line, _)| width(line)).filter(|width| *width <= MARGIN).max().unwrap_or(0);
+    let mut out = String::with_capacity(2 * text.len());
+    for (line, (owners, counts)) in lines.iter().zip(&margin) {
+        if owners.is_empty() && !counts {
+            let _ = writeln!(out, "{line}");
+        } else {
+            let _ = writeln!(out, "{line:column$}  # {}", names(owners, version));
+        }
+    }
+    out
+}
+
+/// The fields as JSON: a list in the order of the object.
+fn as_json(fields: &[Field<'_, '_>], session: &Session<'_>) -> Vec<u8> {
+    let arena = session.arena;
+    let text = |text: &str| Value::String(arena.alloc_str(text));
+    let object = |members: Vec<(&'static str, Value<'_>)>| {
+        let mut compact = b"{".to_vec();
+        for (at, (name, value)) in members.iter().enumerate() {
+            compact.extend_from_slice(if at == 0 { b"\"" } else { b",\"" });
+            compact.extend_from_slice(name.as_bytes());
+            compact.extend_from_slice(b"\":");
+            // Texts and lists of them are always finite.
+            let _ = value.write_json(&mut compact);
+        }
+        compact.push(b'}');
+        compact
+    };
+    let mut compact = b"[".to_vec();
+    let listed = fields.iter().filter(|field| field.counts || !field.owners.is_empty());
+    for (at, field) in listed.enumerate() {
+        if at > 0 {
+            compact.push(b',');
+        }
+        let path = DisplayPath(&field.path).to_string();
+        let mut entry = object(vec![("path", text(&path))]);
+        entry.pop();
+        entry.extend_from_slice(b",\"owners\":[");
+        for (at, owner) in field.owners.iter().enumerate() {
+            if at > 0 {
+                entry.push(b',');
+            }
+            let mut members = vec![
+                ("manager", text(owner.manager)),
+                ("operation", text(owner.operation.as_str())),
+                ("apiVersion", text(owner.api_version)),
+            ];
+            if !owner.subresource.is_empty() {
+                members.push(("subresource", text(owner.subresource)));
+            }
+            if let Some(time) = owner.time {
+                members.push(("time", text(&time.to_string())));
+            }
+            entry.extend(object(members));
+        }
+        entry.extend_from_slice(b"]}");
+        compact.extend(entry);
+    }
+    compact.push(b']');
+    let mut out = Vec::new();
+    indented(&compact, &mut out);
+    out.push(b'\n');
+    out
+}

@@ -1,0 +1,104 @@
+//! Objects, their fields and who owns them: `apply`, `update`, `blame`, `extract`, `compare`, `merge`, `fieldset`,
+//! `scenario`.
+//!
+//! [`text`] reads inputs and keeps them with their places; [`library`] finds the types of kinds in what `--schemas`
+//! names, and [`origin`] where in those inputs a field is declared; [`object`] is an object with its place. What is
+//! wrong with an object becomes findings in [`diagnose`]. The rest is a module per command; all that is done to objects
+//! is done by `kubeshape-smd`.
+
+mod apply;
+mod blame;
+mod diagnose;
+mod library;
+mod object;
+mod origin;
+mod print;
+mod scenario;
+mod sets;
+mod text;
+
+use crate::args::{
+    ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ScenarioArgs, UpdateArgs, When,
+};
+use crate::convert::{Finding, STACK};
+use crate::error::Fatal;
+use crate::ui::Ui;
+use kubeshape_schema::{Bump, NoteKind};
+
+/// A command.
+#[derive(Clone, Copy)]
+pub(crate) enum Job<'j> {
+    Apply(&'j ApplyArgs),
+    Update(&'j UpdateArgs),
+    Blame(&'j BlameArgs),
+    Extract(&'j ExtractArgs),
+    Compare(&'j CompareArgs),
+    Merge(&'j MergeArgs),
+    Fieldset(&'j FieldsetArgs),
+    Scenario(&'j ScenarioArgs),
+}
+
+/// What every command needs: memory for what is read, which lives as long as the command, and somebody to tell.
+pub(super) struct Session<'a> {
+    pub(super) arena: &'a Bump,
+    ui: Ui,
+    errors: usize,
+}
+
+impl Session<'_> {
+    /// Shows a finding.
+    pub(super) fn tell(&mut self, finding: &Finding) {
+        self.errors += usize::from(finding.code.kind() == NoteKind::Error);
+        self.ui.finding(finding);
+    }
+
+    /// Shows a line that belongs to an error.
+    pub(super) fn say(&mut self, text: &str) {
+        self.ui.error(text);
+    }
+
+    /// How many errors were shown.
+    pub(super) fn errors(&self) -> usize {
+        self.errors
+    }
+}
+
+/// Runs a command; says whether nothing is to object.
+///
+/// # Errors
+/// There is no answer.
+pub(crate) fn run(job: Job<'_>, color: When) -> Result<bool, Fatal> {
+    // Objects may nest as deeply as the reader allows; the main thread may have little stack.
+    std::thread::scope(|scope| {
+        let work = move || work(job, color);
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
+        thread.join().unwrap_or_else(|_| Err(Fatal::Internal { input: "the input".to_owned() }))
+    })
+}
+
+fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
+    let arena = Bump::new();
+    let quiet = match job {
+        Job::Apply(args) => args.write.result.quiet,
+        Job::Update(args) => args.write.result.quiet,
+        Job::Blame(args) => args.result.quiet,
+        Job::Extract(args) => args.result.quiet,
+        Job::Compare(args) => args.result.quiet,
+        Job::Merge(args) => args.result.quiet,
+        Job::Fieldset(args) => args.result.quiet,
+        Job::Scenario(_) => false,
+    };
+    let mut session = Session { arena: &arena, ui: Ui::new(color, When::Never, quiet, false), errors: 0 };
+    let answer = match job {
+        Job::Apply(args) => apply::apply(args, &mut session),
+        Job::Update(args) => apply::update(args, &mut session),
+        Job::Blame(args) => blame::run(args, &mut session),
+        Job::Extract(args) => sets::extract(args, &mut session),
+        Job::Compare(args) => sets::compare(args, &mut session),
+        Job::Merge(args) => sets::merge(args, &mut session),
+        Job::Fieldset(args) => sets::fieldset(args, &mut session),
+        Job::Scenario(args) => scenario::run(args, &mut session),
+    };
+    session.ui.end(None, "");
+    answer.map(|fine| fine && session.errors == 0)
+}

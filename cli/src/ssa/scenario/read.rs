@@ -1,0 +1,373 @@
+//! From a YAML document to steps.
+
+use super::super::Session;
+use super::super::library::Library;
+use super::super::object::what;
+use super::super::text::{Text, read_path};
+use crate::args::SmdCompat;
+use kubeshape_schema::Code;
+use kubeshape_smd::Value;
+use kubeshape_smd::fieldpath::Set;
+use kubeshape_smd::managed::{Gvk, Time};
+use kubeshape_smd::typed::KeyFields;
+use kubeshape_yaml::{Document, Kind, Node};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A scenario.
+pub(super) struct Scenario<'a> {
+    pub(super) text: &'a Text<'a>,
+    pub(super) node: Node<'a>,
+    pub(super) name: &'a str,
+    pub(super) library: &'a Library<'a>,
+    /// By apiVersion and subresource: what that endpoint leaves alone.
+    pub(super) reset_fields: BTreeMap<(&'a str, &'a str), Set<'a>>,
+    pub(super) steps: Vec<Step<'a>>,
+}
+
+/// A step.
+pub(super) struct Step<'a> {
+    pub(super) text: &'a Text<'a>,
+    pub(super) node: Node<'a>,
+    pub(super) action: Action<'a>,
+    /// The name of the type, if it is not that of the object's kind.
+    pub(super) type_name: Option<&'a str>,
+    pub(super) time: Option<Time>,
+    /// The key and the value of what is expected.
+    pub(super) expect: Option<(Node<'a>, Node<'a>)>,
+}
+
+impl Step<'_> {
+    /// Whether it asks for its expectations to be filled in: there is a place for them, and none in it.
+    pub(super) fn is_to_be_filled(&self) -> bool {
+        self.expect.is_some_and(|(_, value)| value.is_null() || (value.kind() == Kind::Map && value.is_empty()))
+    }
+}
+
+/// What a step does.
+pub(super) enum Action<'a> {
+    /// The live object becomes this; none if it is deleted.
+    Set(Option<Node<'a>>),
+    Apply(Write<'a>),
+    Update(Write<'a>),
+    Validate(Node<'a>),
+    Fieldset(Node<'a>),
+    Compare {
+        from: Option<Node<'a>>,
+        to: Option<Node<'a>>,
+    },
+    Merge {
+        live: Option<Node<'a>>,
+        config: Option<Node<'a>>,
+    },
+    Remove {
+        object: Node<'a>,
+        fields: Set<'a>,
+    },
+    Extract {
+        object: Node<'a>,
+        fields: Set<'a>,
+        keys: KeyFields,
+    },
+    Reconcile {
+        object: Node<'a>,
+        fields: Set<'a>,
+    },
+}
+
+/// A request to the live object.
+pub(super) struct Write<'a> {
+    pub(super) object: Node<'a>,
+    pub(super) manager: &'a str,
+    pub(super) force: bool,
+    pub(super) subresource: &'a str,
+}
+
+impl fmt::Display for Action<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let write = |f: &mut fmt::Formatter<'_>, what: &str, write: &Write<'_>| {
+            write!(f, "{what} by {}", write.manager)?;
+            if !write.subresource.is_empty() {
+                write!(f, " through {}", write.subresource)?;
+            }
+            f.write_str(if write.force { ", forced" } else { "" })
+        };
+        match self {
+            Action::Set(_) => f.write_str("set"),
+            Action::Apply(request) => write(f, "apply", request),
+            Action::Update(request) => write(f, "update", request),
+            Action::Validate(_) => f.write_str("validate"),
+            Action::Fieldset(_) => f.write_str("fieldset"),
+            Action::Compare { .. } => f.write_str("compare"),
+            Action::Merge { .. } => f.write_str("merge"),
+            Action::Remove { .. } => f.write_str("remove"),
+            Action::Extract { .. } => f.write_str("extract"),
+            Action::Reconcile { .. } => f.write_str("reconcile"),
+        }
+    }
+}
+
+const ACTIONS: [&str; 10] =
+    ["set", "apply", "update", "validate", "fieldset", "compare", "merge", "remove", "extract", "reconcile"];
+
+/// Something that is not as it should be; it was told.
+struct Told;
+
+type Read<T> = Result<T, Told>;
+
+/// Reads a scenario; what is wrong with it is told.
+pub(super) fn scenario<'a>(
+    text: &'a Text<'a>,
+    document: Document<'a>,
+    compat: SmdCompat,
+    session: &mut Session<'a>,
+) -> Option<Scenario<'a>> {
+    let root = document.root()?;
+    let mut reader = Reader { text, session, wrong: false };
+    let scenario = reader.scenario(root, compat);
+    let wrong = reader.wrong;
+    scenario.ok().filter(|_| !wrong)
+}
+
+struct Reader<'r, 'a> {
+    text: &'a Text<'a>,
+    session: &'r mut Session<'a>,
+    /// Whether anything was told.
+    wrong: bool,
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn tell(&mut self, node: Node<'_>, detail: impl Into<String>) -> Told {
+        self.wrong = true;
+        self.session.tell(&self.text.about(Code::Scenario, node, detail));
+        Told
+    }
+
+    fn expected<T>(&mut self, node: Node<'_>, expected: &str) -> Read<T> {
+        Err(self.tell(node, format!("found {}, expected {expected}", what(node))))
+    }
+
+    fn map(&mut self, node: Node<'a>, expected: &str) -> Read<Node<'a>> {
+        if node.kind() == Kind::Map { Ok(node) } else { self.expected(node, expected) }
+    }
+
+    fn list(&mut self, node: Node<'a>, expected: &str) -> Read<Node<'a>> {
+        if node.kind() == Kind::Seq { Ok(node) } else { self.expected(node, expected) }
+    }
+
+    fn string(&mut self, node: Node<'a>, expected: &str) -> Read<&'a str> {
+        match node.as_str() {
+            Some(text) => Ok(text),
+            None => self.expected(node, expected),
+        }
+    }
+
+    fn bool(&mut self, node: Option<Node<'a>>) -> Read<bool> {
+        match node.map(|node| (node, node.as_bool())) {
+            None => Ok(false),
+            Some((_, Some(yes))) => Ok(yes),
+            Some((node, None)) => self.expected(node, "true or false"),
+        }
+    }
+
+    /// A member that must be there.
+    fn member(&mut self, of: Node<'a>, name: &str) -> Read<Node<'a>> {
+        match of.get(name) {
+            Some(node) => Ok(node),
+            None => Err(self.tell(of, format!("{name} is missing"))),
+        }
+    }
+
+    /// Tells members of other names, and those that stand twice.
+    fn only(&mut self, node: Node<'a>, names: &[&str]) {
+        let mut seen: Vec<&str> = Vec::new();
+        for (key, _) in node.pairs() {
+            if !names.contains(&key.text()) {
+                self.tell(key, format!("found {:?}, expected one of {}", key.text(), names.join(", ")));
+            } else if seen.contains(&key.text()) {
+                self.tell(key, format!("{} stands twice", key.text()));
+            }
+            seen.push(key.text());
+        }
+    }
+
+    fn fields(&mut self, node: Node<'a>) -> Read<Set<'a>> {
+        let arena = self.session.arena;
+        match Set::from_fields_v1(Value::from_node(node, arena), arena) {
+            Ok(set) => Ok(set),
+            Err(error) => Err(self.tell(node, format!("found no set of fields (FieldsV1): {}", error.message))),
+        }
+    }
+
+    fn scenario(&mut self, root: Node<'a>, compat: SmdCompat) -> Read<Scenario<'a>> {
+        self.map(root, "a scenario: a mapping with scenario, schemas and steps")?;
+        self.only(root, &["scenario", "rule", "schemas", "types", "resetFields", "steps"]);
+        let name = self.member(root, "scenario")?;
+        let name = self.string(name, "the name of the scenario")?;
+        let mut library = Library::default();
+        if let Some(schemas) = root.get("schemas") {
+            for schema in self.list(schemas, "a list of schemas")?.items() {
+                self.schema(schema, compat, &mut library)?;
+            }
+        }
+        if let Some(types) = root.get("types") {
+            for (key, value) in self.map(types, "a mapping of \"apiVersion Kind\" to names of types")?.pairs() {
+                self.kind(key, value, &mut library)?;
+            }
+        }
+        let mut reset_fields = BTreeMap::new();
+        if let Some(reset) = root.get("resetFields") {
+            for (key, value) in self.map(reset, "a mapping of \"apiVersion subresource\" to fields")?.pairs() {
+                let endpoint = key.text().split_once(' ').unwrap_or((key.text(), ""));
+                reset_fields.insert(endpoint, self.fields(value)?);
+            }
+        }
+        let steps = self.member(root, "steps")?;
+        let steps: Vec<Step<'a>> =
+            self.list(steps, "a list of steps")?.items().filter_map(|step| self.step(step).ok()).collect();
+        let library = self.session.arena.alloc(library);
+        Ok(Scenario { text: self.text, node: root, name, library, reset_fields, steps })
+    }
+
+    /// A schema that stands here or in a file.
+    fn schema(&mut self, node: Node<'a>, compat: SmdCompat, library: &mut Library<'a>) -> Read<()> {
+        self.map(node, "a schema, or the file that holds it")?;
+        let before = self.session.errors();
+        if let (Some(file), 1) = (node.get("file"), node.len()) {
+            let name = self.string(file, "the path of a file")?;
+            let path: PathBuf = self.text.path.parent().unwrap_or(Path::new("")).join(name);
+            let Some(text) = read_path(&path, self.session) else {
+                return Err(self.tell(file, format!("the schema {} cannot be read", path.display())));
+            };
+            let mut used = false;
+            for root in text.documents().filter_map(Document::root) {
+                used |= library.add(text, root, compat, self.session);
+            }
+            if !used {
+                return Err(self.tell(file, "no schema was found in it"));
+            }
+        } else if !library.add(self.text, node, compat, self.session) {
+            return self.expected(
+                node,
+                "a CustomResourceDefinition, an OpenAPI document, a structured-merge-diff schema, or a file: PATH",
+            );
+        }
+        self.wrong |= self.session.errors() > before;
+        Ok(())
+    }
+
+    /// Which type the objects of a kind have.
+    fn kind(&mut self, key: Node<'a>, value: Node<'a>, library: &mut Library<'a>) -> Read<()> {
+        let Some((api_version, kind)) = key.text().split_once(' ') else {
+            return Err(self.tell(key, format!("found {:?}, expected \"apiVersion Kind\"", key.text())));
+        };
+        let name = self.string(value, "the name of a type")?;
+        match library.type_named(name) {
+            Some(known) => {
+                library.set_kind(Gvk::new(api_version, kind), known);
+                Ok(())
+            }
+            None => Err(self.tell(value, format!("no schema has a type called {name}"))),
+        }
+    }
+
+    fn step(&mut self, node: Node<'a>) -> Read<Step<'a>> {
+        self.map(node, "a step: a mapping with an action such as apply")?;
+        let mut actions = node.pairs().filter(|(key, _)| ACTIONS.contains(&key.text()));
+        let Some((name, subject)) = actions.next() else {
+            return Err(self.tell(node, format!("no action was found, expected one of {}", ACTIONS.join(", "))));
+        };
+        if let Some((second, _)) = actions.next() {
+            return Err(self.tell(second, format!("a step has one action; {} stands before", name.text())));
+        }
+        let name = name.text();
+        let writes: &[&str] = match name {
+            "apply" => &["manager", "force", "subresource"],
+            "update" => &["manager", "subresource"],
+            "set" => &[],
+            _ => &["type"],
+        };
+        let common = [name, "expect", "time"];
+        self.only(node, &common.iter().chain(writes).copied().collect::<Vec<_>>());
+        let action = match name {
+            "set" => Action::Set((!subject.is_null()).then_some(subject)),
+            "apply" | "update" => {
+                let write = self.write(node, subject)?;
+                if name == "apply" { Action::Apply(write) } else { Action::Update(write) }
+            }
+            "validate" => Action::Validate(subject),
+            "fieldset" => Action::Fieldset(subject),
+            "compare" => {
+                self.map(subject, "from and to")?;
+                self.only(subject, &["from", "to"]);
+                Action::Compare { from: subject.get("from"), to: subject.get("to") }
+            }
+            "merge" => {
+                self.map(subject, "live and config")?;
+                self.only(subject, &["live", "config"]);
+                Action::Merge { live: subject.get("live"), config: subject.get("config") }
+            }
+            _ => {
+                self.map(subject, "object and fields")?;
+                let names: &[&str] =
+                    if name == "extract" { &["object", "fields", "keys"] } else { &["object", "fields"] };
+                self.only(subject, names);
+                let object = self.member(subject, "object")?;
+                let fields = self.member(subject, "fields")?;
+                let fields = self.fields(fields)?;
+                match name {
+                    "remove" => Action::Remove { object, fields },
+                    "extract" => {
+                        let keys = self.bool(subject.get("keys"))?;
+                        let keys = if keys { KeyFields::Append } else { KeyFields::AsOwned };
+                        Action::Extract { object, fields, keys }
+                    }
+                    _ => Action::Reconcile { object, fields },
+                }
+            }
+        };
+        let type_name = match node.get("type") {
+            Some(name) => Some(self.string(name, "the name of a type")?),
+            None => None,
+        };
+        let time = match node.get("time") {
+            Some(time) => match Time::parse(time.text()) {
+                Some(time) => Some(time),
+                None => return self.expected(time, "a time such as 2000-01-01T00:00:00Z"),
+            },
+            None => None,
+        };
+        let expect = node.pairs().filter(|(key, _)| key.text() == "expect").last();
+        if let Some((_, parts)) = expect.filter(|(_, parts)| !parts.is_null()) {
+            self.map(parts, "what is expected, by parts")?;
+            self.only(parts, parts_of(&action));
+        }
+        Ok(Step { text: self.text, node, action, type_name, time, expect })
+    }
+
+    fn write(&mut self, step: Node<'a>, object: Node<'a>) -> Read<Write<'a>> {
+        self.map(object, "an object")?;
+        let manager = self.member(step, "manager")?;
+        let manager = self.string(manager, "the name of a manager")?;
+        let subresource = match step.get("subresource") {
+            Some(subresource) => self.string(subresource, "the name of a subresource")?,
+            None => "",
+        };
+        Ok(Write { object, manager, force: self.bool(step.get("force"))?, subresource })
+    }
+}
+
+/// The parts of what comes of an action.
+pub(super) fn parts_of(action: &Action<'_>) -> &'static [&'static str] {
+    match action {
+        Action::Set(_) => &[],
+        Action::Apply(_) => &["object", "owners", "conflicts", "error"],
+        Action::Update(_) => &["object", "owners", "error"],
+        Action::Validate(_) => &["errors"],
+        Action::Fieldset(_) => &["set", "error"],
+        Action::Compare { .. } => &["added", "modified", "removed", "error"],
+        Action::Merge { .. } | Action::Remove { .. } | Action::Extract { .. } => &["object", "error"],
+        Action::Reconcile { .. } => &["set", "unchanged", "error"],
+    }
+}

@@ -1,0 +1,301 @@
+//! Running steps.
+
+use super::super::Session;
+use super::super::library::{Known, Library};
+use super::read::{Action, Scenario, Step, Write};
+use kubeshape_schema::Code;
+use kubeshape_smd::Value;
+use kubeshape_smd::fieldpath::{DisplayPath, Filter, Set, SetError};
+use kubeshape_smd::managed::{self, ChangeApiVersion, FieldManager, Gvk, Ownership, Time};
+use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue, ValidationErrors};
+use kubeshape_smd::value::Map;
+use kubeshape_yaml::Node;
+
+/// The time of the first step.
+const START: Time = Time(946_684_800);
+
+/// What came of a step: a value for each part, as it would stand in the file.
+pub(super) struct Outcome<'a> {
+    pub(super) parts: Vec<(&'static str, Value<'a>)>,
+    /// Remarks for the reader of the run.
+    lines: Vec<String>,
+}
+
+impl<'a> Outcome<'a> {
+    fn new(parts: Vec<(&'static str, Value<'a>)>) -> Self {
+        Outcome { parts, lines: Vec::new() }
+    }
+
+    /// A part; an object that is gone, a set that is empty and the like have one, too.
+    pub(super) fn part(&self, name: &str) -> Option<Value<'a>> {
+        self.parts.iter().find(|(part, _)| *part == name).map(|(_, value)| *value)
+    }
+
+    /// What is shown beside the expectations: owners, conflicts, errors.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(String::as_str)
+    }
+}
+
+/// The live object between steps.
+pub(super) struct State<'s, 'a> {
+    scenario: &'s Scenario<'a>,
+    library: &'a Library<'a>,
+    live: Option<Value<'a>>,
+    clock: Time,
+}
+
+/// Why a step has no parts but an error.
+enum Refused<'a> {
+    /// There is no type; it was told.
+    Told,
+    /// What went wrong, in upstream's words.
+    Error(&'a str),
+}
+
+type Answer<'a> = Result<Outcome<'a>, Refused<'a>>;
+
+impl<'s, 'a> State<'s, 'a> {
+    pub(super) fn new(scenario: &'s Scenario<'a>) -> Self {
+        State { scenario, library: scenario.library, live: None, clock: Time(START.0 - 1) }
+    }
+
+    /// Runs a step; none if it cannot be run, which was told.
+    pub(super) fn step(&mut self, step: &Step<'a>, session: &mut Session<'a>) -> Option<Outcome<'a>> {
+        self.clock = step.time.unwrap_or(Time(self.clock.0.saturating_add(1)));
+        match self.run(step, session) {
+            Ok(outcome) => Some(outcome),
+            Err(Refused::Told) => None,
+            Err(Refused::Error(text)) => {
+                let mut outcome = Outcome::new(vec![("error", Value::String(text))]);
+                outcome.lines.push(format!("error: {}", text.replace('\n', "\n     ")));
+                Some(outcome)
+            }
+        }
+    }
+
+    fn run(&mut self, step: &Step<'a>, session: &mut Session<'a>) -> Answer<'a> {
+        let arena = session.arena;
+        let value = |node: Node<'a>| Value::from_node(node, arena);
+        match &step.action {
+            Action::Set(object) => {
+                self.live = object.map(value);
+                Ok(Outcome::new(Vec::new()))
+            }
+            Action::Apply(write) => self.write(step, write, true, session),
+            Action::Update(write) => self.write(step, write, false, session),
+            Action::Validate(object) => {
+                let known = self.type_of(step, &[Some(*object)], session)?;
+                let errors = match known.ty.validate(value(*object), Duplicates::Refused) {
+                    Ok(_) => Vec::new(),
+                    Err(errors) => errors.0,
+                };
+                let entry = |path: &str, message: &str| {
+                    map(vec![("message", text(message, session)), ("path", text(path, session))], session)
+                };
+                let listed: Vec<Value<'a>> =
+                    errors.iter().map(|error| entry(&error.path, &error.kind.to_string())).collect();
+                let mut outcome = Outcome::new(vec![("errors", list(&listed, session))]);
+                outcome.lines.extend(errors.iter().map(ToString::to_string));
+                Ok(outcome)
+            }
+            Action::Fieldset(object) => {
+                let typed = self.typed(step, Some(*object), &[Some(*object)], Duplicates::Allowed, session)?;
+                let set = typed.to_field_set(arena).map_err(|errors| invalid(&errors, session))?;
+                Ok(Outcome::new(vec![("set", fields(set, session)?)]))
+            }
+            Action::Compare { from, to } => {
+                let both = [*from, *to];
+                let from = self.typed(step, *from, &both, Duplicates::Allowed, session)?;
+                let to = self.typed(step, *to, &both, Duplicates::Allowed, session)?;
+                let found = from.compare(to, arena).map_err(|error| failed(&error, session))?;
+                Ok(Outcome::new(vec![
+                    ("added", fields(found.added, session)?),
+                    ("modified", fields(found.modified, session)?),
+                    ("removed", fields(found.removed, session)?),
+                ]))
+            }
+            Action::Merge { live, config } => {
+                let both = [*live, *config];
+                let live = self.typed(step, *live, &both, Duplicates::Allowed, session)?;
+                let config = self.typed(step, *config, &both, Duplicates::Refused, session)?;
+                let merged = live.merge(config, arena).map_err(|error| failed(&error, session))?;
+                Ok(Outcome::new(vec![("object", merged.value().unwrap_or(Value::Null))]))
+            }
+            Action::Remove { object, fields } => {
+                let typed = self.typed(step, Some(*object), &[Some(*object)], Duplicates::Allowed, session)?;
+                let rest = typed.remove_items(*fields, arena);
+                Ok(Outcome::new(vec![("object", rest.value().unwrap_or(Value::Null))]))
+            }
+            Action::Extract { object, fields, keys } => {
+                let typed = self.typed(step, Some(*object), &[Some(*object)], Duplicates::Allowed, session)?;
+                let part = typed.extract_items(*fields, *keys, arena);
+                Ok(Outcome::new(vec![("object", part.value().unwrap_or(Value::Null))]))
+            }
+            Action::Reconcile { object, fields: owned } => {
+                let typed = self.typed(step, Some(*object), &[Some(*object)], Duplicates::Allowed, session)?;
+                let changed = typed.reconcile(*owned, arena).map_err(|errors| invalid(&errors, session))?;
+                Ok(Outcome::new(match changed {
+                    None => vec![("unchanged", Value::Bool(true))],
+                    Some(set) => vec![("set", fields(set, session)?)],
+                }))
+            }
+        }
+    }
+
+    /// The type that the step names, or that of the first object with a kind.
+    fn type_of(
+        &self,
+        step: &Step<'a>,
+        objects: &[Option<Node<'a>>],
+        session: &mut Session<'a>,
+    ) -> Result<Known<'a>, Refused<'a>> {
+        if let Some(name) = step.type_name {
+            return self.library.type_named(name).ok_or_else(|| {
+                let at = step.node.get("type").unwrap_or(step.node);
+                session.tell(&step.text.about(Code::Scenario, at, format!("no schema has a type called {name}")));
+                Refused::Told
+            });
+        }
+        let gvk = |node: &Node<'a>| Gvk::of(Value::from_node(*node, session.arena));
+        let kinds: Vec<(Gvk<'a>, Node<'a>)> = objects.iter().flatten().map(|node| (gvk(node), *node)).collect();
+        let found = kinds.iter().find_map(|(gvk, _)| self.library.find(*gvk)).copied();
+        found.ok_or_else(|| {
+            let (gvk, node) = kinds.first().copied().unwrap_or((Gvk::default(), step.node));
+            self.library.unknown(gvk, step.text, node, session);
+            Refused::Told
+        })
+    }
+
+    fn typed(
+        &self,
+        step: &Step<'a>,
+        object: Option<Node<'a>>,
+        all: &[Option<Node<'a>>],
+        duplicates: Duplicates,
+        session: &mut Session<'a>,
+    ) -> Result<TypedValue<'a>, Refused<'a>> {
+        let known = self.type_of(step, all, session)?;
+        match object {
+            None => Ok(TypedValue::unvalidated(None, known.ty)),
+            Some(node) => {
+                let value = Value::from_node(node, session.arena);
+                known.ty.validate(value, duplicates).map_err(|errors| invalid(&errors, session))
+            }
+        }
+    }
+
+    /// A request to the live object.
+    fn write(&mut self, step: &Step<'a>, write: &Write<'a>, apply: bool, session: &mut Session<'a>) -> Answer<'a> {
+        let arena = session.arena;
+        let object = Value::from_node(write.object, arena);
+        let gvk = Gvk::of(object);
+        let known = self.type_of(step, &[Some(write.object)], session)?;
+        let versions = self.library.versions(gvk.group(), gvk.kind()).map(|known| known.gvk.api_version()).collect();
+        let converter = arena.alloc(ChangeApiVersion(versions));
+        let endpoint = (gvk.api_version(), write.subresource);
+        let reset = match self.scenario.reset_fields.get(&endpoint) {
+            Some(set) => Some(Filter::Exclude(*set)),
+            None => known.reset_fields(write.subresource, session),
+        };
+        let mut manager = FieldManager::new(gvk, self.library, converter).subresource(write.subresource);
+        if let Some(filter) = reset {
+            manager = manager.reset_fields(vec![(gvk.api_version(), filter)]);
+        }
+        let manager = &*arena.alloc(manager);
+        let after = if apply {
+            manager.apply(self.live, object, write.manager, write.force, self.clock, arena)
+        } else {
+            manager.update(self.live, object, write.manager, self.clock, arena)
+        };
+        match after {
+            Ok(after) => {
+                self.live = Some(after);
+                written(after, session)
+            }
+            Err(error) => Ok(refused(&error, self.live, session)),
+        }
+    }
+}
+
+/// The live object after a request.
+fn written<'a>(live: Value<'a>, session: &Session<'a>) -> Answer<'a> {
+    let arena = session.arena;
+    let ownership = Ownership::of(live, arena).map_err(|error| Refused::Error(arena.alloc_str(&error.to_string())))?;
+    let (mut owners, mut lines) = (Vec::new(), Vec::new());
+    for (owner, set) in ownership.all() {
+        let mut entry = vec![
+            ("apiVersion", Value::String(owner.api_version)),
+            ("fields", fields(*set, session)?),
+            ("manager", Value::String(owner.manager)),
+            ("operation", Value::String(owner.operation.as_str())),
+        ];
+        let mut line = format!("{} {} {}", owner.manager, owner.operation, owner.api_version);
+        if !owner.subresource.is_empty() {
+            entry.push(("subresource", Value::String(owner.subresource)));
+            line += &format!(" /{}", owner.subresource);
+        }
+        if let Some(time) = owner.time {
+            let time: &'a str = arena.alloc_str(&time.to_string());
+            entry.push(("time", Value::String(time)));
+            line += &format!(" {time}");
+        }
+        let json = set.to_json().map_err(|error| unwritable(&error, session))?;
+        lines.push(format!("{line} {json}"));
+        owners.push(map(entry, session));
+    }
+    let parts = vec![("object", without_managed_fields(live, session)), ("owners", list(&owners, session))];
+    Ok(Outcome { parts, lines })
+}
+
+/// A request that changed nothing: the live object is what it was, if there is one.
+fn refused<'a>(error: &managed::Error<'a>, live: Option<Value<'a>>, session: &Session<'a>) -> Outcome<'a> {
+    let lines = error.to_string().lines().map(str::to_owned).collect();
+    let mut parts = live.and_then(|live| written(live, session).ok()).map_or_else(Vec::new, |outcome| outcome.parts);
+    parts.push(("error", text(&error.to_string(), session)));
+    let managed::Error::Conflicts(conflicts) = error else { return Outcome { parts, lines } };
+    let conflicts: Vec<Value<'a>> = conflicts
+        .0
+        .iter()
+        .map(|conflict| {
+            let field = text(&DisplayPath(&conflict.path).to_string(), session);
+            map(vec![("field", field), ("manager", text(&conflict.manager, session))], session)
+        })
+        .collect();
+    parts.push(("conflicts", list(&conflicts, session)));
+    Outcome { parts, lines }
+}
+
+fn without_managed_fields<'a>(object: Value<'a>, session: &Session<'a>) -> Value<'a> {
+    let (Value::Map(map), Some(Value::Map(metadata))) = (object, object.get("metadata")) else { return object };
+    let metadata = metadata.with("managedFields", None, session.arena);
+    Value::Map(map.with("metadata", Some(Value::Map(metadata)), session.arena))
+}
+
+fn text<'a>(text: &str, session: &Session<'a>) -> Value<'a> {
+    Value::String(session.arena.alloc_str(text))
+}
+
+fn list<'a>(items: &[Value<'a>], session: &Session<'a>) -> Value<'a> {
+    Value::List(session.arena.alloc_slice_copy(items))
+}
+
+fn map<'a>(entries: Vec<(&'a str, Value<'a>)>, session: &Session<'a>) -> Value<'a> {
+    Value::Map(Map::from_entries(entries, session.arena))
+}
+
+fn fields<'a>(set: Set<'a>, session: &Session<'a>) -> Result<Value<'a>, Refused<'a>> {
+    set.to_fields_v1(session.arena).map_err(|error| unwritable(&error, session))
+}
+
+fn unwritable<'a>(error: &SetError, session: &Session<'a>) -> Refused<'a> {
+    Refused::Error(session.arena.alloc_str(&error.message))
+}
+
+fn invalid<'a>(errors: &ValidationErrors, session: &Session<'a>) -> Refused<'a> {
+    Refused::Error(session.arena.alloc_str(&errors.to_string()))
+}
+
+fn failed<'a>(error: &CompareError, session: &Session<'a>) -> Refused<'a> {
+    Refused::Error(session.arena.alloc_str(&error.to_string()))
+}

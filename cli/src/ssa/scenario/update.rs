@@ -1,0 +1,234 @@
+//! Writing what came of a step into the file, in place of what was expected.
+
+use super::super::Session;
+use super::super::print::yaml;
+use super::expect::unexpected;
+use super::read::{Step, parts_of};
+use super::steps::Outcome;
+use kubeshape_schema::Code;
+use kubeshape_schema::escape::{self, Escape};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use kubeshape_yaml::emit::Emitter;
+use kubeshape_yaml::{Flags, Node};
+use std::ops::Range;
+
+/// A piece of the source and what stands there instead.
+#[derive(Debug)]
+pub(super) struct Edit {
+    range: Range<usize>,
+    text: String,
+}
+
+/// The source with all edits, which do not overlap.
+pub(super) fn applied(source: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|edit| edit.range.start);
+    let mut out = String::with_capacity(source.len());
+    let mut done = 0;
+    for Edit { range, text } in edits {
+        out.push_str(source.get(done..range.start).unwrap_or_default());
+        out.push_str(&text);
+        done = range.end;
+    }
+    out.push_str(source.get(done..).unwrap_or_default());
+    out
+}
+
+/// The edit that makes a step expect what came of it; none if it has no place for expectations.
+pub(super) fn edit<'a>(step: &Step<'a>, outcome: &Outcome<'a>, session: &mut Session<'a>) -> Option<Edit> {
+    let (key, value) = step.expect?;
+    if key.entry().flags.has(Flags::ALIASED) || step.node.entry().flags.has(Flags::ALIASED) {
+        let detail = "the step is an alias; what it expects cannot be rewritten for this place alone";
+        session.tell(&step.text.about(Code::Scenario, step.node, detail));
+        return None;
+    }
+    let parts = wanted(step, value, outcome, session);
+    let source = step.text.source;
+    let (from, end) = (key.span().end, value.span().end.max(key.span().end));
+    let before = source.get(from..value.span().start).unwrap_or_default();
+    // An empty value may be thought of as standing anywhere behind the colon.
+    let colon = from + source.get(from..)?.find(':')? + 1;
+    let end = if value.is_null() && value.span().is_empty() { colon } else { end };
+    let behind = source.get(end..).unwrap_or_default().lines().next().unwrap_or_default().trim();
+    let line_start = source.get(..key.span().start)?.rfind('\n').map_or(0, |at| at + 1);
+    let column = source.get(line_start..key.span().start)?.chars().count();
+    let is_flow = source.get(step.node.span().start..)?.starts_with('{');
+    if is_flow || (!behind.is_empty() && !value.span().is_empty()) {
+        let mut text = ": ".to_owned();
+        line(
+            Value::Map(Map::from_entries(parts.iter().map(|(name, value)| (*name, *value)).collect(), session.arena)),
+            &mut text,
+        );
+        return Some(Edit { range: from..end, text });
+    }
+    // What stands behind the key, such as a comment, stays.
+    let (head, indent) = match before.rfind('\n') {
+        Some(at) if !value.is_null() => (before.get(..at)?.to_owned(), before.len() - at - 1),
+        _ if value.is_null() && !behind.is_empty() => (format!(": {behind}"), column + 2),
+        _ => (":".to_owned(), column + 2),
+    };
+    let end =
+        if value.is_null() && !behind.is_empty() { end + source.get(end..)?.find(behind)? + behind.len() } else { end };
+    let mut text = head;
+    for line in block(&parts).lines() {
+        text.push('\n');
+        if !line.is_empty() {
+            text.extend(std::iter::repeat_n(' ', indent));
+            text.push_str(line);
+        }
+    }
+    if source.get(..end)?.ends_with('\n') {
+        text.push('\n');
+    }
+    Some(Edit { range: from..end, text })
+}
+
+/// The parts that are written: those that were expected, as far as there are such, and what failed; or all of them.
+fn wanted<'a>(
+    step: &Step<'a>,
+    expected: Node<'a>,
+    outcome: &Outcome<'a>,
+    session: &Session<'a>,
+) -> Vec<(&'static str, Value<'a>)> {
+    let has_conflicts = outcome.part("conflicts").is_some();
+    let failure = if has_conflicts { "conflicts" } else { "error" };
+    let all = parts_of(&step.action);
+    let named = |name: &&&'static str| {
+        expected.get(name).is_some() || (**name == failure && unexpected(step, outcome).is_some())
+    };
+    let mut names: Vec<&'static str> = all.iter().filter(named).copied().collect();
+    names.retain(|name| outcome.part(name).is_some());
+    if names.is_empty() {
+        names = match outcome.part("error") {
+            Some(_) => vec![failure],
+            None => all.iter().copied().filter(|name| outcome.part(name).is_some()).collect(),
+        };
+    }
+    let timed = expected.get("owners").is_some_and(|owners| owners.items().any(|owner| owner.get("time").is_some()));
+    let value = |name: &'static str| {
+        let value = outcome.part(name)?;
+        Some((name, if name == "owners" && !timed { without_times(value, session) } else { value }))
+    };
+    names.into_iter().filter_map(value).collect()
+}
+
+fn without_times<'a>(owners: Value<'a>, session: &Session<'a>) -> Value<'a> {
+    let Value::List(items) = owners else { return owners };
+    let items: Vec<Value<'a>> = items
+        .iter()
+        .map(|item| item.as_map().map_or(*item, |map| Value::Map(map.with("time", None, session.arena))))
+        .collect();
+    Value::List(session.arena.alloc_slice_copy(&items))
+}
+
+/// The parts as YAML; fields on one line each, because there they are read best.
+fn block(parts: &[(&'static str, Value<'_>)]) -> String {
+    let mut out = String::new();
+    for (name, value) in parts {
+        match (*name, value) {
+            ("set" | "added" | "modified" | "removed", value) => {
+                out.push_str(name);
+                out.push_str(": ");
+                line(*value, &mut out);
+                out.push('\n');
+            }
+            ("owners", Value::List(owners)) if !owners.is_empty() => {
+                out.push_str("owners:\n");
+                for owner in *owners {
+                    out.push_str("- ");
+                    line(*owner, &mut out);
+                    out.push('\n');
+                }
+            }
+            ("conflicts" | "errors", Value::List(items)) if !items.is_empty() => {
+                out.push_str(name);
+                out.push_str(":\n");
+                for item in *items {
+                    out.push_str("- ");
+                    line(*item, &mut out);
+                    out.push('\n');
+                }
+            }
+            (name, value) => {
+                let mut bytes = Vec::new();
+                let mut emitter = Emitter::new(&mut bytes);
+                emitter.begin_map();
+                emitter.key(name);
+                yaml(*value, &mut emitter);
+                emitter.end_map();
+                out.push_str(&String::from_utf8_lossy(&bytes));
+            }
+        }
+    }
+    out
+}
+
+/// Appends a value on one line of YAML: JSON whose plain words have no quotes.
+pub(super) fn line(value: Value<'_>, out: &mut String) {
+    match value {
+        Value::Map(map) => {
+            out.push('{');
+            for (at, (key, value)) in map.entries().iter().enumerate() {
+                if at > 0 {
+                    out.push_str(", ");
+                }
+                text(key, out);
+                out.push_str(": ");
+                line(*value, out);
+            }
+            out.push('}');
+        }
+        Value::List(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push_str(", ");
+                }
+                line(*item, out);
+            }
+            out.push(']');
+        }
+        Value::String(string) => text(string, out),
+        other => {
+            let mut bytes = Vec::new();
+            // Only a number may fail, and then nothing is written; null cannot be meant.
+            let _ = other.write_json(&mut bytes);
+            out.push_str(&String::from_utf8_lossy(&bytes));
+        }
+    }
+}
+
+/// A text without quotes if it is one letter by letter in any YAML, else as JSON.
+fn text(text: &str, out: &mut String) {
+    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./ ".contains(&byte))
+        && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'.');
+    let mut bytes = Vec::new();
+    if plain {
+        kubeshape_yaml::emit::line(text, &mut bytes);
+    } else {
+        escape::string(&mut bytes, text, Escape::Plain);
+    }
+    out.push_str(&String::from_utf8_lossy(&bytes));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Edit, applied, line};
+    use kubeshape_smd::{Bump, ToValue};
+
+    #[test]
+    fn edits_leave_the_rest_as_it_is() {
+        let edits = vec![Edit { range: 4..5, text: "E".into() }, Edit { range: 0..1, text: String::new() }];
+        assert_eq!(applied("abcdef", edits), "bcdEf");
+    }
+
+    #[test]
+    fn a_line_of_yaml_has_quotes_where_they_are_needed() {
+        let arena = Bump::new();
+        let json =
+            serde_json::json!({"f:spec": {}, "a": ["yes", "x-y/z", "", 1, null, "a: b", "é", ".a.b", ".5", "a b"]});
+        let mut out = String::new();
+        line(json.to_value(&arena), &mut out);
+        assert_eq!(out, r#"{a: ["yes", x-y/z, "", 1, null, "a: b", "é", .a.b, ".5", a b], "f:spec": {}}"#);
+    }
+}

@@ -1,0 +1,229 @@
+//! `fieldset`, `compare`, `merge`, `extract`: what needs one or two objects and no stack.
+
+use super::Session;
+use super::diagnose;
+use super::library::{Known, Library};
+use super::object::{Object, only};
+use super::print::Output;
+use super::text::{Text, read_path};
+use crate::args::{CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, TypeArgs};
+use crate::error::Fatal;
+use crate::output::format::indented;
+use kubeshape_schema::Code;
+use kubeshape_smd::Value;
+use kubeshape_smd::fieldpath::{Set, SetError};
+use kubeshape_smd::managed::{self, ExtractError, Managed};
+use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
+use std::fmt::Write;
+use std::path::Path;
+
+/// An object and its type.
+#[derive(Clone, Copy)]
+struct Typed<'a> {
+    object: Object<'a>,
+    known: Known<'a>,
+    value: TypedValue<'a>,
+}
+
+/// Reads the one object of a file.
+pub(super) fn read_object<'a>(path: &Path, session: &mut Session<'a>) -> Option<Object<'a>> {
+    let text: &'a Text<'a> = read_path(path, session)?;
+    only(text, session)
+}
+
+/// Reads the types that are needed.
+fn library<'a>(args: &TypeArgs, session: &mut Session<'a>) -> Result<Library<'a>, Fatal> {
+    if args.schemas.is_empty() {
+        return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
+    }
+    Library::new(args, session)
+}
+
+/// The type of an object's kind.
+fn known<'a>(object: &Object<'a>, library: &Library<'a>, session: &mut Session<'a>) -> Option<Known<'a>> {
+    let known = library.find(object.gvk()).copied();
+    match known {
+        Some(_) => library.check_repeated(object.gvk(), session),
+        None => library.unknown(object.gvk(), object.text, object.node, session),
+    }
+    known
+}
+
+/// Reads an object and gives it the type of its kind.
+fn typed<'a>(
+    path: &Path,
+    duplicates: Duplicates,
+    library: &Library<'a>,
+    session: &mut Session<'a>,
+) -> Option<Typed<'a>> {
+    let object = read_object(path, session)?;
+    let known = known(&object, library, session)?;
+    match known.ty.validate(object.value, duplicates) {
+        Ok(value) => Some(Typed { object, known, value }),
+        Err(errors) => {
+            diagnose::invalid(&object, &errors, &known, library, session);
+            None
+        }
+    }
+}
+
+/// `kubeshape fieldset`
+///
+/// # Errors
+/// There is no answer.
+pub(crate) fn fieldset<'a>(args: &FieldsetArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+    let output = Output::new(&args.result)?;
+    let library = library(&args.types, session)?;
+    let Some(typed) = typed(&args.object, Duplicates::Refused, &library, session) else { return Ok(false) };
+    let set = match typed.value.to_field_set(session.arena) {
+        Ok(set) => set,
+        Err(errors) => {
+            diagnose::invalid(&typed.object, &errors, &typed.known, &library, session);
+            return Ok(false);
+        }
+    };
+    let text = if args.paths { lines(set) } else { set.to_json().map(|json| json + "\n") };
+    match text {
+        Ok(text) => output.bytes(text.as_bytes()).map(|()| true),
+        Err(error) => Ok(unwritable(&typed.object, &error, session)),
+    }
+}
+
+/// A set with a path on each line.
+fn lines(set: Set<'_>) -> Result<String, SetError> {
+    Ok(if set.is_empty() { String::new() } else { format!("{set}\n") })
+}
+
+fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'a>) -> bool {
+    let detail = format!("the object has a key that JSON cannot hold: {}", error.message);
+    diagnose::tell(object, Code::NotApplied, object.node, detail, session);
+    false
+}
+
+/// `kubeshape compare`
+///
+/// # Errors
+/// There is no answer.
+pub(crate) fn compare<'a>(args: &CompareArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+    let output = Output::new(&args.result)?;
+    let library = library(&args.types, session)?;
+    let a = typed(&args.a, Duplicates::Allowed, &library, session);
+    let b = typed(&args.b, Duplicates::Allowed, &library, session);
+    let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
+    let comparison = match a.value.compare(b.value, session.arena) {
+        Ok(comparison) => comparison,
+        Err(error) => {
+            failed(&error, &a, &b, &library, session);
+            return Ok(false);
+        }
+    };
+    let sections = [("added", comparison.added), ("modified", comparison.modified), ("removed", comparison.removed)];
+    let mut out = Vec::new();
+    if output.is_json() {
+        let mut compact = b"{".to_vec();
+        for (at, (name, set)) in sections.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            compact.extend_from_slice(format!("{comma}\"{name}\":").as_bytes());
+            if let Err(error) = set.write_json(&mut compact) {
+                return Ok(unwritable(&a.object, &error, session));
+            }
+        }
+        compact.push(b'}');
+        indented(&compact, &mut out);
+        out.push(b'\n');
+    } else {
+        let mut text = String::new();
+        for (name, set) in sections.iter().filter(|(_, set)| !set.is_empty()) {
+            let _ = writeln!(text, "{name}:");
+            for path in set.to_string().lines() {
+                let _ = writeln!(text, "  {path}");
+            }
+        }
+        out = text.into_bytes();
+    }
+    output.bytes(&out)?;
+    Ok(comparison.is_same())
+}
+
+/// `kubeshape merge`
+///
+/// # Errors
+/// There is no answer.
+pub(crate) fn merge<'a>(args: &MergeArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+    let output = Output::new(&args.result)?;
+    let library = library(&args.types, session)?;
+    let a = typed(&args.a, Duplicates::Allowed, &library, session);
+    let b = typed(&args.b, Duplicates::Refused, &library, session);
+    let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
+    match a.value.merge(b.value, session.arena) {
+        Ok(merged) => output.objects(&[merged.value().unwrap_or(Value::Null)]).map(|()| true),
+        Err(error) => {
+            failed(&error, &a, &b, &library, session);
+            Ok(false)
+        }
+    }
+}
+
+/// Two objects that cannot be compared or merged.
+fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, library: &Library<'a>, session: &mut Session<'a>) {
+    match error {
+        CompareError::Invalid(errors) => diagnose::invalid(&b.object, errors, &b.known, library, session),
+        CompareError::OtherSchema | CompareError::OtherType(..) => {
+            let at = b.object.node.get("kind").unwrap_or(b.object.node);
+            let detail = format!(
+                "expected two objects of one version and kind, found {} and {}",
+                a.object.gvk(),
+                b.object.gvk()
+            );
+            diagnose::tell(&b.object, Code::NotApplied, at, detail, session);
+        }
+    }
+}
+
+/// `kubeshape extract`
+///
+/// # Errors
+/// There is no answer.
+pub(crate) fn extract<'a>(args: &ExtractArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+    let output = Output::new(&args.result)?;
+    let library = library(&args.types, session)?;
+    let Some(object) = read_object(&args.object, session) else { return Ok(false) };
+    let Some(known) = known(&object, &library, session) else { return Ok(false) };
+    if let Err(error) = Managed::of(object.value, session.arena) {
+        diagnose::managed_fields(&object, &error, session);
+        return Ok(false);
+    }
+    let arena = session.arena;
+    match managed::extract(object.value, known.ty, &args.field_manager, &args.subresource, arena) {
+        Ok(Some(value)) => output.objects(&[named(value, object.value, session)]).map(|()| true),
+        Ok(None) => {
+            let at = object.at_pointer("/metadata/managedFields");
+            let through = if args.subresource.is_empty() { String::new() } else { format!(" to {}", args.subresource) };
+            let detail = format!("found no entry of {:?} that was applied{through}", args.field_manager);
+            diagnose::tell(&object, Code::NothingApplied, at.shown(), detail, session);
+            Ok(true)
+        }
+        Err(ExtractError::Invalid(errors)) => {
+            diagnose::invalid(&object, &errors, &known, &library, session);
+            Ok(false)
+        }
+        Err(error @ (ExtractError::Fields(_) | ExtractError::Nothing { .. })) => {
+            let at = object.at_pointer("/metadata/managedFields");
+            diagnose::tell(&object, Code::NotApplied, at.shown(), error.to_string(), session);
+            Ok(false)
+        }
+    }
+}
+
+/// The extracted configuration with the name and the namespace of its object, which nobody owns: client-go's generated
+/// functions set them after extraction.
+fn named<'a>(config: Value<'a>, object: Value<'a>, session: &Session<'a>) -> Value<'a> {
+    let (Value::Map(map), Some(from)) = (config, object.get("metadata")) else { return config };
+    let mut metadata = map.get("metadata").and_then(Value::as_map).unwrap_or_default();
+    for key in ["name", "namespace"] {
+        if let Some(text) = from.get(key).filter(|text| text.as_str().is_some_and(|text| !text.is_empty())) {
+            metadata = metadata.with(key, Some(text), session.arena);
+        }
+    }
+    Value::Map(map.with("metadata", Some(Value::Map(metadata)), session.arena))
+}

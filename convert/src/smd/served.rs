@@ -1,0 +1,223 @@
+//! The types by which a server merges the kinds of a document, found by group, version and kind.
+//!
+//! A server knows its built-in types from Go and publishes them; this goes the other way. OpenAPI v3 documents are
+//! converted as the server converts its own definitions. OpenAPI v2 documents lack what servers leave out of them,
+//! defaults above all, so they are brought to v3 first, which restores some; and the defaults on which the keys of list
+//! items depend are put back.
+
+use super::{Options, SmdCompat, SmdError, from_v3};
+use crate::document::Dialect;
+use crate::jsonschema::{self, Gvk};
+use crate::{v2, v3};
+use kubeshape_schema::{Bump, Code, Converted, Json, Note, NoteKind, Profile, Property, Schema};
+use kubeshape_yaml::Node;
+use std::collections::BTreeSet;
+
+/// The extension that says of which kind a definition or an operation is.
+const GVK: &str = "x-kubernetes-group-version-kind";
+
+/// The definitions of Kubernetes whose items are told apart by a key that has a default: all of them are by `protocol`.
+const KEYED_BY_PROTOCOL: [&str; 2] = ["io.k8s.api.core.v1.ContainerPort", "io.k8s.api.core.v1.ServicePort"];
+const TCP: Json<'static> = Json::Str("TCP");
+
+/// The types of a document and the kinds that have one.
+#[derive(Clone, Debug)]
+pub struct Served<'a> {
+    /// The types.
+    pub schema: kubeshape_smd::Schema,
+    /// The kinds, sorted.
+    pub kinds: Vec<KindType<'a>>,
+}
+
+/// A kind and its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindType<'a> {
+    /// Group, version and kind.
+    pub gvk: Gvk<'a>,
+    /// The name of its type.
+    pub type_name: &'a str,
+    /// Whether its objects have a `/status` of their own, by the document's paths.
+    pub has_status: bool,
+    /// Place of its definition's schema in the tape.
+    pub at: u32,
+}
+
+impl KindType<'_> {
+    /// The fields at the top of an object that requests to a subresource (`""` for the object itself) neither change
+    /// nor own. Built-in types differ from one another in what `/status` ignores of the metadata, which no document
+    /// tells; here it ignores the spec only.
+    pub fn reset_fields(&self, subresource: &str) -> &'static [&'static str] {
+        match subresource {
+            "" if self.has_status => &["status"],
+            "status" if self.has_status => &["spec"],
+            _ => &[],
+        }
+    }
+}
+
+/// The types of a document of that dialect.
+///
+/// # Errors
+/// What of the definitions cannot be read, or has no type.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::document::Dialect;
+/// use kubeshape_convert::smd::{SmdCompat, served};
+/// use kubeshape_schema::Bump;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {}, "components": {"schemas": {
+///   "a.Pod": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "", "kind": "Pod", "version": "v1"}]}}}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let root = tape.document(source).root().unwrap();
+/// let served = served::of_document(root, Dialect::V3, SmdCompat::V63, &arena).unwrap();
+/// assert_eq!((served.kinds[0].gvk.kind, served.kinds[0].type_name), ("Pod", "a.Pod"));
+/// assert!(served.schema.find_type("a.Pod").is_some());
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn of_document<'a>(
+    root: Node<'a>,
+    dialect: Dialect,
+    compat: SmdCompat,
+    arena: &'a Bump,
+) -> Result<Served<'a>, Vec<Note<'a>>> {
+    let (document, notes) = match dialect {
+        Dialect::V3 => {
+            let Converted { value, notes } = v3::read(root, arena, Profile::Kube);
+            (value, notes)
+        }
+        Dialect::V2 => {
+            let Converted { value, mut notes } = v2::read(root, arena, Profile::Faithful);
+            let converted = value.map(|document| v3::from_v2::convert(&document, arena, Profile::Faithful));
+            let document = converted.and_then(|converted| {
+                notes.extend(converted.notes);
+                converted.value
+            });
+            (document, notes)
+        }
+    };
+    let Some(document) = document else { return Err(errors(notes)) };
+    let definitions = document.components.map_or(&[][..], |components| components.schemas);
+    let definitions = if dialect == Dialect::V2 { with_key_defaults(definitions, arena) } else { definitions };
+    let options = Options { compat, profile: Profile::Kube, ..Options::default() };
+    let schema =
+        from_v3::convert(definitions, options).map_err(|errors| errors.into_iter().map(note).collect::<Vec<_>>())?;
+    Ok(Served { schema, kinds: kinds(root, definitions) })
+}
+
+/// Definitions with the defaults of keys that a server leaves out of OpenAPI v2 documents.
+fn with_key_defaults<'a>(definitions: &'a [Property<'a>], arena: &'a Bump) -> &'a [Property<'a>] {
+    let keyed = |property: &Property<'a>| match property.name {
+        "protocol" if property.schema.default.is_none() => {
+            Property { schema: Schema { default: Some(&TCP), ..property.schema }, ..*property }
+        }
+        _ => *property,
+    };
+    arena.alloc_slice_fill_iter(definitions.iter().map(|definition| {
+        if !KEYED_BY_PROTOCOL.contains(&definition.name) {
+            return *definition;
+        }
+        let properties = arena.alloc_slice_fill_iter(definition.schema.properties.iter().map(keyed));
+        Property { schema: Schema { properties, ..definition.schema }, ..*definition }
+    }))
+}
+
+fn errors(notes: Vec<Note<'_>>) -> Vec<Note<'_>> {
+    notes.into_iter().filter(|note| note.code.kind() == NoteKind::Error).collect()
+}
+
+fn note<'a>(error: SmdError) -> Note<'a> {
+    Note::new(Code::SmdError, error.at, error.text)
+}
+
+/// The kinds among definitions; `root` is the document that holds the paths. Of two definitions of one kind both are
+/// listed, by name.
+fn kinds<'a>(root: Node<'a>, definitions: &'a [Property<'a>]) -> Vec<KindType<'a>> {
+    let with_status = with_status(root);
+    let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)));
+    let mut by_name: Vec<(&str, u32)> =
+        definitions.iter().map(|definition| (definition.name, definition.schema.at)).collect();
+    by_name.sort_unstable();
+    let at = |name: &str| by_name.binary_search_by(|entry| entry.0.cmp(name)).map_or(0, |found| by_name[found].1);
+    let of_kind = |(gvk, type_name): (Gvk<'a>, &'a str)| KindType {
+        gvk,
+        type_name,
+        has_status: with_status.contains(&gvk),
+        at: at(type_name),
+    };
+    kinds.into_iter().map(of_kind).collect()
+}
+
+/// The kinds with a path for their status.
+fn with_status(root: Node<'_>) -> BTreeSet<Gvk<'_>> {
+    let mut found = BTreeSet::new();
+    for (path, item) in root.get("paths").into_iter().flat_map(Node::pairs) {
+        if !path.text().ends_with("}/status") {
+            continue;
+        }
+        for kind in item.pairs().filter_map(|(_, operation)| operation.get(GVK)) {
+            let text = |name: &str| kind.get(name).and_then(Node::as_str).unwrap_or_default();
+            found.insert(Gvk { group: text("group"), version: text("version"), kind: text("kind") });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubeshape_yaml::{Limits, Stream, Tape};
+
+    const DEFINITIONS: &str = r#"{
+        "a.Pod": {"type": "object", "properties": {"port": {"$ref": "REFa.Port"}},
+            "x-kubernetes-group-version-kind": [{"group": "", "kind": "Pod", "version": "v1"}]},
+        "a.Port": {"type": "object", "properties": {"protocol": {"type": "string", "default": "TCP"}}}}"#;
+    const PATHS: &str = r#"{"/api/v1/namespaces/{namespace}/pods/{name}/status": {"get": {"responses": {},
+        "x-kubernetes-group-version-kind": {"group": "", "kind": "Pod", "version": "v1"}}}}"#;
+
+    #[test]
+    fn both_dialects_give_the_same_types_and_kinds() -> Result<(), kubeshape_yaml::Error> {
+        let v2 = format!(
+            r#"{{"swagger": "2.0", "info": {{"title": "", "version": ""}}, "paths": {PATHS}, "definitions": {}}}"#,
+            DEFINITIONS.replace("REF", "#/definitions/")
+        );
+        let v3 = format!(
+            r#"{{"openapi": "3.0.0", "info": {{"title": "", "version": ""}}, "paths": {PATHS}, "components": {{"schemas": {}}}}}"#,
+            DEFINITIONS.replace("REF", "#/components/schemas/")
+        );
+        for (source, dialect) in [(v2, Dialect::V2), (v3, Dialect::V3)] {
+            let mut tape = Tape::new();
+            Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+            let arena = Bump::new();
+            let root = tape.document(&source).root().expect("a document");
+            let served = of_document(root, dialect, SmdCompat::V63, &arena).expect("types");
+            let gvk = Gvk { group: "", version: "v1", kind: "Pod" };
+            assert_eq!(served.kinds.len(), 1);
+            let kind = served.kinds[0];
+            assert_eq!((kind.gvk, kind.type_name, kind.has_status), (gvk, "a.Pod", true));
+            assert!(tape.document(&source).node(kind.at).get("properties").is_some());
+            assert_eq!((kind.reset_fields(""), kind.reset_fields("status")), (&["status"][..], &["spec"][..]));
+            let port = served.schema.find_type("a.Port").and_then(|def| def.atom().map()).expect("a map");
+            assert_eq!(port.field("protocol").and_then(|field| field.default_json()), Some("\"TCP\""));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn keys_have_the_defaults_that_a_server_leaves_out() -> Result<(), kubeshape_yaml::Error> {
+        let source = r#"{"definitions": {"io.k8s.api.core.v1.ServicePort": {"type": "object", "properties": {
+            "name": {"type": "string"}, "protocol": {"type": "string"}}}}}"#;
+        let mut tape = Tape::new();
+        Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+        let arena = Bump::new();
+        let root = tape.document(source).root().expect("a document");
+        let served = of_document(root, Dialect::V2, SmdCompat::V63, &arena).expect("types");
+        let port = served.schema.find_type(KEYED_BY_PROTOCOL[1]).and_then(|def| def.atom().map()).expect("a map");
+        assert_eq!(port.field("protocol").and_then(|field| field.default_json()), Some("\"TCP\""));
+        assert_eq!(port.field("name").and_then(|field| field.default_json()), None);
+        Ok(())
+    }
+}
