@@ -248,7 +248,7 @@ impl<'a> ItemNames<'a> {
 /// Whether an element means an item. A key field that the item lacks was defaulted.
 fn is_of(element: PathElement<'_>, index: usize, item: Value<'_>) -> bool {
     match element {
-        PathElement::FieldName(_) => false,
+        PathElement::FieldName(_) | PathElement::Nameless => false,
         PathElement::Index(at) => usize::try_from(at).is_ok_and(|at| at == index),
         PathElement::Value(value) => value == item,
         PathElement::Key(fields) => {
