@@ -17,7 +17,9 @@ pub(super) fn all(inputs: &Inputs, bench: &mut Bench) {
     }
     for name in ["Pod", "Node", "Endpoints"] {
         if bench.wants(&format!("Server/{name}/")) || bench.wants("Server") {
-            let _ = requests(name, inputs, bench);
+            if requests(name, inputs, bench).is_none() {
+                eprintln!("Server/{name}: an input is missing");
+            }
         }
     }
 }

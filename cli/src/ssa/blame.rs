@@ -64,7 +64,7 @@ pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<boo
         return Err(Fatal::Internal { input: object.text.name.to_owned() });
     };
     let mut walk = Walk { text, at: (0, 0), fields: Vec::new(), path: Vec::new(), session };
-    walk.value(root, ownership.root(), items, &[]);
+    walk.value(root, &ownership.root(), items, &[]);
     let fields = walk.fields;
     let version = object.gvk().api_version();
     let out = if output.is_json() {
@@ -147,7 +147,7 @@ struct Walk<'w, 'o, 'a> {
 
 impl<'o, 'a> Walk<'_, 'o, 'a> {
     /// `above` are those who own something around this value as a whole, in which it is not told apart.
-    fn value(&mut self, node: Node<'a>, owned: Owned<'o, 'a>, items: Set<'a>, above: &[&'o Owner<'a>]) {
+    fn value(&mut self, node: Node<'a>, owned: &Owned<'o, 'a>, items: Set<'a>, above: &[&'o Owner<'a>]) {
         let inner: Vec<&'o Owner<'a>> = if owned.is_leaf() {
             let own = owned.owners().filter(|owner| !above.contains(owner));
             above.iter().copied().chain(own).collect()
@@ -156,18 +156,18 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
         };
         for (key, value) in node.pairs() {
             let element = PathElement::FieldName(key.text());
-            self.field(key.span().start, element, value, owned.child(element), items.with_prefix(element), &inner);
+            self.field(key.span().start, element, value, &owned.child(element), items.with_prefix(element), &inner);
         }
         if node.is_empty() || node.kind() != Kind::Seq {
             return;
         }
-        let names = ItemNames::new(items, &owned);
+        let names = ItemNames::new(items, owned);
         for (index, item) in node.items().enumerate() {
             let value = Value::from_node(item, self.session.arena);
             let of_item = owned.item(index, value);
             let element =
                 names.of(index, value).unwrap_or(PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX)));
-            self.field(item.span().start, element, item, of_item, items.with_prefix(element), &inner);
+            self.field(item.span().start, element, item, &of_item, items.with_prefix(element), &inner);
         }
     }
 
@@ -176,7 +176,7 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
         start: usize,
         element: PathElement<'a>,
         node: Node<'a>,
-        owned: Owned<'o, 'a>,
+        owned: &Owned<'o, 'a>,
         items: Set<'a>,
         above: &[&'o Owner<'a>],
     ) {
@@ -198,8 +198,7 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
     /// The line of a place, from 0; places come in order.
     fn line(&mut self, start: usize) -> usize {
         let (at, line) = self.at;
-        let more =
-            self.text.as_bytes().get(at..start).map_or(0, |new| new.iter().filter(|byte| **byte == b'\n').count());
+        let more = self.text.as_bytes().get(at..start).map_or(0, |new| memchr::memchr_iter(b'\n', new).count());
         self.at = (start.max(at), line + more);
         line + more
     }
@@ -248,7 +247,7 @@ impl<'a> ItemNames<'a> {
 /// Whether an element means an item. A key field that the item lacks was defaulted.
 fn is_of(element: PathElement<'_>, index: usize, item: Value<'_>) -> bool {
     match element {
-        PathElement::FieldName(_) => false,
+        PathElement::FieldName(_) | PathElement::Nameless => false,
         PathElement::Index(at) => usize::try_from(at).is_ok_and(|at| at == index),
         PathElement::Value(value) => value == item,
         PathElement::Key(fields) => {

@@ -24,7 +24,7 @@ pub(crate) fn invalid<'a>(
             ValidationErrorKind::UndeclaredField { name, nearest } => {
                 undeclared(object, found, error, (name, nearest), known, library)
             }
-            _ => {
+            ValidationErrorKind::Other(_) => {
                 let message = error.to_string();
                 // Upstream prints the value as Go does; here the source shows it.
                 let (detail, is_type) = match message.split_once(", got ") {
