@@ -191,8 +191,9 @@ impl<'a, C: Converter> Updater<'a, C> {
             _ => merged,
         };
         let mut new = Versions::new(new, &self.converter, arena);
-        self.take_over(&mut live, &mut new, version, &mut managers, manager, force, arena)?;
-        let unchanged = !self.return_input_on_noop && live.object.value() == new.object.value();
+        let (_, equal) = self.take_over(&mut live, &mut new, version, &mut managers, manager, force, arena)?;
+        let unchanged =
+            !self.return_input_on_noop && equal.unwrap_or_else(|| live.object.value() == new.object.value());
         Ok(Outcome { object: (!unchanged).then_some(new.object), managers })
     }
 
@@ -238,7 +239,7 @@ impl<'a, C: Converter> Updater<'a, C> {
         let mut live = Versions::new(live, &self.converter, arena);
         let mut managers = reconcile(&mut live, managers, arena)?;
         let mut new = Versions::new(new, &self.converter, arena);
-        let changes = self.take_over(&mut live, &mut new, version, &mut managers, manager, true, arena)?;
+        let (changes, _) = self.take_over(&mut live, &mut new, version, &mut managers, manager, true, arena)?;
         let before = managers.get(manager).map_or(Set::EMPTY, |fields| fields.set);
         let set = before.difference(changes.removed, arena).union(changes.modified, arena).union(changes.added, arena);
         let set = self.ignored.apply(version, set, arena);
@@ -251,7 +252,8 @@ impl<'a, C: Converter> Updater<'a, C> {
     }
 
     /// Compares the objects and takes from the other managers what changed and what is gone. Managers that are left
-    /// with nothing are forgotten. Returns what changed at the version of the operation.
+    /// with nothing are forgotten. Returns what changed at the version of the operation, and whether the objects are
+    /// equal, if that was seen.
     #[expect(clippy::too_many_arguments, reason = "these are the arguments of upstream's method")]
     fn take_over(
         &'a self,
@@ -262,8 +264,8 @@ impl<'a, C: Converter> Updater<'a, C> {
         manager: &'a str,
         force: bool,
         arena: &'a Bump,
-    ) -> Result<Comparison<'a>, Error<'a>> {
-        let whole = compare(live.object, new.object, arena)?;
+    ) -> Result<(Comparison<'a>, Option<bool>), Error<'a>> {
+        let (whole, equal) = compare(live.object, new.object, arena)?;
         let own = self.ignored.compared(version, whole, arena);
         let mut at_versions = vec![Changes { version, of: own, taken: own.modified.union(own.added, arena) }];
         let mut conflicts = Conflicts(Vec::new());
@@ -298,7 +300,7 @@ impl<'a, C: Converter> Updater<'a, C> {
         });
         match failure {
             Some(error) => Err(error),
-            None if conflicts.0.is_empty() => Ok(own),
+            None if conflicts.0.is_empty() => Ok((own, equal)),
             None => Err(Error::Conflicts(conflicts)),
         }
     }
@@ -330,7 +332,7 @@ impl<'a, C: Converter> Updater<'a, C> {
             if is_same(old, live.object) && is_same(converted, new.object) {
                 whole
             } else {
-                compare(old, converted, arena)?
+                compare(old, converted, arena)?.0
             }
         };
         let of = self.ignored.compared(version, comparison, arena);
@@ -358,11 +360,18 @@ pub(super) fn is_same(a: TypedValue<'_>, b: TypedValue<'_>) -> bool {
     same && a.ty().is(b.ty())
 }
 
-fn compare<'a>(live: TypedValue<'a>, new: TypedValue<'a>, arena: &'a Bump) -> Result<Comparison<'a>, Error<'a>> {
-    if is_same(live, new) {
-        return Ok(Comparison::default());
-    }
-    live.compare(new, arena).map_err(Error::Compare)
+/// What changed, and whether the objects are equal, as far as it was seen on the way.
+fn compare<'a>(
+    live: TypedValue<'a>,
+    new: TypedValue<'a>,
+    arena: &'a Bump,
+) -> Result<(Comparison<'a>, Option<bool>), Error<'a>> {
+    let equal = if is_same(live, new) { Some(true) } else { live.is_equal(new) };
+    let comparison = match equal {
+        Some(true) => Comparison::default(),
+        _ => live.compare_unequal(new, arena).map_err(Error::Compare)?,
+    };
+    Ok((comparison, equal))
 }
 
 /// Brings the managers' fields into the terms of today's schema and forgets managers whose version is gone

@@ -85,13 +85,34 @@ impl<'a> TypedValue<'a> {
     /// # Ok::<(), kubeshape_smd::typed::ValidationErrors>(())
     /// ```
     pub fn compare(self, other: TypedValue<'a>, arena: &'a Bump) -> Result<Comparison<'a>, CompareError> {
-        self.same_type(other)?;
-        let tables = &self.ty.types.tables;
-        let skip_same = self.checked.max(other.checked) > Checked::No && !tables.unknown_items;
         // An update that changes nothing is the most frequent of all, and to see it takes no type.
-        if skip_same && self.value.is_some() && self.value == other.value {
+        if self.is_equal(other) == Some(true) {
             return Ok(Comparison::default());
         }
+        self.compare_unequal(other, arena)
+    }
+
+    /// Whether both have equal values of one type. None if that would not tell whether they compare: equal values
+    /// that are not of their type are an error.
+    pub(crate) fn is_equal(self, other: TypedValue<'a>) -> Option<bool> {
+        let known = self.same_type(other).is_ok() && self.value.is_some() && self.skips_same(other);
+        known.then(|| self.value == other.value)
+    }
+
+    /// Nothing can be wrong below what both sides share.
+    fn skips_same(self, other: TypedValue<'a>) -> bool {
+        self.checked.max(other.checked) > Checked::No && !self.ty.types.tables.unknown_items
+    }
+
+    /// [`compare`](Self::compare) for values of which it is known that they are not equal, or not known whether.
+    pub(crate) fn compare_unequal(
+        self,
+        other: TypedValue<'a>,
+        arena: &'a Bump,
+    ) -> Result<Comparison<'a>, CompareError> {
+        self.same_type(other)?;
+        let tables = &self.ty.types.tables;
+        let skip_same = self.skips_same(other);
         let mut walk = Walk {
             tables,
             arena,
