@@ -7,6 +7,7 @@
 
 mod documents;
 mod report;
+mod smd;
 mod work;
 
 use kubeshape_publish::{Base, Options, Publisher};
@@ -20,11 +21,14 @@ fn main() -> ExitCode {
     match arguments.first().map(String::as_str) {
         Some("one-document") if arguments.len() >= 3 => documents::one(&arguments[1..]),
         Some("documents") => documents::all(&arguments),
+        Some("one-smd") => smd::one(&arguments[1..]),
+        Some("smd") => smd::all(&arguments),
         Some("one") if arguments.len() >= 4 => one(&arguments),
         Some(path) if !path.starts_with('-') => report::all(&arguments),
         _ => {
             eprintln!("usage: kubeshape-bench PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
+            eprintln!("       kubeshape-bench smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]");
             ExitCode::from(2)
         }
     }

@@ -1,5 +1,5 @@
-//! Area `generated`: random manifests and YAML documents, answered by the Kubernetes libraries in the same
-//! run. A difference is made small before it is shown.
+//! Area `generated`: random manifests, documents and sequences of server-side apply, answered by the Kubernetes libraries
+//! in the same run. A difference is made small before it is shown.
 
 use crate::answers::{compare_file, compare_merged};
 use crate::input::{Answer, answers};
@@ -7,6 +7,7 @@ use crate::known::Known;
 use crate::openapi::compare_record;
 use crate::oracle::{self, Oracle, YamlAnswer};
 use crate::own;
+use crate::smd;
 use crate::table::{Table, Verdict};
 use crate::verdict::bytes;
 use kubeshape_convert::graph::aggregate::Source;
@@ -39,6 +40,8 @@ impl Default for Plan {
 
 /// Differences that are made small and shown in full; more are only counted.
 const SHOWN: usize = 20;
+/// Sequences of server-side apply, and as many of its other calls, for every two streams of manifests.
+const SEQUENCES: u64 = 5;
 /// Trials to make a difference small.
 const STEPS: usize = 400;
 
@@ -59,6 +62,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     generated(plan, &mut oracle, &streams(&manifests()), compare, &mut table)?;
     whole_documents(plan, &mut Oracle::start(&program, &["answer-openapi"])?, &mut table)?;
     aggregates(plan, &mut Oracle::start(&program, &["aggregate"])?, &mut table)?;
+    smd::generated(plan.seed, plan.count * SEQUENCES / 2, &oracle::target(), &mut table)?;
     Ok(table)
 }
 

@@ -11,6 +11,7 @@ pub mod known;
 pub mod openapi;
 pub mod oracle;
 pub mod own;
+pub mod smd;
 pub mod table;
 pub mod verdict;
 
@@ -50,7 +51,7 @@ impl BaseFolder {
 }
 
 /// The areas that compare with the folders of recorded answers.
-pub const AREAS: [&str; 3] = ["crds", "apiserver", "openapi"];
+pub const AREAS: [&str; 4] = ["crds", "apiserver", "openapi", "smd"];
 
 /// Whether a golden folder holds anything of an area.
 pub fn has_records(area: &str, golden: &Path) -> bool {
@@ -64,6 +65,7 @@ pub fn has_records(area: &str, golden: &Path) -> bool {
 pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolder>, known: Known) -> Table {
     match area {
         "openapi" => openapi::compare(golden, corpus, known),
+        "smd" => smd::compare(golden, known),
         "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),
         _ => crds::compare(golden, corpus, base.map(|base| &base.publisher), known),
     }

@@ -18,12 +18,14 @@ areas:
   crds        the libraries' answers for every CustomResourceDefinition
   apiserver   a real server's documents
   openapi     the libraries' answers for every OpenAPI document
+  smd         structured-merge-diff's and managed fields' answers: upstream's own tests, and drawn sequences
   corpus      the libraries' answers for the project's own corpus (needs no folder)
-  generated   the libraries' answers for generated manifests and YAML (needs Go, and no folder)
-Without areas: crds, apiserver and openapi, as far as the golden folder holds them.
+  generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
+Without areas: crds, apiserver, openapi and smd, as far as the golden folder holds them.
 
 --all      print every difference, not only the first of every row
---count N  how many streams of manifests, and as many YAML documents, are generated (2000)
+--count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
+           server-side apply five for every two
 --seed S   where generating begins (1)
 
 KUBESHAPE_CORPUS  folder of inputs

@@ -30,13 +30,19 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("oracle")
 }
 
+/// The target folder.
+#[must_use]
+pub fn target() -> PathBuf {
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("target");
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(own, PathBuf::from)
+}
+
 /// Builds the program into the target folder; quick if nothing has changed.
 ///
 /// # Errors
 /// Go is not installed, or building fails.
 pub fn build() -> Result<PathBuf, String> {
-    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("target");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(own, PathBuf::from);
+    let target = target();
     std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
     let target = target.canonicalize().map_err(|error| format!("{}: {error}", target.display()))?;
     let program = target.join("kubeshape-oracle");

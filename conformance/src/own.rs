@@ -1,5 +1,5 @@
-//! Area `corpus`: the project's own CustomResourceDefinitions with their recorded answers. Needs nothing but
-//! the checkout.
+//! Area `corpus`: the project's own CustomResourceDefinitions, documents and scenarios with their recorded answers. Needs
+//! nothing but the checkout.
 //!
 //! Kubernetes' own definitions and texts are taken from one of the recorded documents: they are an input of
 //! publishing, and with them every document must be the recorded one byte for byte.
@@ -41,6 +41,7 @@ pub fn compare(publisher: Option<&Publisher>, known: Known) -> io::Result<Table>
     }
     compare_merged(&kubeshape_corpus::merged()?, merged, true, publisher, "", &mut table);
     documents(&mut table)?;
+    crate::smd::scenarios(&mut table).map_err(io::Error::other)?;
     Ok(table)
 }
 

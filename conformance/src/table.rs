@@ -158,15 +158,16 @@ impl Table {
 
     /// The table for people.
     pub fn to_text(&self) -> String {
+        let width = self.rows.keys().map(|name| name.len() + 1).max().unwrap_or_default().max(28);
         let mut out = format!(
-            "{:<28}{:>8}{:>10}{:>9}{:>7}  first difference\n",
+            "{:<width$}{:>8}{:>10}{:>9}{:>7}  first difference\n",
             self.area, "equal", "differing", "missing", "known"
         );
         for (name, row) in &self.rows {
             let first = row.remark.as_deref().or(row.differences.first().map(String::as_str)).unwrap_or("");
             let first: String = first.chars().take(300).collect();
             out.push_str(&format!(
-                "{name:<28}{:>8}{:>10}{:>9}{:>7}  {first}\n",
+                "{name:<width$}{:>8}{:>10}{:>9}{:>7}  {first}\n",
                 row.equal, row.differing, row.missing, row.known
             ));
         }

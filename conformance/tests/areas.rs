@@ -28,3 +28,8 @@ fn the_libraries_answers_for_every_definition_are_ours() {
 fn a_real_servers_documents_are_ours() {
     check(AREAS[1]);
 }
+
+#[test]
+fn what_server_side_apply_answers_is_ours() {
+    check(AREAS[3]);
+}

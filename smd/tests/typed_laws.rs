@@ -2,7 +2,7 @@
 //! be of any type.
 
 use kubeshape_smd::fieldpath::{PathElement, Set};
-use kubeshape_smd::schema::{self, Schema};
+use kubeshape_smd::schema::{self, Atom, Relationship, Schema, TypeRef};
 use kubeshape_smd::typed::{Duplicates, KeyFields, Type, TypedValue, Types};
 use kubeshape_smd::{Bump, ToValue as _, Value};
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -216,6 +216,20 @@ fn compile(schema: &Json) -> Types {
     Types::new(read)
 }
 
+/// Whether every list is atomic or associative. Items of others pass the check of their type, and upstream loses
+/// them in merges.
+fn has_known_lists(atom: Atom<'_>) -> bool {
+    let known =
+        |relationship: Relationship<'_>| matches!(relationship, Relationship::Atomic | Relationship::Associative);
+    let reference =
+        |reference: TypeRef<'_>| reference.relationship().is_none_or(known) && has_known_lists(reference.inlined());
+    let list = atom.list();
+    list.is_none_or(|list| list.relationship().is_some_and(known) && reference(list.element_type()))
+        && atom
+            .map()
+            .is_none_or(|map| reference(map.element_type()) && map.fields().all(|field| reference(field.type_ref())))
+}
+
 /// The value unchecked, and checked as far as it is of its type.
 fn forms<'a>(ty: Type<'a>, value: Value<'a>) -> Vec<TypedValue<'a>> {
     let checked = [Duplicates::Allowed, Duplicates::Refused].map(|duplicates| ty.validate(value, duplicates).ok());
@@ -243,8 +257,8 @@ fn within<'a>(set: Set<'a>, other: Set<'a>, arena: &'a Bump) -> bool {
     set.difference(other, arena).is_empty()
 }
 
-fn strings<E: ToString>(error: E) -> String {
-    error.to_string()
+fn strings(error: impl Into<Box<dyn std::error::Error>>) -> String {
+    error.into().to_string()
 }
 
 /// Schemas with pairs of values: mostly of the type, and alike.
@@ -309,6 +323,9 @@ proptest! {
     fn a_merge_is_idempotent_and_adds_what_the_configuration_has((schema, left, right) in cases()) {
         let (types, arena) = (compile(&schema), Bump::new());
         let ty = types.named("t0").expect("every schema has it");
+        if !types.schema().types().all(|def| has_known_lists(def.atom())) {
+            return Ok(());
+        }
         let live = ty.validate(left.to_value(&arena), Duplicates::Allowed);
         let config = ty.validate(right.to_value(&arena), Duplicates::Refused);
         let (Ok(live), Ok(config)) = (live, config) else { return Ok(()) };

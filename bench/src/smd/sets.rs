@@ -5,6 +5,7 @@ use super::measure::Bench;
 use kubeshape_smd::Bump;
 use kubeshape_smd::fieldpath::{PathElement, Set, SetBuilder};
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 use std::hint::black_box;
 
 const SIZES: [usize; 6] = [10, 20, 50, 100, 500, 1000];
@@ -21,9 +22,10 @@ pub(super) fn all(inputs: &Inputs, bench: &mut Bench) {
     for size in SIZES {
         let Some(lines) = inputs.read(&format!("set-{size}.ndjson")) else { continue };
         let arena = Bump::new();
-        let Some(operands) = lines.lines().map(|line| operand(line, &arena)).collect::<Option<Vec<_>>>() else {
-            continue;
-        };
+        // As in the Go program, all paths are made of the same few elements.
+        let mut elements = BTreeMap::new();
+        let operands = lines.lines().map(|line| operand(line, &mut elements, &arena));
+        let Some(operands) = operands.collect::<Option<Vec<_>>>() else { continue };
         random(size, &operands, bench);
     }
     for name in ["podset", "nodeset", "endpointsset", "prometheus-crdset"] {
@@ -42,13 +44,19 @@ pub(super) fn all(inputs: &Inputs, bench: &mut Bench) {
     }
 }
 
-fn operand<'a>(line: &str, arena: &'a Bump) -> Option<Operand<'a>> {
+fn operand<'a>(line: &str, elements: &mut BTreeMap<String, PathElement<'a>>, arena: &'a Bump) -> Option<Operand<'a>> {
     let json: Json = serde_json::from_str(line).ok()?;
-    let path = |path: &Json| -> Option<Vec<PathElement<'a>>> {
-        let elements = path.as_array()?.iter();
-        elements.map(|text| PathElement::parse(arena.alloc_str(text.as_str()?), arena).ok()).collect()
+    let mut element = |text: &Json| {
+        let text = text.as_str()?;
+        if let Some(known) = elements.get(text) {
+            return Some(*known);
+        }
+        let element = PathElement::parse(arena.alloc_str(text), arena).ok()?;
+        elements.insert(text.to_owned(), element);
+        Some(element)
     };
-    let paths = json["paths"].as_array()?.iter().map(path).collect::<Option<Vec<_>>>()?;
+    let mut path = |path: &Json| path.as_array()?.iter().map(&mut element).collect::<Option<Vec<_>>>();
+    let paths = json["paths"].as_array()?.iter().map(&mut path).collect::<Option<Vec<_>>>()?;
     let mut set = SetBuilder::new(arena);
     for path in &paths {
         set.insert(path);

@@ -4,8 +4,10 @@
 //! project's Go program write the same records, so one replay serves both.
 
 pub mod fieldpath;
+pub mod generated;
 pub mod managed;
 pub mod merge;
+pub mod own;
 mod read;
 pub mod schema;
 pub mod ssa;

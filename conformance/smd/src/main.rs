@@ -1,8 +1,9 @@
-//! `cargo run --release -p kubeshape-conformance-smd [-- WORD…]`: the rows whose names hold a word, with the first
-//! differences of each. The whole table is printed by `kubeshape-conformance smd`.
+//! `cargo run --release -p kubeshape-conformance-smd [-- [--stdin] WORD…]`: the rows whose names hold a word, with the
+//! first differences of each; with `--stdin`, of the records of the Go program that are read there. The whole table is
+//! printed by `kubeshape-conformance smd`.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use kubeshape_conformance_smd::{Verdict, replay};
+use kubeshape_conformance_smd::{Verdict, generated, replay};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,28 +15,42 @@ struct Row {
     differences: Vec<String>,
 }
 
-fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else {
-        eprintln!("set KUBESHAPE_GOLDEN to the folder of recorded answers");
-        return ExitCode::from(2);
-    };
-    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
-    let replayed = replay(&Path::new(&golden).join("smd"), &mut |row, name, verdict| {
-        let entry = rows.entry(row.to_owned()).or_default();
+#[derive(Default)]
+struct Rows(BTreeMap<String, Row>);
+
+impl Rows {
+    fn add(&mut self, row: &str, name: &str, verdict: Verdict) {
+        let entry = self.0.entry(row.to_owned()).or_default();
         entry.all += 1;
         match verdict {
             Verdict::Equal => entry.equal += 1,
             Verdict::Differing(text) | Verdict::Missing(text) => entry.differences.push(format!("{name}: {text}")),
         }
-    });
+    }
+}
+
+fn main() -> ExitCode {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let stdin = words.iter().any(|word| word == "--stdin");
+    words.retain(|word| word != "--stdin");
+    let mut rows = Rows::default();
+    let replayed = if stdin {
+        let mut tell = |row: &str, name: &str, verdict, _: &_| rows.add(row, name, verdict);
+        generated::replay_lines(std::io::stdin().lock(), "generated", &mut tell)
+    } else {
+        let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else {
+            eprintln!("set KUBESHAPE_GOLDEN to the folder of recorded answers");
+            return ExitCode::from(2);
+        };
+        replay(&Path::new(&golden).join("smd"), &mut |row, name, verdict| rows.add(row, name, verdict))
+    };
     if let Err(error) = replayed {
         eprintln!("{error}");
         return ExitCode::from(2);
     }
     let mut whole = true;
     for (name, row) in
-        rows.iter().filter(|(name, _)| words.is_empty() || words.iter().any(|word| name.contains(word.as_str())))
+        rows.0.iter().filter(|(name, _)| words.is_empty() || words.iter().any(|word| name.contains(word.as_str())))
     {
         println!("{name}: {} of {}", row.equal, row.all);
         let shown = if words.is_empty() { 1 } else { 12 };

@@ -20,6 +20,7 @@ impl Display for PathElement<'_> {
             }
             PathElement::Value(value) => write!(f, "[={value}]"),
             PathElement::Index(index) => write!(f, "[{index}]"),
+            PathElement::Nameless => f.write_str("{{invalid path element}}"),
         }
     }
 }

@@ -26,6 +26,9 @@ pub enum PathElement<'a> {
     Value(Value<'a>),
     /// `[3]`: the item of a list that has no keys.
     Index(i64),
+    /// An item of which its list's type says no name: one without keys, or of a list that is neither a set nor has
+    /// keys. A set that holds it cannot be written.
+    Nameless,
 }
 
 /// A path: the elements from the root down.
@@ -50,6 +53,7 @@ impl PathElement<'_> {
             PathElement::Key(fields) => 0x40 << 56 | fields.first().map_or(0, |(name, _)| text_prefix(name) >> 8),
             PathElement::Value(value) => 0x80 << 56 | value.prefix() >> 8,
             PathElement::Index(index) => 0xc0 << 56 | (index.cast_unsigned() ^ 1 << 63) >> 8,
+            PathElement::Nameless => u64::MAX,
         }
     }
 
@@ -59,6 +63,7 @@ impl PathElement<'_> {
             PathElement::Key(_) => 1,
             PathElement::Value(_) => 2,
             PathElement::Index(_) => 3,
+            PathElement::Nameless => 4,
         }
     }
 
@@ -71,6 +76,7 @@ impl PathElement<'_> {
             )),
             PathElement::Value(value) => PathElement::Value(value.copy_into(arena)),
             PathElement::Index(index) => PathElement::Index(index),
+            PathElement::Nameless => PathElement::Nameless,
         }
     }
 }
@@ -102,6 +108,7 @@ impl PartialEq for PathElement<'_> {
             (PathElement::Key(a), PathElement::Key(b)) => std::ptr::eq(a, b) || a == b,
             (PathElement::Value(a), PathElement::Value(b)) => a == b,
             (PathElement::Index(a), PathElement::Index(b)) => a == b,
+            (PathElement::Nameless, PathElement::Nameless) => true,
             _ => false,
         }
     }
@@ -124,19 +131,44 @@ impl Ord for PathElement<'_> {
                 if std::ptr::eq(a, b) {
                     Ordering::Equal
                 } else {
-                    a.cmp(b)
+                    texts(a, b)
                 }
             }
             (PathElement::Key(a), PathElement::Key(b)) => {
                 if std::ptr::eq(a, b) {
                     Ordering::Equal
                 } else {
-                    a.cmp(b)
+                    keys(a, b)
                 }
             }
+            (PathElement::Value(Value::String(a)), PathElement::Value(Value::String(b))) => texts(a, b),
             (PathElement::Value(a), PathElement::Value(b)) => a.cmp(&b),
             (PathElement::Index(a), PathElement::Index(b)) => a.cmp(&b),
             (a, b) => a.rank().cmp(&b.rank()),
         }
     }
+}
+
+/// The order of texts. Most differ in their first byte already, which is cheaper than a call.
+#[inline]
+fn texts(a: &str, b: &str) -> Ordering {
+    match (a.as_bytes(), b.as_bytes()) {
+        ([x, ..], [y, ..]) if x != y => x.cmp(y),
+        _ => a.cmp(b),
+    }
+}
+
+/// The order of keys: by their names and values in turn, the shorter first.
+#[inline]
+fn keys(a: &[(&str, Value<'_>)], b: &[(&str, Value<'_>)]) -> Ordering {
+    for ((name, value), (other_name, other)) in a.iter().zip(b) {
+        let order = texts(name, other_name).then_with(|| match (*value, *other) {
+            (Value::String(value), Value::String(other)) => texts(value, other),
+            (value, other) => value.cmp(&other),
+        });
+        if order.is_ne() {
+            return order;
+        }
+    }
+    a.len().cmp(&b.len())
 }

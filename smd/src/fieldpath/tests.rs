@@ -282,3 +282,14 @@ fn managers_differ_by_version_before_they_differ_by_fields() {
     assert_eq!(a.difference(&ManagedFields::new(), &arena), a);
     assert!(ManagedFields::new().difference(&of("m", owns("{}", "v1")), &arena).is_empty());
 }
+
+#[test]
+fn an_item_without_a_name_comes_last_and_is_not_written() {
+    let arena = Bump::new();
+    let set = set_of(&[PathElement::FieldName("l"), PathElement::Nameless], &arena);
+    assert!(PathElement::Nameless > PathElement::Index(i64::MAX));
+    assert_eq!(set.to_string(), ".l{{invalid path element}}");
+    let error = SetError { message: "invalid PathElement".to_owned(), at: 0 };
+    assert_eq!(set.to_json(), Err(error.clone()));
+    assert_eq!(set.to_fields_v1(&arena), Err(error));
+}

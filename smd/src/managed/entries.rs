@@ -19,7 +19,7 @@
 use super::{Identifier, Operation, Time, object, spell};
 use crate::Bump;
 use crate::fieldpath::{ManagedFields, Set, SetError, VersionedSet};
-use crate::value::{Map, Value};
+use crate::value::{Compat, Map, Value};
 
 /// Why a list of entries cannot be used. One bad entry spoils the whole list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,9 +66,18 @@ pub enum EncodeError {
     /// A name in [`Managed::fields`] is not the text of an [`Identifier`].
     #[error("failed to convert back managed fields to API: error unmarshalling manager identifier {0}")]
     Identifier(String),
-    /// A set holds a number that is not finite.
-    #[error("failed to convert back managed fields to API: error encoding set: {0}")]
-    Set(#[from] SetError),
+    /// A set holds a number that is not finite, or an item that has no name.
+    #[error(
+        "failed to convert back managed fields to API: error encoding versioned set for {manager}: \
+         error encoding set: {}",
+        error.message
+    )]
+    Set {
+        /// The text of the manager's [`Identifier`].
+        manager: String,
+        /// What cannot be written.
+        error: SetError,
+    },
 }
 
 /// The owners of an object: fields by the text of the manager's identifier, and when each entry was last changed.
@@ -95,7 +104,15 @@ struct Known<'a> {
 /// # Errors
 /// See [`DecodeError`].
 pub fn decode<'a>(list: Option<Value<'a>>, arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
-    Managed::from_entries(&RawEntry::read_list(list).unwrap_or_default(), arena)
+    decode_as(list, Compat::default(), arena)
+}
+
+/// Reads the `managedFields` of an object as one version does, see [`decode`].
+///
+/// # Errors
+/// See [`DecodeError`].
+pub fn decode_as<'a>(list: Option<Value<'a>>, compat: Compat, arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
+    Managed::from_entries(&RawEntry::read_list(list).unwrap_or_default(), compat, arena)
 }
 
 /// Writes the list of entries, sorted; none if there are no owners. Fields that have not changed are the values that
@@ -117,6 +134,9 @@ pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value
             Some(known) => known.identifier,
             None => Identifier::parse(text, arena).ok_or_else(|| EncodeError::Identifier(text.to_owned()))?,
         };
+        let set = speller
+            .set(fields.set, known.and_then(|known| known.fields))
+            .map_err(|error| EncodeError::Set { manager: text.to_owned(), error })?;
         entries.push(RawEntry {
             manager: identifier.manager,
             operation: if fields.applied { "Apply" } else { identifier.operation.as_str() },
@@ -124,7 +144,7 @@ pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value
             subresource: identifier.subresource,
             time: known.and_then(|known| known.time),
             fields_type: FIELDS_V1,
-            fields: Some(speller.set(fields.set, known.and_then(|known| known.fields))?),
+            fields: Some(set),
         });
     }
     entries.sort_by(|a, b| a.key().cmp(&b.key()));
@@ -148,10 +168,15 @@ impl<'a> Managed<'a> {
         decode(object::managed_fields(object), arena)
     }
 
-    pub(super) fn from_entries(entries: &[RawEntry<'a>], arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
+    pub(super) fn from_entries(
+        entries: &[RawEntry<'a>],
+        compat: Compat,
+        arena: &'a Bump,
+    ) -> Result<Managed<'a>, DecodeError> {
+        let mut text = Vec::with_capacity(128);
         let mut read = Vec::with_capacity(entries.len());
         for (at, entry) in entries.iter().enumerate() {
-            read.push(entry.decode(at, arena)?);
+            read.push(entry.decode(at, compat, &mut text, arena)?);
         }
         // Of equal texts the last one read stays: the sort is stable, and a later one takes the place of the former.
         if !read.is_sorted_by(|a, b| a.0.text < b.0.text) {
@@ -302,11 +327,17 @@ impl<'a> RawEntry<'a> {
     }
 
     /// The fields of the entry.
-    pub(super) fn set(&self, arena: &'a Bump) -> Result<Set<'a>, SetError> {
-        self.fields.map_or(Ok(Set::EMPTY), |fields| Set::from_fields_v1(fields, arena))
+    pub(super) fn set(&self, compat: Compat, arena: &'a Bump) -> Result<Set<'a>, SetError> {
+        self.fields.map_or(Ok(Set::EMPTY), |fields| Set::from_fields_v1_as(fields, compat, arena))
     }
 
-    fn decode(&self, entry: usize, arena: &'a Bump) -> Result<(Known<'a>, VersionedSet<'a>), DecodeError> {
+    fn decode(
+        &self,
+        entry: usize,
+        compat: Compat,
+        text: &mut Vec<u8>,
+        arena: &'a Bump,
+    ) -> Result<(Known<'a>, VersionedSet<'a>), DecodeError> {
         let operation = Operation::parse(self.operation).ok_or(DecodeError::Operation { entry })?;
         if self.api_version.is_empty() {
             return Err(DecodeError::ApiVersion { entry });
@@ -317,10 +348,10 @@ impl<'a> RawEntry<'a> {
             other => return Err(DecodeError::FieldsType { entry, fields_type: other.to_owned() }),
         }
         let identifier = self.identifier(operation);
-        let set = self.set(arena).map_err(|error| DecodeError::Fields { entry, error })?;
+        let set = self.set(compat, arena).map_err(|error| DecodeError::Fields { entry, error })?;
         let fields = VersionedSet { set, api_version: self.api_version, applied: operation == Operation::Apply };
         let known = Known {
-            text: identifier.text(arena),
+            text: identifier.text_by(text, arena),
             identifier,
             time: self.time,
             fields: self.fields.and_then(Value::as_map),

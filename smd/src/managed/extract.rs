@@ -5,7 +5,7 @@ use super::{Gvk, Operation, object, structured};
 use crate::Bump;
 use crate::fieldpath::SetError;
 use crate::typed::{Duplicates, KeyFields, Type, ValidationErrors};
-use crate::value::Value;
+use crate::value::{Compat, Value};
 
 /// Why nothing was extracted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +64,7 @@ pub fn extract<'a>(
         entry.manager == manager && entry.operation == Operation::Apply.as_str() && entry.subresource == subresource
     };
     let Some(entry) = entries.iter().find(mine) else { return Ok(None) };
-    let fields = entry.set(arena).map_err(ExtractError::Fields)?;
+    let fields = entry.set(Compat::default(), arena).map_err(ExtractError::Fields)?;
     let extracted = typed.extract_items(fields.leaves(arena), KeyFields::AsOwned, arena).value();
     let Some(Value::Map(mut map)) = extracted else {
         return Err(ExtractError::Nothing { manager: manager.to_owned(), found: structured::go_type(extracted) });

@@ -69,23 +69,34 @@ impl<'a> Identifier<'a> {
     /// The text that orders managers and names them in [`ManagedFields`](crate::fieldpath::ManagedFields): JSON as
     /// Go writes it, empty members omitted, and the version too if this applied.
     pub fn text(&self, arena: &'a Bump) -> &'a str {
+        self.text_by(&mut Vec::new(), arena)
+    }
+
+    /// The text, put together in `out`, which is cleared first.
+    pub(super) fn text_by(&self, out: &mut Vec<u8>, arena: &'a Bump) -> &'a str {
         let api_version = if self.operation == Operation::Apply { "" } else { self.api_version };
-        let members = [
-            ("manager", self.manager),
-            ("operation", self.operation.as_str()),
-            ("apiVersion", api_version),
-            ("subresource", self.subresource),
-        ];
-        let mut out = Vec::with_capacity(64 + self.manager.len());
-        for (name, text) in members.into_iter().filter(|(_, text)| !text.is_empty()) {
-            out.push(if out.is_empty() { b'{' } else { b',' });
-            escape::string(&mut out, name, Escape::Plain);
-            out.push(b':');
-            escape::string(&mut out, text, Escape::Html);
+        out.clear();
+        out.push(b'{');
+        if !self.manager.is_empty() {
+            out.extend_from_slice(br#""manager":"#);
+            write_text(self.manager, out);
+            out.push(b',');
+        }
+        out.extend_from_slice(match self.operation {
+            Operation::Apply => br#""operation":"Apply""#,
+            Operation::Update => br#""operation":"Update""#,
+        });
+        if !api_version.is_empty() {
+            out.extend_from_slice(br#","apiVersion":"#);
+            write_text(api_version, out);
+        }
+        if !self.subresource.is_empty() {
+            out.extend_from_slice(br#","subresource":"#);
+            write_text(self.subresource, out);
         }
         out.push(b'}');
         // What was put together from texts is a text.
-        arena.alloc_str(std::str::from_utf8(&out).unwrap_or_default())
+        arena.alloc_str(std::str::from_utf8(out).unwrap_or_default())
     }
 
     /// Reads the text of an identifier. The version is empty if it applied. None if the text is no identifier.
@@ -97,5 +108,16 @@ impl<'a> Identifier<'a> {
             api_version: entry.api_version,
             subresource: entry.subresource,
         })
+    }
+}
+
+/// A JSON string. Names of managers and versions are short and mostly plain.
+fn write_text(text: &str, out: &mut Vec<u8>) {
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b'_' | b':')) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        escape::string(out, text, Escape::Html);
     }
 }

@@ -9,14 +9,15 @@
 //! manager applied, [`upgrade`] turns client-side into server-side apply, and [`scale`] maps owners of `/scale`.
 
 mod cap;
-pub mod conflict;
+mod conflict;
 mod convert;
 pub mod entries;
 mod error;
-pub mod extract;
+mod extract;
 mod gvk;
 mod identifier;
 mod last_applied;
+mod noop;
 mod object;
 mod ownership;
 pub mod scale;
@@ -38,6 +39,7 @@ pub use extract::{ExtractError, extract};
 pub use gvk::Gvk;
 pub use identifier::{Identifier, Operation};
 pub use last_applied::LAST_APPLIED;
+pub use noop::keep_times;
 pub use ownership::{Owned, Owner, Ownership};
 pub use stack::FieldManager;
 pub use time::Time;

@@ -153,7 +153,7 @@ impl<'o, 'a> Owned<'o, 'a> {
     pub fn item(&self, index: usize, item: Value<'_>) -> Owned<'o, 'a> {
         let index = i64::try_from(index).unwrap_or(i64::MAX);
         let is = |element: &PathElement<'_>| match *element {
-            PathElement::FieldName(_) => false,
+            PathElement::FieldName(_) | PathElement::Nameless => false,
             PathElement::Key(keys) => {
                 let has = |(name, key): &(&str, Value<'_>)| item.get(name).is_none_or(|value| value == *key);
                 // All keys defaulted would fit every item.

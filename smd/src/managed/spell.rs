@@ -19,7 +19,43 @@ impl<'a> Speller<'a> {
 
     /// The value of a set. Whatever of `old` has the right spelling is used again, all of it if nothing changed.
     pub(super) fn set(&mut self, set: Set<'a>, old: Option<Map<'a>>) -> Result<Value<'a>, SetError> {
-        self.node(set, false, old)
+        match old {
+            Some(old) if self.is_spelled(set, false, old)? => Ok(Value::Map(old)),
+            old => self.node(set, false, old),
+        }
+    }
+
+    /// Whether a map is the value of a set. Most entries have not changed since they were read; for them nothing else
+    /// is done.
+    fn is_spelled(&mut self, set: Set<'a>, member: bool, old: Map<'a>) -> Result<bool, SetError> {
+        let mut next = old.entries().iter();
+        if set.entries().len() + usize::from(member) != next.len() {
+            return Ok(false);
+        }
+        if member && !next.next().is_some_and(|(key, below)| *key == "." && is_empty(*below)) {
+            return Ok(false);
+        }
+        // Texts in another order than their elements are rare, and left to the slower way.
+        for (entry, (key, below)) in set.entries().iter().zip(next) {
+            let same = match entry.element {
+                PathElement::FieldName(name) => is_field(key, name),
+                element => {
+                    self.text.clear();
+                    element.write(&mut self.text)?;
+                    key.as_bytes() == self.text
+                }
+            };
+            let same = same
+                && match below {
+                    _ if entry.children.is_empty() => is_empty(*below),
+                    Value::Map(below) => self.is_spelled(entry.children, entry.member, *below)?,
+                    _ => false,
+                };
+            if !same {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// `member`: whether the path that ends here is in the set, as far as it must be said.
@@ -29,7 +65,7 @@ impl<'a> Speller<'a> {
         let mut same = set.entries().len() + usize::from(member) == old.len();
         if member {
             // What stands below "." is not looked at by readers, but it is written empty.
-            same &= old.get(".").is_some_and(|value| value.as_map().is_some_and(Map::is_empty));
+            same &= old.get(".").is_some_and(is_empty);
             self.members.push((".", Value::Map(Map::EMPTY)));
         }
         let mut guess = usize::from(member);
@@ -62,9 +98,7 @@ impl<'a> Speller<'a> {
     ) -> Result<(&'a str, Option<Value<'a>>, usize), SetError> {
         let next = old.entries().get(guess);
         if let (PathElement::FieldName(name), Some((key, value))) = (element, next)
-            && let Some(old) = key.strip_prefix("f:")
-            // Mostly it is the very text that the set was read from.
-            && (std::ptr::eq(old, name) || old == name)
+            && is_field(key, name)
         {
             return Ok((key, Some(*value), guess + 1));
         }
@@ -93,6 +127,15 @@ impl<'a> Speller<'a> {
             Map::from_entries(members.to_vec(), self.arena)
         }
     }
+}
+
+/// Whether a text is that of a field. Mostly the name is a part of it: the set was read from there.
+fn is_field(key: &str, name: &str) -> bool {
+    key.strip_prefix("f:").is_some_and(|known| std::ptr::eq(known, name) || known == name)
+}
+
+fn is_empty(value: Value<'_>) -> bool {
+    value.as_map().is_some_and(Map::is_empty)
 }
 
 /// Whether both are the very same map.

@@ -4,13 +4,13 @@ use super::convert::{ObjectConverter, TypeConverter};
 use super::entries::RawEntry;
 use super::structured::{Structured, VersionConverter};
 use super::{
-    ConflictError, Error, Gvk, Identifier, Managed, Operation, Time, cap, entries, last_applied, object,
+    ConflictError, DecodeError, Error, Gvk, Identifier, Managed, Operation, Time, cap, entries, last_applied, object,
     skip_non_applied, strip,
 };
 use crate::Bump;
 use crate::fieldpath::{Filter, VersionedSet};
 use crate::merge::{self, Ignored, Updater};
-use crate::value::Value;
+use crate::value::{Compat, Value};
 use std::fmt;
 
 /// The name under which an update runs until it is known what it changed.
@@ -57,6 +57,7 @@ pub struct FieldManager<'m> {
     subresource: &'m str,
     track_from_creation: bool,
     max_update_managers: Option<usize>,
+    compat: Compat,
     updater: Updater<'m, VersionConverter<'m>>,
 }
 
@@ -70,6 +71,7 @@ impl<'m> FieldManager<'m> {
             subresource: "",
             track_from_creation: true,
             max_update_managers: Some(MAX_UPDATE_MANAGERS),
+            compat: Compat::default(),
             updater: Updater { converter, ignored: Ignored::Nothing, return_input_on_noop: false },
         }
     }
@@ -109,6 +111,13 @@ impl<'m> FieldManager<'m> {
         self
     }
 
+    /// Whose reading of field sets to follow. [`Compat::V63`] is in the API server 1.36.
+    #[must_use]
+    pub fn compat(mut self, compat: Compat) -> Self {
+        self.compat = compat;
+        self
+    }
+
     /// Server-side apply: the live object afterwards, with its managed fields. Without a live object one is created.
     ///
     /// # Errors
@@ -123,7 +132,7 @@ impl<'m> FieldManager<'m> {
         arena: &'a Bump,
     ) -> Result<Value<'a>, Error<'a>> {
         let live = self.live(live, arena)?;
-        let managed = Managed::of(live, arena).map_err(Error::Decode)?;
+        let managed = self.managed_of(live, arena).map_err(Error::Decode)?;
         let gvk = Gvk::of(patch);
         if gvk != self.kind {
             return Err(Error::InvalidObjectType(gvk));
@@ -194,6 +203,10 @@ impl<'m> FieldManager<'m> {
         Structured { updater: &self.updater, kind: self.kind, arena }
     }
 
+    fn managed_of<'a>(&self, live: Value<'a>, arena: &'a Bump) -> Result<Managed<'a>, DecodeError> {
+        entries::decode_as(object::managed_fields(live), self.compat, arena)
+    }
+
     /// The owners that an update starts from (upstream `decodeLiveOrNew`).
     fn managed_of_update<'a>(&self, live: Value<'a>, new: Value<'a>, arena: &'a Bump) -> Managed<'a> {
         if self.subresource.is_empty()
@@ -202,11 +215,11 @@ impl<'m> FieldManager<'m> {
             if new.is_empty() || new == [RawEntry::EMPTY] {
                 return Managed::default();
             }
-            if let Ok(managed) = Managed::from_entries(&new, arena) {
+            if let Ok(managed) = Managed::from_entries(&new, self.compat, arena) {
                 return managed;
             }
         }
-        Managed::of(live, arena).unwrap_or_default()
+        self.managed_of(live, arena).unwrap_or_default()
     }
 }
 

@@ -2,7 +2,7 @@ use super::cap::cap;
 use super::entries::{decode, encode, sort};
 use super::*;
 use crate::fieldpath::{Set, SetBuilder};
-use crate::value::Value;
+use crate::value::{Compat, Value};
 use crate::{Bump, ToValue as _};
 use serde_json::{Value as Json, json};
 
@@ -100,6 +100,17 @@ fn one_bad_entry_spoils_the_list() {
     assert!(
         with("fieldsV1", json!({"f:a": 1})).starts_with("error decoding versioned set from managed fields entry 1")
     );
+}
+
+#[test]
+fn text_behind_a_path_element_is_ignored_by_the_version_in_the_server() {
+    let arena = Bump::new();
+    let list = json!([entry("m", "Apply", "v1", "", &json!({"k:{\"a\":1}x": {}}))]);
+    let list = Some(list.to_value(&arena));
+    assert!(decode(list, &arena).is_err());
+    let managed = entries::decode_as(list, Compat::V63, &arena).expect("the tail is ignored");
+    let fields = managed.fields.iter().next().map(|(_, fields)| fields.set.to_string());
+    assert_eq!(fields.as_deref(), Some("[a=1]"));
 }
 
 #[test]
@@ -252,6 +263,17 @@ fn an_entry_that_holds_ancient_changes_loses_none_of_them() {
         capped(&[("ancient-changes", "v1"), ("b", "v1"), ("c", "v1")], 2),
         ["ancient-changes v1 ancient-changes,b 01", "c v1 c 02"]
     );
+    assert_eq!(
+        capped(&[("a", "v1"), ("b", "v1"), ("ancient-changes", "v1"), ("c", "v1")], 2),
+        ["ancient-changes v1 a,ancient-changes,b 02", "c v1 c 03"]
+    );
+}
+
+#[test]
+fn very_many_managers_are_put_together() {
+    let names: Vec<_> = (0..5000).map(|n| format!("m{n}")).collect();
+    let managers: Vec<_> = names.iter().map(|name| (name.as_str(), "v1")).collect();
+    assert_eq!(capped(&managers, 10).len(), 10);
 }
 
 #[test]
@@ -289,5 +311,18 @@ fn a_type_is_read_from_version_and_kind() {
         ("a/b/c", "/, Kind="),
     ] {
         assert_eq!(Gvk::new(api_version, "K").to_string(), shown, "{api_version}");
+    }
+}
+
+#[test]
+fn times_are_kept_only_if_nothing_else_changed() {
+    let object = |time: &str, fields: Json, x: i64| json!({"metadata": {"name": "n", "managedFields": [entry("m", "Apply", "v1", time, &fields)]}, "x": x});
+    let (old, later) = ("2000-01-01T00:00:00Z", "2000-01-01T00:00:09Z");
+    let live = object(old, json!({"f:x": {}}), 1);
+    let arena = Bump::new();
+    let kept = |new: &Json| keep_times(live.to_value(&arena), new.to_value(&arena), &arena).to_serde();
+    assert_eq!(kept(&object(later, json!({"f:x": {}}), 1)), live);
+    for new in [object(later, json!({"f:x": {}}), 2), object(later, json!({"f:y": {}}), 1), json!({"x": 1})] {
+        assert_eq!(kept(&new), new);
     }
 }

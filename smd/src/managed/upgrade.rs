@@ -24,7 +24,7 @@ use super::entries::RawEntry;
 use super::{Operation, object, spell};
 use crate::Bump;
 use crate::fieldpath::{Set, SetError};
-use crate::value::{Map, Value};
+use crate::value::{Compat, Map, Value};
 
 /// The entries of an operation that own all of these fields; entries that cannot be read own none.
 pub fn find_owners<'a>(
@@ -36,7 +36,7 @@ pub fn find_owners<'a>(
     let entries = RawEntry::read_list(list).unwrap_or_default();
     let owns = |entry: &&RawEntry<'a>| {
         entry.operation == operation.as_str()
-            && entry.set(arena).is_ok_and(|set| fields.difference(set, arena).is_empty())
+            && entry.set(Compat::default(), arena).is_ok_and(|set| fields.difference(set, arena).is_empty())
     };
     entries.iter().filter(owns).map(|entry| entry.write(arena)).collect()
 }
@@ -124,10 +124,10 @@ fn upgraded_from<'a>(
         entry.manager = to;
     }
     let version = entry.api_version;
-    let mut set = entry.set(arena)?;
+    let mut set = entry.set(Compat::default(), arena)?;
     let same_version = entries.iter().find(|entry| is(entry, from, Operation::Update) && entry.api_version == version);
     if let Some(source) = same_version {
-        set = set.union(source.set(arena)?, arena);
+        set = set.union(source.set(Compat::default(), arena)?, arena);
     }
     if let Some(entry) = entries.get_mut(target) {
         entry.fields = Some(spell::Speller::new(arena).set(set, entry.fields.and_then(Value::as_map))?);

@@ -87,10 +87,15 @@ impl<'a> TypedValue<'a> {
     pub fn compare(self, other: TypedValue<'a>, arena: &'a Bump) -> Result<Comparison<'a>, CompareError> {
         self.same_type(other)?;
         let tables = &self.ty.types.tables;
+        let skip_same = self.checked.max(other.checked) > Checked::No && !tables.unknown_items;
+        // An update that changes nothing is the most frequent of all, and to see it takes no type.
+        if skip_same && self.value.is_some() && self.value == other.value {
+            return Ok(Comparison::default());
+        }
         let mut walk = Walk {
             tables,
             arena,
-            skip_same: self.checked.max(other.checked) > Checked::No && !tables.unknown_items,
+            skip_same,
             elements: Elements::new(tables, arena),
             indexed: Vec::new(),
             removed: Stack::default(),
@@ -152,6 +157,15 @@ struct Marks {
     removed: usize,
     modified: usize,
     added: usize,
+}
+
+/// Whether both are the same scalar, which is no change whatever its type.
+#[inline]
+fn is_equal_scalar(left: Value<'_>, right: Value<'_>) -> bool {
+    match (left, right) {
+        (Value::List(_) | Value::Map(_), _) => false,
+        (left, right) => left == right,
+    }
 }
 
 /// Gives the errors from there on, which are those of a child, their paths. That the type of the child itself is
@@ -283,13 +297,18 @@ impl<'a> Walk<'a> {
             let a = if order.is_le() { left.get(l).copied() } else { None };
             let b = if order.is_ge() { right.get(r).copied() } else { None };
             let Some((name, _)) = a.or(b) else { break };
+            l += usize::from(order.is_le());
+            r += usize::from(order.is_ge());
+            if let (true, Some((_, a)), Some((_, b))) = (self.skip_same, a, b)
+                && is_equal_scalar(a, b)
+            {
+                continue;
+            }
             let field = fields.find(name).unwrap_or(map.element);
             let from = self.errors.len();
             let changes = self.value(field, a.map(|entry| entry.1), b.map(|entry| entry.1));
             child_errors(&mut self.errors, from, self.tables, field, PathElement::FieldName(name), Token::Name(name));
             self.push(PathElement::FieldName(name), &changes);
-            l += usize::from(order.is_le());
-            r += usize::from(order.is_ge());
         }
         self.close(marks)
     }

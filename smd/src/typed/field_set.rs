@@ -129,11 +129,6 @@ impl<'a> Walk<'a> {
                 (nameless, one) = (nameless + 1, Some(*item));
             }
         }
-        // Of an item without a path element upstream makes a path that cannot be written; what is missing below it
-        // counts, unless there are several. Checked values have no such items in lists that are known.
-        if let (1, Some(item)) = (nameless, one) {
-            self.value(list.element, item);
-        }
         let end = self.indexed.len();
         sort(&mut self.indexed[first..]);
         let mark = self.stack.mark();
@@ -153,6 +148,12 @@ impl<'a> Walk<'a> {
                 _ => Set::EMPTY,
             };
             self.stack.push(element, true, below);
+        }
+        // Items without a path element are all one, which comes last. Checked values have no such items in lists that
+        // are known, but pruning may leave some, and then it matters that the list has any item.
+        if let Some(item) = one {
+            let below = if nameless == 1 { self.value(list.element, item).below } else { Set::EMPTY };
+            self.stack.push(PathElement::Nameless, true, below);
         }
         self.indexed.truncate(first);
         Fields { own: false, below: self.stack.close(mark, self.arena) }

@@ -120,8 +120,10 @@ impl<'w> Walk<'w> {
 
     #[cold]
     fn undeclared(&mut self, map: &MapOf, name: &str) {
+        /// To whom so many errors are told, more help is none.
+        const HELPED: usize = 100;
         let declared = map.fields.of(&self.tables.fields).iter().map(|field| self.tables.str(field.name));
-        let nearest = nearest(name, declared);
+        let nearest = if self.errors.len() < HELPED { nearest(name, declared) } else { Vec::new() };
         self.errors.add_kind(ValidationErrorKind::UndeclaredField { name: name.to_owned(), nearest });
     }
 

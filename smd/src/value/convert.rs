@@ -153,12 +153,17 @@ fn of_node<'a>(node: Node<'a>, arena: &'a Bump) -> Value<'a> {
         },
         Kind::Str => Value::String(node.text()),
         Kind::Seq => {
-            let items: Vec<_> = node.items().map(|item| of_node(item, arena)).collect();
-            Value::List(arena.alloc_slice_copy(&items))
+            let mut items = node.items();
+            let item = |_| items.next().map_or(Value::Null, |item| of_node(item, arena));
+            Value::List(arena.alloc_slice_fill_with(node.len(), item))
         }
         Kind::Map => {
-            let entries = node.pairs().map(|(key, value)| (key.text(), of_node(value, arena))).collect();
-            Value::Map(Map::from_entries(entries, arena))
+            let mut pairs = node.pairs();
+            let pair = |_| match pairs.next() {
+                Some((key, value)) => (key.text(), of_node(value, arena)),
+                None => ("", Value::Null),
+            };
+            Value::Map(Map::in_place(arena.alloc_slice_fill_with(node.len(), pair)))
         }
     }
 }

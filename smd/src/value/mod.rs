@@ -122,19 +122,24 @@ impl<'a> Map<'a> {
     }
 
     /// Sorts entries; of a repeated key the last one stays, as when Go reads JSON.
-    pub fn from_entries(mut entries: Vec<(&'a str, Value<'a>)>, arena: &'a crate::Bump) -> Self {
-        if !entries.is_sorted_by(|a, b| a.0 < b.0) {
-            entries.sort_by(|a, b| a.0.cmp(b.0));
-            let mut kept = 0;
-            for at in 0..entries.len() {
-                if at + 1 == entries.len() || entries[at].0 != entries[at + 1].0 {
-                    entries[kept] = entries[at];
-                    kept += 1;
-                }
-            }
-            entries.truncate(kept);
+    pub fn from_entries(entries: Vec<(&'a str, Value<'a>)>, arena: &'a crate::Bump) -> Self {
+        Map::in_place(arena.alloc_slice_fill_iter(entries))
+    }
+
+    /// As [`from_entries`](Self::from_entries), where the entries are.
+    pub(crate) fn in_place(entries: &'a mut [(&'a str, Value<'a>)]) -> Self {
+        if entries.is_sorted_by(|a, b| a.0 < b.0) {
+            return Map { entries };
         }
-        Map { entries: arena.alloc_slice_copy(&entries) }
+        entries.sort_by(|a, b| a.0.cmp(b.0));
+        let mut kept = 0;
+        for at in 0..entries.len() {
+            if at + 1 == entries.len() || entries[at].0 != entries[at + 1].0 {
+                entries[kept] = entries[at];
+                kept += 1;
+            }
+        }
+        Map { entries: &entries[..kept] }
     }
 
     /// The entries in order.

@@ -39,6 +39,30 @@ impl From<JsonError> for SetError {
     }
 }
 
+/// Why an element cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unwritable {
+    /// A value holds a number that is not finite.
+    NotFinite(NotFinite),
+    /// It names no item.
+    Nameless,
+}
+
+impl From<NotFinite> for Unwritable {
+    fn from(error: NotFinite) -> Self {
+        Unwritable::NotFinite(error)
+    }
+}
+
+impl From<Unwritable> for SetError {
+    fn from(error: Unwritable) -> Self {
+        match error {
+            Unwritable::NotFinite(error) => error.into(),
+            Unwritable::Nameless => SetError { message: "invalid PathElement".to_owned(), at: 0 },
+        }
+    }
+}
+
 impl From<NotFinite> for SetError {
     fn from(error: NotFinite) -> Self {
         SetError { message: error.to_string(), at: 0 }

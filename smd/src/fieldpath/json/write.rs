@@ -2,7 +2,7 @@
 
 use super::super::element::PathElement;
 use super::super::set::Set;
-use super::SetError;
+use super::{SetError, Unwritable};
 use crate::value::{NotFinite, Value, is_plain, write_string};
 use kubeshape_yaml::number;
 
@@ -10,14 +10,14 @@ impl PathElement<'_> {
     /// Appends the serialized form.
     ///
     /// # Errors
-    /// A value holds a number that is not finite.
+    /// A value holds a number that is not finite, or the element is [`PathElement::Nameless`].
     pub fn write(self, out: &mut Vec<u8>) -> Result<(), SetError> {
         Ok(write(self, out)?)
     }
 }
 
 /// Appends an element: field names as they are, everything else as JSON.
-fn write(element: PathElement<'_>, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+fn write(element: PathElement<'_>, out: &mut Vec<u8>) -> Result<(), Unwritable> {
     match element {
         PathElement::FieldName(name) => {
             out.extend_from_slice(b"f:");
@@ -43,6 +43,7 @@ fn write(element: PathElement<'_>, out: &mut Vec<u8>) -> Result<(), NotFinite> {
             out.extend_from_slice(b"i:");
             number::write_int(index, out);
         }
+        PathElement::Nameless => return Err(Unwritable::Nameless),
     }
     Ok(())
 }
@@ -51,7 +52,7 @@ impl Set<'_> {
     /// Appends the JSON form, in the order of the elements, byte for byte as upstream writes it.
     ///
     /// # Errors
-    /// A value in an element holds a number that is not finite.
+    /// A value in an element holds a number that is not finite, or an element is [`PathElement::Nameless`].
     pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), SetError> {
         Ok(node(self, false, out, &mut Vec::new())?)
     }
@@ -68,7 +69,7 @@ impl Set<'_> {
 }
 
 /// Appends a node. `scratch` is room for an element that is then escaped.
-fn node(set: Set<'_>, member: bool, out: &mut Vec<u8>, scratch: &mut Vec<u8>) -> Result<(), NotFinite> {
+fn node(set: Set<'_>, member: bool, out: &mut Vec<u8>, scratch: &mut Vec<u8>) -> Result<(), Unwritable> {
     out.extend_from_slice(if member { br#"{".":{}"# } else { b"{" });
     let mut first = !member;
     for entry in set.entries() {
@@ -100,6 +101,7 @@ fn node(set: Set<'_>, member: bool, out: &mut Vec<u8>, scratch: &mut Vec<u8>) ->
                 out.extend_from_slice(b"\"i:");
                 number::write_int(index, out);
             }
+            PathElement::Nameless => return Err(Unwritable::Nameless),
         }
         if entry.children.is_empty() {
             out.extend_from_slice(b"\":{}");

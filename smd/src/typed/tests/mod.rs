@@ -12,7 +12,7 @@ use crate::{Bump, Value};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 /// A type with one field of every sort.
-const SORTS: &str = r#"
+const SORTS: &str = "
 types:
 - name: root
   map:
@@ -45,7 +45,7 @@ types:
   scalar: untyped
   list: {elementType: {namedType: __untyped_atomic_}, elementRelationship: atomic}
   map: {elementType: {namedType: __untyped_deduced_}, elementRelationship: separable}
-"#;
+";
 
 /// A schema and the memory for values of its types.
 struct World {

@@ -1,8 +1,7 @@
 //! Validating, and the fields of a value.
 
 use super::{Duplicates, World, paths};
-use crate::Value;
-use crate::typed::{TypedValue, ValidationErrorKind};
+use crate::typed::{KeyFields, TypedValue, ValidationErrorKind};
 
 fn strictly(yaml: &str) -> String {
     World::sorts().complaints("root", yaml, Duplicates::Refused)
@@ -197,10 +196,20 @@ fn a_missing_type_keeps_a_value_from_having_fields() {
 #[test]
 fn values_that_nest_as_deep_as_readers_allow_are_walked() {
     let world = World::sorts();
-    let deep = format!("{}1{}", "[".repeat(500), "]".repeat(500));
-    let value = world.value(&format!("{{f: {deep}}}"));
-    let typed = world.ty("root").validate(value, Duplicates::Refused).expect("deduced types take anything");
-    assert_eq!(typed.to_field_set(&world.arena).map(paths), Ok(".f".to_owned()));
-    assert_eq!(typed.merge(typed, &world.arena).map(|merged| merged.value() == Some(value)), Ok(true));
-    assert!(matches!(value, Value::Map(_)));
+    let (maps, lists) = (("{a: ", "}"), ("[", "]"));
+    for (open, close) in [maps, lists] {
+        let nested = |end: &str| world.value(&format!("{{f: {}{end}{}}}", open.repeat(510), close.repeat(510)));
+        let (one, two) = (nested("1"), nested("2"));
+        let ty = world.ty("root");
+        let [left, right] = [one, two].map(|value| TypedValue::unvalidated(Some(value), ty));
+        assert!(ty.validate(one, Duplicates::Refused).is_ok());
+        let fields = left.to_field_set(&world.arena).expect("known types");
+        assert!(!fields.is_empty());
+        assert!(left.compare(right, &world.arena).is_ok_and(|changes| !changes.is_same()));
+        assert_eq!(left.merge(right, &world.arena).map(TypedValue::value), Ok(Some(two)));
+        assert_ne!(left.remove_items(fields.leaves(&world.arena), &world.arena).value(), Some(one));
+        let extracted = left.extract_items(fields.leaves(&world.arena), KeyFields::Append, &world.arena);
+        assert_eq!(extracted.value(), Some(one));
+        assert_eq!(left.reconcile(fields, &world.arena), Ok(None));
+    }
 }

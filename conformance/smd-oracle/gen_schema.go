@@ -1,0 +1,304 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand"
+
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// schemaGen draws schemas. What it makes is always valid for the parser; names of types may be used recursively.
+type schemaGen struct {
+	*rand.Rand
+	types []string
+}
+
+// drawnSchema is a random schema with its parser and its id.
+type drawnSchema struct {
+	id     string
+	model  record
+	parser *typed.Parser
+}
+
+// versions are the API versions of the drawn kind, each with a root type of the same name.
+var versions = []string{"example.com/v1", "example.com/v1beta1"}
+
+const drawnKind = "Widget"
+
+// fixedTypes are what every schema has: the two types that converters append, and the metadata of objects.
+func fixedTypes() []any {
+	named := func(name string) record { return record{"namedType": name} }
+	field := func(name string, t record) record { return record{"name": name, "type": t} }
+	text := record{"scalar": "string"}
+	texts := record{"map": record{"elementType": text}}
+	return []any{
+		record{
+			"name": "__untyped_atomic_", "scalar": "untyped",
+			"list": record{"elementRelationship": "atomic", "elementType": named("__untyped_atomic_")},
+			"map":  record{"elementRelationship": "atomic", "elementType": named("__untyped_atomic_")},
+		},
+		record{
+			"name": "__untyped_deduced_", "scalar": "untyped",
+			"list": record{"elementRelationship": "atomic", "elementType": named("__untyped_atomic_")},
+			"map":  record{"elementRelationship": "separable", "elementType": named("__untyped_deduced_")},
+		},
+		record{"name": "meta", "map": record{"fields": []any{
+			field("annotations", texts),
+			field("creationTimestamp", record{"scalar": "untyped"}),
+			field("finalizers", record{"list": record{"elementRelationship": "associative", "elementType": text}}),
+			field("generation", record{"scalar": "numeric"}),
+			field("labels", texts),
+			field("managedFields", named("__untyped_atomic_")),
+			field("name", text),
+			field("namespace", text),
+			field("ownerReferences", record{"list": record{"elementRelationship": "associative", "keys": []any{"uid"}, "elementType": named("owner")}}),
+			field("resourceVersion", text),
+			field("uid", text),
+		}}},
+		record{"name": "owner", "map": record{"elementRelationship": "atomic", "fields": []any{
+			field("kind", text), field("name", text), record{"name": "uid", "type": text, "default": ""},
+		}}},
+	}
+}
+
+// drawSchema draws a schema: a root type per version, which mostly share their types.
+func drawSchema(random *rand.Rand) (*drawnSchema, error) {
+	g := &schemaGen{Rand: random}
+	for i := range 3 + g.Intn(4) {
+		g.types = append(g.types, fmt.Sprintf("t%d", i))
+	}
+	types := fixedTypes()
+	for _, name := range g.types {
+		t := g.atom(2)
+		t["name"] = name
+		types = append(types, t)
+	}
+	root := g.structure(3, []string{"data", "status"})
+	spec := g.structure(3, g.some(fieldNames, 5))
+	delete(spec, "elementRelationship")
+	root["fields"] = append(root["fields"].([]any),
+		record{"name": "items", "type": record{"list": g.keyed(2)}},
+		record{"name": "labels", "type": record{"map": record{"elementType": record{"scalar": "string"}}}},
+		record{"name": "set", "type": record{"list": record{"elementRelationship": "associative", "elementType": record{"scalar": g.scalar()}}}},
+		record{"name": "spec", "type": record{"map": spec}},
+		record{"name": "apiVersion", "type": record{"scalar": "string"}},
+		record{"name": "kind", "type": record{"scalar": "string"}},
+		record{"name": "metadata", "type": record{"namedType": "meta"}},
+	)
+	delete(root, "elementRelationship")
+	for i, version := range versions {
+		t := record{"name": rootType(version), "map": root}
+		if i > 0 && g.Intn(4) == 0 {
+			t["map"] = g.relative(root)
+		}
+		types = append(types, t)
+	}
+	byName := map[string]record{}
+	for _, t := range types {
+		byName[t.(record)["name"].(string)] = t.(record)
+	}
+	g.withoutHollowOverrides(types, byName)
+	return schemaOf(record{"types": types})
+}
+
+// schemaOf parses a schema and gives it an id.
+func schemaOf(model record) (*drawnSchema, error) {
+	text, err := json.Marshal(model)
+	if err != nil {
+		return nil, err
+	}
+	parser, err := typed.NewParser(typed.YAMLObject(text))
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	return &drawnSchema{hex.EncodeToString(sum[:8]), model, parser}, nil
+}
+
+func rootType(version string) string { return version + ".Widget" }
+
+// relative is the type of another version of the same kind: some fields have another relationship, some are gone.
+func (g *schemaGen) relative(root record) record {
+	out := record{}
+	for key, v := range root {
+		out[key] = v
+	}
+	var fields []any
+	for _, f := range root["fields"].([]any) {
+		f := f.(record)
+		t := f["type"].(record)
+		named, ok := t["namedType"].(string)
+		switch {
+		case !ok && g.Intn(5) == 0 && (t["map"] != nil || t["list"] != nil):
+			atomic := record{"elementRelationship": "atomic"}
+			for key, v := range t {
+				atomic[key] = v
+			}
+			fields = append(fields, record{"name": f["name"], "type": atomic})
+		case !ok || named == "meta":
+			fields = append(fields, f)
+		case g.Intn(3) == 0:
+			fields = append(fields, record{"name": f["name"], "type": record{"namedType": named, "elementRelationship": "atomic"}})
+		case g.Intn(6) != 0:
+			fields = append(fields, f)
+		}
+	}
+	out["fields"] = fields
+	return out
+}
+
+// reference refers to a type by name, at times overriding its relationship, or holds an atom.
+func (g *schemaGen) reference(depth int) record {
+	if depth <= 0 && g.Intn(3) > 0 {
+		return record{"scalar": g.scalar()}
+	}
+	switch n := g.Intn(10); {
+	case n < 4:
+		name := g.types[g.Intn(len(g.types))]
+		if g.Intn(12) == 0 {
+			name = []string{"__untyped_deduced_", "__untyped_atomic_"}[g.Intn(2)]
+		}
+		t := record{"namedType": name}
+		if g.Intn(5) == 0 {
+			t["elementRelationship"] = []string{"atomic", "separable"}[g.Intn(2)]
+		}
+		return t
+	case n < 5:
+		return record{"namedType": "__untyped_deduced_"}
+	default:
+		t := g.atom(depth - 1)
+		if t["scalar"] == nil && g.Intn(12) == 0 {
+			t["elementRelationship"] = []string{"atomic", "separable"}[g.Intn(2)]
+		}
+		return t
+	}
+}
+
+// withoutHollowOverrides changes most overrides that leave nothing to merge: a reference to a scalar leads nowhere with
+// one, and a list that is separable is no list that can be compared.
+func (g *schemaGen) withoutHollowOverrides(v any, types map[string]record) {
+	switch v := v.(type) {
+	case record:
+		target := v
+		if name, ok := v["namedType"].(string); ok {
+			target = types[name]
+		}
+		if v["elementRelationship"] == "separable" && target["map"] == nil && g.Intn(20) > 0 {
+			v["elementRelationship"] = "atomic"
+		}
+		if v["elementRelationship"] != nil && v["namedType"] != nil && target["map"] == nil && target["list"] == nil && g.Intn(20) > 0 {
+			delete(v, "elementRelationship")
+		}
+		for _, key := range sortedKeys(v) {
+			g.withoutHollowOverrides(v[key], types)
+		}
+	case []any:
+		for _, item := range v {
+			g.withoutHollowOverrides(item, types)
+		}
+	}
+}
+
+func (g *schemaGen) scalar() string {
+	return []string{"string", "string", "numeric", "boolean", "untyped"}[g.Intn(5)]
+}
+
+var fieldNames = []string{"a", "b", "c", "d", "name", "port", "protocol", "value"}
+
+// atom draws an atom of any shape.
+func (g *schemaGen) atom(depth int) record {
+	if depth < 0 {
+		return record{"scalar": g.scalar()}
+	}
+	switch n := g.Intn(22); {
+	case n < 4:
+		return record{"scalar": g.scalar()}
+	case n < 10:
+		return record{"map": g.structure(depth, g.some(fieldNames, 5))}
+	case n < 12:
+		m := record{"elementType": g.reference(depth)}
+		g.relate(m)
+		return record{"map": m}
+	case n < 14:
+		return record{"list": record{"elementRelationship": "associative", "elementType": record{"scalar": g.scalar()}}}
+	case n < 18:
+		return record{"list": g.keyed(depth)}
+	case n < 20:
+		return record{"list": record{"elementRelationship": "atomic", "elementType": g.reference(depth)}}
+	default:
+		// A value of several shapes, as converters make them of nodes without a type.
+		list := record{"elementRelationship": "atomic", "elementType": record{"namedType": "__untyped_atomic_"}}
+		if g.Intn(4) == 0 {
+			list = g.keyed(depth)
+		}
+		m := record{"elementType": record{"namedType": "__untyped_deduced_"}}
+		if g.Intn(2) == 0 {
+			m = g.structure(depth, g.some(fieldNames, 3))
+		}
+		return record{"scalar": "untyped", "list": list, "map": m}
+	}
+}
+
+// relate gives a map a relationship, at times.
+func (g *schemaGen) relate(m record) {
+	switch g.Intn(7) {
+	case 0:
+		m["elementRelationship"] = "atomic"
+	case 1:
+		m["elementRelationship"] = "separable"
+	}
+}
+
+// structure is a map with declared fields, and at times with others.
+func (g *schemaGen) structure(depth int, names []string) record {
+	fields := []any{}
+	for _, name := range names {
+		fields = append(fields, record{"name": name, "type": g.reference(depth - 1)})
+	}
+	m := record{"fields": fields}
+	switch g.Intn(8) {
+	case 0:
+		m["elementType"] = record{"namedType": "__untyped_deduced_"}
+	case 1:
+		m["elementType"] = g.reference(depth - 1)
+	}
+	g.relate(m)
+	return m
+}
+
+// keyed is a list by one key or several, of which some have defaults.
+func (g *schemaGen) keyed(depth int) record {
+	item := g.structure(depth, []string{"value", "in"})
+	fields := item["fields"].([]any)
+	keys := []any{}
+	for _, key := range g.some([]string{"name", "port", "protocol"}, 1+g.Intn(2)) {
+		keys = append(keys, key)
+		field := record{"name": key, "type": record{"scalar": "string"}}
+		if key == "port" {
+			field["type"] = record{"scalar": "numeric"}
+		}
+		if g.Intn(3) == 0 {
+			field["default"] = map[string]any{"name": "a", "port": 80, "protocol": "TCP"}[key]
+		}
+		fields = append(fields, field)
+	}
+	item["fields"] = fields
+	if g.Intn(3) > 0 {
+		delete(item, "elementRelationship")
+	}
+	return record{"elementRelationship": "associative", "keys": keys, "elementType": record{"map": item}}
+}
+
+// some are up to count of the names, at least one, in their order.
+func (g *schemaGen) some(names []string, count int) []string {
+	var out []string
+	for i, name := range names {
+		if left := len(names) - i; g.Intn(left) < count-len(out) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

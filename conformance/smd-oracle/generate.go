@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"math/rand"
+	"os"
+	"runtime/debug"
+	"strings"
+)
+
+// sequencesPerSchema share a schema.
+const sequencesPerSchema = 4
+
+// runGenerate writes records of drawn schemas, sequences and calls. Record i depends on the seed and on i only.
+func runGenerate(args []string, out *bufio.Writer) error {
+	flags := flag.NewFlagSet("generate", flag.ExitOnError)
+	seed := flags.Int64("seed", 1, "where generating begins")
+	count := flags.Int("count", 5000, "how many sequences, and as many of everything else")
+	what := flags.String("what", "ssa,typed,sets", "which records")
+	flags.Parse(args)
+	if flags.NArg() > 0 {
+		return fmt.Errorf("generate: no argument expected, found %q", flags.Arg(0))
+	}
+	debug.SetGCPercent(400)
+	underAClock(func(bubble func(func())) {
+		err := generate(*seed, *count, strings.Split(*what, ","), out, bubble)
+		if flushErr := out.Flush(); err == nil {
+			err = flushErr
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "smd-oracle:", err)
+			os.Exit(1)
+		}
+	})
+	return nil
+}
+
+func generate(seed int64, count int, what []string, out *bufio.Writer, bubble func(func())) error {
+	var s *drawnSchema
+	for i := range count {
+		if i%sequencesPerSchema == 0 {
+			var err error
+			if s, err = drawSchema(rand.New(rand.NewSource(seed<<20 + int64(i)))); err != nil {
+				return err
+			}
+			if err := writeLine(out, record{"id": s.id, "schema": s.model}); err != nil {
+				return err
+			}
+		}
+		for k, kind := range what {
+			random := rand.New(rand.NewSource(seed<<20 + int64(i)*8 + int64(k) + 1<<50))
+			name := fmt.Sprintf("seed %d/%d", seed, i)
+			var records []record
+			var err error
+			switch kind {
+			case "ssa":
+				var r record
+				bubble(func() { r, err = drawSequence(name, random, s) })
+				records = append(records, r)
+			case "typed":
+				records = drawTyped(name, random, s)
+			case "sets":
+				records = drawSets(name, random)
+			default:
+				err = fmt.Errorf("generate: unknown records %q", kind)
+			}
+			if err != nil {
+				return err
+			}
+			for _, r := range records {
+				if err := writeLine(out, r); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// stack is what a server keeps for a resource: for every version and subresource a field manager, as
+// NewDefaultFieldManager builds it, over the types of one structured-merge-diff schema. Conversion between versions
+// changes the apiVersion and nothing else, nothing is defaulted, and the hub version is that of the request.
+type stack struct {
+	// types are the types of the kinds, by version and kind.
+	types map[schema.GroupVersionKind]typed.ParseableType
+	// resetFields are the fields that an endpoint does not own, by "apiVersion subresource".
+	resetFields map[string]*fieldpath.Set
+	// untyped answers for kinds without a type.
+	untyped managedfields.TypeConverter
+}
+
+func newStack(types map[schema.GroupVersionKind]typed.ParseableType, resetFields map[string]*fieldpath.Set) (*stack, error) {
+	untyped, err := managedfields.NewTypeConverter(nil, false)
+	if err != nil {
+		return nil, err
+	}
+	return &stack{types, resetFields, untyped}, nil
+}
+
+// ObjectToTyped implements managedfields.TypeConverter.
+func (s *stack) ObjectToTyped(object runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	t, ok := s.types[object.GetObjectKind().GroupVersionKind()]
+	if !ok {
+		return s.untyped.ObjectToTyped(object, options...)
+	}
+	return t.FromUnstructured(object.(*unstructured.Unstructured).Object, options...)
+}
+
+// TypedToObject implements managedfields.TypeConverter.
+func (s *stack) TypedToObject(value *typed.TypedValue) (runtime.Object, error) {
+	return s.untyped.TypedToObject(value)
+}
+
+// Convert implements runtime.ObjectConvertor.
+func (s *stack) Convert(in, out, _ any) error {
+	return fmt.Errorf("conversion of %T to %T was not expected", in, out)
+}
+
+// ConvertToVersion implements runtime.ObjectConvertor.
+func (s *stack) ConvertToVersion(in runtime.Object, target runtime.GroupVersioner) (runtime.Object, error) {
+	kind, ok := target.KindForGroupVersionKinds([]schema.GroupVersionKind{in.GetObjectKind().GroupVersionKind()})
+	version, isVersion := target.(schema.GroupVersion)
+	if isVersion {
+		kind, ok = version.WithKind(in.GetObjectKind().GroupVersionKind().Kind), true
+	}
+	if !ok {
+		return nil, fmt.Errorf("no version to convert to")
+	}
+	out := in.DeepCopyObject()
+	out.(*unstructured.Unstructured).SetAPIVersion(kind.GroupVersion().String())
+	return out, nil
+}
+
+// ConvertFieldLabel implements runtime.ObjectConvertor.
+func (s *stack) ConvertFieldLabel(schema.GroupVersionKind, string, string) (string, string, error) {
+	return "", "", fmt.Errorf("no field labels")
+}
+
+// Default implements runtime.ObjectDefaulter.
+func (s *stack) Default(runtime.Object) {}
+
+// New implements runtime.ObjectCreater.
+func (s *stack) New(kind schema.GroupVersionKind) (runtime.Object, error) {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetGroupVersionKind(kind)
+	return object, nil
+}
+
+// manager is the field manager of a version and a subresource.
+func (s *stack) manager(kind schema.GroupVersionKind, subresource string, crd bool) (*managedfields.FieldManager, error) {
+	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
+	for name, set := range s.resetFields {
+		version, sub, _ := strings.Cut(name, " ")
+		if sub == subresource {
+			filters[fieldpath.APIVersion(version)] = fieldpath.NewExcludeSetFilter(set)
+		}
+	}
+	if crd {
+		return managedfields.NewDefaultCRDFieldManager(s, s, s, s, kind, kind.GroupVersion(), subresource, filters)
+	}
+	return managedfields.NewDefaultFieldManager(s, s, s, s, kind, kind.GroupVersion(), subresource, filters)
+}
+
+// request is an apply or an update.
+type request struct {
+	apply       bool
+	kind        schema.GroupVersionKind
+	subresource string
+	manager     string
+	force       bool
+	object      map[string]any
+}
+
+// serve answers a request on the live object; neither is changed.
+func (s *stack) serve(live map[string]any, r request, crd bool) (map[string]any, error) {
+	manager, err := s.manager(r.kind, r.subresource, crd)
+	if err != nil {
+		return nil, err
+	}
+	stored := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
+	stored.SetAPIVersion(r.kind.GroupVersion().String())
+	sent := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(r.object)}
+	var after runtime.Object
+	if r.apply {
+		after, err = manager.Apply(stored, sent, r.manager, r.force)
+	} else {
+		after, err = manager.Update(stored, sent, r.manager)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return after.(*unstructured.Unstructured).Object, nil
+}
+
+// statusOf is what an API error carries besides its text; nil for any other error. The causes are sorted: upstream goes
+// through managers in random order.
+func statusOf(err error) any {
+	status, ok := err.(apierrors.APIStatus)
+	if !ok {
+		return nil
+	}
+	out := record{"code": status.Status().Code, "reason": string(status.Status().Reason)}
+	if details := status.Status().Details; details != nil && len(details.Causes) > 0 {
+		causes := slices.Clone(details.Causes)
+		slices.SortStableFunc(causes, func(a, b metav1.StatusCause) int {
+			if a.Message != b.Message {
+				return strings.Compare(a.Message, b.Message)
+			}
+			return strings.Compare(a.Field, b.Field)
+		})
+		out["causes"] = causes
+	}
+	return out
+}
