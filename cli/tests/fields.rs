@@ -199,6 +199,40 @@ fn blame_names_several_owners_and_versions_that_differ() {
 }
 
 #[test]
+fn blame_finds_items_whose_keys_were_defaulted() {
+    let folder = folder();
+    let config = config("ports: [{port: 90, name: b}, {port: 80, name: a}]");
+    let applied = folder.pipe("apply --schemas crd.yaml --field-manager ci --now 2024-02-01T00:00:00Z -", config);
+    let expected = "\
+.spec.ports[port=90,protocol=\"TCP\"]\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=90,protocol=\"TCP\"].name\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=90,protocol=\"TCP\"].port\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=80,protocol=\"TCP\"]\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=80,protocol=\"TCP\"].name\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=80,protocol=\"TCP\"].port\tci Apply 2024-02-01T00:00:00Z
+";
+    for schemas in ["", "--schemas crd.yaml"] {
+        let run = folder.pipe(&format!("blame --paths {schemas} -"), &applied.out);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    }
+}
+
+#[test]
+fn of_two_types_of_a_kind_the_first_counts() {
+    let folder = folder();
+    folder.write("old.yaml", CRD.replace("replicas", "copies"));
+    let run = folder.run("fieldset --schemas crd.yaml --schemas old.yaml --paths live.yaml");
+    assert_eq!(run.code, Some(0));
+    assert!(run.out.contains(".spec.replicas\n"), "{}", run.out);
+    let message = "warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them counts: example.com/v1, \
+                   Kind=Widget stands in crd.yaml:1:1, too; that one counts\n";
+    assert_eq!(run.err, message);
+    folder
+        .run("fieldset --schemas old.yaml --schemas crd.yaml live.yaml")
+        .says(1, &["error[KS8002]", ".spec.replicas"]);
+}
+
+#[test]
 fn one_object_is_needed() {
     let folder = folder();
     folder.write("two.yaml", format!("{}---\n{}", config("{}"), config("{}"))).write("none.yaml", "# nothing\n");

@@ -15,11 +15,20 @@ import (
 )
 
 // attempts are how often a call is repeated to see whether upstream's answer depends on the order of a Go map; failing
-// calls are repeated more often, since they end early and their texts do.
+// calls are repeated more often, since they end early and their texts do, most of all where the first undeclared field
+// that is met ends the look at a map.
 const (
-	attempts        = 2
-	failingAttempts = 8
+	attempts           = 2
+	failingAttempts    = 8
+	undeclaredAttempts = 40
 )
+
+func attemptsAfter(err error) int {
+	if strings.Contains(err.Error(), "field not declared in schema") {
+		return undeclaredAttempts
+	}
+	return failingAttempts
+}
 
 const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 
@@ -396,7 +405,7 @@ func answer(s *stack, before map[string]any, r request, crd bool, op record) (li
 	}
 	texts := []string{errorText(err)}
 	status := statusOf(err)
-	for range failingAttempts - 1 {
+	for range attemptsAfter(err) - 1 {
 		_, err := s.serve(before, r, crd)
 		if err == nil || textOf(statusOf(err)) != textOf(status) {
 			return nil, false

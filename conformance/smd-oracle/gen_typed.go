@@ -120,20 +120,39 @@ func comparisonOf(c *typed.Comparison) any {
 	return record{"added": fieldsOf(c.Added), "modified": fieldsOf(c.Modified), "removed": fieldsOf(c.Removed)}
 }
 
-// validation is what validating an object says, and its set if it is valid with duplicates allowed.
+// validation is what validating an object says, and its set if it is valid with duplicates allowed; nil if it does not
+// always say the same.
 func validation(s *drawnSchema, typeName string, object map[string]any) record {
 	t := s.parser.Type(typeName)
-	errs := partsOf(func() error {
+	steady := func(call func() error) (any, bool) {
+		first := call()
+		for range undeclaredAttempts {
+			if first == nil {
+				break
+			}
+			if errorText(call()) != errorText(first) {
+				return nil, false
+			}
+		}
+		return partsOf(func() error { return first }), true
+	}
+	errs, ok := steady(func() error {
 		_, err := t.FromUnstructured(object)
 		return err
 	})
+	if !ok {
+		return nil
+	}
 	r := record{"schema": s.id, "type": typeName, "object": object, "errors": errs}
 	var v *typed.TypedValue
-	withDuplicates := partsOf(func() error {
+	withDuplicates, ok := steady(func() error {
 		var err error
 		v, err = t.FromUnstructured(object, typed.AllowDuplicates)
 		return err
 	})
+	if !ok {
+		return nil
+	}
 	r["errorsWithDuplicates"] = withDuplicates
 	if withDuplicates == nil {
 		set, err := v.ToFieldSet()

@@ -112,6 +112,7 @@ impl Server {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is called with literals")]
 fn thing(spec: Json) -> Json {
     json!({"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": spec})
 }

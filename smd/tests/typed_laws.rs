@@ -257,8 +257,8 @@ fn within<'a>(set: Set<'a>, other: Set<'a>, arena: &'a Bump) -> bool {
     set.difference(other, arena).is_empty()
 }
 
-fn strings<E: ToString>(error: E) -> String {
-    error.to_string()
+fn strings(error: impl Into<Box<dyn std::error::Error>>) -> String {
+    error.into().to_string()
 }
 
 /// Schemas with pairs of values: mostly of the type, and alike.

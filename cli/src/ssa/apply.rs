@@ -15,6 +15,9 @@ use kubeshape_smd::managed::{self, ChangeApiVersion, FieldManager, ManagerConfli
 use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// Conflicts whose places are shown; the server's message names all of them.
+const MOST: usize = 50;
+
 /// How configurations are put over live objects.
 #[derive(Clone, Copy)]
 enum How {
@@ -194,8 +197,11 @@ impl<'a> Request<'_, 'a> {
         match error {
             managed::Error::Conflicts(conflicts) => {
                 session.say(&error.to_string());
-                for (conflict, cause) in conflicts.0.iter().zip(conflicts.causes()) {
+                for (conflict, cause) in conflicts.0.iter().zip(conflicts.causes()).take(MOST) {
                     self.conflict(live, conflict, &cause.message, session);
+                }
+                if conflicts.0.len() > MOST {
+                    session.say(&format!("the places of {} more conflicts are not shown", conflicts.0.len() - MOST));
                 }
             }
             managed::Error::ManagedFieldsNotNil => {

@@ -64,7 +64,7 @@ pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<boo
         return Err(Fatal::Internal { input: object.text.name.to_owned() });
     };
     let mut walk = Walk { text, at: (0, 0), fields: Vec::new(), path: Vec::new(), session };
-    walk.value(root, ownership.root(), items, &[]);
+    walk.value(root, &ownership.root(), items, &[]);
     let fields = walk.fields;
     let version = object.gvk().api_version();
     let out = if output.is_json() {
@@ -147,7 +147,7 @@ struct Walk<'w, 'o, 'a> {
 
 impl<'o, 'a> Walk<'_, 'o, 'a> {
     /// `above` are those who own something around this value as a whole, in which it is not told apart.
-    fn value(&mut self, node: Node<'a>, owned: Owned<'o, 'a>, items: Set<'a>, above: &[&'o Owner<'a>]) {
+    fn value(&mut self, node: Node<'a>, owned: &Owned<'o, 'a>, items: Set<'a>, above: &[&'o Owner<'a>]) {
         let inner: Vec<&'o Owner<'a>> = if owned.is_leaf() {
             let own = owned.owners().filter(|owner| !above.contains(owner));
             above.iter().copied().chain(own).collect()
@@ -156,18 +156,21 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
         };
         for (key, value) in node.pairs() {
             let element = PathElement::FieldName(key.text());
-            self.field(key.span().start, element, value, owned.child(element), items.with_prefix(element), &inner);
+            self.field(key.span().start, element, value, &owned.child(element), items.with_prefix(element), &inner);
         }
         if node.is_empty() || node.kind() != Kind::Seq {
             return;
         }
-        let names = ItemNames::new(items, &owned);
+        let mut names = ItemNames::new(items, owned);
         for (index, item) in node.items().enumerate() {
             let value = Value::from_node(item, self.session.arena);
-            let of_item = owned.item(index, value);
-            let element =
-                names.of(index, value).unwrap_or(PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX)));
-            self.field(item.span().start, element, item, of_item, items.with_prefix(element), &inner);
+            let named = names.of(index, value);
+            let of_item = match named {
+                Some(element) if names.agree() => owned.child(element),
+                _ => owned.item(index, value),
+            };
+            let element = named.unwrap_or(PathElement::Index(i64::try_from(index).unwrap_or(i64::MAX)));
+            self.field(item.span().start, element, item, &of_item, items.with_prefix(element), &inner);
         }
     }
 
@@ -176,7 +179,7 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
         start: usize,
         element: PathElement<'a>,
         node: Node<'a>,
-        owned: Owned<'o, 'a>,
+        owned: &Owned<'o, 'a>,
         items: Set<'a>,
         above: &[&'o Owner<'a>],
     ) {
@@ -198,8 +201,7 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
     /// The line of a place, from 0; places come in order.
     fn line(&mut self, start: usize) -> usize {
         let (at, line) = self.at;
-        let more =
-            self.text.as_bytes().get(at..start).map_or(0, |new| new.iter().filter(|byte| **byte == b'\n').count());
+        let more = self.text.as_bytes().get(at..start).map_or(0, |new| memchr::memchr_iter(b'\n', new).count());
         self.at = (start.max(at), line + more);
         line + more
     }
@@ -207,55 +209,86 @@ impl<'o, 'a> Walk<'_, 'o, 'a> {
 
 /// The elements by which the items of a list may be meant.
 struct ItemNames<'a> {
-    /// Those by the object's type, or else those that managers wrote down; in order.
+    /// Those by the object's type and those that managers wrote down, in order.
     elements: Vec<PathElement<'a>>,
-    /// Which fields are keys: mostly there is one answer.
+    /// Which fields are keys: one answer, unless the keys have changed since a manager wrote.
     keys: Vec<Vec<&'a str>>,
+    /// Elements by the values of some of their keys, for items that lack the others.
+    partial: Vec<Partial<'a>>,
+}
+
+/// Elements with these keys, by the values of those that are present.
+struct Partial<'a> {
+    keys: usize,
+    present: Vec<&'a str>,
+    /// The values, and the element's place among all; sorted.
+    table: Vec<(Vec<Value<'a>>, usize)>,
 }
 
 impl<'a> ItemNames<'a> {
     fn new(items: Set<'a>, owned: &Owned<'_, 'a>) -> Self {
-        let elements: Vec<PathElement<'a>> = if items.is_empty() {
-            owned.elements()
-        } else {
-            items.entries().iter().map(|entry| entry.element).collect()
-        };
+        let mut elements = owned.elements();
+        elements.extend(items.entries().iter().map(|entry| entry.element));
+        elements.sort();
+        elements.dedup();
         let mut keys: Vec<Vec<&'a str>> = Vec::new();
         for element in &elements {
             if let PathElement::Key(fields) = element
-                && !keys.iter().any(|names| names.iter().eq(fields.iter().map(|(name, _)| name)))
+                && !keys.iter().any(|names| has_keys(fields, names))
             {
                 keys.push(fields.iter().map(|(name, _)| *name).collect());
             }
         }
-        ItemNames { elements, keys }
+        ItemNames { elements, keys, partial: Vec::new() }
     }
 
-    fn of(&self, index: usize, item: Value<'_>) -> Option<PathElement<'a>> {
+    /// Whether an item has one name at most.
+    fn agree(&self) -> bool {
+        self.keys.len() <= 1
+    }
+
+    fn of(&mut self, index: usize, item: Value<'_>) -> Option<PathElement<'a>> {
         let known = |element: PathElement<'_>| self.elements.binary_search_by(|other| other.cmp(&element)).ok();
         let by_keys = self.keys.iter().find_map(|names| {
             let fields: Option<Vec<(&str, Value<'_>)>> =
                 names.iter().map(|name| item.get(name).map(|value| (*name, value))).collect();
             known(PathElement::Key(&fields?))
         });
-        // Of an item that lacks a key, the default stands in the element.
-        let defaulted = || self.elements.iter().position(|element| is_of(*element, index, item));
-        let found = by_keys.or_else(|| known(PathElement::Value(item))).or_else(defaulted)?;
+        let by_place = || known(PathElement::Index(i64::try_from(index).ok()?));
+        let found = by_keys.or_else(|| known(PathElement::Value(item))).or_else(by_place);
+        let found = found.or_else(|| (0..self.keys.len()).find_map(|keys| self.defaulted(keys, item)))?;
         self.elements.get(found).copied()
+    }
+
+    /// Of an item that lacks a key, the default stands in the element.
+    fn defaulted(&mut self, keys: usize, item: Value<'_>) -> Option<usize> {
+        let names = self.keys.get(keys)?;
+        let present: Vec<&'a str> = names.iter().copied().filter(|name| item.get(name).is_some()).collect();
+        if present.is_empty() {
+            return None;
+        }
+        let is_made = |partial: &Partial<'_>| partial.keys == keys && partial.present == present;
+        if !self.partial.iter().any(is_made) {
+            let all = self.elements.iter().enumerate().filter_map(|(at, element)| match element {
+                PathElement::Key(fields) if has_keys(fields, names) => {
+                    let of_present = fields.iter().filter(|(name, _)| present.contains(name));
+                    Some((of_present.map(|(_, value)| *value).collect(), at))
+                }
+                _ => None,
+            });
+            let mut table: Vec<(Vec<Value<'a>>, usize)> = all.collect();
+            table.sort();
+            self.partial.push(Partial { keys, present: present.clone(), table });
+        }
+        let Partial { table, .. } = self.partial.iter().find(|partial| is_made(partial))?;
+        let values: Vec<Value<'_>> = present.iter().filter_map(|name| item.get(name)).collect();
+        let at = table.partition_point(|(other, _)| other.iter().lt(values.iter()));
+        table.get(at).filter(|(other, _)| other.iter().eq(values.iter())).map(|(_, at)| *at)
     }
 }
 
-/// Whether an element means an item. A key field that the item lacks was defaulted.
-fn is_of(element: PathElement<'_>, index: usize, item: Value<'_>) -> bool {
-    match element {
-        PathElement::FieldName(_) => false,
-        PathElement::Index(at) => usize::try_from(at).is_ok_and(|at| at == index),
-        PathElement::Value(value) => value == item,
-        PathElement::Key(fields) => {
-            fields.iter().all(|(name, value)| item.get(name).is_none_or(|found| found == *value))
-                && fields.iter().any(|(name, _)| item.get(name).is_some())
-        }
-    }
+fn has_keys(fields: &[(&str, Value<'_>)], names: &[&str]) -> bool {
+    names.iter().eq(fields.iter().map(|(name, _)| name))
 }
 
 /// The owners on one line.

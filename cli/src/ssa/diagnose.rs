@@ -10,6 +10,9 @@ use kubeshape_smd::managed::DecodeError;
 use kubeshape_smd::typed::{ValidationError, ValidationErrorKind, ValidationErrors};
 use kubeshape_yaml::{Kind, Node};
 
+/// Errors that are shown of one object.
+const MOST: usize = 50;
+
 /// Tells everything by which an object does not fit its type.
 pub(crate) fn invalid<'a>(
     object: &Object<'a>,
@@ -18,13 +21,13 @@ pub(crate) fn invalid<'a>(
     library: &Library<'a>,
     session: &mut Session<'a>,
 ) {
-    for error in &errors.0 {
+    for error in errors.0.iter().take(MOST) {
         let found = object.at_pointer(&error.pointer);
         let finding = match &error.kind {
             ValidationErrorKind::UndeclaredField { name, nearest } => {
                 undeclared(object, found, error, (name, nearest), known, library)
             }
-            _ => {
+            ValidationErrorKind::Other(_) => {
                 let message = error.to_string();
                 // Upstream prints the value as Go does; here the source shows it.
                 let (detail, is_type) = match message.split_once(", got ") {
@@ -40,6 +43,9 @@ pub(crate) fn invalid<'a>(
             }
         };
         session.tell(&about(finding, object));
+    }
+    if errors.0.len() > MOST {
+        session.say(&format!("{} more errors are not shown", errors.0.len() - MOST));
     }
 }
 

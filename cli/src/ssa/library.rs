@@ -150,10 +150,8 @@ impl<'a> Library<'a> {
             Some(Known { gvk: Gvk::default(), ty, type_name: name, origin, reset: [&[]; 2] })
         });
         written.or_else(|| {
-            let others = self.kinds.iter().flat_map(|(_, all)| all);
-            others
-                .filter_map(|known| Some(Known { ty: known.ty.types().named(name)?, type_name: name, ..*known }))
-                .next()
+            let mut others = self.kinds.iter().flat_map(|(_, all)| all);
+            others.find_map(|known| Some(Known { ty: known.ty.types().named(name)?, type_name: name, ..*known }))
         })
     }
 
@@ -174,10 +172,9 @@ impl<'a> Library<'a> {
         if first.origin.is_resource() != second.origin.is_resource() {
             return;
         }
-        if let (Some(first), Some((text, node))) = (first.origin.place(), second.origin.node()) {
-            let detail = format!("{gvk} stands in {first}, too; that one counts");
-            session.tell(&text.about(Code::RepeatedKind, node, detail));
-        }
+        let (text, node) = second.origin.node();
+        let detail = format!("{gvk} stands in {}, too; that one counts", first.origin.place());
+        session.tell(&text.about(Code::RepeatedKind, node, detail));
     }
 
     /// Tells that there is no type for an object of this kind, which stands there.
@@ -240,7 +237,9 @@ impl<'a> Library<'a> {
             None => {
                 let (crds, _) = manifests(root);
                 let any = !crds.is_empty();
-                crds.into_iter().for_each(|manifest| self.resource(text, manifest, compat, session));
+                for manifest in crds {
+                    self.resource(text, manifest, compat, session);
+                }
                 return any;
             }
         }
@@ -264,7 +263,7 @@ impl<'a> Library<'a> {
         let crd = &*arena.alloc(crd);
         let options = Options { smd_compat: compat, all_versions: true, ..Options::default() };
         let publisher: &'a Publisher =
-            *self.publisher.get_or_insert_with(|| arena.alloc(Publisher::new(Base::builtin(), options)));
+            self.publisher.get_or_insert_with(|| arena.alloc(Publisher::new(Base::builtin(), options)));
         let resource = arena.alloc(publisher.resource(crd, arena));
         for note in resource.findings().iter().filter(|note| note.code != Code::NotServed) {
             tell(text, manifest.node, note, crd.name, session);
@@ -293,8 +292,7 @@ impl<'a> Library<'a> {
             let known = Known { gvk, ty, type_name, origin, reset };
             let all = self.slot_mut(gvk);
             // Two versions of one name: an error was found, and the first one counts.
-            let is_own =
-                |known: &Known<'_>| known.origin.node().is_some_and(|(_, node)| node.index() == manifest.node.index());
+            let is_own = |known: &Known<'_>| known.origin.node().1.index() == manifest.node.index();
             if all.iter().any(|known| is_own(known) && std::ptr::eq(known.ty.types(), types)) {
                 continue;
             }

@@ -76,7 +76,7 @@ impl<'a> Object<'a> {
 /// Whether an item of a list is meant by an element. A key field that the item lacks was defaulted.
 fn is_item(element: PathElement<'_>, at: usize, item: Node<'_>, session: &Session<'_>) -> bool {
     match element {
-        PathElement::FieldName(_) => false,
+        PathElement::FieldName(_) | PathElement::Nameless => false,
         PathElement::Index(index) => usize::try_from(index).is_ok_and(|index| index == at),
         PathElement::Value(value) => Value::from_node(item, session.arena) == value,
         PathElement::Key(fields) => {

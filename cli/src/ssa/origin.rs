@@ -22,19 +22,18 @@ pub(crate) enum Origin<'a> {
 
 impl<'a> Origin<'a> {
     /// The input and the node that defines the type, or the whole of what does.
-    pub(crate) fn node(&self) -> Option<(&'a Text<'a>, Node<'a>)> {
+    pub(crate) fn node(&self) -> (&'a Text<'a>, Node<'a>) {
         match *self {
-            Origin::Resource { text, definition, .. } | Origin::Document { text, definition, .. } => {
-                Some((text, definition))
-            }
-            Origin::Smd { text, root } => Some((text, root)),
-            Origin::Deduced { text, node } => Some((text, node)),
+            Origin::Resource { text, definition, .. } | Origin::Document { text, definition, .. } => (text, definition),
+            Origin::Smd { text, root } => (text, root),
+            Origin::Deduced { text, node } => (text, node),
         }
     }
 
     /// The same as `file:line:column`.
-    pub(crate) fn place(&self) -> Option<String> {
-        self.node().map(|(text, node)| text.place(node))
+    pub(crate) fn place(&self) -> String {
+        let (text, node) = self.node();
+        text.place(node)
     }
 
     /// Whether it is a CustomResourceDefinition.

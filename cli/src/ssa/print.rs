@@ -57,7 +57,9 @@ impl Output {
         }
         let mut out = Vec::new();
         if self.is_json() {
-            values.iter().for_each(|value| json(*value, &mut out));
+            for value in values {
+                json(*value, &mut out);
+            }
         } else {
             let mut emitter = Emitter::new(&mut out);
             for (at, value) in values.iter().enumerate() {

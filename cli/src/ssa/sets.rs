@@ -11,7 +11,7 @@ use crate::error::Fatal;
 use crate::output::format::indented;
 use kubeshape_schema::Code;
 use kubeshape_smd::Value;
-use kubeshape_smd::fieldpath::{Set, SetError};
+use kubeshape_smd::fieldpath::SetError;
 use kubeshape_smd::managed::{self, ExtractError, Managed};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
 use std::fmt::Write;
@@ -71,7 +71,7 @@ fn typed<'a>(
 ///
 /// # Errors
 /// There is no answer.
-pub(crate) fn fieldset<'a>(args: &FieldsetArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     let library = library(&args.types, session)?;
     let Some(typed) = typed(&args.object, Duplicates::Refused, &library, session) else { return Ok(false) };
@@ -82,16 +82,15 @@ pub(crate) fn fieldset<'a>(args: &FieldsetArgs, session: &mut Session<'a>) -> Re
             return Ok(false);
         }
     };
-    let text = if args.paths { lines(set) } else { set.to_json().map(|json| json + "\n") };
+    let text = match args.paths {
+        true if set.is_empty() => Ok(String::new()),
+        true => Ok(format!("{set}\n")),
+        false => set.to_json().map(|json| json + "\n"),
+    };
     match text {
         Ok(text) => output.bytes(text.as_bytes()).map(|()| true),
         Err(error) => Ok(unwritable(&typed.object, &error, session)),
     }
-}
-
-/// A set with a path on each line.
-fn lines(set: Set<'_>) -> Result<String, SetError> {
-    Ok(if set.is_empty() { String::new() } else { format!("{set}\n") })
 }
 
 fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'a>) -> bool {
@@ -104,7 +103,7 @@ fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'
 ///
 /// # Errors
 /// There is no answer.
-pub(crate) fn compare<'a>(args: &CompareArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     let library = library(&args.types, session)?;
     let a = typed(&args.a, Duplicates::Allowed, &library, session);
@@ -149,7 +148,7 @@ pub(crate) fn compare<'a>(args: &CompareArgs, session: &mut Session<'a>) -> Resu
 ///
 /// # Errors
 /// There is no answer.
-pub(crate) fn merge<'a>(args: &MergeArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+pub(crate) fn merge(args: &MergeArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     let library = library(&args.types, session)?;
     let a = typed(&args.a, Duplicates::Allowed, &library, session);
@@ -184,7 +183,7 @@ fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, library: &Libr
 ///
 /// # Errors
 /// There is no answer.
-pub(crate) fn extract<'a>(args: &ExtractArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+pub(crate) fn extract(args: &ExtractArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     let library = library(&args.types, session)?;
     let Some(object) = read_object(&args.object, session) else { return Ok(false) };

@@ -16,7 +16,7 @@ pub fn compare(kind: &str, record: &Json, schemas: &Schemas) -> Verdict {
     let replay = Replay { record, schemas, own: &own, arena: &arena };
     let verdict = match kind {
         "typed.fromYAML" => replay.yaml(),
-        "typed.fromUnstructured" => replay.unstructured(),
+        "typed.fromUnstructured" => Ok(replay.unstructured()),
         "typed.toFieldSet" => replay.to_field_set(),
         "typed.compare" => replay.compare(),
         "typed.merge" => replay.merge(),
@@ -88,16 +88,15 @@ impl<'a> Replay<'a> {
         let mut tape = Tape::new();
         let read = Stream::new(source.as_bytes(), Limits::default()).map(|mut stream| stream.next(&mut tape));
         let root = match read {
-            Ok(None | Some(Ok(_))) => tape.document(source).root(),
+            Ok(None | Some(Ok(()))) => tape.document(source).root(),
             Ok(Some(Err(error))) | Err(error) => return Ok(self.failed(&error.to_string())),
         };
         let value = root.map_or(Value::Null, |node| Value::from_node(node, self.arena));
         Ok(self.checked(value, self.record.get("value")))
     }
 
-    fn unstructured(self) -> Result<Verdict, String> {
-        let value = self.record["value"].to_value(self.arena);
-        Ok(self.checked(value, None))
+    fn unstructured(self) -> Verdict {
+        self.checked(self.record["value"].to_value(self.arena), None)
     }
 
     fn failed(self, error: &str) -> Verdict {
@@ -161,25 +160,9 @@ impl<'a> Replay<'a> {
             .and(|| self.same_set("removed", &expected["removed"], found.removed))
     }
 
-    /// Runs with every form of both sides.
-    fn both(
-        self,
-        lhs: &[TypedValue<'a>],
-        rhs: &[TypedValue<'a>],
-        one: impl Fn(TypedValue<'a>, TypedValue<'a>) -> Verdict,
-    ) -> Verdict {
-        let mut verdict = Verdict::Equal;
-        for left in lhs {
-            for right in rhs {
-                verdict = verdict.and(|| one(*left, *right));
-            }
-        }
-        verdict
-    }
-
     fn compare(self) -> Result<Verdict, String> {
         let (lhs, rhs) = (self.typed(&self.record["lhs"])?, self.typed(&self.record["rhs"])?);
-        Ok(self.both(&lhs, &rhs, |left, right| {
+        Ok(both(&lhs, &rhs, |left, right| {
             let found = left.compare(right, self.arena).map_err(|error| error.to_string());
             self.outcome("compare", found, |found| self.same_comparison(&self.record["comparison"], &found))
         }))
@@ -188,7 +171,7 @@ impl<'a> Replay<'a> {
     fn merge(self) -> Result<Verdict, String> {
         let (lhs, rhs) = (self.typed(&self.record["lhs"])?, self.typed(&self.record["rhs"])?);
         let expected = self.record["result"].get("value");
-        Ok(self.both(&lhs, &rhs, |left, right| {
+        Ok(both(&lhs, &rhs, |left, right| {
             let found = left.merge(right, self.arena).map_err(|error| error.to_string());
             self.outcome("merge", found, |found| self.same_value("merge", expected, found))
         }))
@@ -255,7 +238,7 @@ impl<'a> Replay<'a> {
             Err(errors) => Verdict::Differing(format!("{what}: {errors}")),
         };
         let value = |what: &str, found: TypedValue<'_>| self.same_value(what, Some(&record[what]), found);
-        let verdict = self.both(&lhs, &rhs, |left, right| {
+        let verdict = both(&lhs, &rhs, |left, right| {
             field_set("lhsSet", left)
                 .and(|| field_set("rhsSet", right))
                 .and(|| match left.compare(right, arena) {
@@ -304,6 +287,21 @@ impl<'a> Replay<'a> {
             (found, expected) => Verdict::Differing(format!("set: expected {expected:?}, found {found:?}")),
         }))
     }
+}
+
+/// Runs with every form of both sides.
+fn both<'a>(
+    lhs: &[TypedValue<'a>],
+    rhs: &[TypedValue<'a>],
+    one: impl Fn(TypedValue<'a>, TypedValue<'a>) -> Verdict,
+) -> Verdict {
+    let mut verdict = Verdict::Equal;
+    for left in lhs {
+        for right in rhs {
+            verdict = verdict.and(|| one(*left, *right));
+        }
+    }
+    verdict
 }
 
 /// Compares the parts of an error, sorted.

@@ -169,6 +169,7 @@ fn with_status(root: Node<'_>) -> BTreeSet<Gvk<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubeshape_smd::schema::Field;
     use kubeshape_yaml::{Limits, Stream, Tape};
 
     const DEFINITIONS: &str = r#"{
@@ -201,7 +202,7 @@ mod tests {
             assert!(tape.document(&source).node(kind.at).get("properties").is_some());
             assert_eq!((kind.reset_fields(""), kind.reset_fields("status")), (&["status"][..], &["spec"][..]));
             let port = served.schema.find_type("a.Port").and_then(|def| def.atom().map()).expect("a map");
-            assert_eq!(port.field("protocol").and_then(|field| field.default_json()), Some("\"TCP\""));
+            assert_eq!(port.field("protocol").and_then(Field::default_json), Some("\"TCP\""));
         }
         Ok(())
     }
@@ -216,8 +217,8 @@ mod tests {
         let root = tape.document(source).root().expect("a document");
         let served = of_document(root, Dialect::V2, SmdCompat::V63, &arena).expect("types");
         let port = served.schema.find_type(KEYED_BY_PROTOCOL[1]).and_then(|def| def.atom().map()).expect("a map");
-        assert_eq!(port.field("protocol").and_then(|field| field.default_json()), Some("\"TCP\""));
-        assert_eq!(port.field("name").and_then(|field| field.default_json()), None);
+        assert_eq!(port.field("protocol").and_then(Field::default_json), Some("\"TCP\""));
+        assert_eq!(port.field("name").and_then(Field::default_json), None);
         Ok(())
     }
 }

@@ -3,13 +3,24 @@
 use super::entries::Managed;
 use super::{Identifier, Operation, Time};
 use crate::Bump;
-use crate::fieldpath::VersionedSet;
+use crate::fieldpath::{Set, VersionedSet};
 
 /// The manager that stands for those whose entries were put together.
 const ANCIENT: &str = "ancient-changes";
 
+/// The entries of one version that are put together.
+struct Bucket<'a> {
+    text: &'a str,
+    identifier: Identifier<'a>,
+    /// The oldest entry, which is renamed when a second one arrives.
+    first: (&'a str, Set<'a>),
+    /// What goes into it, oldest first; empty until a second one arrives.
+    sets: Vec<Set<'a>>,
+    time: Option<Time>,
+}
+
 /// While there are more entries of updates than these, puts the oldest together, those of each version into one entry
-/// of [`ANCIENT`]. The first of a version is renamed when the second arrives.
+/// of [`ANCIENT`].
 pub(super) fn cap<'a>(managed: &mut Managed<'a>, max: usize, arena: &'a Bump) {
     let updates = managed.fields.iter().filter(|(_, fields)| !fields.applied);
     let mut updaters: Vec<(Time, &'a str)> =
@@ -19,40 +30,57 @@ pub(super) fn cap<'a>(managed: &mut Managed<'a>, max: usize, arena: &'a Bump) {
         return;
     }
     updaters.sort_unstable();
-    let mut firsts: Vec<(&'a str, &'a str)> = Vec::new();
+    // Managers are forgotten, and sets united, all at once: an object may have very many of them.
+    let mut buckets: Vec<Bucket<'a>> = Vec::new();
+    let mut gone: Vec<&'a str> = Vec::new();
     for (_, manager) in updaters {
         if left <= max {
-            return;
+            break;
         }
-        let Some(fields) = managed.fields.get(manager).copied() else { continue };
-        let Some((_, first)) = firsts.iter().find(|(version, _)| *version == fields.api_version) else {
-            firsts.push((fields.api_version, manager));
+        let Some(fields) = managed.fields.get(manager) else { continue };
+        let api_version = fields.api_version;
+        let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.identifier.api_version == api_version) else {
+            let identifier =
+                Identifier { manager: ANCIENT, operation: Operation::Update, api_version, subresource: "" };
+            let text = identifier.text(arena);
+            buckets.push(Bucket { text, identifier, first: (manager, fields.set), sets: Vec::new(), time: None });
             continue;
         };
-        let identifier = Identifier {
-            manager: ANCIENT,
-            operation: Operation::Update,
-            api_version: fields.api_version,
-            subresource: "",
-        };
-        let bucket = identifier.text(arena);
-        // Upstream, if the bucket itself is met here, unites it with itself and loses it; the first goes into it.
-        let from = if bucket == manager { first } else { manager };
-        if managed.fields.get(bucket).is_none()
-            && let Some(first) = managed.fields.remove(first)
-        {
-            managed.fields.insert(bucket, first);
+        let (first, first_fields) = bucket.first;
+        if bucket.sets.is_empty() {
+            if let Some(known) = managed.fields.get(bucket.text) {
+                bucket.sets.push(known.set);
+            } else {
+                bucket.sets.push(first_fields);
+                gone.push(first);
+            }
         }
-        let time = managed.time(manager);
-        let (Some(bucket_fields), Some(moved)) =
-            (managed.fields.get(bucket).copied(), managed.fields.get(from).copied())
-        else {
-            continue;
-        };
-        let set = moved.set.union(bucket_fields.set, arena);
-        managed.fields.insert(bucket, VersionedSet { set, ..fields });
-        managed.fields.remove(from);
-        managed.set_time(bucket, identifier, time);
+        // Upstream, when it meets the bucket itself, unites it with itself and loses it; here the first goes into it.
+        let (from, set) = if manager == bucket.text { bucket.first } else { (manager, fields.set) };
+        bucket.sets.push(set);
+        bucket.time = managed.time(manager);
+        gone.push(from);
         left -= 1;
+    }
+    for bucket in buckets.into_iter().filter(|bucket| !bucket.sets.is_empty()) {
+        let set = united(&bucket.sets, arena);
+        let api_version = bucket.identifier.api_version;
+        managed.fields.insert(bucket.text, VersionedSet { set, api_version, applied: false });
+        managed.set_time(bucket.text, bucket.identifier, bucket.time);
+    }
+    gone.sort_unstable();
+    managed.fields.retain(|manager, _| gone.binary_search(&manager).is_err());
+}
+
+/// The union of all, half by half, so that no set is walked more often than needs be. Of equal elements those of the
+/// oldest stay, as when one is added to the other.
+fn united<'a>(sets: &[Set<'a>], arena: &'a Bump) -> Set<'a> {
+    match sets {
+        [] => Set::EMPTY,
+        [set] => *set,
+        sets => {
+            let (older, newer) = sets.split_at(sets.len() / 2);
+            united(newer, arena).union(united(older, arena), arena)
+        }
     }
 }

@@ -43,7 +43,7 @@ const MAX_UPDATE_MANAGERS: usize = 10;
 /// let live = live.map_err(|error| error.to_string())?;
 /// assert_eq!(live.to_serde()["metadata"]["managedFields"], json!([{
 ///     "manager": "alice", "operation": "Apply", "apiVersion": "apps/v1", "time": "2000-01-01T00:00:00Z",
-///     "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:replicas": {}}},
+///     "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {".": {}, "f:replicas": {}}},
 /// }]));
 ///
 /// let refused = deployments.apply(Some(live), five.to_value(&arena), "bob", false, now, &arena).unwrap_err();

@@ -263,6 +263,17 @@ fn an_entry_that_holds_ancient_changes_loses_none_of_them() {
         capped(&[("ancient-changes", "v1"), ("b", "v1"), ("c", "v1")], 2),
         ["ancient-changes v1 ancient-changes,b 01", "c v1 c 02"]
     );
+    assert_eq!(
+        capped(&[("a", "v1"), ("b", "v1"), ("ancient-changes", "v1"), ("c", "v1")], 2),
+        ["ancient-changes v1 a,ancient-changes,b 02", "c v1 c 03"]
+    );
+}
+
+#[test]
+fn very_many_managers_are_put_together() {
+    let names: Vec<_> = (0..5000).map(|n| format!("m{n}")).collect();
+    let managers: Vec<_> = names.iter().map(|name| (name.as_str(), "v1")).collect();
+    assert_eq!(capped(&managers, 10).len(), 10);
 }
 
 #[test]

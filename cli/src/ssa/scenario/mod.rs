@@ -34,7 +34,7 @@ struct Totals {
 ///
 /// # Errors
 /// There is no answer.
-pub(crate) fn run<'a>(args: &ScenarioArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let mut totals = Totals::default();
     let mut out = String::new();
     for text in read_all(&args.files, Missing::Error, session) {
@@ -108,7 +108,9 @@ fn play<'a>(
                 Verdict::Met(part) => tell(&format!("     ✓ {part}"), false),
                 Verdict::Failed { part, place, differences } => {
                     tell(&format!("     ✗ {part} ({place})"), true);
-                    differences.iter().for_each(|line| tell(&format!("         {line}"), true));
+                    for line in differences {
+                        tell(&format!("         {line}"), true);
+                    }
                 }
             }
         }

@@ -10,6 +10,7 @@ use kubeshape_smd::managed::{self, ChangeApiVersion, FieldManager, Gvk, Ownershi
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue, ValidationErrors};
 use kubeshape_smd::value::Map;
 use kubeshape_yaml::Node;
+use std::fmt::Write as _;
 
 /// The time of the first step.
 const START: Time = Time(946_684_800);
@@ -233,12 +234,12 @@ fn written<'a>(live: Value<'a>, session: &Session<'a>) -> Answer<'a> {
         let mut line = format!("{} {} {}", owner.manager, owner.operation, owner.api_version);
         if !owner.subresource.is_empty() {
             entry.push(("subresource", Value::String(owner.subresource)));
-            line += &format!(" /{}", owner.subresource);
+            let _ = write!(line, " /{}", owner.subresource);
         }
         if let Some(time) = owner.time {
             let time: &'a str = arena.alloc_str(&time.to_string());
             entry.push(("time", Value::String(time)));
-            line += &format!(" {time}");
+            let _ = write!(line, " {time}");
         }
         let json = set.to_json().map_err(|error| unwritable(&error, session))?;
         lines.push(format!("{line} {json}"));
