@@ -221,3 +221,11 @@ fn what_is_no_scenario_is_told_with_its_place() {
     assert!(all.out.ends_with("1 scenario, 1 step, 0 expectations: 0 failed\n"), "{}", all.out);
     assert_eq!(all.code, Some(1));
 }
+
+#[test]
+fn every_scenario_of_the_corpus_holds() {
+    let scenarios = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus/smd/scenarios");
+    let run = Folder::new().run(&format!("scenario -q {scenarios}"));
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{}", run.out);
+    assert!(run.out.ends_with(" expectations: 0 failed\n"), "{}", run.out);
+}
