@@ -57,11 +57,7 @@ impl<'a> Set<'a> {
 
 fn leaves<'a>(set: Set<'a>, work: &mut Work<'a>) -> Set<'a> {
     map(set, work, |entry, work| {
-        Some(Entry {
-            member: entry.member && entry.children.is_empty(),
-            children: leaves(entry.children, work),
-            ..*entry
-        })
+        Some(entry.with(entry.member && entry.children.is_empty(), leaves(entry.children, work)))
     })
 }
 
@@ -97,16 +93,9 @@ impl Operation for Union {
     fn both<'a>(left: &Entry<'a>, right: &Entry<'a>, work: &mut Work<'a>) -> Option<Entry<'a>> {
         // Elements may be equal and yet be written differently. Upstream keeps members and children apart, takes the
         // right member and the left child, and writes the child's element if there is one.
-        let element = if left.children.is_empty() && (right.member || !right.children.is_empty()) {
-            right.element
-        } else {
-            left.element
-        };
-        Some(Entry {
-            element,
-            member: left.member || right.member,
-            children: zip::<Union>(left.children, right.children, work),
-        })
+        let written =
+            if left.children.is_empty() && (right.member || !right.children.is_empty()) { right } else { left };
+        Some(written.with(left.member || right.member, zip::<Union>(left.children, right.children, work)))
     }
 }
 
@@ -126,11 +115,7 @@ impl Operation for Intersection {
 
     #[inline]
     fn both<'a>(left: &Entry<'a>, right: &Entry<'a>, work: &mut Work<'a>) -> Option<Entry<'a>> {
-        keep(Entry {
-            element: left.element,
-            member: left.member && right.member,
-            children: zip::<Intersection>(left.children, right.children, work),
-        })
+        keep(left.with(left.member && right.member, zip::<Intersection>(left.children, right.children, work)))
     }
 }
 
@@ -150,11 +135,7 @@ impl Operation for Difference {
 
     #[inline]
     fn both<'a>(left: &Entry<'a>, right: &Entry<'a>, work: &mut Work<'a>) -> Option<Entry<'a>> {
-        keep(Entry {
-            element: left.element,
-            member: left.member && !right.member,
-            children: zip::<Difference>(left.children, right.children, work),
-        })
+        keep(left.with(left.member && !right.member, zip::<Difference>(left.children, right.children, work)))
     }
 }
 
@@ -174,7 +155,7 @@ impl Operation for RecursiveDifference {
         if right.member {
             return None;
         }
-        keep(Entry { children: zip::<RecursiveDifference>(left.children, right.children, work), ..*left })
+        keep(left.with(left.member, zip::<RecursiveDifference>(left.children, right.children, work)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Making sets: from paths in any order, and from a walk that knows its own.
 
 use super::element::{Path, PathElement};
-use super::set::{Entry, Set};
+use super::set::{Entry, Set, order};
 use crate::Bump;
 use crate::value::MAX_DEPTH;
 
@@ -57,7 +57,7 @@ impl<'a> SetBuilder<'a> {
 fn node<'a>(mut paths: &mut [(u64, &Path<'a>)], depth: usize, stack: &mut Stack<'a>, arena: &'a Bump) -> Set<'a> {
     if let [(_, path)] = paths {
         let entry = |below: Option<Set<'a>>, element: &PathElement<'a>| {
-            let entry = Entry { element: *element, member: below.is_none(), children: below.unwrap_or_default() };
+            let entry = Entry::new(*element, below.is_none(), below.unwrap_or_default());
             Some(Set { entries: std::slice::from_ref(arena.alloc(entry)) })
         };
         return path.get(depth..).unwrap_or_default().iter().rev().fold(None, entry).unwrap_or_default();
@@ -111,7 +111,7 @@ impl<'a> Stack<'a> {
     #[inline]
     pub(crate) fn push(&mut self, element: PathElement<'a>, member: bool, children: Set<'a>) {
         if member || !children.is_empty() {
-            self.entries.push(Entry { element, member, children });
+            self.entries.push(Entry::new(element, member, children));
         }
     }
 
@@ -134,7 +134,7 @@ impl<'a> Stack<'a> {
         if node.is_empty() {
             return Set::EMPTY;
         }
-        if !node.is_sorted_by(|a, b| a.element < b.element) {
+        if !node.is_sorted_by(|a, b| order(a, b).is_lt()) {
             let kept = sort(node, merge);
             self.entries.truncate(mark + kept);
         }
@@ -145,7 +145,7 @@ impl<'a> Stack<'a> {
     #[inline]
     pub(crate) fn close_sorted(&mut self, mark: usize, arena: &'a Bump) -> Set<'a> {
         let set = Set { entries: arena.alloc_slice_copy(&self.entries[mark..]) };
-        debug_assert!(set.entries.is_sorted_by(|a, b| a.element < b.element), "{set:?}");
+        debug_assert!(set.entries.is_sorted_by(|a, b| order(a, b).is_lt()), "{set:?}");
         self.entries.truncate(mark);
         set
     }
@@ -154,12 +154,12 @@ impl<'a> Stack<'a> {
 /// Sorts entries and brings equal elements together in front; tells how many there are.
 #[cold]
 fn sort<'a>(node: &mut [Entry<'a>], mut merge: impl FnMut(&mut Entry<'a>, &Entry<'a>)) -> usize {
-    node.sort_by(|a, b| a.element.cmp(&b.element));
+    node.sort_by(order);
     let mut kept = 0;
     for at in 1..node.len() {
         let entry = node[at];
         let last = &mut node[kept];
-        if last.element == entry.element {
+        if order(last, &entry).is_eq() {
             last.member |= entry.member;
             merge(last, &entry);
         } else {

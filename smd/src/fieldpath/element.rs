@@ -35,6 +35,7 @@ pub enum PathElement<'a> {
 pub type Path<'a> = [PathElement<'a>];
 
 /// The first eight bytes of a text, in their order.
+#[inline]
 pub(crate) fn text_prefix(text: &str) -> u64 {
     let mut prefix = [0; 8];
     match text.as_bytes().first_chunk::<8>() {
@@ -47,7 +48,8 @@ pub(crate) fn text_prefix(text: &str) -> u64 {
 impl PathElement<'_> {
     /// A number that is in the order of the elements: of two elements whose numbers differ, that with the lesser
     /// number is the lesser.
-    pub(super) fn prefix(&self) -> u64 {
+    #[inline]
+    pub(crate) fn prefix(&self) -> u64 {
         match self {
             PathElement::FieldName(name) => text_prefix(name) >> 8,
             PathElement::Key(fields) => 0x40 << 56 | fields.first().map_or(0, |(name, _)| text_prefix(name) >> 8),

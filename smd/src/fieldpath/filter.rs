@@ -2,7 +2,7 @@
 
 use super::algebra::{Work, keep, map};
 use super::element::PathElement;
-use super::set::{Entry, Set};
+use super::set::Set;
 use crate::Bump;
 use crate::value::MAX_DEPTH;
 use std::cmp::Ordering;
@@ -141,6 +141,6 @@ fn included<'a>(set: Set<'a>, pattern: &Matcher<'a>, work: &mut Work<'a>) -> Set
     let Matcher::Members(entries) = pattern else { return set };
     map(set, work, |entry, work| {
         let below = Matcher::below(entries, entry.element)?;
-        keep(Entry { children: included(entry.children, below, work), ..*entry })
+        keep(entry.with(entry.member, included(entry.children, below, work)))
     })
 }

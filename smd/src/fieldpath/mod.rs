@@ -35,4 +35,5 @@ pub use element::{Path, PathElement};
 pub use filter::{ElementMatcher, Filter, Matcher};
 pub use json::{ElementError, SetError};
 pub use managers::{ManagedFields, VersionedSet};
+pub(crate) use set::order;
 pub use set::{Entry, Iter, Set};

@@ -1,7 +1,7 @@
 //! What a schema adds to a set.
 
 use super::algebra::{Work, map};
-use super::set::{Entry, Set};
+use super::set::Set;
 use crate::Bump;
 use crate::typed::Type;
 
@@ -37,6 +37,6 @@ fn node<'a>(set: Set<'a>, ty: Type<'_>, work: &mut Work<'a>) -> Set<'a> {
             return Some(*entry);
         }
         let below = ty.below(&entry.element);
-        Some(Entry { member: entry.member || below.declared, children: node(entry.children, below.ty, work), ..*entry })
+        Some(entry.with(entry.member || below.declared, node(entry.children, below.ty, work)))
     })
 }

@@ -20,6 +20,28 @@ pub struct Entry<'a> {
     pub member: bool,
     /// The paths below, without this element.
     pub children: Set<'a>,
+    /// [`PathElement::prefix`]: which of two entries comes first shows here, mostly without a look at their texts.
+    prefix: u64,
+}
+
+impl<'a> Entry<'a> {
+    /// A child of a node.
+    #[inline]
+    pub fn new(element: PathElement<'a>, member: bool, children: Set<'a>) -> Self {
+        Entry { element, member, children, prefix: element.prefix() }
+    }
+
+    /// The same element, with other paths.
+    #[inline]
+    pub(crate) fn with(&self, member: bool, children: Set<'a>) -> Self {
+        Entry { member, children, ..*self }
+    }
+
+    /// The number in the order of elements by which this entry is compared first.
+    #[inline]
+    pub(crate) fn prefix(&self) -> u64 {
+        self.prefix
+    }
 }
 
 impl<'a> Set<'a> {
@@ -45,7 +67,11 @@ impl<'a> Set<'a> {
 
     /// The entry of an element.
     pub fn entry(self, element: PathElement<'_>) -> Option<&'a Entry<'a>> {
-        let at = self.entries.binary_search_by(|entry| entry.element.cmp(&element)).ok()?;
+        let prefix = element.prefix();
+        let at = self
+            .entries
+            .binary_search_by(|entry| entry.prefix.cmp(&prefix).then_with(|| entry.element.cmp(&element)))
+            .ok()?;
         self.entries.get(at)
     }
 
@@ -84,7 +110,7 @@ impl PartialEq for Set<'_> {
                     .entries
                     .iter()
                     .zip(other.entries)
-                    .all(|(a, b)| a.member == b.member && a.element == b.element && a.children == b.children)
+                    .all(|(a, b)| a.member == b.member && order(a, b).is_eq() && a.children == b.children)
     }
 }
 
@@ -158,9 +184,10 @@ impl<'a> Iterator for Iter<'a> {
 
 /// Which of two entries comes first.
 #[inline]
-pub(super) fn order(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
-    match (&a.element, &b.element) {
+pub(crate) fn order(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
+    a.prefix.cmp(&b.prefix).then_with(|| match (&a.element, &b.element) {
+        (PathElement::FieldName(a), PathElement::FieldName(b)) if std::ptr::eq(*a, *b) => Ordering::Equal,
         (PathElement::FieldName(a), PathElement::FieldName(b)) => a.cmp(b),
         (a, b) => a.cmp(b),
-    }
+    })
 }

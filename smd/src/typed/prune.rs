@@ -16,7 +16,7 @@ use super::TypedValue;
 use super::items::Elements;
 use super::nodes::{Items, KeyDefault, List, MapOf, Node, Shape, Tables};
 use crate::Bump;
-use crate::fieldpath::{Entry, PathElement, Set};
+use crate::fieldpath::{Entry, PathElement, Set, order};
 use crate::value::{Map, Value};
 use std::ops::Range;
 
@@ -265,7 +265,7 @@ impl<'a> Walk<'a> {
         let declared = matches!(child.of, Of::Declared);
         let mut owned = false;
         for at in place.owned.clone() {
-            let Some(found) = lookup(self.owned[at].entries(), &entry.element, hint) else { continue };
+            let Some(found) = lookup(self.owned[at].entries(), entry, hint) else { continue };
             owned |= is_member(found, declared);
             if !found.children.is_empty() {
                 self.owned.push(found.children);
@@ -408,7 +408,7 @@ impl<'a> Walk<'a> {
 /// What is known of an element that was not applied.
 #[inline]
 fn unapplied(element: PathElement<'_>) -> Entry<'_> {
-    Entry { element, member: false, children: Set::EMPTY }
+    Entry::new(element, false, Set::EMPTY)
 }
 
 /// Whether the entry's path is in the set, once every struct field above a path of the set is (upstream
@@ -420,8 +420,14 @@ fn is_member(entry: &Entry<'_>, declared: bool) -> bool {
 
 /// The entry of an element, which may be at `hint`.
 #[inline]
-fn lookup<'s, 'a>(entries: &'s [Entry<'a>], element: &PathElement<'_>, hint: usize) -> Option<&'s Entry<'a>> {
-    position(entries, element, hint).and_then(|at| entries.get(at))
+fn lookup<'s, 'a>(entries: &'s [Entry<'a>], entry: &Entry<'_>, hint: usize) -> Option<&'s Entry<'a>> {
+    if let Some(hinted) = entries.get(hint)
+        && order(hinted, entry).is_eq()
+    {
+        return Some(hinted);
+    }
+    let at = entries.binary_search_by(|other| order(other, entry)).ok()?;
+    entries.get(at)
 }
 
 #[inline]
@@ -429,7 +435,8 @@ fn position(entries: &[Entry<'_>], element: &PathElement<'_>, hint: usize) -> Op
     if entries.get(hint).is_some_and(|entry| entry.element == *element) {
         return Some(hint);
     }
-    entries.binary_search_by(|entry| entry.element.cmp(element)).ok()
+    let prefix = element.prefix();
+    entries.binary_search_by(|entry| entry.prefix().cmp(&prefix).then_with(|| entry.element.cmp(element))).ok()
 }
 
 /// Where a key is among entries, or where it would be. It is often the first.
