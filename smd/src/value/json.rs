@@ -110,8 +110,8 @@ fn write_decimal(n: f64, out: &mut Vec<u8>) -> bool {
     let mut power = 1_u32;
     for digits in 1..=6 {
         power *= 10;
-        let scaled = (size * f64::from(power)).round() as u64;
-        if (scaled as f64) / f64::from(power) != size {
+        let scaled = (size * f64::from(power) + 0.5) as u64;
+        if ((scaled as f64) / f64::from(power)).to_bits() != size.to_bits() {
             continue;
         }
         if n < 0.0 {

@@ -279,6 +279,14 @@ impl<'a> Reader<'a> {
                 self.at += 3;
                 self.number().ok().map(|n| Quoted::Value(Value::Float(n)))
             }
+            b"\"v:t" | b"\"v:f" => {
+                self.at += 3;
+                if self.goes_on(b"true") {
+                    Some(Quoted::Value(Value::Bool(true)))
+                } else {
+                    self.goes_on(b"false").then_some(Quoted::Value(Value::Bool(false)))
+                }
+            }
             [b'"', b'i', b':', b'0'..=b'9'] => {
                 self.at += 3;
                 let mut index = 0;
@@ -351,7 +359,7 @@ impl<'a> Reader<'a> {
     /// The rest of a string that holds an escape here. Control characters are not looked for any more.
     fn escaped(&mut self, from: usize) -> Result<&'a str, JsonError> {
         let bytes = self.text.as_bytes();
-        let mut out = String::new();
+        let mut out = String::with_capacity(64);
         let mut from = from;
         loop {
             match bytes.get(self.at) {
@@ -366,7 +374,10 @@ impl<'a> Reader<'a> {
                     self.escape(&mut out)?;
                     from = self.at;
                 }
-                Some(_) => self.at += 1,
+                Some(_) => {
+                    self.at += 1;
+                    self.plain();
+                }
                 None => return self.fail("a string without end"),
             }
         }

@@ -184,6 +184,7 @@ impl Writer<'_> {
         } else {
             self.at -= 2;
             self.scratch.clear();
+            self.scratch.reserve(text.len() + ROOM);
             write_string(text, html, &mut self.scratch);
             self.escape_scratch();
         }
@@ -258,7 +259,7 @@ impl Writer<'_> {
     #[inline]
     fn int(&mut self, n: i64) {
         if let 0..10 = n {
-            self.put([b'0' + n as u8]);
+            self.put([b'0' + n.cast_unsigned() as u8]);
             return;
         }
         let negative = n < 0;
