@@ -56,7 +56,7 @@ impl Set<'_> {
     pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), SetError> {
         // Room for two levels; what is below them makes more when it comes.
         let below: usize = self.entries().iter().map(|entry| 1 + entry.children.entries().len()).sum();
-        let mut writer = Writer { at: out.len(), out, scratch: Vec::new() };
+        let mut writer = Writer { from: out.len(), at: out.len(), out, scratch: Vec::new() };
         writer.grow(below.saturating_mul(32));
         let written = writer.node(self, false);
         writer.out.truncate(writer.at);
@@ -81,6 +81,8 @@ const ROOM: usize = 64;
 /// them may go beyond its end.
 struct Writer<'o> {
     out: &'o mut Vec<u8>,
+    /// Where the set begins.
+    from: usize,
     /// Where what was written ends.
     at: usize,
     /// Room for a text that is then escaped.
@@ -295,8 +297,9 @@ impl Writer<'_> {
 
     #[cold]
     fn grow(&mut self, text: usize) {
-        // Written texts add up to at least as much as is made here, so that no byte is moved often.
-        let len = self.at.saturating_mul(4).max(self.at.saturating_add(text).saturating_add(4 * ROOM));
+        // In proportion to what was written of this set, so that no byte is moved or zeroed often.
+        let more = (self.at - self.from).saturating_mul(3).max(text.saturating_add(4 * ROOM));
+        let len = self.at.saturating_add(more);
         self.out.resize(len, 0);
     }
 }
