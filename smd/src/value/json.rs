@@ -83,6 +83,9 @@ fn write_float(n: f64, out: &mut Vec<u8>) -> Result<(), NotFinite> {
         number::write_int(n as i64, out);
         return Ok(());
     }
+    if write_decimal(n, out) {
+        return Ok(());
+    }
     let from = out.len();
     number::write_json(n, out);
     if let [.., sign @ (b'-' | b'+'), digit] = out[from..]
@@ -94,29 +97,63 @@ fn write_float(n: f64, out: &mut Vec<u8>) -> Result<(), NotFinite> {
     Ok(())
 }
 
+/// Writes a number that has few digits, and tells whether it did.
+///
+/// Of all numbers of at most 15 digits no two are the same double. So when dividing, which rounds to the nearest double,
+/// gives the number back, there are no other digits as few.
+#[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "both are below 10^15, and not negative")]
+fn write_decimal(n: f64, out: &mut Vec<u8>) -> bool {
+    let size = n.abs();
+    if !(1e-3..1e9).contains(&size) {
+        return false;
+    }
+    let mut power = 1_u32;
+    for digits in 1..=6 {
+        power *= 10;
+        let scaled = (size * f64::from(power) + 0.5) as u64;
+        if ((scaled as f64) / f64::from(power)).to_bits() != size.to_bits() {
+            continue;
+        }
+        if n < 0.0 {
+            out.push(b'-');
+        }
+        number::write_uint(scaled / u64::from(power), out);
+        let from = out.len();
+        // The one in front keeps zeros, and makes room for the dot.
+        number::write_uint(scaled % u64::from(power) + u64::from(power), out);
+        debug_assert_eq!(out.len(), from + digits + 1);
+        out[from] = b'.';
+        return true;
+    }
+    false
+}
+
 /// Whether a text stands in a JSON string as it is; `html` as for [`write_string`]. Eight bytes are looked at together.
 #[inline]
 pub(crate) fn is_plain(text: &[u8], html: bool) -> bool {
+    let word_is_plain = |chunk: &[u8; 8]| special(u64::from_le_bytes(*chunk), html) == 0;
+    let Some(last) = text.last_chunk::<8>() else { return text.iter().all(|byte| byte_is_plain(*byte, html)) };
+    text.as_chunks::<8>().0.iter().all(word_is_plain) && word_is_plain(last)
+}
+
+/// Not zero if one of eight bytes cannot stand in a JSON string as it is.
+#[inline]
+pub(crate) fn special(word: u64, html: bool) -> u64 {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
     // Whether some byte is zero shows in the highest bit of one.
     let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
-    let word_is_plain = |chunk: &[u8; 8]| {
-        let word = u64::from_le_bytes(*chunk);
-        let mut found = zero(word ^ (LOW * u64::from(b'\\'))) | (word.wrapping_sub(LOW * 0x20) & !word & HIGH);
-        if html {
-            // `"` and `&` differ in one bit, and so do `<` and `>`. U+2028 and U+2029 begin with 0xe2; what else does
-            // goes the long way, too.
-            found |= zero((word | (LOW * 4)) ^ (LOW * u64::from(b'&')));
-            found |= zero((word | (LOW * 2)) ^ (LOW * u64::from(b'>')));
-            found |= zero(word ^ (LOW * 0xe2));
-        } else {
-            found |= zero(word ^ (LOW * u64::from(b'"')));
-        }
-        found == 0
-    };
-    let Some(last) = text.last_chunk::<8>() else { return text.iter().all(|byte| byte_is_plain(*byte, html)) };
-    text.as_chunks::<8>().0.iter().all(word_is_plain) && word_is_plain(last)
+    let mut found = zero(word ^ (LOW * u64::from(b'\\'))) | (word.wrapping_sub(LOW * 0x20) & !word & HIGH);
+    if html {
+        // `"` and `&` differ in one bit, and so do `<` and `>`. U+2028 and U+2029 begin with 0xe2; what else does
+        // goes the long way, too.
+        found |= zero((word | (LOW * 4)) ^ (LOW * u64::from(b'&')));
+        found |= zero((word | (LOW * 2)) ^ (LOW * u64::from(b'>')));
+        found |= zero(word ^ (LOW * 0xe2));
+    } else {
+        found |= zero(word ^ (LOW * u64::from(b'"')));
+    }
+    found
 }
 
 #[inline]

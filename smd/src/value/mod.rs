@@ -19,7 +19,7 @@ mod tests;
 
 pub use convert::ToValue;
 pub use json::NotFinite;
-pub(crate) use json::{is_plain, write_string};
+pub(crate) use json::{special, write_string};
 pub use read::{Compat, JsonError, MAX_DEPTH};
 pub(crate) use read::{Quoted, Reader};
 

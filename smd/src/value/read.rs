@@ -279,12 +279,24 @@ impl<'a> Reader<'a> {
                 self.at += 3;
                 self.number().ok().map(|n| Quoted::Value(Value::Float(n)))
             }
+            b"\"v:t" | b"\"v:f" => {
+                self.at += 3;
+                if self.goes_on(b"true") {
+                    Some(Quoted::Value(Value::Bool(true)))
+                } else {
+                    self.goes_on(b"false").then_some(Quoted::Value(Value::Bool(false)))
+                }
+            }
             [b'"', b'i', b':', b'0'..=b'9'] => {
                 self.at += 3;
-                let digits = self.text.as_bytes().get(self.at..)?.iter().take(18);
-                let digits = digits.map_while(|byte| byte.is_ascii_digit().then(|| i64::from(byte - b'0')));
-                let (index, count) = digits.fold((0, 0), |(index, count), digit| (index * 10 + digit, count + 1));
-                self.at += count;
+                let mut index = 0;
+                let end = from + 3 + 18;
+                while self.at < end
+                    && let Some(digit @ b'0'..=b'9') = self.byte()
+                {
+                    index = index * 10 + i64::from(digit - b'0');
+                    self.at += 1;
+                }
                 Some(Quoted::Index(index))
             }
             _ => return None,
@@ -303,6 +315,13 @@ impl<'a> Reader<'a> {
         self.goes_on(b":{}")
     }
 
+    /// Takes a `.` without anything below it, which is the first key of many nodes of a set.
+    #[inline]
+    pub(crate) fn dot(&mut self) -> bool {
+        self.goes_on(br#"".":{}"#)
+    }
+
+    #[inline]
     fn quoted_fields(&mut self, fields: &mut Vec<(&'a str, Value<'a>)>) -> Option<()> {
         loop {
             let name = self.quoted_string()?;
@@ -340,7 +359,7 @@ impl<'a> Reader<'a> {
     /// The rest of a string that holds an escape here. Control characters are not looked for any more.
     fn escaped(&mut self, from: usize) -> Result<&'a str, JsonError> {
         let bytes = self.text.as_bytes();
-        let mut out = String::new();
+        let mut out = String::with_capacity(64);
         let mut from = from;
         loop {
             match bytes.get(self.at) {
@@ -355,7 +374,10 @@ impl<'a> Reader<'a> {
                     self.escape(&mut out)?;
                     from = self.at;
                 }
-                Some(_) => self.at += 1,
+                Some(_) => {
+                    self.at += 1;
+                    self.plain();
+                }
                 None => return self.fail("a string without end"),
             }
         }
@@ -467,8 +489,28 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A number. As upstream, a plus may follow the minus.
+    /// A number.
+    #[inline]
     fn number(&mut self) -> Result<f64, JsonError> {
+        // Most numbers are ports.
+        if let Some(first @ b'0'..=b'9') = self.byte() {
+            let mut n = u32::from(first - b'0');
+            for at in self.at + 1..self.at + 10 {
+                match self.text.as_bytes().get(at) {
+                    Some(digit @ b'0'..=b'9') if n != 0 && at < self.at + 9 => n = n * 10 + u32::from(digit - b'0'),
+                    Some(b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E') => break,
+                    _ => {
+                        self.at = at;
+                        return Ok(f64::from(n));
+                    }
+                }
+            }
+        }
+        self.any_number()
+    }
+
+    /// Any number. As upstream, a plus may follow the minus.
+    fn any_number(&mut self) -> Result<f64, JsonError> {
         let negative = self.byte() == Some(b'-');
         self.at += usize::from(negative);
         let from = self.at;
@@ -477,11 +519,6 @@ impl<'a> Reader<'a> {
         }
         let digits = self.text.get(from..self.at).unwrap_or_default();
         let number = match digits.as_bytes() {
-            // Most numbers are ports.
-            [first @ b'1'..=b'9', rest @ ..] if rest.len() < 9 && rest.iter().all(u8::is_ascii_digit) => {
-                let n = rest.iter().fold(u32::from(first - b'0'), |n, digit| n * 10 + u32::from(digit - b'0'));
-                Some(f64::from(n))
-            }
             [b'-' | b'.', ..] | [b'0', b'0'..=b'9', ..] => None,
             bytes => match bytes.iter().position(|byte| *byte == b'.') {
                 Some(dot) if !bytes.get(dot + 1).is_some_and(u8::is_ascii_digit) => None,

@@ -2,7 +2,7 @@
 
 use super::super::build::Stack;
 use super::super::element::PathElement;
-use super::super::set::{Entry, Set};
+use super::super::set::{Entry, Set, order};
 use super::{ElementError, SetError};
 use crate::Bump;
 use crate::value::{Compat, JsonError, Quoted, Reader, Value};
@@ -86,10 +86,15 @@ fn key<'a>(
 /// The key of these fields. Names may come again, and then keep their order.
 #[inline]
 fn sorted<'a>(fields: &mut [(&'a str, Value<'a>)], arena: &'a Bump) -> PathElement<'a> {
-    if fields.len() > 1 {
-        fields.sort_by(|a, b| a.0.cmp(b.0));
-    }
-    PathElement::Key(arena.alloc_slice_copy(fields))
+    PathElement::Key(match fields {
+        // Most keys have one field or two. These are copied without a call.
+        [field] => std::slice::from_ref(arena.alloc(*field)),
+        [a, b] if a.0 <= b.0 => arena.alloc([*a, *b]),
+        _ => {
+            fields.sort_by(|a, b| a.0.cmp(b.0));
+            arena.alloc_slice_copy(fields)
+        }
+    })
 }
 
 impl<'a> Set<'a> {
@@ -121,9 +126,10 @@ impl<'a> Set<'a> {
     pub fn read_json_as(text: &'a [u8], compat: Compat, arena: &'a Bump) -> Result<Set<'a>, SetError> {
         let text = std::str::from_utf8(text).unwrap_or_else(|_| arena.alloc_str(&replaced(text)));
         let mut reader = Reader::new(text, arena);
-        let stack = Stack::with_capacity((text.len() / 32).min(256));
-        let mut open = Open { compat, arena, stack, fields: Vec::new(), bad: None };
-        let read = open.node(&mut reader).and_then(|(set, _)| reader.finish(compat).map(|()| set));
+        // A set that was written takes at least eight bytes for an entry, and mostly far more.
+        let entries = Vec::with_capacity((text.len() / 16).min(256));
+        let mut open = Open { compat, arena, entries, nodes: Vec::with_capacity(16), fields: Vec::new(), bad: None };
+        let read = open.root(&mut reader).and_then(|set| reader.finish(compat).map(|()| set));
         match (read, open.bad) {
             (Ok(set), _) => Ok(set),
             (Err(error), Some(bad)) => Err(SetError { message: bad.to_string(), at: error.at }),
@@ -147,57 +153,107 @@ fn replaced(text: &[u8]) -> String {
 struct Open<'a> {
     compat: Compat,
     arena: &'a Bump,
-    stack: Stack<'a>,
+    /// The entries of all open nodes, innermost last. Below the entries of a node stands the one whose children they are.
+    entries: Vec<Entry<'a>>,
+    /// Of the nodes around the innermost one, where their entries begin, and whether a `.` was among them.
+    nodes: Vec<(usize, bool)>,
     fields: Vec<(&'a str, Value<'a>)>,
     /// What was wrong with an element, when reading stopped there.
     bad: Option<ElementError>,
 }
 
 impl<'a> Open<'a> {
-    /// Reads a node, and tells whether it makes its element a member: by a `.`, or because it holds nothing.
-    fn node(&mut self, reader: &mut Reader<'a>) -> Result<(Set<'a>, bool), JsonError> {
-        let mark = self.stack.mark();
-        let mut member = false;
+    fn root(&mut self, reader: &mut Reader<'a>) -> Result<Set<'a>, JsonError> {
+        // Of the innermost node.
+        let (mut mark, mut member) = (0, false);
         let mut more = reader.enter()?;
-        while more {
-            match self.element(reader, &mut member)? {
-                Some(element) if reader.leaf() => self.stack.push(element, true, Set::EMPTY),
-                Some(element) => {
-                    reader.colon()?;
-                    let (children, member) = self.node(reader)?;
-                    self.stack.push(element, member, children);
-                }
-                None => {
+        loop {
+            while more {
+                if !self.element(reader, &mut member)? {
                     reader.colon()?;
                     reader.skip()?;
+                } else if !reader.leaf() {
+                    reader.colon()?;
+                    if reader.enter()? {
+                        self.nodes.push((mark, member));
+                        (mark, member) = (self.entries.len(), reader.dot());
+                        // A node of nothing but the `.` ends here.
+                        more = !member || reader.more()?;
+                        continue;
+                    }
                 }
+                more = reader.more()?;
             }
+            let set = self.close(mark);
+            let Some((outer, outer_member)) = self.nodes.pop() else { return Ok(set) };
+            // A node makes its element a member by a `.`, or because it holds nothing.
+            if let Some(entry) = mark.checked_sub(1).and_then(|at| self.entries.get_mut(at)) {
+                entry.member = member || set.is_empty();
+                entry.children = set;
+            }
+            (mark, member) = (outer, outer_member);
             more = reader.more()?;
         }
-        let set = self.stack.close_with(mark, self.arena, replace);
-        Ok((set, member || set.is_empty()))
     }
 
-    /// Reads a key: an element, or one whose value is not looked at. A `.` makes the node a member.
+    /// Takes the entries from the mark on.
     #[inline]
-    fn element(&mut self, reader: &mut Reader<'a>, member: &mut bool) -> Result<Option<PathElement<'a>>, JsonError> {
-        let element = match reader.quoted(&mut self.fields) {
-            Some(Quoted::Name(name)) => return Ok(Some(PathElement::FieldName(name))),
-            Some(Quoted::Fields) => Ok(sorted(&mut self.fields, self.arena)),
-            Some(Quoted::Value(value)) => Ok(PathElement::Value(value)),
-            Some(Quoted::Index(index)) => Ok(PathElement::Index(index)),
-            None => {
-                let name = reader.name()?;
-                if name == "." {
-                    *member = true;
-                    return Ok(None);
-                }
-                parse(name, self.compat, self.arena, &mut self.fields)
-            }
+    fn close(&mut self, mark: usize) -> Set<'a> {
+        let entries = match self.entries.get(mark..).unwrap_or_default() {
+            [] => return Set::EMPTY,
+            // Copied without a call.
+            [entry] => std::slice::from_ref(self.arena.alloc(*entry)),
+            node if node.is_sorted_by(|a, b| order(a, b).is_lt()) => self.arena.alloc_slice_copy(node),
+            _ => return self.close_mixed(mark),
         };
-        match element {
-            Ok(element) => Ok(Some(element)),
-            Err(ElementError::Unknown) => Ok(None),
+        self.entries.truncate(mark);
+        Set { entries }
+    }
+
+    /// As [`close`](Self::close), where the entries came in another order than that of sets, or repeatedly.
+    #[cold]
+    fn close_mixed(&mut self, mark: usize) -> Set<'a> {
+        let mut stack = Stack::with_capacity(self.entries.len() - mark);
+        self.entries.drain(mark..).for_each(|entry| stack.push(entry.element, entry.member, entry.children));
+        stack.close_with(0, self.arena, replace)
+    }
+
+    #[inline]
+    fn push(&mut self, element: PathElement<'a>) {
+        self.entries.push(Entry::new(element, true, Set::EMPTY));
+    }
+
+    /// Reads a key: an element, which becomes a member, or one whose value is not looked at. A `.` makes the node a
+    /// member. Tells whether there is an element.
+    #[inline]
+    fn element(&mut self, reader: &mut Reader<'a>, member: &mut bool) -> Result<bool, JsonError> {
+        match reader.quoted(&mut self.fields) {
+            Some(Quoted::Name(name)) => self.push(PathElement::FieldName(name)),
+            Some(Quoted::Fields) => {
+                let key = sorted(&mut self.fields, self.arena);
+                self.push(key);
+            }
+            Some(Quoted::Value(value)) => self.push(PathElement::Value(value)),
+            Some(Quoted::Index(index)) => self.push(PathElement::Index(index)),
+            None => return self.any_element(reader, member),
+        }
+        Ok(true)
+    }
+
+    /// As [`element`](Self::element), however it is written.
+    #[cold]
+    fn any_element(&mut self, reader: &mut Reader<'a>, member: &mut bool) -> Result<bool, JsonError> {
+        let name = reader.name()?;
+        if name == "." {
+            *member = true;
+            return Ok(false);
+        }
+        match parse(name, self.compat, self.arena, &mut self.fields) {
+            Ok(element) => {
+                self.push(element);
+                Ok(true)
+            }
+            Err(ElementError::Unknown) => Ok(false),
             Err(error) => {
                 self.bad = Some(error);
                 Err(JsonError { what: "no path element", at: reader.at() })

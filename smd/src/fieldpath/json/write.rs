@@ -3,7 +3,7 @@
 use super::super::element::PathElement;
 use super::super::set::Set;
 use super::{SetError, Unwritable};
-use crate::value::{NotFinite, Value, is_plain, write_string};
+use crate::value::{NotFinite, Value, special, write_string};
 use kubeshape_yaml::number;
 
 impl PathElement<'_> {
@@ -54,7 +54,13 @@ impl Set<'_> {
     /// # Errors
     /// A value in an element holds a number that is not finite, or an element is [`PathElement::Nameless`].
     pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), SetError> {
-        Ok(node(self, false, out, &mut Vec::new())?)
+        // Room for two levels; what is below them makes more when it comes.
+        let below: usize = self.entries().iter().map(|entry| 1 + entry.children.entries().len()).sum();
+        let mut writer = Writer { from: out.len(), at: out.len(), out, scratch: Vec::new() };
+        writer.grow(below.saturating_mul(32));
+        let written = writer.node(self, false);
+        writer.out.truncate(writer.at);
+        Ok(written?)
     }
 
     /// The JSON form as text.
@@ -68,112 +74,255 @@ impl Set<'_> {
     }
 }
 
-/// Appends a node. `scratch` is room for an element that is then escaped.
-fn node(set: Set<'_>, member: bool, out: &mut Vec<u8>, scratch: &mut Vec<u8>) -> Result<(), Unwritable> {
-    out.extend_from_slice(if member { br#"{".":{}"# } else { b"{" });
-    let mut first = !member;
-    for entry in set.entries() {
-        if !std::mem::take(&mut first) {
-            out.push(b',');
+/// How many bytes there is always room for: more than any two pieces of fixed size take.
+const ROOM: usize = 64;
+
+/// Writes sets into a vector that has zeros behind what is written, so that texts are copied in words and the last of
+/// them may go beyond its end.
+struct Writer<'o> {
+    out: &'o mut Vec<u8>,
+    /// Where the set begins.
+    from: usize,
+    /// Where what was written ends.
+    at: usize,
+    /// Room for a text that is then escaped.
+    scratch: Vec<u8>,
+}
+
+impl Writer<'_> {
+    /// Appends a node and what is below it.
+    fn node(&mut self, set: Set<'_>, member: bool) -> Result<(), Unwritable> {
+        self.room(0);
+        let mut before = b'{';
+        if member || set.is_empty() {
+            self.put(*b"{");
         }
-        match entry.element {
-            PathElement::FieldName(name) => {
-                out.extend_from_slice(b"\"f:");
-                escape(name.as_bytes(), out);
-            }
-            PathElement::Key(fields) => {
-                out.extend_from_slice(b"\"k:{");
-                for (at, (name, value)) in fields.iter().enumerate() {
-                    if at > 0 {
-                        out.push(b',');
-                    }
-                    string_in_string(name, false, out, scratch);
-                    out.push(b':');
-                    value_in_string(*value, out, scratch)?;
+        if member {
+            self.put(*br#"".":{}"#);
+            before = b',';
+        }
+        for entry in set.entries() {
+            match entry.element {
+                PathElement::FieldName(name) => {
+                    self.room(name.len());
+                    self.put([before, b'"', b'f', b':']);
+                    self.escaped(name.as_bytes());
                 }
-                out.push(b'}');
+                PathElement::Key(fields) => {
+                    self.room(0);
+                    self.put([before, b'"', b'k', b':', b'{']);
+                    self.fields(fields)?;
+                }
+                PathElement::Value(value) => {
+                    self.room(0);
+                    self.put([before, b'"', b'v', b':']);
+                    self.value(value)?;
+                }
+                PathElement::Index(index) => {
+                    self.room(0);
+                    self.put([before, b'"', b'i', b':']);
+                    self.int(index);
+                }
+                PathElement::Nameless => return Err(Unwritable::Nameless),
             }
-            PathElement::Value(value) => {
-                out.extend_from_slice(b"\"v:");
-                value_in_string(value, out, scratch)?;
+            before = b',';
+            self.room(0);
+            self.put(*br#"":{}"#);
+            if !entry.children.is_empty() {
+                self.at -= 2;
+                self.node(entry.children, entry.member)?;
             }
-            PathElement::Index(index) => {
-                out.extend_from_slice(b"\"i:");
-                number::write_int(index, out);
-            }
-            PathElement::Nameless => return Err(Unwritable::Nameless),
         }
-        if entry.children.is_empty() {
-            out.extend_from_slice(b"\":{}");
+        self.room(0);
+        self.put(*b"}");
+        Ok(())
+    }
+
+    /// Appends the fields of a key and the brace behind them.
+    fn fields(&mut self, fields: &[(&str, Value<'_>)]) -> Result<(), NotFinite> {
+        for (at, (name, value)) in fields.iter().enumerate() {
+            self.string(name, false);
+            self.put(*b":");
+            self.value(*value)?;
+            self.room(0);
+            self.put(*b",");
+            // The brace stands where the last comma would.
+            self.at -= usize::from(at + 1 == fields.len());
+        }
+        self.put(*b"}");
+        Ok(())
+    }
+
+    /// Appends a value as it stands inside a JSON string.
+    #[inline]
+    fn value(&mut self, value: Value<'_>) -> Result<(), NotFinite> {
+        match value {
+            Value::String(text) => self.string(text, true),
+            Value::Bool(true) => self.put(*b"true"),
+            Value::Bool(false) => self.put(*b"false"),
+            Value::Int(n) => self.int(n),
+            value => {
+                if let Value::Float(n) = value
+                    && let Some(n) = integral(n)
+                {
+                    self.int(n);
+                    return Ok(());
+                }
+                self.scratch.clear();
+                value.write_json(&mut self.scratch)?;
+                self.escape_scratch();
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a JSON string as it stands inside a JSON string.
+    #[inline]
+    fn string(&mut self, text: &str, html: bool) {
+        self.room(text.len());
+        self.put(*br#"\""#);
+        if self.plain(text.as_bytes(), html) {
+            self.put(*br#"\""#);
         } else {
-            out.extend_from_slice(b"\":");
-            node(entry.children, entry.member, out, scratch)?;
+            self.at -= 2;
+            self.scratch.clear();
+            self.scratch.reserve(text.len() + ROOM);
+            write_string(text, html, &mut self.scratch);
+            self.escape_scratch();
         }
     }
-    out.push(b'}');
-    Ok(())
-}
 
-/// Appends a value as it stands inside a JSON string.
-#[inline]
-fn value_in_string(value: Value<'_>, out: &mut Vec<u8>, scratch: &mut Vec<u8>) -> Result<(), NotFinite> {
-    match value {
-        Value::String(text) => string_in_string(text, true, out, scratch),
-        Value::List(_) | Value::Map(_) => {
-            scratch.clear();
-            value.write_json(scratch)?;
-            escape(scratch, out);
+    #[cold]
+    fn escape_scratch(&mut self) {
+        let scratch = std::mem::take(&mut self.scratch);
+        self.room(scratch.len());
+        self.escaped(&scratch);
+        self.scratch = scratch;
+    }
+
+    /// Appends a text as it stands inside a JSON string, `<`, `>` and `&` as they are. There is room for it.
+    #[inline]
+    fn escaped(&mut self, text: &[u8]) {
+        if !self.plain(text, false) {
+            self.escape_some(text);
         }
-        // Numbers and words hold nothing to escape.
-        scalar => scalar.write_json(out)?,
     }
-    Ok(())
-}
 
-/// Appends a JSON string as it stands inside a JSON string.
-#[inline]
-fn string_in_string(text: &str, html: bool, out: &mut Vec<u8>, scratch: &mut Vec<u8>) {
-    if is_plain(text.as_bytes(), html) {
-        out.extend_from_slice(b"\\\"");
-        out.extend_from_slice(text.as_bytes());
-        out.extend_from_slice(b"\\\"");
-    } else {
-        scratch.clear();
-        write_string(text, html, scratch);
-        escape(scratch, out);
-    }
-}
-
-/// Appends a text as it stands inside a JSON string, `<`, `>` and `&` as they are.
-#[inline]
-fn escape(text: &[u8], out: &mut Vec<u8>) {
-    if is_plain(text, false) {
-        out.extend_from_slice(text);
-    } else {
-        escape_some(text, out);
-    }
-}
-
-fn escape_some(text: &[u8], out: &mut Vec<u8>) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut done = 0;
-    for (at, byte) in text.iter().enumerate() {
-        if *byte >= 0x20 && *byte != b'"' && *byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(&text[done..at]);
-        done = at + 1;
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            _ => {
-                out.extend_from_slice(b"\\u00");
-                out.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+    #[cold]
+    fn escape_some(&mut self, text: &[u8]) {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        for byte in text {
+            self.room(0);
+            match *byte {
+                b'"' => self.put(*b"\\\""),
+                b'\\' => self.put(*b"\\\\"),
+                b'\n' => self.put(*b"\\n"),
+                b'\r' => self.put(*b"\\r"),
+                b'\t' => self.put(*b"\\t"),
+                0..0x20 => {
+                    self.put(*b"\\u00");
+                    self.put([HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+                }
+                _ => self.put([*byte]),
             }
         }
     }
-    out.extend_from_slice(&text[done..]);
+
+    /// Appends a text if all of it may stand in a JSON string as it is, and tells whether it may. There is room for it.
+    #[inline]
+    fn plain(&mut self, text: &[u8], html: bool) -> bool {
+        let len = text.len();
+        let Some(room) = self.out.get_mut(self.at..).and_then(|room| room.get_mut(..len.max(8))) else { return false };
+        let found = match (text.last_chunk::<8>(), room.last_chunk_mut::<8>()) {
+            (Some(last), Some(to)) => {
+                // The last word overlaps the one before it.
+                *to = *last;
+                let words = text.as_chunks::<8>().0.iter().zip(room.as_chunks_mut::<8>().0);
+                words.fold(special(u64::from_le_bytes(*last), html), |found, (from, to)| {
+                    *to = *from;
+                    found | special(u64::from_le_bytes(*from), html)
+                })
+            }
+            (None, Some(to)) => {
+                let word = short(text);
+                *to = word.to_le_bytes();
+                // Any letter will do for the bytes behind the text.
+                special(word | u64::from_ne_bytes([b'a'; 8]) << (8 * len), html)
+            }
+            (_, None) => 1,
+        };
+        if found == 0 {
+            self.at += len;
+        }
+        found == 0
+    }
+
+    /// Appends an integer.
+    #[inline]
+    fn int(&mut self, n: i64) {
+        if let 0..10 = n {
+            self.put([b'0' + n.cast_unsigned() as u8]);
+            return;
+        }
+        let negative = n < 0;
+        if negative {
+            self.put(*b"-");
+        }
+        let mut n = n.unsigned_abs();
+        let count = n.checked_ilog10().unwrap_or(0) as usize + 1;
+        let Some(digits) = self.out.get_mut(self.at..).and_then(|room| room.get_mut(..count)) else { return };
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + (n % 10) as u8;
+            n /= 10;
+        }
+        self.at += count;
+    }
+
+    /// Appends a piece. There is room for it.
+    #[inline]
+    fn put<const N: usize>(&mut self, piece: [u8; N]) {
+        if let Some(room) = self.out.get_mut(self.at..).and_then(<[u8]>::first_chunk_mut::<N>) {
+            *room = piece;
+        }
+        self.at += N;
+    }
+
+    /// Makes room for a text and the pieces around it.
+    #[inline]
+    fn room(&mut self, text: usize) {
+        if self.out.len() - self.at < text + ROOM {
+            self.grow(text);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, text: usize) {
+        // In proportion to what was written of this set, so that no byte is moved or zeroed often.
+        let more = (self.at - self.from).saturating_mul(3).max(text.saturating_add(4 * ROOM));
+        let len = self.at.saturating_add(more);
+        self.out.resize(len, 0);
+    }
+}
+
+/// A text of less than eight bytes as a word.
+#[inline]
+fn short(text: &[u8]) -> u64 {
+    match *text {
+        [] => 0,
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c] => u64::from(u32::from_le_bytes([a, b, c, 0])),
+        [a, b, c, d, ..] => {
+            let last = text.last_chunk::<4>().map_or(0, |last| u64::from(u32::from_le_bytes(*last)));
+            u64::from(u32::from_le_bytes([a, b, c, d])) | last << (8 * (text.len() - 4))
+        }
+    }
+}
+
+/// The integer that a number is, if all of its digits are.
+#[expect(clippy::cast_precision_loss, reason = "the bound is that of integers which a double holds exactly")]
+#[inline]
+fn integral(n: f64) -> Option<i64> {
+    let int = n as i64;
+    (int.unsigned_abs() < 1 << 53 && (int as f64).to_bits() == n.to_bits()).then_some(int)
 }
