@@ -78,6 +78,7 @@ impl<'a> SetBuilder<'a> {
             self.steps.reserve(64);
             self.elements.reserve(16);
         }
+        self.steps.reserve(path.len() + 1);
         self.steps.push(path.len());
         for element in path {
             let place = self.place(element);
@@ -111,7 +112,9 @@ impl<'a> SetBuilder<'a> {
             let size = (self.table.len() * 4).max(64);
             self.table.clear();
             self.table.resize(size, 0);
-            (0..place).for_each(|place| self.enter(place));
+            for known in 0..place {
+                self.enter(known);
+            }
         }
         self.enter(place);
         place
@@ -135,12 +138,11 @@ impl<'a> SetBuilder<'a> {
         order.sort_unstable_by_key(|(prefix, _)| *prefix);
         let mut rank = 0;
         for alike in order.chunk_by_mut(|a, b| a.0 == b.0) {
-            if let [(prefix, first), rest @ ..] = alike
-                && (exact(*prefix) || rest.is_empty())
-            {
+            if alike.len() == 1 || alike.first().is_some_and(|(prefix, _)| exact(*prefix)) {
                 rank += 1;
-                elements[*first].rank = rank;
-                rest.iter().for_each(|(_, place)| elements[*place].rank = rank);
+                for (_, place) in alike {
+                    elements[*place].rank = rank;
+                }
                 continue;
             }
             alike.sort_unstable_by(|a, b| elements[a.1].element.cmp(&elements[b.1].element));

@@ -405,3 +405,22 @@ fn a_set_of_paths_in_any_order_is_that_of_the_paths_in_order() {
         assert!(paths.iter().all(|path| set.has(path)));
     }
 }
+
+#[test]
+fn of_equal_elements_the_first_given_stays_at_every_node() {
+    let arena = Bump::new();
+    let mut builder = SetBuilder::new(&arena);
+    let (one, single) = (PathElement::Value(Value::Int(1)), PathElement::Value(Value::Float(1.0)));
+    let field = PathElement::FieldName;
+    builder.insert(&[one, field("z"), single]);
+    builder.insert(&[single, field("a")]);
+    builder.insert(&[single, field("z"), one, field("b")]);
+    builder.insert(&[field("n"), single]);
+    builder.insert(&[field("n"), one]);
+    let set = builder.finish();
+    let first = |set: Set<'_>| format!("{:?}", set.entries()[0].element);
+    assert_eq!(first(set.with_prefix(field("n"))), "Value(Float(1.0))");
+    assert_eq!(format!("{:?}", set.entries()[1].element), "Value(Int(1))");
+    assert_eq!(first(set.with_prefix(one).with_prefix(field("z"))), "Value(Float(1.0))");
+    assert_eq!(set.len(), 4);
+}
