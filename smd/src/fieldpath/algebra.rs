@@ -51,14 +51,35 @@ impl<'a> Set<'a> {
     /// The paths below which the set has no other.
     #[must_use]
     pub fn leaves(self, arena: &'a Bump) -> Set<'a> {
-        leaves(self, &mut Work::new(arena))
+        leaves(self, arena)
     }
 }
 
-fn leaves<'a>(set: Set<'a>, work: &mut Work<'a>) -> Set<'a> {
-    map(set, work, |entry, work| {
-        Some(entry.with(entry.member && entry.children.is_empty(), leaves(entry.children, work)))
-    })
+/// Shares a node in which nothing changes, and writes any other once.
+fn leaves<'a>(set: Set<'a>, arena: &'a Bump) -> Set<'a> {
+    let changed = |entry: &Entry<'a>| {
+        let children = leaves(entry.children, arena);
+        let changed = !entry.children.is_empty() && (entry.member || !children.is(entry.children));
+        changed.then(|| entry.with(false, children))
+    };
+    for (at, entry) in set.entries.iter().enumerate() {
+        if entry.children.is_empty() {
+            continue;
+        }
+        if let Some(first) = changed(entry) {
+            let out = arena.alloc_slice_copy(set.entries);
+            out[at] = first;
+            for entry in &mut out[at + 1..] {
+                if !entry.children.is_empty()
+                    && let Some(other) = changed(entry)
+                {
+                    *entry = other;
+                }
+            }
+            return Set { entries: out };
+        }
+    }
+    set
 }
 
 /// What an operation does where two nodes meet.

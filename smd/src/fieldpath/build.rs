@@ -1,9 +1,9 @@
 //! Making sets: from paths in any order, and from a walk that knows its own.
 
-use super::element::{Path, PathElement};
+use super::element::{Path, PathElement, exact};
 use super::set::{Entry, Set, order};
 use crate::Bump;
-use crate::value::MAX_DEPTH;
+use crate::value::{MAX_DEPTH, Value};
 
 /// Collects paths in any order and makes one set of them at the end.
 ///
@@ -20,16 +20,52 @@ use crate::value::MAX_DEPTH;
 #[derive(Debug)]
 pub struct SetBuilder<'a> {
     arena: &'a Bump,
-    /// The elements of all paths, one path behind the other.
-    elements: Vec<PathElement<'a>>,
-    /// Where each path begins and ends.
-    paths: Vec<(usize, usize)>,
+    /// The elements that came. Of those that are the same in memory most are here once. A path names them by their
+    /// places here.
+    elements: Vec<Known<'a>>,
+    /// A hash table of places in `elements`, each plus one; zero is free. Its length is a power of two.
+    table: Vec<u32>,
+    /// The paths, one behind the other: each its length, then its elements.
+    steps: Vec<usize>,
+    /// How many paths there are, and how long the longest is.
+    paths: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known<'a> {
+    identity: (u64, u64),
+    prefix: u64,
+    element: PathElement<'a>,
+    /// The place among the different elements in their order, from one.
+    rank: usize,
+}
+
+/// How many places of the table an element is looked for. One that is not found is kept once more.
+const PROBES: usize = 4;
+
+/// Where and what an element is: elements of which this is the same are. Others may be equal all the same.
+#[inline]
+fn identity(element: &PathElement<'_>) -> (u64, u64) {
+    let (kind, address, length) = match *element {
+        PathElement::FieldName(text) => (0, text.as_ptr().addr() as u64, text.len() as u64),
+        PathElement::Key(fields) => (1, fields.as_ptr().addr() as u64, fields.len() as u64),
+        PathElement::Value(Value::String(text)) => (2, text.as_ptr().addr() as u64, text.len() as u64),
+        PathElement::Index(index) => (3, index.cast_unsigned(), 0),
+        PathElement::Value(Value::Int(n)) => (4, n.cast_unsigned(), 0),
+        PathElement::Value(Value::Float(n)) => (5, n.to_bits(), 0),
+        PathElement::Value(Value::Bool(yes)) => (6, u64::from(yes), 0),
+        PathElement::Value(Value::List(items)) => (7, items.as_ptr().addr() as u64, items.len() as u64),
+        PathElement::Value(Value::Map(map)) => (8, map.entries().as_ptr().addr() as u64, map.entries().len() as u64),
+        PathElement::Value(Value::Null) => (9, 0, 0),
+        PathElement::Nameless => (10, 0, 0),
+    };
+    (address, length << 4 | kind)
 }
 
 impl<'a> SetBuilder<'a> {
     /// No path yet.
     pub fn new(arena: &'a Bump) -> Self {
-        SetBuilder { arena, elements: Vec::new(), paths: Vec::new() }
+        SetBuilder { arena, elements: Vec::new(), table: Vec::new(), steps: Vec::new(), paths: 0 }
     }
 
     /// Adds a path, and tells whether it did: the empty path is in no set, and one of more than [`MAX_DEPTH`] elements
@@ -38,54 +74,230 @@ impl<'a> SetBuilder<'a> {
         if path.is_empty() || path.len() > MAX_DEPTH {
             return false;
         }
-        let from = self.elements.len();
-        self.elements.extend_from_slice(path);
-        self.paths.push((from, self.elements.len()));
+        if self.steps.capacity() == 0 {
+            self.steps.reserve(64);
+            self.elements.reserve(16);
+        }
+        self.steps.reserve(path.len() + 1);
+        self.steps.push(path.len());
+        for element in path {
+            let place = self.place(element);
+            self.steps.push(place);
+        }
+        self.paths += 1;
         true
     }
 
+    /// The place of an element among those that came.
+    #[inline]
+    fn place(&mut self, element: &PathElement<'a>) -> usize {
+        let identity = identity(element);
+        let slot = slot(identity);
+        for probe in 0..PROBES.min(self.table.len()) {
+            let place = self.table[(slot + probe) & (self.table.len() - 1)] as usize;
+            match self.elements.get(place.wrapping_sub(1)) {
+                Some(known) if known.identity == identity => return place - 1,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        self.add(identity, element)
+    }
+
+    #[inline(never)]
+    fn add(&mut self, identity: (u64, u64), element: &PathElement<'a>) -> usize {
+        let place = self.elements.len();
+        self.elements.push(Known { identity, prefix: element.prefix(), element: *element, rank: 0 });
+        if place * 2 >= self.table.len() {
+            let size = (self.table.len() * 4).max(64);
+            self.table.clear();
+            self.table.resize(size, 0);
+            for known in 0..place {
+                self.enter(known);
+            }
+        }
+        self.enter(place);
+        place
+    }
+
+    /// Enters an element into the table, if there is room near its slot.
+    fn enter(&mut self, place: usize) {
+        let slot = slot(self.elements[place].identity);
+        let mask = self.table.len() - 1;
+        let free = (0..PROBES).map(|probe| (slot + probe) & mask).find(|slot| self.table[*slot] == 0);
+        if let Some(free) = free {
+            // What does not fit a number is not found.
+            self.table[free] = u32::try_from(place + 1).unwrap_or(0);
+        }
+    }
+
+    /// Ranks the elements, and returns the highest rank.
+    fn rank(&mut self) -> usize {
+        let elements = &mut self.elements;
+        let order = self.arena.alloc_slice_fill_with(elements.len(), |place| (elements[place].prefix, place));
+        order.sort_unstable_by_key(|(prefix, _)| *prefix);
+        let mut rank = 0;
+        for alike in order.chunk_by_mut(|a, b| a.0 == b.0) {
+            if alike.len() == 1 || alike.first().is_some_and(|(prefix, _)| exact(*prefix)) {
+                rank += 1;
+                for (_, place) in alike {
+                    elements[*place].rank = rank;
+                }
+                continue;
+            }
+            alike.sort_unstable_by(|a, b| elements[a.1].element.cmp(&elements[b.1].element));
+            let mut last: Option<PathElement<'_>> = None;
+            for (_, place) in alike {
+                let known = &mut elements[*place];
+                if last.is_none_or(|last| last.cmp(&known.element).is_ne()) {
+                    rank += 1;
+                }
+                last = Some(known.element);
+                known.rank = rank;
+            }
+        }
+        rank
+    }
+
     /// The set of all paths. Of equal elements the first one given stays.
-    pub fn finish(self) -> Set<'a> {
-        let SetBuilder { arena, elements, paths } = self;
-        let mut paths: Vec<_> = paths.iter().filter_map(|(from, to)| Some((0, elements.get(*from..*to)?))).collect();
-        node(&mut paths, 0, &mut Stack::default(), arena)
+    pub fn finish(mut self) -> Set<'a> {
+        let ranks = self.rank();
+        // Elements that are equal but not the same, or were not found when they came again.
+        let repeated = ranks < self.elements.len();
+        let ids = Ids { elements: &self.elements, steps: &self.steps, repeated };
+        let mut next = 0;
+        let paths = self.arena.alloc_slice_fill_with(self.paths, |_| {
+            let at = next;
+            next += 1 + self.steps[at];
+            (0, at)
+        });
+        let width = usize::BITS - ranks.leading_zeros();
+        ids.sort(paths, width);
+        ids.build(paths, self.arena)
     }
 }
 
-/// The node of paths that agree in their first `depth` elements and are longer. Each element is looked at where it
-/// tells paths apart, not again for those behind it. The numbers are room for the elements' prefixes.
-fn node<'a>(mut paths: &mut [(u64, &Path<'a>)], depth: usize, stack: &mut Stack<'a>, arena: &'a Bump) -> Set<'a> {
-    if let [(_, path)] = paths {
-        let entry = |below: Option<Set<'a>>, element: &PathElement<'a>| {
-            let entry = Entry::new(*element, below.is_none(), below.unwrap_or_default());
-            Some(Set { entries: std::slice::from_ref(arena.alloc(entry)) })
-        };
-        return path.get(depth..).unwrap_or_default().iter().rev().fold(None, entry).unwrap_or_default();
+/// Where an element is first looked for.
+#[inline]
+fn slot((address, length): (u64, u64)) -> usize {
+    let bits = address ^ length.rotate_left(40);
+    // The upper bits of the product depend on all bits.
+    let hash = (bits ^ bits >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (hash >> 32) as usize
+}
+
+/// Paths whose elements are numbers.
+struct Ids<'b, 'a> {
+    elements: &'b [Known<'a>],
+    steps: &'b [usize],
+    repeated: bool,
+}
+
+impl<'b, 'a> Ids<'b, 'a> {
+    #[inline]
+    fn path(&self, at: usize) -> &'b [usize] {
+        &self.steps[at + 1..at + 1 + self.steps[at]]
     }
-    let mark = stack.mark();
-    for (prefix, path) in paths.iter_mut() {
-        *prefix = path[depth].prefix();
-    }
-    paths.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1[depth].cmp(&b.1[depth])));
-    while let [(prefix, first), rest @ ..] = &*paths {
-        let element = first[depth];
-        let other = |path: &(u64, &Path<'a>)| path.0 != *prefix || path.1[depth] != element;
-        let count = 1 + rest.iter().position(other).unwrap_or(rest.len());
-        let (group, others) = paths.split_at_mut(count);
-        // The paths that end here go to the end; the others keep their order.
-        let mut longer = 0;
-        for at in 0..group.len() {
-            if group[at].1.len() > depth + 1 {
-                group.swap(longer, at);
-                longer += 1;
+
+    /// Sorts paths, given where they are. The ranks of as many elements as fit make one number to sort by, where
+    /// nothing is less than anything; those that agree in it are sorted by what follows.
+    fn sort(&self, paths: &mut [(u64, usize)], width: u32) {
+        let fit = (u64::BITS / width.max(1)) as usize;
+        let mut todo = vec![(0, paths.len(), 0)];
+        while let Some((from, to, depth)) = todo.pop() {
+            let group = &mut paths[from..to];
+            for (key, at) in group.iter_mut() {
+                let steps = &self.path(*at)[depth..];
+                let steps = &steps[..steps.len().min(fit)];
+                let ranks = steps.iter().fold(0, |key, step| key << width | self.elements[*step].rank as u64);
+                *key = ranks << (width as usize * (fit - steps.len()));
+            }
+            group.sort_unstable_by_key(|path| path.0);
+            let mut start = 0;
+            for same in group.chunk_by_mut(|a, b| a.0 == b.0) {
+                let count = same.len();
+                if count > 1 {
+                    // What ends here comes first.
+                    same.sort_unstable_by_key(|path| self.steps[path.1] > depth + fit);
+                    let ending = same.partition_point(|path| self.steps[path.1] <= depth + fit);
+                    if count - ending > 1 {
+                        todo.push((from + start + ending, from + start + count, depth + fit));
+                    }
+                }
+                start += count;
             }
         }
-        let member = longer < group.len();
-        let children = if longer > 0 { node(&mut group[..longer], depth + 1, stack, arena) } else { Set::EMPTY };
-        stack.push(element, member, children);
-        paths = others;
     }
-    stack.close_sorted(mark, arena)
+
+    /// How many elements two paths have in common.
+    #[inline]
+    fn common(&self, a: usize, b: usize) -> usize {
+        let (a, b) = (self.path(a), self.path(b));
+        let same =
+            |(a, b): (&usize, &usize)| a == b || self.repeated && self.elements[*a].rank == self.elements[*b].rank;
+        a.iter().zip(b).take_while(|pair| same(*pair)).count()
+    }
+
+    /// The set of sorted paths.
+    fn build(&self, paths: &[(u64, usize)], arena: &'a Bump) -> Set<'a> {
+        let entry = |step: usize, member: bool, children: Set<'a>| {
+            let known = &self.elements[step];
+            Entry::of(known.prefix, known.element, member, children)
+        };
+        // The entries of the open nodes, and where each node begins. The last entry of a node is that of the next.
+        let mut entries: Vec<Entry<'a>> = Vec::with_capacity(32);
+        let mut nodes: Vec<usize> = Vec::with_capacity(16);
+        // Of the open entries, the path that came first.
+        let mut firsts: Vec<usize> = Vec::new();
+        let mut had = 0;
+        for (place, (_, at)) in paths.iter().enumerate() {
+            let path = self.path(*at);
+            let next = paths.get(place + 1).map_or(0, |(_, next)| self.common(*at, *next));
+            if self.repeated {
+                firsts.truncate(had);
+                for (depth, first) in firsts.iter_mut().enumerate().filter(|(_, first)| **first > *at) {
+                    *first = *at;
+                    let end = nodes.get(depth + 1).copied().unwrap_or(entries.len());
+                    if let Some(open) = end.checked_sub(1).and_then(|last| entries.get_mut(last)) {
+                        *open = entry(path[depth], open.member, open.children);
+                    }
+                }
+                firsts.resize(path.len(), *at);
+            }
+            if had < path.len() {
+                // Nodes that only this path has are made in one go, those that have room for the next are open.
+                let open = had.max(next).min(path.len() - 1);
+                let mut children = Set::EMPTY;
+                let mut member = true;
+                for step in path[open + 1..].iter().rev() {
+                    children = Set { entries: std::slice::from_ref(arena.alloc(entry(*step, member, children))) };
+                    member = false;
+                }
+                for (depth, step) in path.iter().enumerate().take(open + 1).skip(had) {
+                    if depth == nodes.len() {
+                        nodes.push(entries.len());
+                    }
+                    if depth == open {
+                        entries.push(entry(*step, member, children));
+                    } else {
+                        entries.push(entry(*step, false, Set::EMPTY));
+                    }
+                }
+            }
+            // Nodes below the first element that the next path does not have are done.
+            while nodes.len() > next + 1
+                && let Some(from) = nodes.pop()
+            {
+                let children = Set { entries: arena.alloc_slice_copy(&entries[from..]) };
+                entries.truncate(from);
+                if let Some(parent) = entries.last_mut() {
+                    parent.children = children;
+                }
+            }
+            had = next;
+        }
+        Set { entries: arena.alloc_slice_copy(&entries) }
+    }
 }
 
 /// The entries of all open nodes of a walk, innermost last: what a walk keeps while it goes down and comes up.

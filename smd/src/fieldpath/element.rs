@@ -34,29 +34,75 @@ pub enum PathElement<'a> {
 /// A path: the elements from the root down.
 pub type Path<'a> = [PathElement<'a>];
 
-/// The first eight bytes of a text, in their order.
+/// The first eight bytes of a text, in their order, with zeros behind a shorter one.
 #[inline]
 pub(crate) fn text_prefix(text: &str) -> u64 {
-    let mut prefix = [0; 8];
-    match text.as_bytes().first_chunk::<8>() {
-        Some(chunk) => prefix = *chunk,
-        None => prefix.iter_mut().zip(text.bytes()).for_each(|(to, byte)| *to = byte),
+    let bytes = text.as_bytes();
+    let at = |place: usize| bytes.get(place).map_or(0, |byte| u64::from(*byte) << (56 - 8 * place));
+    if let Some(chunk) = bytes.first_chunk::<8>() {
+        u64::from_be_bytes(*chunk)
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // The two meet or overlap.
+        u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last)) << (64 - 8 * bytes.len())
+    } else {
+        at(0) | at(1) | at(2)
     }
-    u64::from_be_bytes(prefix)
+}
+
+/// As [`text_prefix`], and whether the text cannot be told from it: a longer one, and one that ends in a zero byte.
+#[inline]
+pub(crate) fn text_bits(text: &str) -> (u64, bool) {
+    let bits = text_prefix(text);
+    (bits, 64 - (bits.trailing_zeros() & !7) as usize != 8 * text.len())
+}
+
+/// The beginning of a key in the order of keys: its first name, a zero byte, and the beginning of the value. The flag
+/// says that two different keys may begin so.
+#[inline]
+fn key_bits(fields: &[(&str, Value<'_>)]) -> (u64, bool) {
+    let Some((name, value)) = fields.first() else { return (0, true) };
+    let bits = text_prefix(name);
+    // Where the first zero byte is: in the reverse order of bytes, the lowest that borrows and was not above 0x80.
+    let reversed = bits.swap_bytes();
+    let zeros = reversed.wrapping_sub(0x0101_0101_0101_0101) & !reversed & 0x8080_8080_8080_8080;
+    let end = (zeros.trailing_zeros() & !7) + 8;
+    if end > 56 {
+        return (bits, true);
+    }
+    if end as usize != 8 * (name.len() + 1) {
+        // The zero byte is the name's own: it comes behind those that end there, with any value.
+        return (bits | u64::MAX >> end, true);
+    }
+    let (value, more) = value.bits();
+    (bits | value >> end, more || fields.len() > 1 || value << (64 - end) != 0)
+}
+
+/// Whether all elements of this [`PathElement::prefix`] are equal.
+#[inline]
+pub(crate) fn exact(prefix: u64) -> bool {
+    prefix & 1 == 0
 }
 
 impl PathElement<'_> {
     /// A number that is in the order of the elements: of two elements whose numbers differ, that with the lesser
-    /// number is the lesser.
+    /// number is the lesser. Elements of one [`exact`] number are equal.
+    ///
+    /// The kind of element stands in the upper two bits, its beginning in the next, and whether there is more to it
+    /// than those in the last. What has no more is not behind what begins alike.
     #[inline]
     pub(crate) fn prefix(&self) -> u64 {
-        match self {
-            PathElement::FieldName(name) => text_prefix(name) >> 8,
-            PathElement::Key(fields) => 0x40 << 56 | fields.first().map_or(0, |(name, _)| text_prefix(name) >> 8),
-            PathElement::Value(value) => 0x80 << 56 | value.prefix() >> 8,
-            PathElement::Index(index) => 0xc0 << 56 | (index.cast_unsigned() ^ 1 << 63) >> 8,
-            PathElement::Nameless => u64::MAX,
-        }
+        let (kind, (bits, more)) = match self {
+            PathElement::FieldName(name) => (0, text_bits(name)),
+            PathElement::Key(fields) => (1, key_bits(fields)),
+            PathElement::Value(value) => (2, value.bits()),
+            PathElement::Index(index) => {
+                const LIMIT: i64 = 1 << 60;
+                let near = (*index).clamp(-LIMIT, LIMIT - 1);
+                (3, ((near + LIMIT).cast_unsigned() << 3, near == -LIMIT || near == LIMIT - 1))
+            }
+            PathElement::Nameless => return u64::MAX,
+        };
+        kind << 62 | bits >> 3 << 1 | u64::from(more || bits & 7 != 0)
     }
 
     fn rank(self) -> u8 {

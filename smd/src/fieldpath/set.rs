@@ -1,6 +1,6 @@
 //! The set itself.
 
-use super::element::{Path, PathElement};
+use super::element::{Path, PathElement, exact};
 use std::cmp::Ordering;
 
 /// A set of paths: a trie that borrows its nodes.
@@ -37,6 +37,12 @@ impl<'a> Entry<'a> {
         Entry { member, children, ..*self }
     }
 
+    /// As [`new`](Self::new), where the prefix is known.
+    #[inline]
+    pub(super) fn of(prefix: u64, element: PathElement<'a>, member: bool, children: Set<'a>) -> Self {
+        Entry { element, member, children, prefix }
+    }
+
     /// The number in the order of elements by which this entry is compared first.
     #[inline]
     pub(crate) fn prefix(&self) -> u64 {
@@ -66,13 +72,23 @@ impl<'a> Set<'a> {
     }
 
     /// The entry of an element.
+    #[inline]
     pub fn entry(self, element: PathElement<'_>) -> Option<&'a Entry<'a>> {
         let prefix = element.prefix();
-        let at = self
-            .entries
-            .binary_search_by(|entry| entry.prefix.cmp(&prefix).then_with(|| entry.element.cmp(&element)))
-            .ok()?;
-        self.entries.get(at)
+        let at = self.entries.partition_point(|entry| entry.prefix < prefix);
+        let entry = self.entries.get(at).filter(|entry| entry.prefix == prefix)?;
+        if exact(prefix) {
+            return Some(entry);
+        }
+        match entry.element.cmp(&element) {
+            Ordering::Equal => Some(entry),
+            Ordering::Greater => None,
+            Ordering::Less => {
+                let others = self.entries.get(at..)?;
+                let others = &others[..others.partition_point(|entry| entry.prefix == prefix)];
+                others.get(others.binary_search_by(|entry| entry.element.cmp(&element)).ok()?)
+            }
+        }
     }
 
     /// The paths below an element, without it (upstream `Set.WithPrefix`).
@@ -84,7 +100,13 @@ impl<'a> Set<'a> {
     /// Whether a path is in the set.
     pub fn has(self, path: &Path<'_>) -> bool {
         let Some((last, parents)) = path.split_last() else { return false };
-        let node = parents.iter().fold(self, |node, element| node.with_prefix(*element));
+        let mut node = self;
+        for element in parents {
+            match node.entry(*element) {
+                Some(entry) => node = entry.children,
+                None => return false,
+            }
+        }
         node.entry(*last).is_some_and(|entry| entry.member)
     }
 
@@ -185,9 +207,14 @@ impl<'a> Iterator for Iter<'a> {
 /// Which of two entries comes first.
 #[inline]
 pub(crate) fn order(a: &Entry<'_>, b: &Entry<'_>) -> Ordering {
-    a.prefix.cmp(&b.prefix).then_with(|| match (&a.element, &b.element) {
+    if a.prefix != b.prefix {
+        return a.prefix.cmp(&b.prefix);
+    }
+    if exact(a.prefix) {
+        return Ordering::Equal;
+    }
+    match (&a.element, &b.element) {
         (PathElement::FieldName(a), PathElement::FieldName(b)) if std::ptr::eq(*a, *b) => Ordering::Equal,
-        (PathElement::FieldName(a), PathElement::FieldName(b)) => a.cmp(b),
         (a, b) => a.cmp(b),
-    })
+    }
 }

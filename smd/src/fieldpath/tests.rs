@@ -1,6 +1,6 @@
 use super::*;
 use crate::Bump;
-use crate::value::Compat;
+use crate::value::{Compat, Map, Value};
 
 fn rewritten(text: &str, compat: Compat) -> Result<String, SetError> {
     let arena = Bump::new();
@@ -292,4 +292,135 @@ fn an_item_without_a_name_comes_last_and_is_not_written() {
     let error = SetError { message: "invalid PathElement".to_owned(), at: 0 };
     assert_eq!(set.to_json(), Err(error.clone()));
     assert_eq!(set.to_fields_v1(&arena), Err(error));
+}
+
+#[test]
+fn prefixes_are_in_the_order_of_elements_and_exact_ones_tell_them_apart() {
+    const TEXTS: [&str; 20] = [
+        "",
+        "\0",
+        "\0\0",
+        "\u{1}",
+        "a",
+        "a\0",
+        "a\0\0",
+        "a\0b",
+        "a\u{1}",
+        "ab",
+        "b",
+        "name",
+        "name\0",
+        "names",
+        "abcdef",
+        "abcdefg",
+        "abcdefg\0",
+        "abcdefgh",
+        "abcdefgh\0",
+        "\u{10ffff}\u{10ffff}",
+    ];
+    const INTEGERS: [i64; 14] = [
+        0,
+        1,
+        -1,
+        2,
+        255,
+        256,
+        1 << 53,
+        (1 << 53) + 1,
+        -(1 << 53) - 1,
+        (1 << 60) - 1,
+        1 << 60,
+        -(1 << 60),
+        i64::MAX,
+        i64::MIN,
+    ];
+    const FLOATS: [f64; 12] = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        1.5,
+        0.1,
+        -0.1,
+        9_007_199_254_740_992.0,
+        f64::MIN_POSITIVE,
+        f64::MAX,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+    ];
+    let texts = TEXTS.map(Value::String);
+    let mut values = vec![Value::Null, Value::Bool(false), Value::Bool(true), Value::Map(Map::EMPTY), Value::List(&[])];
+    values.extend([Value::List(&[Value::Null]), Value::Float(f64::NAN)]);
+    values.extend(texts);
+    values.extend(INTEGERS.map(Value::Int));
+    values.extend(FLOATS.map(Value::Float));
+    let mut keys = vec![Vec::new()];
+    for name in TEXTS {
+        keys.extend(values.iter().map(|value| vec![(name, *value)]));
+        keys.extend([vec![(name, Value::Int(1)), ("z", Value::Null)], vec![(name, Value::Int(1)), ("", Value::Null)]]);
+    }
+    let mut elements = vec![PathElement::Nameless];
+    elements.extend(TEXTS.map(PathElement::FieldName));
+    elements.extend(keys.iter().map(|key| PathElement::Key(key)));
+    elements.extend(values.iter().map(|value| PathElement::Value(*value)));
+    elements.extend(INTEGERS.map(PathElement::Index));
+    for a in &elements {
+        for b in &elements {
+            let (order, prefixes) = (a.cmp(b), a.prefix().cmp(&b.prefix()));
+            assert!(prefixes.is_eq() || prefixes == order, "{a:?} {b:?}");
+            assert!(order.is_eq() || prefixes.is_ne() || a.prefix() & 1 == 1, "{a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn a_set_of_paths_in_any_order_is_that_of_the_paths_in_order() {
+    let arena = Bump::new();
+    let names: Vec<String> = (0..300).map(|n| format!("f{n}")).collect();
+    let mut paths: Vec<Vec<PathElement<'_>>> = Vec::new();
+    let mut state = 1_usize;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for round in 0..600 {
+        // Long paths that agree for long, and single elements among many.
+        let (length, kinds) = if round % 2 == 0 { (1 + next(40), 2) } else { (1 + next(2), 300) };
+        paths.push((0..length).map(|_| PathElement::FieldName(&names[next(kinds)])).collect());
+    }
+    let one_by_one = paths.iter().fold(Set::EMPTY, |set, path| {
+        let mut builder = SetBuilder::new(&arena);
+        assert!(builder.insert(path));
+        set.union(builder.finish(), &arena)
+    });
+    // As they are, and with every text in another place in memory.
+    for apart in [false, true] {
+        let mut builder = SetBuilder::new(&arena);
+        for path in &paths {
+            let path: Vec<_> = path.iter().map(|step| if apart { step.copy_into(&arena) } else { *step }).collect();
+            assert!(builder.insert(&path));
+        }
+        let set = builder.finish();
+        assert!(set == one_by_one, "{apart}");
+        assert!(paths.iter().all(|path| set.has(path)));
+    }
+}
+
+#[test]
+fn of_equal_elements_the_first_given_stays_at_every_node() {
+    let arena = Bump::new();
+    let mut builder = SetBuilder::new(&arena);
+    let (one, single) = (PathElement::Value(Value::Int(1)), PathElement::Value(Value::Float(1.0)));
+    let field = PathElement::FieldName;
+    builder.insert(&[one, field("z"), single]);
+    builder.insert(&[single, field("a")]);
+    builder.insert(&[single, field("z"), one, field("b")]);
+    builder.insert(&[field("n"), single]);
+    builder.insert(&[field("n"), one]);
+    let set = builder.finish();
+    let first = |set: Set<'_>| format!("{:?}", set.entries()[0].element);
+    assert_eq!(first(set.with_prefix(field("n"))), "Value(Float(1.0))");
+    assert_eq!(format!("{:?}", set.entries()[1].element), "Value(Int(1))");
+    assert_eq!(first(set.with_prefix(one).with_prefix(field("z"))), "Value(Float(1.0))");
+    assert_eq!(set.len(), 4);
 }

@@ -1,7 +1,7 @@
 //! Equality and the total order of values (spec: smd, "Values"; upstream `value.Equals`, `value.Compare`).
 
 use super::{Map, Value};
-use crate::fieldpath::text_prefix;
+use crate::fieldpath::text_bits;
 use std::cmp::Ordering;
 
 impl PartialEq for Value<'_> {
@@ -84,21 +84,31 @@ impl Ord for Map<'_> {
 }
 
 impl Value<'_> {
-    /// A number that is in the order of the values: of two values whose numbers differ, that with the lesser number is
-    /// the lesser.
-    pub(crate) fn prefix(self) -> u64 {
-        let rank = u64::from(rank(self)) << 56;
-        rank | match self {
-            Value::Bool(yes) => u64::from(yes),
-            Value::String(text) => text_prefix(text) >> 8,
+    /// The beginning of the value in the order of values: of two values with different ones, that with the lesser is
+    /// the lesser. The flag says that two different values may begin so; it is set of the later ones of those at least.
+    #[inline]
+    pub(crate) fn bits(self) -> (u64, bool) {
+        match self {
             Value::Int(_) | Value::Float(_) => {
+                // From here on not every integer is told from the next when both are floats.
+                const LIMIT: f64 = 9_007_199_254_740_992.0;
+                let n = number(self);
+                if n.is_nan() {
+                    return (u64::MAX >> 2, true);
+                }
                 // Zero has one sign here. Below zero the order of the bits is the wrong way round.
-                let n = number(self) + 0.0;
-                let bits = n.to_bits();
-                let ordered = if bits >> 63 == 0 { bits ^ 1 << 63 } else { !bits };
-                if n.is_nan() { u64::MAX >> 8 } else { ordered >> 8 }
+                let bits = (n + 0.0).to_bits();
+                let ordered = if bits >> 63 == 0 { bits ^ 1 << 63 } else { bits.wrapping_neg() };
+                (ordered >> 2, ordered & 3 != 0 || n.abs() >= LIMIT)
             }
-            _ => 0,
+            Value::String(text) => {
+                let (bits, more) = text_bits(text);
+                (1 << 62 | bits >> 2, more || bits & 3 != 0)
+            }
+            Value::Bool(yes) => (8 << 60 | u64::from(yes) << 59, false),
+            Value::List(_) => (9 << 60, true),
+            Value::Map(_) => (10 << 60, true),
+            Value::Null => (11 << 60, false),
         }
     }
 }
