@@ -52,7 +52,7 @@ pub(crate) fn update<'a>(args: &'a UpdateArgs, session: &mut Session<'a>) -> Res
 }
 
 fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool, Fatal> {
-    let output = Output::new(&args.result)?;
+    let output = Output::of_objects(&args.result)?;
     let now = now(args.now.as_deref())?;
     check(args)?;
     let library: &'a Library<'a> = session.arena.alloc(Library::new(&args.types, session)?);
@@ -89,6 +89,11 @@ fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool
                 continue;
             };
             library.check_repeated(config.gvk(), session);
+            if let Some(detail) = known.lacks(&args.subresource) {
+                let at = config.at_pointer("/kind");
+                diagnose::tell(&config, Code::NotApplied, at.shown(), detail, session);
+                continue;
+            }
             let live = lives.entry(identity).or_insert(Live { object: None, value: None, repeated: false });
             let request = Request { config, known, library, args, now };
             if let Some(after) = request.send(live, how, session) {
@@ -172,7 +177,9 @@ impl<'a> Request<'_, 'a> {
         }
         let subresource: &'a str = arena.alloc_str(&args.subresource);
         let converter = arena.alloc(ChangeApiVersion(versions));
-        let mut manager = FieldManager::new(gvk, *library, converter).subresource(subresource);
+        let mut manager = FieldManager::new(gvk, *library, converter)
+            .subresource(subresource)
+            .compat(args.types.smd_compat.of_fields());
         if let Some(filter) = known.reset_fields(subresource, session) {
             manager = manager.reset_fields(vec![(gvk.api_version(), filter)]);
         }
