@@ -5,7 +5,7 @@ use super::diagnose;
 use super::library::{Known, Library};
 use super::object::{Identity, Object, objects};
 use super::print::Output;
-use super::text::{Missing, read_all};
+use super::text::{Missing, nowhere, read_all};
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
 use kubeshape_schema::Code;
@@ -59,6 +59,10 @@ fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool
     let mut lives: BTreeMap<Identity<'a>, Live<'a>> = BTreeMap::new();
     for text in read_all(&args.live, Missing::Empty, session) {
         for object in objects(text, session) {
+            if object.gvk().kind().is_empty() && !library.is_forced() {
+                library.unknown(object.gvk(), text, object.node, session);
+                continue;
+            }
             match lives.get_mut(&object.identity()) {
                 None => {
                     let live = Live { object: Some(object), value: Some(object.value), repeated: false };
@@ -79,7 +83,12 @@ fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool
     }
     let mut touched: Vec<Identity<'a>> = Vec::new();
     for text in read_all(&args.configs, Missing::Error, session) {
-        for config in objects(text, session) {
+        let before = session.errors();
+        let configs = objects(text, session);
+        if configs.is_empty() && !text.failed && session.errors() == before {
+            session.tell(&nowhere(Code::NotAnObject, text.name, "found no objects"));
+        }
+        for config in configs {
             let identity = config.identity();
             if !is_complete(&config, session) {
                 continue;

@@ -195,6 +195,8 @@ impl<'a> Library<'a> {
         let at = object.get(if versions.is_empty() { "kind" } else { "apiVersion" }).unwrap_or(object);
         let found = match (gvk.api_version(), gvk.kind()) {
             ("", "") => "the object has no apiVersion and kind".to_owned(),
+            (version, "") => format!("the object of {version:?} has no kind"),
+            ("", kind) => format!("the object of kind {kind:?} has no apiVersion"),
             (version, kind) => format!("found {kind:?} of {version:?}"),
         };
         let kinds = self.kinds.iter().map(|(gvk, _)| gvk.kind()).filter(|kind| !kind.ends_with("List"));
@@ -204,6 +206,8 @@ impl<'a> Library<'a> {
             format!("{found}; the schemas name types without kinds")
         } else if self.kinds.is_empty() {
             format!("{found}, and there are no schemas")
+        } else if gvk.kind().is_empty() {
+            found
         } else if let Some(near) = nearest(gvk.kind(), kinds) {
             format!("{found}; near to it is {near}")
         } else {
@@ -291,6 +295,13 @@ impl<'a> Library<'a> {
         };
         let types: &'a Types = arena.alloc(types);
         for version in resource.versions() {
+            // No object can be of it.
+            if version.version().name.is_empty() {
+                let note =
+                    Note::new(Code::WrongType, version.version().at, "found no name, expected that of the version");
+                tell(text, manifest.node, &note, crd.name, session);
+                continue;
+            }
             let name: &'a str = arena.alloc_str(&version.definition_names().0);
             let api_version: &'a str = arena.alloc_str(&format!("{}/{}", crd.group, version.version().name));
             let gvk = Gvk::new(api_version, crd.names.kind);

@@ -43,6 +43,9 @@ impl Output {
             return Ok(Output { format: Format::Yaml, file: None, is_folder: false });
         };
         let text = path.to_string_lossy();
+        if text != "-" && (ends_in_slash(path) || path.is_dir()) {
+            return Err(Fatal::Usage(format!("{text} is a folder; this command writes one result, into a file")));
+        }
         let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
         let (format, file) = match (text.as_ref(), suffix.as_deref()) {
             ("json", _) => (Format::Json, None),
@@ -56,9 +59,6 @@ impl Output {
                 )));
             }
         };
-        if file.as_ref().is_some_and(|path| ends_in_slash(path) || path.is_dir()) {
-            return Err(Fatal::Usage(format!("{text} is a folder; this command writes one result, into a file")));
-        }
         Ok(Output { format, file, is_folder: false })
     }
 

@@ -205,6 +205,9 @@ impl<'a> Reader<'_, 'a> {
 
     fn scenario(&mut self, root: Node<'a>) -> Read<Scenario<'a>> {
         self.map(root, "a scenario: a mapping with scenario, schemas and steps")?;
+        if root.get("scenario").is_none() && root.get("steps").is_none() {
+            return Err(self.tell(root, "found neither scenario nor steps, expected a scenario"));
+        }
         self.only(root, &["scenario", "rule", "schemas", "types", "resetFields", "steps"]);
         let name = self.member(root, "scenario")?;
         let name = self.string(name, "the name of the scenario")?;
