@@ -376,6 +376,9 @@ fn command_lines_that_cannot_be() {
         ("apply --schemas crd.yaml --field-manager ci --now today config.yaml", "--now takes a time such as"),
         ("apply --schemas crd.yaml --field-manager ci -o out config.yaml", "-o takes `json`, `yaml`"),
         ("apply --schemas - --field-manager ci -", "give `-` once"),
+        ("merge --schemas crd.yaml - -", "give `-` once"),
+        ("compare --schemas crd.yaml - -", "give `-` once"),
+        ("blame --schemas - -", "give `-` once"),
         ("update --schemas crd.yaml --field-manager ci --force-conflicts config.yaml", "--force-conflicts"),
     ] {
         folder.run(line).says(2, &[part]);

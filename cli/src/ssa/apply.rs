@@ -5,7 +5,7 @@ use super::diagnose;
 use super::library::{Known, Library};
 use super::object::{Identity, Object, objects};
 use super::print::Output;
-use super::text::{Missing, nowhere, read_all};
+use super::text::{Missing, check_stdin, nowhere, read_all};
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
 use kubeshape_schema::Code;
@@ -135,9 +135,7 @@ fn check(args: &WriteArgs) -> Result<(), Fatal> {
         return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
     }
     let inputs = args.types.schemas.iter().chain(&args.live).chain(&args.configs);
-    if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Fatal::Usage("standard input can be read once: give `-` once".to_owned()));
-    }
+    check_stdin(inputs)?;
     // What the server checks of the option (422).
     let name = args.field_manager.as_str();
     if name.is_empty() || name.len() > 128 || name.chars().any(char::is_control) {

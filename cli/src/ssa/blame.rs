@@ -8,6 +8,7 @@ use super::library::Library;
 use super::object::Object;
 use super::print::{Output, yaml};
 use super::sets::{managed, read_object};
+use super::text::check_stdin;
 use crate::args::BlameArgs;
 use crate::error::Fatal;
 use crate::output::format::indented;
@@ -40,6 +41,7 @@ struct Field<'o, 'a> {
 /// There is no answer.
 pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
+    check_stdin(args.types.schemas.iter().chain([&args.object]))?;
     let library = Library::new(&args.types, session)?;
     let Some(object) = read_object(&args.object, session) else { return Ok(false) };
     let ownership = match managed(&object, args.types.smd_compat, session) {

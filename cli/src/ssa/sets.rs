@@ -5,7 +5,7 @@ use super::diagnose;
 use super::library::{Known, Library};
 use super::object::{Object, only};
 use super::print::Output;
-use super::text::{Text, read_path};
+use super::text::{Text, check_stdin, read_path};
 use crate::args::{CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
 use crate::output::format::indented;
@@ -16,7 +16,7 @@ use kubeshape_smd::managed::{self, DecodeError, ExtractError, Managed};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
 use kubeshape_smd::value::Compat;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An object and its type.
 #[derive(Clone, Copy)]
@@ -66,7 +66,8 @@ fn strict<'a>(object: Value<'a>, session: &Session<'a>) -> Value<'a> {
 }
 
 /// Reads the types that are needed.
-fn library<'a>(args: &TypeArgs, session: &mut Session<'a>) -> Result<Library<'a>, Fatal> {
+fn library<'a>(args: &TypeArgs, objects: &[&PathBuf], session: &mut Session<'a>) -> Result<Library<'a>, Fatal> {
+    check_stdin(args.schemas.iter().chain(objects.iter().copied()))?;
     if args.schemas.is_empty() {
         return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
     }
@@ -107,7 +108,7 @@ fn typed<'a>(
 /// There is no answer.
 pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
-    let library = library(&args.types, session)?;
+    let library = library(&args.types, &[&args.object], session)?;
     let Some(typed) = typed(&args.object, Duplicates::Refused, &library, session) else { return Ok(false) };
     let set = match typed.value.to_field_set(session.arena) {
         Ok(set) => set,
@@ -139,7 +140,7 @@ fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'
 /// There is no answer.
 pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
-    let library = library(&args.types, session)?;
+    let library = library(&args.types, &[&args.a, &args.b], session)?;
     let a = typed(&args.a, Duplicates::Allowed, &library, session);
     let b = typed(&args.b, Duplicates::Allowed, &library, session);
     let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
@@ -184,7 +185,7 @@ pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<b
 /// There is no answer.
 pub(crate) fn merge(args: &MergeArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
-    let library = library(&args.types, session)?;
+    let library = library(&args.types, &[&args.a, &args.b], session)?;
     let a = typed(&args.a, Duplicates::Allowed, &library, session);
     let b = typed(&args.b, Duplicates::Refused, &library, session);
     let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
@@ -219,7 +220,7 @@ fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, library: &Libr
 /// There is no answer.
 pub(crate) fn extract(args: &ExtractArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
-    let library = library(&args.types, session)?;
+    let library = library(&args.types, &[&args.object], session)?;
     let Some(object) = read_object(&args.object, session) else { return Ok(false) };
     let Some(known) = known(&object, &library, session) else { return Ok(false) };
     if let Err(error) = managed(&object, args.types.smd_compat, session) {
