@@ -1,7 +1,9 @@
-//! JSON strings in the two spellings that Kubernetes prints.
+//! Strings as Go writes them: JSON in the two spellings that Kubernetes prints, and `%q`.
 
 // Without branches the loops over chunks are vectorised.
 #![allow(clippy::needless_bitwise_bool)]
+
+use std::fmt::{self, Display, Formatter, Write as _};
 
 /// Which characters of a string are escaped beyond what JSON asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -129,6 +131,49 @@ fn any_html(chunk: &[u8]) -> bool {
 #[inline]
 fn any_plain(chunk: &[u8]) -> bool {
     chunk.iter().fold(false, |any, &b| any | (b < 0x20) | (b == b'"') | (b == b'\\'))
+}
+
+/// A text as Go's `%q` writes it, with its quotes.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::escape::GoQuoted;
+/// assert_eq!(GoQuoted("<é>\u{2028}\n").to_string(), r#""<é>\u2028\n""#);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct GoQuoted<'a>(pub &'a str);
+
+impl Display for GoQuoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                '\x07' => f.write_str("\\a")?,
+                '\x08' => f.write_str("\\b")?,
+                '\x0c' => f.write_str("\\f")?,
+                '\n' => f.write_str("\\n")?,
+                '\r' => f.write_str("\\r")?,
+                '\t' => f.write_str("\\t")?,
+                '\x0b' => f.write_str("\\v")?,
+                ' '..='~' => f.write_char(c)?,
+                c if c.is_ascii() => write!(f, "\\x{:02x}", u32::from(c))?,
+                c if is_printable(c) => f.write_char(c)?,
+                c if u32::from(c) < 0x1_0000 => write!(f, "\\u{:04x}", u32::from(c))?,
+                c => write!(f, "\\U{:08x}", u32::from(c))?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+/// Letters, marks, numbers, punctuation and symbols. The standard library keeps that table for its own escapes,
+/// in which a mark counts only where a text begins.
+fn is_printable(c: char) -> bool {
+    let mut text = [b'a'; 5];
+    let len = c.encode_utf8(&mut text[1..]).len();
+    std::str::from_utf8(&text[..=len]).is_ok_and(|text| text.escape_debug().nth(1) == Some(c))
 }
 
 #[cfg(test)]

@@ -226,7 +226,7 @@ fn conflict_error(record: &Json) -> Verdict {
     let conflicts = record["conflicts"].as_array().into_iter().flatten().map(|conflict| {
         // What is printed is all that matters here.
         let path = vec![PathElement::FieldName(text(&conflict["path"]).trim_start_matches('.'))];
-        Conflict { manager: text(&conflict["manager"]), path }
+        Conflict { manager: text(&conflict["manager"]), path, live: None, new: None }
     });
     let error = Error::Conflicts(ConflictError::new(Conflicts(conflicts.collect())));
     same_error(record, &error)

@@ -15,6 +15,22 @@ pub struct VersionedSet<'a> {
     pub applied: bool,
 }
 
+impl<'a> Set<'a> {
+    /// The paths that are in any of the sets: as if one after the other were united with those before it, but half by
+    /// half, so that no set is walked more often than needs be.
+    #[must_use]
+    pub fn union_all(sets: &[Set<'a>], arena: &'a Bump) -> Set<'a> {
+        match sets {
+            [] => Set::EMPTY,
+            [set] => *set,
+            sets => {
+                let (first, second) = sets.split_at(sets.len() / 2);
+                Set::union_all(first, arena).union(Set::union_all(second, arena), arena)
+            }
+        }
+    }
+}
+
 /// The managers of an object by name (upstream `fieldpath.ManagedFields`), sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManagedFields<'a> {

@@ -63,24 +63,13 @@ pub(super) fn cap<'a>(managed: &mut Managed<'a>, max: usize, arena: &'a Bump) {
         left -= 1;
     }
     for bucket in buckets.into_iter().filter(|bucket| !bucket.sets.is_empty()) {
-        let set = united(&bucket.sets, arena);
+        // Of equal elements those of the oldest stay, as when one is added to the other.
+        let newest_first: Vec<_> = bucket.sets.iter().rev().copied().collect();
+        let set = Set::union_all(&newest_first, arena);
         let api_version = bucket.identifier.api_version;
         managed.fields.insert(bucket.text, VersionedSet { set, api_version, applied: false });
         managed.set_time(bucket.text, bucket.identifier, bucket.time);
     }
     gone.sort_unstable();
     managed.fields.retain(|manager, _| gone.binary_search(&manager).is_err());
-}
-
-/// The union of all, half by half, so that no set is walked more often than needs be. Of equal elements those of the
-/// oldest stay, as when one is added to the other.
-fn united<'a>(sets: &[Set<'a>], arena: &'a Bump) -> Set<'a> {
-    match sets {
-        [] => Set::EMPTY,
-        [set] => *set,
-        sets => {
-            let (older, newer) = sets.split_at(sets.len() / 2);
-            united(newer, arena).union(united(older, arena), arena)
-        }
-    }
 }

@@ -5,7 +5,7 @@ use super::error::Cause;
 use super::{Operation, Time, object};
 use crate::Bump;
 use crate::fieldpath::{DisplayPath, PathElement};
-use crate::merge::Conflicts;
+use crate::merge::{Conflict, Conflicts};
 use crate::value::Value;
 use std::fmt;
 
@@ -26,6 +26,10 @@ pub struct ManagerConflict<'a> {
     pub time: Option<Time>,
     /// The field.
     pub path: Vec<PathElement<'a>>,
+    /// The value that it has, in the manager's version; none if it is absent.
+    pub live: Option<Value<'a>>,
+    /// The value that it would get.
+    pub new: Option<Value<'a>>,
 }
 
 /// All conflicts of an apply: managers by the text of their identifiers, the fields of each in the order of its set.
@@ -33,7 +37,8 @@ pub struct ManagerConflict<'a> {
 pub struct ConflictError<'a>(pub Vec<ManagerConflict<'a>>);
 
 impl<'a> ManagerConflict<'a> {
-    fn new(identifier: &'a str, path: Vec<PathElement<'a>>) -> Self {
+    fn new(conflict: Conflict<'a>) -> Self {
+        let Conflict { manager: identifier, path, live, new } = conflict;
         let arena = Bump::new();
         let entry = object::read_json(identifier, &arena).and_then(RawEntry::read);
         let read = entry.unwrap_or(RawEntry { manager: identifier, ..RawEntry::EMPTY });
@@ -45,6 +50,8 @@ impl<'a> ManagerConflict<'a> {
             subresource: read.subresource.to_owned(),
             time: read.time,
             path,
+            live,
+            new,
         }
     }
 }
@@ -69,8 +76,7 @@ impl fmt::Display for ManagerConflict<'_> {
 impl<'a> ConflictError<'a> {
     /// Of the conflicts that an updater found.
     pub fn new(conflicts: Conflicts<'a>) -> Self {
-        let mut conflicts: Vec<_> =
-            conflicts.0.into_iter().map(|conflict| ManagerConflict::new(conflict.manager, conflict.path)).collect();
+        let mut conflicts: Vec<_> = conflicts.0.into_iter().map(ManagerConflict::new).collect();
         conflicts.sort_by(|a, b| a.identifier.cmp(b.identifier));
         ConflictError(conflicts)
     }

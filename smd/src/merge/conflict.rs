@@ -2,6 +2,7 @@
 
 use crate::Bump;
 use crate::fieldpath::{DisplayPath, ManagedFields, PathElement, Set, SetBuilder};
+use crate::typed::TypedValue;
 use crate::value::Value;
 use std::fmt::{self, Display, Formatter};
 
@@ -12,6 +13,10 @@ pub struct Conflict<'a> {
     pub manager: &'a str,
     /// The field.
     pub path: Vec<PathElement<'a>>,
+    /// The value that it has, in the manager's version; none if it is absent, or if nothing but owners is known.
+    pub live: Option<Value<'a>>,
+    /// The value that it would get.
+    pub new: Option<Value<'a>>,
 }
 
 /// All conflicts: managers by name, the fields of each in the order of [`Set::iter`] (upstream `merge.Conflicts`).
@@ -38,14 +43,36 @@ impl<'a> Conflicts<'a> {
     pub fn from_managers(managers: &ManagedFields<'a>) -> Self {
         let mut conflicts = Conflicts(Vec::new());
         for (manager, fields) in managers.iter() {
-            conflicts.add(manager, fields.set);
+            let without_value = |path: Vec<PathElement<'a>>| Conflict { manager, path, live: None, new: None };
+            conflicts.0.extend(fields.set.iter().map(without_value));
         }
         conflicts
     }
 
-    /// Adds every field of the set.
-    pub(super) fn add(&mut self, manager: &'a str, fields: Set<'a>) {
-        self.0.extend(fields.iter().map(|path| Conflict { manager, path }));
+    /// Adds every field of the set, with the values that it has in both objects.
+    pub(super) fn add(&mut self, manager: &'a str, fields: Set<'a>, live: TypedValue<'a>, new: TypedValue<'a>) {
+        self.add_below(manager, fields, [live, new], &mut Vec::new());
+    }
+
+    /// How deep this goes is bounded by how sets are made.
+    fn add_below(
+        &mut self,
+        manager: &'a str,
+        fields: Set<'a>,
+        objects: [TypedValue<'a>; 2],
+        path: &mut Vec<PathElement<'a>>,
+    ) {
+        let [live, new] = objects.map(|object| object.children(fields.entries().iter().map(|entry| entry.element)));
+        let below = || fields.entries().iter().zip(live.iter().zip(&new));
+        for (entry, (live, new)) in below().filter(|(entry, _)| entry.member) {
+            let path = path.iter().copied().chain([entry.element]).collect();
+            self.0.push(Conflict { manager, path, live: live.value(), new: new.value() });
+        }
+        for (entry, (live, new)) in below().filter(|(entry, _)| !entry.children.is_empty()) {
+            path.push(entry.element);
+            self.add_below(manager, entry.children, [*live, *new], path);
+            path.pop();
+        }
     }
 
     /// The fields of all managers in one set.

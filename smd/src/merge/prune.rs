@@ -194,7 +194,7 @@ impl<'a> Candidate<'a> {
 /// What anyone owns at a version.
 fn owned_at<'a>(version: &str, managers: &ManagedFields<'a>, arena: &'a Bump) -> Set<'a> {
     let fields = managers.iter().filter(|(_, fields)| fields.api_version == version).map(|(_, fields)| fields.set);
-    fields.fold(Set::EMPTY, |all, set| all.union(set, arena))
+    Set::union_all(&fields.collect::<Vec<_>>(), arena)
 }
 
 /// The fields of an object with every struct field above them.

@@ -145,7 +145,7 @@ impl<'a, C: Converter> Updater<'a, C> {
     /// use kubeshape_smd::fieldpath::ManagedFields;
     /// use kubeshape_smd::merge::{Error, SameVersion, Updater};
     /// use kubeshape_smd::typed::{TypedValue, Types};
-    /// use kubeshape_smd::{Bump, ToValue as _};
+    /// use kubeshape_smd::{Bump, ToValue as _, Value};
     /// use serde_json::json;
     ///
     /// let types = Types::deduced();
@@ -155,12 +155,13 @@ impl<'a, C: Converter> Updater<'a, C> {
     /// let (one, two) = (json!({"replicas": 1}), json!({"replicas": 2}));
     /// let one = TypedValue::unvalidated(Some(one.to_value(&arena)), ty);
     /// let two = TypedValue::unvalidated(Some(two.to_value(&arena)), ty);
-    /// let none = TypedValue::unvalidated(Some(kubeshape_smd::Value::Null), ty);
+    /// let none = TypedValue::unvalidated(Some(Value::Null), ty);
     ///
     /// let first = updater.apply(none, one, "v1", ManagedFields::new(), "deploy", false, &arena).unwrap();
     /// let refused = updater.apply(one, two, "v1", first.managers.clone(), "scale", false, &arena);
     /// let Err(Error::Conflicts(conflicts)) = refused else { panic!() };
     /// assert_eq!(conflicts.to_string(), r#"conflict with "deploy": .replicas"#);
+    /// assert_eq!((conflicts.0[0].live, conflicts.0[0].new), (Some(Value::Int(1)), Some(Value::Int(2))));
     ///
     /// // Force takes the field away from its owner.
     /// let forced = updater.apply(one, two, "v1", first.managers, "scale", true, &arena).unwrap();
@@ -292,7 +293,13 @@ impl<'a, C: Converter> Updater<'a, C> {
                 };
                 let taken = fields.set.intersection(changes.taken, arena);
                 if !force && !taken.is_empty() {
-                    conflicts.add(name, taken);
+                    let same = fields.api_version == version;
+                    // If it is another version, both were converted to see what changed.
+                    let there = |object: &mut Versions<'a, C>| match (same, object.object) {
+                        (true, object) => object,
+                        (false, unconverted) => *object.at(fields.api_version).as_ref().unwrap_or(&unconverted),
+                    };
+                    conflicts.add(name, taken, there(live), there(new));
                 }
                 fields.set = fields.set.difference(taken, arena).difference(changes.of.removed, arena);
             }

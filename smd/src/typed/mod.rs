@@ -4,6 +4,7 @@ mod compare;
 mod compile;
 mod error;
 mod field_set;
+mod get;
 mod go;
 mod items;
 mod merge;

@@ -1,6 +1,7 @@
 //! How a value reads in paths, conflicts and errors (spec: smd, "Values", display form).
 
 use super::Value;
+use kubeshape_schema::escape::GoQuoted;
 use std::fmt::{self, Display, Formatter, Write as _};
 
 impl Display for Value<'_> {
@@ -10,7 +11,7 @@ impl Display for Value<'_> {
             Value::Bool(yes) => yes.fmt(f),
             Value::Int(n) => n.fmt(f),
             Value::Float(n) => go_float(n, f),
-            Value::String(text) => go_quoted(text, f),
+            Value::String(text) => GoQuoted(text).fmt(f),
             Value::List(items) => {
                 f.write_char('[')?;
                 for (at, item) in items.iter().enumerate() {
@@ -45,36 +46,4 @@ fn go_float(n: f64, f: &mut Formatter<'_>) -> fmt::Result {
     } else {
         write!(f, "{digits}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
     }
-}
-
-/// Go's `%q` of a string.
-pub(crate) fn go_quoted(text: &str, f: &mut impl fmt::Write) -> fmt::Result {
-    f.write_char('"')?;
-    for c in text.chars() {
-        match c {
-            '"' => f.write_str("\\\"")?,
-            '\\' => f.write_str("\\\\")?,
-            '\x07' => f.write_str("\\a")?,
-            '\x08' => f.write_str("\\b")?,
-            '\x0c' => f.write_str("\\f")?,
-            '\n' => f.write_str("\\n")?,
-            '\r' => f.write_str("\\r")?,
-            '\t' => f.write_str("\\t")?,
-            '\x0b' => f.write_str("\\v")?,
-            ' '..='~' => f.write_char(c)?,
-            c if (c as u32) < 0x80 => write!(f, "\\x{:02x}", c as u32)?,
-            c if is_printable(c) => f.write_char(c)?,
-            c if (c as u32) < 0x1_0000 => write!(f, "\\u{:04x}", c as u32)?,
-            c => write!(f, "\\U{:08x}", c as u32)?,
-        }
-    }
-    f.write_char('"')
-}
-
-/// Letters, marks, numbers, punctuation and symbols. The standard library keeps that table for its own escapes,
-/// in which a mark counts only where a text begins.
-fn is_printable(c: char) -> bool {
-    let mut text = [b'a'; 5];
-    let len = c.encode_utf8(&mut text[1..]).len();
-    std::str::from_utf8(&text[..=len]).is_ok_and(|text| text.escape_debug().nth(1) == Some(c))
 }

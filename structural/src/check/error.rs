@@ -1,5 +1,6 @@
 //! What the structural check finds, in the terms of the Kubernetes API.
 
+use kubeshape_schema::escape::GoQuoted;
 use std::fmt;
 
 /// Kind of an error about a field (upstream `field.ErrorType`), as far as structural schemas have them.
@@ -70,37 +71,9 @@ impl fmt::Display for StructuralError {
         match &self.value {
             BadValue::Omitted => {}
             BadValue::True => f.write_str("true: ")?,
-            BadValue::Text(text) => write!(f, "{}: ", Quoted(text))?,
+            BadValue::Text(text) => write!(f, "{}: ", GoQuoted(text))?,
         }
         f.write_str(&self.detail)
-    }
-}
-
-/// A text as Go's `%q` writes it.
-struct Quoted<'a>(&'a str);
-
-impl fmt::Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("\"")?;
-        for c in self.0.chars() {
-            match c {
-                '"' => f.write_str("\\\"")?,
-                '\\' => f.write_str("\\\\")?,
-                '\u{7}' => f.write_str("\\a")?,
-                '\u{8}' => f.write_str("\\b")?,
-                '\u{c}' => f.write_str("\\f")?,
-                '\n' => f.write_str("\\n")?,
-                '\r' => f.write_str("\\r")?,
-                '\t' => f.write_str("\\t")?,
-                '\u{b}' => f.write_str("\\v")?,
-                '\0'..='\u{1f}' | '\u{7f}' => write!(f, "\\x{:02x}", u32::from(c))?,
-                // Beyond ASCII, what Rust escapes is what Go holds for unprintable.
-                c if c.is_ascii() || c.escape_debug().len() == 1 => write!(f, "{c}")?,
-                c if u32::from(c) > 0xFFFF => write!(f, "\\U{:08x}", u32::from(c))?,
-                c => write!(f, "\\u{:04x}", u32::from(c))?,
-            }
-        }
-        f.write_str("\"")
     }
 }
 
