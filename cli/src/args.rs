@@ -8,6 +8,7 @@ pub(crate) use ssa::{
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use kubeshape_smd::value::Compat;
 use std::path::PathBuf;
 
 /// What `--version` prints behind the name; the build script adds the commit.
@@ -359,9 +360,19 @@ pub(crate) enum SmdCompat {
     /// As in Kubernetes 1.36
     #[value(name = "v6.3")]
     V63,
-    /// References to types also say what is nullable
+    /// References to types also say what is nullable; managedFields are read strictly
     #[value(name = "v6.4")]
     V64,
+}
+
+impl SmdCompat {
+    /// The release whose reading of managed fields is followed.
+    pub(crate) fn of_fields(self) -> Compat {
+        match self {
+            SmdCompat::V63 => Compat::V63,
+            SmdCompat::V64 => Compat::V64,
+        }
+    }
 }
 
 /// `--duplicates`

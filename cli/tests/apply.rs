@@ -272,6 +272,99 @@ fn bad_schemas_are_told_and_nothing_is_written() {
     run("crd.yaml").says(0, &["warning[KS8011]: crd.yaml:", "missing map keys"]);
 }
 
+/// The live object with text behind the keys of an item.
+fn live_with_tail() -> String {
+    let (key, tail) = (r#"k:{"port":80,"protocol":"TCP"}:"#, r#"k:{"port":80,"protocol":"TCP"}x:"#);
+    assert!(LIVE.contains(key));
+    LIVE.replace(key, tail)
+}
+
+#[test]
+fn text_behind_a_key_is_passed_over_by_one_release_and_refused_by_the_other() {
+    let folder = folder();
+    folder.write("live.yaml", live_with_tail()).write("config.yaml", config("names: [m]"));
+    for command in [
+        format!("apply {REQUEST} config.yaml"),
+        format!("update {REQUEST} config.yaml"),
+        "blame live.yaml".to_owned(),
+        "extract --schemas crd.yaml --field-manager kubectl live.yaml".to_owned(),
+    ] {
+        for release in ["", "--smd-compat v6.3"] {
+            let run = folder.run(&format!("{command} {release}"));
+            assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{command} {release}");
+            assert!(run.out.contains("name: ") && !run.out.contains("}x"), "{command}\n{}", run.out);
+        }
+        if !command.starts_with("update") {
+            let run = folder.run(&format!("{command} --smd-compat v6.4"));
+            run.says(1, &["error[KS8007]", "live.yaml:13:5", "unexpected data after the JSON value"]);
+            assert_eq!(run.out, "");
+        }
+    }
+    let extracted = folder.run("extract --schemas crd.yaml --field-manager kubectl live.yaml");
+    assert!(extracted.out.contains("  ports:\n  - name: web\n    port: 80\n"), "{}", extracted.out);
+}
+
+#[test]
+fn errors_are_told_in_the_order_of_the_file() {
+    let run = apply(&config("zz: 1\n  replicas: x\n  names: [b, 1]\n  args: 5"), "");
+    let places: Vec<&str> = run.err.lines().filter_map(|line| line.trim().strip_prefix("--> ")).collect();
+    assert_eq!(places, ["config.yaml:5:3", "config.yaml:6:13", "config.yaml:7:14", "config.yaml:8:9"], "{}", run.err);
+}
+
+#[test]
+fn objects_get_a_file_each_in_a_folder() {
+    let folder = folder();
+    let two = config("names: [m]").replace("name: a", "name: b");
+    folder.write("config.yaml", format!("{}---\n{two}", config("names: [m]")));
+    for path in ["out/", "out"] {
+        let run = folder.run(&format!("apply {REQUEST} -o {path} config.yaml"));
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "", ""), "{path}");
+        assert!(folder.read("out/Widget.x.a.yaml").contains("  name: a\n"));
+        assert!(folder.read("out/Widget.x.b.yaml").starts_with("apiVersion: example.com/v1\n"));
+    }
+    folder.run("extract --schemas crd.yaml --field-manager kubectl -o one/ live.yaml").says(0, &[]);
+    assert!(folder.read("one/Widget.x.a.yaml").contains("replicas: 3"));
+    folder.run("merge --schemas crd.yaml live.yaml live.yaml -o merged/").says(0, &[]);
+    assert!(folder.read("merged/Widget.x.a.yaml").contains("replicas: 3"));
+    // Two objects for one file: nothing is written.
+    let document = |group: &str| {
+        format!(
+            r#"{{"openapi": "3.0.0", "info": {{"title": "", "version": ""}}, "paths": {{}}, "components": {{"schemas": {{"{group}": {{
+              "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+              "x-kubernetes-group-version-kind": [{{"group": "{group}", "version": "v1", "kind": "Widget"}}]}}}}}}}}"#
+        )
+    };
+    folder.write("docs/a.json", document("a.com")).write("docs/b.json", document("b.com"));
+    folder.write(
+        "config.yaml",
+        "{apiVersion: a.com/v1, kind: Widget, metadata: {name: a}}\n---\n{apiVersion: b.com/v1, kind: Widget, metadata: {name: a}}\n",
+    );
+    let run = folder.run("apply --schemas docs --field-manager ci -o none/ config.yaml");
+    run.says(2, &["two objects would get the file Widget.a.yaml", "a.com/v1", "b.com/v1"]);
+    folder.run("blame -o out/ live.yaml").says(2, &["this command writes one result, into a file"]);
+}
+
+#[test]
+fn a_subresource_must_be_one_of_the_resource() {
+    apply(&config("names: [m]"), "--subresource stats")
+        .says(1, &["error[KS8012]", "config.yaml:2:7", "there is no subresource \"stats\" of it", "has status"]);
+    let v2 = config("size: 1").replace("com/v1", "com/v2");
+    apply(&v2, "--subresource status").says(1, &["no subresource \"status\"", "has none"]);
+    assert_eq!(apply(&config("names: [m]"), "--subresource status").code, Some(0));
+}
+
+#[test]
+fn what_holds_no_objects_is_told() {
+    apply("", "").says(1, &["error[KS8009]", "config.yaml", "found no objects"]);
+    apply("apiVersion: example.com/v1\nmetadata: {name: a}\n", "")
+        .says(1, &["error[KS8001]", "the object of \"example.com/v1\" has no kind"]);
+    let folder = folder();
+    folder.write("live.yaml", LIVE.replace("kind: Widget\n", "")).write("config.yaml", config("names: [m]"));
+    folder.run(&format!("apply {REQUEST} config.yaml")).says(1, &["error[KS8001]", "live.yaml:1:1", "has no kind"]);
+    folder.write("live.yaml", LIVE).write("crd.yaml", CRD.replace("  - name: v2\n    served", "  - served"));
+    folder.run(&format!("apply {REQUEST} config.yaml")).says(1, &["error[KS1005]", "crd.yaml:", "found no name"]);
+}
+
 #[test]
 fn command_lines_that_cannot_be() {
     let folder = folder();
@@ -283,6 +376,9 @@ fn command_lines_that_cannot_be() {
         ("apply --schemas crd.yaml --field-manager ci --now today config.yaml", "--now takes a time such as"),
         ("apply --schemas crd.yaml --field-manager ci -o out config.yaml", "-o takes `json`, `yaml`"),
         ("apply --schemas - --field-manager ci -", "give `-` once"),
+        ("merge --schemas crd.yaml - -", "give `-` once"),
+        ("compare --schemas crd.yaml - -", "give `-` once"),
+        ("blame --schemas - -", "give `-` once"),
         ("update --schemas crd.yaml --field-manager ci --force-conflicts config.yaml", "--force-conflicts"),
     ] {
         folder.run(line).says(2, &[part]);

@@ -216,10 +216,27 @@ fn what_is_no_scenario_is_told_with_its_place() {
     folder.run("scenario s/b.yaml").says(1, &["error[KS1007]", "missing.yaml", "error[KS8013]", "s/b.yaml:2:18"]);
     folder.run("scenario s/c.yaml").says(1, &["error[KS1001]"]);
     folder.run("scenario").says(2, &["FILE"]);
+    folder.write("s/d.yaml", "a: 1\n").write("s/e.yaml", "");
+    folder.run("scenario s/d.yaml").says(1, &["s/d.yaml:1:1", "found neither scenario nor steps"]);
+    folder.run("scenario s/e.yaml").says(1, &["s/e.yaml", "found nothing, expected a scenario"]);
     // The others are run all the same.
     let all = folder.run("scenario s/a.yaml s/b.yaml");
     assert!(all.out.ends_with("1 scenario, 1 step, 0 expectations: 0 failed\n"), "{}", all.out);
     assert_eq!(all.code, Some(1));
+}
+
+#[test]
+fn text_behind_a_key_is_refused_unless_the_older_release_is_followed() {
+    let folder = folder(&format!(
+        "- set: {{{}, managedFields: [{{manager: one, operation: Apply, apiVersion: example.com/v1, fieldsType: FieldsV1, fieldsV1: {{'k:{{\"a\":1}}x': {{}}}}}}]}}}}\n\
+         - update: {{{WIDGET}, spec: {{replicas: 1}}}}\n  manager: two\n- apply: {{{WIDGET}, spec: {{replicas: 1}}}}\n  manager: two\n",
+        WIDGET.trim_end_matches('}')
+    ));
+    let (older, newer) = (folder.run("scenario --smd-compat v6.3 s/a.yaml"), folder.run("scenario s/a.yaml"));
+    assert_eq!((older.code, older.err.as_str()), (Some(0), ""), "{}", older.out);
+    assert!(older.out.contains("two Apply"), "{}", older.out);
+    // An update begins a new list.
+    assert_ne!(older.out, newer.out);
 }
 
 #[test]

@@ -22,6 +22,10 @@ pub(crate) struct TypeArgs {
     pub(crate) type_name: Option<String>,
 
     /// Release of structured-merge-diff that is followed where releases differ
+    ///
+    /// They differ in two things. v6.3, which is in Kubernetes 1.36, passes over what stands behind the JSON of a key or
+    /// a value in managedFields, as in k:{"a":1}x; v6.4 refuses such managedFields. With v6.4, schemas that are made of
+    /// CustomResourceDefinitions and OpenAPI documents also say of references to types whether they are nullable.
     #[arg(long, value_name = "RELEASE", default_value = "v6.3")]
     pub(crate) smd_compat: SmdCompat,
 }
@@ -32,7 +36,9 @@ pub(crate) struct ResultArgs {
     /// Where to write: a file (a name ending in .json, .yaml or .yml), or `-`; the words `json` and `yaml` are formats
     /// of standard output
     ///
-    /// A file appears whole or not at all. A name ending in .json gets JSON.
+    /// A file appears whole or not at all. A name ending in .json gets JSON. What writes objects (apply, update, extract,
+    /// merge) also takes a folder: a name ending in `/`, or a folder that exists. In it every object gets a file,
+    /// KIND.NAMESPACE.NAME.yaml.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
@@ -45,6 +51,10 @@ pub(crate) struct ResultArgs {
 ///
 /// Prints the live objects as they are afterwards, with their managedFields. Conflicts are printed as the API server
 /// words them, with the line of each field, and the exit code is 1; the other configurations are applied all the same.
+///
+/// Not done is what a server does beside merging: it does not put the schema's defaults into the result (a server would
+/// add `protocol: TCP` where the schema has that default), runs no admission, checks no values except by their types,
+/// and sets neither uid, creationTimestamp, generation nor resourceVersion.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -65,6 +75,10 @@ pub(crate) struct ApplyArgs {
 ///
 /// CONFIG is the whole new object: what it lacks is removed. Prints the live objects as they are afterwards: what
 /// changed belongs to the manager.
+///
+/// Not done is what a server does beside that: it does not put the schema's defaults into the object, refuses
+/// unknown fields instead of dropping them, runs no admission, checks no values except by their types, and sets neither uid, creationTimestamp, generation
+/// nor resourceVersion.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -250,7 +264,11 @@ pub(crate) struct ScenarioArgs {
     pub(crate) update: bool,
 
     /// Release of structured-merge-diff that is followed where releases differ
-    #[arg(long, value_name = "RELEASE", default_value = "v6.3")]
+    ///
+    /// They differ in two things. v6.3, which is in Kubernetes 1.36, passes over what stands behind the JSON of a key or
+    /// a value in managedFields, as in k:{"a":1}x; v6.4 refuses such managedFields. With v6.4, schemas that are made of
+    /// CustomResourceDefinitions and OpenAPI documents also say of references to types whether they are nullable.
+    #[arg(long, value_name = "RELEASE", default_value = "v6.4")]
     pub(crate) smd_compat: SmdCompat,
 
     /// Print failed expectations and the summary only

@@ -58,6 +58,16 @@ pub(crate) fn definition(name: &str, shape: Shape, format: Format) -> String {
     format!("{}.{}.{}", shortened(name), ending(shape), suffix(format))
 }
 
+/// `KIND.NAMESPACE.NAME.yaml`: the file of an object; without a namespace there is no such part.
+pub(crate) fn object(kind: &str, namespace: &str, name: &str, format: Format) -> String {
+    let parts: Vec<String> = [kind, namespace, name].into_iter().filter(|part| !part.is_empty()).map(encoded).collect();
+    let mut stem = parts.join(".");
+    if stem.is_empty() || stem.starts_with('.') {
+        stem.insert(0, '%');
+    }
+    format!("{}.{}", shortened(stem), suffix(format))
+}
+
 /// What stands before the format in names of files of a shape.
 pub(crate) fn ending(shape: Shape) -> &'static str {
     match shape {
@@ -167,6 +177,10 @@ mod tests {
         assert_eq!(single(Shape::Smd, Format::Yaml), "schema.smd.yaml");
         assert_eq!(file(Shape::JsonSchema, "v1", Format::Json), "v1.schema.json");
         assert_eq!(kind_folder("Pod", ""), "Pod.core");
+        assert_eq!(object("Widget", "x", "a", Format::Yaml), "Widget.x.a.yaml");
+        assert_eq!(object("Widget", "", "a:b", Format::Json), "Widget.a%3Ab.json");
+        assert_eq!(object("", "", "../a", Format::Yaml), "%..%2Fa.yaml");
+        assert_eq!(object("", "", "", Format::Yaml), "%.yaml");
         assert_eq!(definition("Pet", Shape::V3, Format::Yaml), "Pet.v3.yaml");
         assert_eq!(definition("../x", Shape::JsonSchema, Format::Json), "%2E.%2Fx.schema.json");
     }

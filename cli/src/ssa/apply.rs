@@ -5,7 +5,7 @@ use super::diagnose;
 use super::library::{Known, Library};
 use super::object::{Identity, Object, objects};
 use super::print::Output;
-use super::text::{Missing, read_all};
+use super::text::{Missing, check_stdin, nowhere, read_all};
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
 use kubeshape_schema::Code;
@@ -52,13 +52,17 @@ pub(crate) fn update<'a>(args: &'a UpdateArgs, session: &mut Session<'a>) -> Res
 }
 
 fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool, Fatal> {
-    let output = Output::new(&args.result)?;
+    let output = Output::of_objects(&args.result)?;
     let now = now(args.now.as_deref())?;
     check(args)?;
     let library: &'a Library<'a> = session.arena.alloc(Library::new(&args.types, session)?);
     let mut lives: BTreeMap<Identity<'a>, Live<'a>> = BTreeMap::new();
     for text in read_all(&args.live, Missing::Empty, session) {
         for object in objects(text, session) {
+            if object.gvk().kind().is_empty() && !library.is_forced() {
+                library.unknown(object.gvk(), text, object.node, session);
+                continue;
+            }
             match lives.get_mut(&object.identity()) {
                 None => {
                     let live = Live { object: Some(object), value: Some(object.value), repeated: false };
@@ -79,7 +83,12 @@ fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool
     }
     let mut touched: Vec<Identity<'a>> = Vec::new();
     for text in read_all(&args.configs, Missing::Error, session) {
-        for config in objects(text, session) {
+        let before = session.errors();
+        let configs = objects(text, session);
+        if configs.is_empty() && !text.failed && session.errors() == before {
+            session.tell(&nowhere(Code::NotAnObject, text.name, "found no objects"));
+        }
+        for config in configs {
             let identity = config.identity();
             if !is_complete(&config, session) {
                 continue;
@@ -89,6 +98,11 @@ fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool
                 continue;
             };
             library.check_repeated(config.gvk(), session);
+            if let Some(detail) = known.lacks(&args.subresource) {
+                let at = config.at_pointer("/kind");
+                diagnose::tell(&config, Code::NotApplied, at.shown(), detail, session);
+                continue;
+            }
             let live = lives.entry(identity).or_insert(Live { object: None, value: None, repeated: false });
             let request = Request { config, known, library, args, now };
             if let Some(after) = request.send(live, how, session) {
@@ -121,9 +135,7 @@ fn check(args: &WriteArgs) -> Result<(), Fatal> {
         return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
     }
     let inputs = args.types.schemas.iter().chain(&args.live).chain(&args.configs);
-    if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
-        return Err(Fatal::Usage("standard input can be read once: give `-` once".to_owned()));
-    }
+    check_stdin(inputs)?;
     // What the server checks of the option (422).
     let name = args.field_manager.as_str();
     if name.is_empty() || name.len() > 128 || name.chars().any(char::is_control) {
@@ -172,7 +184,9 @@ impl<'a> Request<'_, 'a> {
         }
         let subresource: &'a str = arena.alloc_str(&args.subresource);
         let converter = arena.alloc(ChangeApiVersion(versions));
-        let mut manager = FieldManager::new(gvk, *library, converter).subresource(subresource);
+        let mut manager = FieldManager::new(gvk, *library, converter)
+            .subresource(subresource)
+            .compat(args.types.smd_compat.of_fields());
         if let Some(filter) = known.reset_fields(subresource, session) {
             manager = manager.reset_fields(vec![(gvk.api_version(), filter)]);
         }

@@ -7,7 +7,8 @@ use super::diagnose;
 use super::library::Library;
 use super::object::Object;
 use super::print::{Output, yaml};
-use super::sets::read_object;
+use super::sets::{managed, read_object};
+use super::text::check_stdin;
 use crate::args::BlameArgs;
 use crate::error::Fatal;
 use crate::output::format::indented;
@@ -40,10 +41,11 @@ struct Field<'o, 'a> {
 /// There is no answer.
 pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
+    check_stdin(args.types.schemas.iter().chain([&args.object]))?;
     let library = Library::new(&args.types, session)?;
     let Some(object) = read_object(&args.object, session) else { return Ok(false) };
-    let ownership = match Ownership::of(object.value, session.arena) {
-        Ok(ownership) => ownership,
+    let ownership = match managed(&object, args.types.smd_compat, session) {
+        Ok(managed) => Ownership::new(&managed),
         Err(error) => {
             diagnose::managed_fields(&object, &error, session);
             return Ok(false);

@@ -21,11 +21,16 @@ pub(crate) fn invalid<'a>(
     library: &Library<'a>,
     session: &mut Session<'a>,
 ) {
-    for error in errors.0.iter().take(MOST) {
-        let found = object.at_pointer(&error.pointer);
+    let mut places = object.places();
+    let mut placed: Vec<(&ValidationError, Found<'a>)> =
+        errors.0.iter().map(|error| (error, places.at(&error.pointer))).collect();
+    // In the order in which a reader comes to them.
+    placed.sort_by_key(|(error, found)| shown(error, found).span().start);
+    for (error, found) in placed.into_iter().take(MOST) {
+        let at = shown(error, &found);
         let finding = match &error.kind {
             ValidationErrorKind::UndeclaredField { name, nearest } => {
-                undeclared(object, found, error, (name, nearest), known, library)
+                undeclared(object, at, error, (name, nearest), known, library)
             }
             ValidationErrorKind::Other(_) => {
                 let message = error.to_string();
@@ -36,7 +41,7 @@ pub(crate) fn invalid<'a>(
                 };
                 let is_duplicate = error.kind.to_string().starts_with("duplicate entries");
                 let code = if is_duplicate { Code::DuplicateItem } else { Code::InvalidValue };
-                let mut finding = object.text.about(code, found.shown(), detail);
+                let mut finding = object.text.about(code, at, detail);
                 finding.notes.extend(unquoted(found.value).filter(|_| is_type));
                 finding.notes.extend(declared(known, &steps(&error.pointer), "the type stands"));
                 finding
@@ -46,6 +51,14 @@ pub(crate) fn invalid<'a>(
     }
     if errors.0.len() > MOST {
         session.say(&format!("{} more errors are not shown", errors.0.len() - MOST));
+    }
+}
+
+/// The node that an error points at.
+fn shown<'a>(error: &ValidationError, found: &Found<'a>) -> Node<'a> {
+    match error.kind {
+        ValidationErrorKind::UndeclaredField { .. } => found.key.unwrap_or(found.value),
+        ValidationErrorKind::Other(_) => found.shown(),
     }
 }
 
@@ -63,7 +76,7 @@ fn unquoted(node: Node<'_>) -> Option<String> {
 /// A field that the schema does not declare.
 fn undeclared<'a>(
     object: &Object<'a>,
-    found: Found<'a>,
+    at: Node<'a>,
     error: &ValidationError,
     (name, nearest): (&str, &[String]),
     known: &Known<'a>,
@@ -76,7 +89,6 @@ fn undeclared<'a>(
         [one] => format!("; near to it is {one}"),
         several => format!("; near to it are {}", several.join(", ")),
     };
-    let at = found.key.unwrap_or(found.value);
     let mut finding = object.text.about(Code::UndeclaredField, at, format!("{error}{near}"));
     let notes = &mut finding.notes;
     notes.extend(declared(known, parent, "the schema that does not declare it stands"));

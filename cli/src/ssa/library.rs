@@ -37,9 +37,21 @@ pub(crate) struct Known<'a> {
     pub(crate) origin: Origin<'a>,
     /// The fields at the top of the object that an endpoint leaves alone: of the object itself, and of its status.
     reset: [&'static [&'static str]; 2],
+    /// Which subresources there are, where that is known.
+    subresources: Option<&'static [&'static str]>,
 }
 
 impl<'a> Known<'a> {
+    /// Why there is no such subresource.
+    pub(crate) fn lacks(&self, subresource: &str) -> Option<String> {
+        let known = self.subresources.filter(|known| !subresource.is_empty() && !known.contains(&subresource))?;
+        let known = if known.is_empty() { "has none".to_owned() } else { format!("has {}", known.join(" and ")) };
+        Some(format!(
+            "there is no subresource {subresource:?} of it: the definition in {} {known}",
+            self.origin.place()
+        ))
+    }
+
     /// The fields at the top of the object that requests to this endpoint leave alone.
     pub(crate) fn reset_names(&self, subresource: &str) -> &'static [&'static str] {
         match subresource {
@@ -147,7 +159,7 @@ impl<'a> Library<'a> {
         let written = self.schemas.iter().find_map(|(types, root, text)| {
             let ty = types.named(name)?;
             let origin = Origin::Smd { text, root: *root };
-            Some(Known { gvk: Gvk::default(), ty, type_name: name, origin, reset: [&[]; 2] })
+            Some(Known { gvk: Gvk::default(), ty, type_name: name, origin, reset: [&[]; 2], subresources: None })
         });
         written.or_else(|| {
             let mut others = self.kinds.iter().flat_map(|(_, all)| all);
@@ -183,6 +195,8 @@ impl<'a> Library<'a> {
         let at = object.get(if versions.is_empty() { "kind" } else { "apiVersion" }).unwrap_or(object);
         let found = match (gvk.api_version(), gvk.kind()) {
             ("", "") => "the object has no apiVersion and kind".to_owned(),
+            (version, "") => format!("the object of {version:?} has no kind"),
+            ("", kind) => format!("the object of kind {kind:?} has no apiVersion"),
             (version, kind) => format!("found {kind:?} of {version:?}"),
         };
         let kinds = self.kinds.iter().map(|(gvk, _)| gvk.kind()).filter(|kind| !kind.ends_with("List"));
@@ -192,6 +206,8 @@ impl<'a> Library<'a> {
             format!("{found}; the schemas name types without kinds")
         } else if self.kinds.is_empty() {
             format!("{found}, and there are no schemas")
+        } else if gvk.kind().is_empty() {
+            found
         } else if let Some(near) = nearest(gvk.kind(), kinds) {
             format!("{found}; near to it is {near}")
         } else {
@@ -224,7 +240,7 @@ impl<'a> Library<'a> {
                         let gvk = Gvk::new(api_version, kind.gvk.kind);
                         let definition = root.document().node(kind.at);
                         let origin = Origin::Document { text, root, definition };
-                        let known = Known { gvk, ty, type_name: kind.type_name, origin, reset };
+                        let known = Known { gvk, ty, type_name: kind.type_name, origin, reset, subresources: None };
                         self.slot_mut(gvk).push(known);
                     }
                 }
@@ -279,6 +295,13 @@ impl<'a> Library<'a> {
         };
         let types: &'a Types = arena.alloc(types);
         for version in resource.versions() {
+            // No object can be of it.
+            if version.version().name.is_empty() {
+                let note =
+                    Note::new(Code::WrongType, version.version().at, "found no name, expected that of the version");
+                tell(text, manifest.node, &note, crd.name, session);
+                continue;
+            }
             let name: &'a str = arena.alloc_str(&version.definition_names().0);
             let api_version: &'a str = arena.alloc_str(&format!("{}/{}", crd.group, version.version().name));
             let gvk = Gvk::new(api_version, crd.names.kind);
@@ -289,7 +312,13 @@ impl<'a> Library<'a> {
             };
             let Some(ty) = ty else { continue };
             let reset = [version.reset_fields(""), version.reset_fields("status")];
-            let known = Known { gvk, ty, type_name, origin, reset };
+            let subresources: &'static [&'static str] = match (version.version().status, version.version().scale) {
+                (false, None) => &[],
+                (true, None) => &["status"],
+                (false, Some(_)) => &["scale"],
+                (true, Some(_)) => &["status", "scale"],
+            };
+            let known = Known { gvk, ty, type_name, origin, reset, subresources: Some(subresources) };
             let all = self.slot_mut(gvk);
             // Two versions of one name: an error was found, and the first one counts.
             let is_own = |known: &Known<'_>| known.origin.node().1.index() == manifest.node.index();

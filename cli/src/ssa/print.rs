@@ -2,28 +2,50 @@
 
 use crate::args::{Format, ResultArgs};
 use crate::error::Fatal;
-use crate::output::Stage;
 use crate::output::format::indented;
+use crate::output::{Stage, names};
 use crate::ui;
 use kubeshape_smd::Value;
+use kubeshape_smd::managed::ObjectName;
 use kubeshape_yaml::emit::Emitter;
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Where results go, and how they are written.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     pub(crate) format: Format,
     file: Option<PathBuf>,
+    /// Whether the path is that of a folder, in which every object gets a file.
+    is_folder: bool,
 }
 
 impl Output {
+    /// What the command line says of a command that writes objects, which may go to a folder.
+    ///
+    /// # Errors
+    /// As [`Output::new`].
+    pub(crate) fn of_objects(args: &ResultArgs) -> Result<Output, Fatal> {
+        match &args.output {
+            Some(path) if path.as_os_str() != "-" && (ends_in_slash(path) || path.is_dir()) => {
+                Ok(Output { format: Format::Yaml, file: Some(path.clone()), is_folder: true })
+            }
+            _ => Output::new(args),
+        }
+    }
+
     /// What the command line says.
     ///
     /// # Errors
     /// The name is neither a format nor that of a file.
     pub(crate) fn new(args: &ResultArgs) -> Result<Output, Fatal> {
-        let Some(path) = &args.output else { return Ok(Output { format: Format::Yaml, file: None }) };
+        let Some(path) = &args.output else {
+            return Ok(Output { format: Format::Yaml, file: None, is_folder: false });
+        };
         let text = path.to_string_lossy();
+        if text != "-" && (ends_in_slash(path) || path.is_dir()) {
+            return Err(Fatal::Usage(format!("{text} is a folder; this command writes one result, into a file")));
+        }
         let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
         let (format, file) = match (text.as_ref(), suffix.as_deref()) {
             ("json", _) => (Format::Json, None),
@@ -32,14 +54,12 @@ impl Output {
             (_, Some("yaml" | "yml")) => (Format::Yaml, Some(path.clone())),
             _ => {
                 return Err(Fatal::Usage(format!(
-                    "-o takes `json`, `yaml`, `-`, or a file whose name ends in .json, .yaml or .yml; found {text}"
+                    "-o takes `json`, `yaml`, `-`, or a file whose name ends in .json, .yaml or .yml (for objects also a \
+                     folder: a name that ends in /, or a folder that exists); found {text}"
                 )));
             }
         };
-        if file.as_ref().is_some_and(|path| path.is_dir()) {
-            return Err(Fatal::Usage(format!("{text} is a folder, but has the name of a file")));
-        }
-        Ok(Output { format, file })
+        Ok(Output { format, file, is_folder: false })
     }
 
     /// Whether JSON is asked for.
@@ -47,13 +67,17 @@ impl Output {
         self.format == Format::Json
     }
 
-    /// Writes objects: a stream of YAML documents, or one JSON value after the other. Without objects there is no file.
+    /// Writes objects: a stream of YAML documents, one JSON value after the other, or a file for each. Without objects
+    /// there is no file.
     ///
     /// # Errors
-    /// The file or standard output cannot be written.
+    /// A file or standard output cannot be written, or two objects would get one file.
     pub(crate) fn objects(&self, values: &[Value<'_>]) -> Result<(), Fatal> {
         if values.is_empty() {
             return Ok(());
+        }
+        if let Some(folder) = self.file.as_ref().filter(|_| self.is_folder) {
+            return self.files(folder, values);
         }
         let mut out = Vec::new();
         if self.is_json() {
@@ -72,6 +96,42 @@ impl Output {
         self.bytes(&out)
     }
 
+    /// Writes a file for each object. None gets its name before all of them have their bytes.
+    fn files(&self, folder: &Path, values: &[Value<'_>]) -> Result<(), Fatal> {
+        // By names as file systems compare them that do not tell capital letters.
+        let mut files: BTreeMap<String, (PathBuf, Value<'_>)> = BTreeMap::new();
+        for value in values {
+            let of = ObjectName::of(*value);
+            let name = names::object(of.gvk.kind(), of.namespace, of.name, self.format);
+            let path = folder.join(&name);
+            if let Some((_, first)) = files.insert(name.to_ascii_lowercase(), (path, *value)) {
+                return Err(Fatal::Usage(format!(
+                    "two objects would get the file {name}: {} and {}; write them into one file, or apart from each other",
+                    ObjectName::of(first).gvk,
+                    of.gvk
+                )));
+            }
+        }
+        let stage = Stage::default();
+        let mut written = Vec::new();
+        for (path, value) in files.into_values() {
+            let mut out = Vec::new();
+            yaml(value, &mut Emitter::new(&mut out));
+            match stage.write(path, &out) {
+                Ok(staged) => written.push(staged),
+                Err(error) => {
+                    stage.abandon();
+                    return Err(error);
+                }
+            }
+        }
+        let finished = written.into_iter().try_for_each(|staged| stage.finish(staged));
+        if finished.is_err() {
+            stage.abandon();
+        }
+        finished
+    }
+
     /// Writes a text.
     ///
     /// # Errors
@@ -87,6 +147,11 @@ impl Output {
             }
         }
     }
+}
+
+/// Whether a path is written as that of a folder.
+fn ends_in_slash(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator)
 }
 
 /// Appends a value as YAML.

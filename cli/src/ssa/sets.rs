@@ -5,17 +5,18 @@ use super::diagnose;
 use super::library::{Known, Library};
 use super::object::{Object, only};
 use super::print::Output;
-use super::text::{Text, read_path};
-use crate::args::{CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, TypeArgs};
+use super::text::{Text, check_stdin, read_path};
+use crate::args::{CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
 use crate::output::format::indented;
 use kubeshape_schema::Code;
 use kubeshape_smd::Value;
-use kubeshape_smd::fieldpath::SetError;
-use kubeshape_smd::managed::{self, ExtractError, Managed};
+use kubeshape_smd::fieldpath::{Set, SetError};
+use kubeshape_smd::managed::{self, DecodeError, ExtractError, Managed};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
+use kubeshape_smd::value::Compat;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// An object and its type.
 #[derive(Clone, Copy)]
@@ -31,8 +32,42 @@ pub(super) fn read_object<'a>(path: &Path, session: &mut Session<'a>) -> Option<
     only(text, session)
 }
 
+/// Reads the managed fields of an object as a release does.
+pub(super) fn managed<'a>(
+    object: &Object<'a>,
+    compat: SmdCompat,
+    session: &Session<'a>,
+) -> Result<Managed<'a>, DecodeError> {
+    let list = object.value.get("metadata").and_then(|metadata| metadata.get("managedFields"));
+    managed::entries::decode_as(list, compat.of_fields(), session.arena)
+}
+
+/// The object with the managed fields that only the older release reads as the newer one writes them: extraction
+/// follows the newer one.
+fn strict<'a>(object: Value<'a>, session: &Session<'a>) -> Value<'a> {
+    let arena = session.arena;
+    let written = |entry: Value<'a>| -> Option<Value<'a>> {
+        let fields = entry.get("fieldsV1")?;
+        if Set::from_fields_v1_as(fields, Compat::V64, arena).is_ok() {
+            return None;
+        }
+        let fields = Set::from_fields_v1_as(fields, Compat::V63, arena).ok()?.to_fields_v1(arena).ok()?;
+        Some(Value::Map(entry.as_map()?.with("fieldsV1", Some(fields), arena)))
+    };
+    let anew = || {
+        let metadata = object.get("metadata")?.as_map()?;
+        let Value::List(entries) = metadata.get("managedFields")? else { return None };
+        let entries = entries.iter().map(|entry| written(*entry).unwrap_or(*entry));
+        let list = Value::List(arena.alloc_slice_copy(&entries.collect::<Vec<_>>()));
+        let metadata = metadata.with("managedFields", Some(list), arena);
+        Some(Value::Map(object.as_map()?.with("metadata", Some(Value::Map(metadata)), arena)))
+    };
+    anew().unwrap_or(object)
+}
+
 /// Reads the types that are needed.
-fn library<'a>(args: &TypeArgs, session: &mut Session<'a>) -> Result<Library<'a>, Fatal> {
+fn library<'a>(args: &TypeArgs, objects: &[&PathBuf], session: &mut Session<'a>) -> Result<Library<'a>, Fatal> {
+    check_stdin(args.schemas.iter().chain(objects.iter().copied()))?;
     if args.schemas.is_empty() {
         return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
     }
@@ -73,7 +108,7 @@ fn typed<'a>(
 /// There is no answer.
 pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
-    let library = library(&args.types, session)?;
+    let library = library(&args.types, &[&args.object], session)?;
     let Some(typed) = typed(&args.object, Duplicates::Refused, &library, session) else { return Ok(false) };
     let set = match typed.value.to_field_set(session.arena) {
         Ok(set) => set,
@@ -105,7 +140,7 @@ fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'
 /// There is no answer.
 pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
-    let library = library(&args.types, session)?;
+    let library = library(&args.types, &[&args.a, &args.b], session)?;
     let a = typed(&args.a, Duplicates::Allowed, &library, session);
     let b = typed(&args.b, Duplicates::Allowed, &library, session);
     let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
@@ -149,8 +184,8 @@ pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<b
 /// # Errors
 /// There is no answer.
 pub(crate) fn merge(args: &MergeArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
-    let output = Output::new(&args.result)?;
-    let library = library(&args.types, session)?;
+    let output = Output::of_objects(&args.result)?;
+    let library = library(&args.types, &[&args.a, &args.b], session)?;
     let a = typed(&args.a, Duplicates::Allowed, &library, session);
     let b = typed(&args.b, Duplicates::Refused, &library, session);
     let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
@@ -184,16 +219,16 @@ fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, library: &Libr
 /// # Errors
 /// There is no answer.
 pub(crate) fn extract(args: &ExtractArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
-    let output = Output::new(&args.result)?;
-    let library = library(&args.types, session)?;
+    let output = Output::of_objects(&args.result)?;
+    let library = library(&args.types, &[&args.object], session)?;
     let Some(object) = read_object(&args.object, session) else { return Ok(false) };
     let Some(known) = known(&object, &library, session) else { return Ok(false) };
-    if let Err(error) = Managed::of(object.value, session.arena) {
+    if let Err(error) = managed(&object, args.types.smd_compat, session) {
         diagnose::managed_fields(&object, &error, session);
         return Ok(false);
     }
     let arena = session.arena;
-    match managed::extract(object.value, known.ty, &args.field_manager, &args.subresource, arena) {
+    match managed::extract(strict(object.value, session), known.ty, &args.field_manager, &args.subresource, arena) {
         Ok(Some(value)) => output.objects(&[named(value, object.value, session)]).map(|()| true),
         Ok(None) => {
             let at = object.at_pointer("/metadata/managedFields");

@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::convert::{Excerpt, Finding, Lines, documents};
+use crate::error::Fatal;
 use crate::input::{Input, ReadError, Reader, gather};
 use kubeshape_schema::Code;
 use kubeshape_yaml::{Document, Limits, Node, Position, Stream, Tape};
@@ -96,6 +97,17 @@ pub(crate) fn read_all<'a>(paths: &[PathBuf], missing: Missing, session: &mut Se
         }
     }
     texts
+}
+
+/// Checks that standard input is named once at most.
+///
+/// # Errors
+/// It is named again.
+pub(crate) fn check_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<(), Fatal> {
+    match paths.filter(|path| path.as_os_str() == "-").nth(1) {
+        None => Ok(()),
+        Some(_) => Err(Fatal::Usage("standard input can be read once: give `-` once".to_owned())),
+    }
 }
 
 /// Reads one file.

@@ -10,12 +10,13 @@ mod steps;
 mod update;
 
 use super::Session;
-use super::text::{Missing, Text, read_all};
+use super::text::{Missing, Text, nowhere, read_all};
 use crate::args::ScenarioArgs;
 use crate::error::Fatal;
 use crate::output::Stage;
 use crate::ui;
 use expect::Verdict;
+use kubeshape_schema::Code;
 use read::Scenario;
 use std::fmt::Write;
 use update::Edit;
@@ -39,6 +40,9 @@ pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool
     let mut out = String::new();
     for text in read_all(&args.files, Missing::Error, session) {
         let mut edits = Vec::new();
+        if text.named && !text.failed && text.documents().next().is_none() {
+            session.tell(&nowhere(Code::Scenario, text.name, "found nothing, expected a scenario"));
+        }
         for document in text.documents() {
             // Folders hold the schemas, too.
             if !text.named && document.root().is_some_and(|root| root.get("scenario").is_none()) {

@@ -10,6 +10,7 @@ use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::managed::{Gvk, Time};
 use kubeshape_smd::typed::KeyFields;
+use kubeshape_smd::value::Compat;
 use kubeshape_yaml::{Document, Kind, Node};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 /// A scenario.
 pub(super) struct Scenario<'a> {
     pub(super) text: &'a Text<'a>,
+    pub(super) compat: Compat,
     pub(super) node: Node<'a>,
     pub(super) name: &'a str,
     pub(super) library: &'a Library<'a>,
@@ -124,14 +126,15 @@ pub(super) fn scenario<'a>(
     session: &mut Session<'a>,
 ) -> Option<Scenario<'a>> {
     let root = document.root()?;
-    let mut reader = Reader { text, session, wrong: false };
-    let scenario = reader.scenario(root, compat);
+    let mut reader = Reader { text, compat, session, wrong: false };
+    let scenario = reader.scenario(root);
     let wrong = reader.wrong;
     scenario.ok().filter(|_| !wrong)
 }
 
 struct Reader<'r, 'a> {
     text: &'a Text<'a>,
+    compat: SmdCompat,
     session: &'r mut Session<'a>,
     /// Whether anything was told.
     wrong: bool,
@@ -194,21 +197,24 @@ impl<'a> Reader<'_, 'a> {
 
     fn fields(&mut self, node: Node<'a>) -> Read<Set<'a>> {
         let arena = self.session.arena;
-        match Set::from_fields_v1(Value::from_node(node, arena), arena) {
+        match Set::from_fields_v1_as(Value::from_node(node, arena), self.compat.of_fields(), arena) {
             Ok(set) => Ok(set),
             Err(error) => Err(self.tell(node, format!("found no set of fields (FieldsV1): {}", error.message))),
         }
     }
 
-    fn scenario(&mut self, root: Node<'a>, compat: SmdCompat) -> Read<Scenario<'a>> {
+    fn scenario(&mut self, root: Node<'a>) -> Read<Scenario<'a>> {
         self.map(root, "a scenario: a mapping with scenario, schemas and steps")?;
+        if root.get("scenario").is_none() && root.get("steps").is_none() {
+            return Err(self.tell(root, "found neither scenario nor steps, expected a scenario"));
+        }
         self.only(root, &["scenario", "rule", "schemas", "types", "resetFields", "steps"]);
         let name = self.member(root, "scenario")?;
         let name = self.string(name, "the name of the scenario")?;
         let mut library = Library::default();
         if let Some(schemas) = root.get("schemas") {
             for schema in self.list(schemas, "a list of schemas")?.items() {
-                self.schema(schema, compat, &mut library)?;
+                self.schema(schema, &mut library)?;
             }
         }
         if let Some(types) = root.get("types") {
@@ -227,11 +233,19 @@ impl<'a> Reader<'_, 'a> {
         let steps: Vec<Step<'a>> =
             self.list(steps, "a list of steps")?.items().filter_map(|step| self.step(step).ok()).collect();
         let library = self.session.arena.alloc(library);
-        Ok(Scenario { text: self.text, node: root, name, library, reset_fields, steps })
+        Ok(Scenario {
+            text: self.text,
+            compat: self.compat.of_fields(),
+            node: root,
+            name,
+            library,
+            reset_fields,
+            steps,
+        })
     }
 
     /// A schema that stands here or in a file.
-    fn schema(&mut self, node: Node<'a>, compat: SmdCompat, library: &mut Library<'a>) -> Read<()> {
+    fn schema(&mut self, node: Node<'a>, library: &mut Library<'a>) -> Read<()> {
         self.map(node, "a schema, or the file that holds it")?;
         let before = self.session.errors();
         if let (Some(file), 1) = (node.get("file"), node.len()) {
@@ -242,12 +256,12 @@ impl<'a> Reader<'_, 'a> {
             };
             let mut used = false;
             for root in text.documents().filter_map(Document::root) {
-                used |= library.add(text, root, compat, self.session);
+                used |= library.add(text, root, self.compat, self.session);
             }
             if !used {
                 return Err(self.tell(file, "no schema was found in it"));
             }
-        } else if !library.add(self.text, node, compat, self.session) {
+        } else if !library.add(self.text, node, self.compat, self.session) {
             return self.expected(
                 node,
                 "a CustomResourceDefinition, an OpenAPI document, a structured-merge-diff schema, or a file: PATH",

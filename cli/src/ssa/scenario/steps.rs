@@ -8,7 +8,7 @@ use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{DisplayPath, Filter, Set, SetError};
 use kubeshape_smd::managed::{self, ChangeApiVersion, FieldManager, Gvk, Ownership, Time};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue, ValidationErrors};
-use kubeshape_smd::value::Map;
+use kubeshape_smd::value::{Compat, Map};
 use kubeshape_yaml::Node;
 use std::fmt::Write as _;
 
@@ -199,7 +199,8 @@ impl<'s, 'a> State<'s, 'a> {
             Some(set) => Some(Filter::Exclude(*set)),
             None => known.reset_fields(write.subresource, session),
         };
-        let mut manager = FieldManager::new(gvk, self.library, converter).subresource(write.subresource);
+        let mut manager =
+            FieldManager::new(gvk, self.library, converter).subresource(write.subresource).compat(self.scenario.compat);
         if let Some(filter) = reset {
             manager = manager.reset_fields(vec![(gvk.api_version(), filter)]);
         }
@@ -212,17 +213,20 @@ impl<'s, 'a> State<'s, 'a> {
         match after {
             Ok(after) => {
                 self.live = Some(after);
-                written(after, session)
+                written(after, self.scenario.compat, session)
             }
-            Err(error) => Ok(refused(&error, self.live, session)),
+            Err(error) => Ok(refused(&error, self.live, self.scenario.compat, session)),
         }
     }
 }
 
 /// The live object after a request.
-fn written<'a>(live: Value<'a>, session: &Session<'a>) -> Answer<'a> {
+fn written<'a>(live: Value<'a>, compat: Compat, session: &Session<'a>) -> Answer<'a> {
     let arena = session.arena;
-    let ownership = Ownership::of(live, arena).map_err(|error| Refused::Error(arena.alloc_str(&error.to_string())))?;
+    let entries = live.get("metadata").and_then(|metadata| metadata.get("managedFields"));
+    let managed = managed::entries::decode_as(entries, compat, arena);
+    let managed = managed.map_err(|error| Refused::Error(arena.alloc_str(&error.to_string())))?;
+    let ownership = Ownership::new(&managed);
     let (mut owners, mut lines) = (Vec::new(), Vec::new());
     for (owner, set) in ownership.all() {
         let mut entry = vec![
@@ -250,9 +254,15 @@ fn written<'a>(live: Value<'a>, session: &Session<'a>) -> Answer<'a> {
 }
 
 /// A request that changed nothing: the live object is what it was, if there is one.
-fn refused<'a>(error: &managed::Error<'a>, live: Option<Value<'a>>, session: &Session<'a>) -> Outcome<'a> {
+fn refused<'a>(
+    error: &managed::Error<'a>,
+    live: Option<Value<'a>>,
+    compat: Compat,
+    session: &Session<'a>,
+) -> Outcome<'a> {
     let lines = error.to_string().lines().map(str::to_owned).collect();
-    let mut parts = live.and_then(|live| written(live, session).ok()).map_or_else(Vec::new, |outcome| outcome.parts);
+    let mut parts =
+        live.and_then(|live| written(live, compat, session).ok()).map_or_else(Vec::new, |outcome| outcome.parts);
     parts.push(("error", text(&error.to_string(), session)));
     let managed::Error::Conflicts(conflicts) = error else { return Outcome { parts, lines } };
     let conflicts: Vec<Value<'a>> = conflicts
