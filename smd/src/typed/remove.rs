@@ -225,11 +225,9 @@ impl<'a> Walk<'a> {
         // Items often come in the order of the set.
         let mut hint = 0;
         for (at, item) in source.iter().enumerate() {
-            // An item without a path element is in no set.
-            let found = match self.elements.lend(list, *item) {
-                Ok(element) => find_from(set, &mut hint, element),
-                Err(_) => None,
-            };
+            // Items without a name are all called the same, as in a value's field set.
+            let element = self.elements.lend(list, *item).unwrap_or(PathElement::Nameless);
+            let found = find_from(set, &mut hint, element);
             let left = match found {
                 Some(found) if found.member && !self.extract => None,
                 Some(found) if !found.children.is_empty() => Some(self.value(list.element, *item, found.children)),

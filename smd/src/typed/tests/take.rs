@@ -139,3 +139,19 @@ fn a_missing_type_keeps_a_set_from_being_reconciled() {
     let changed = world.forms("{}")[0].reconcile(world.set(r#"{"f:a":{"f:b":{}}}"#), &world.arena);
     assert_eq!(changed.map(|_| ()).map_err(|errors| errors.to_string()), Err("could not resolve zz".to_owned()));
 }
+
+#[test]
+fn items_without_a_name_are_all_called_the_same() {
+    let world = World::new(
+        "
+types:
+- name: root
+  map: {fields: [{name: odd, type: {list: {elementType: {scalar: string}, elementRelationship: separable}}}]}
+",
+    );
+    let object = world.forms("{odd: [a, b]}")[0];
+    let fields = object.to_field_set(&world.arena).expect("no type is missing");
+    assert_eq!(fields.len(), 1);
+    assert_eq!(print(object.remove_items(fields, &world.arena)), r#"{"odd":null}"#);
+    assert_eq!(print(object.extract_items(fields, KeyFields::AsOwned, &world.arena)), r#"{"odd":["a","b"]}"#);
+}
