@@ -5,6 +5,7 @@ mod read;
 mod write;
 
 use crate::value::{JsonError, NotFinite};
+use std::fmt;
 
 /// Why a text is no path element.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,12 +26,18 @@ pub enum ElementError {
 
 /// Why a text is no set, or a set has no text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message} at byte {at}")]
 pub struct SetError {
     /// What is wrong.
     pub message: String,
-    /// Where, as an offset into the text.
+    /// Where, as an offset into the text; 0 where there is no text.
     pub at: usize,
+}
+
+impl fmt::Display for SetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if self.at > 0 { write!(f, " at byte {}", self.at) } else { Ok(()) }
+    }
 }
 
 impl From<JsonError> for SetError {
