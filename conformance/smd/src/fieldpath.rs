@@ -52,17 +52,18 @@ fn replay(kind: &str, record: &Json, schemas: &Schemas, arena: &Bump) -> Result<
             Ok(Verdict::of("paths", &expected, &set("set")?.iter().collect()))
         }
         "element.serialize" => {
-            let element = element_of(&record["output"], arena)?.ok_or("no element")?;
-            Ok(written(record, "output", element))
+            let element = element_of(&record["output"], arena)?;
+            match record["error"].as_str() {
+                Some(expected) => {
+                    let failed = element.write(&mut Vec::new()).map_err(|error| error.to_string());
+                    Ok(Verdict::of("error", &Err(expected.to_owned()), &failed))
+                }
+                None => Ok(written(record, "output", element)),
+            }
         }
         "element.deserialize" => Ok(deserialize(record, arena)),
         "element.less" => {
-            let (lhs, rhs) = (element_of(&record["lhs"], arena)?, element_of(&record["rhs"], arena)?);
-            let less = match (lhs, rhs) {
-                (Some(lhs), Some(rhs)) => lhs < rhs,
-                // The element that is none of the four kinds comes last upstream.
-                (lhs, rhs) => lhs.is_some() && rhs.is_none(),
-            };
+            let less = element_of(&record["lhs"], arena)? < element_of(&record["rhs"], arena)?;
             Ok(Verdict::of("less", &record["less"].as_bool(), &Some(less)))
         }
         "path.string" => {
@@ -171,14 +172,14 @@ fn list(json: &Json) -> impl Iterator<Item = &Json> {
     json.as_array().into_iter().flatten()
 }
 
-/// An element; none for one that cannot be written.
-fn element_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<Option<PathElement<'a>>, String> {
-    let Some(text) = json.as_str() else { return Ok(None) };
-    PathElement::parse(text, arena).map(Some).map_err(|error| error.to_string())
+/// An element; one that cannot be written is recorded as null.
+fn element_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<PathElement<'a>, String> {
+    let Some(text) = json.as_str() else { return Ok(PathElement::Nameless) };
+    PathElement::parse(text, arena).map_err(|error| error.to_string())
 }
 
 fn path_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<Vec<PathElement<'a>>, String> {
-    list(json).map(|element| element_of(element, arena)?.ok_or_else(|| format!("no element in {json}"))).collect()
+    list(json).map(|element| element_of(element, arena)).collect()
 }
 
 /// What is recorded of a filter: the set it excludes, or the pattern it includes.
@@ -200,7 +201,7 @@ fn matcher_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<Matcher<'a>, String
     let entries = list(json).map(|entry| {
         let element = match entry["element"].as_str() {
             Some("*") => ElementMatcher::Any,
-            _ => ElementMatcher::Is(element_of(&entry["element"], arena)?.ok_or("a pattern without element")?),
+            _ => ElementMatcher::Is(element_of(&entry["element"], arena)?),
         };
         Ok((element, matcher_of(&entry["child"], arena)?))
     });

@@ -3,9 +3,10 @@
 mod converter;
 mod scenario;
 
+use crate::fieldpath::{filter_of, managers_of};
 use crate::{Schemas, Verdict, set_of, typed_value_of};
 use converter::Conversion;
-use kubeshape_smd::fieldpath::{Filter, ManagedFields, VersionedSet};
+use kubeshape_smd::fieldpath::ManagedFields;
 use kubeshape_smd::merge::{Conflicts, Error, Ignored, Outcome, Updater};
 use kubeshape_smd::typed::TypedValue;
 use kubeshape_smd::{Bump, ToValue as _};
@@ -40,10 +41,7 @@ fn updater_of<'a, C>(options: &'a Json, converter: C, arena: &'a Bump) -> Result
     let (fields, filters) = (options["ignoredFields"].as_object(), options["ignoreFilter"].as_object());
     let ignored = match (fields, filters) {
         (_, Some(filters)) if fields.is_none_or(Map::is_empty) => {
-            let filters = filters.iter().map(|(version, filter)| {
-                let exclude = filter.get("exclude").ok_or_else(|| format!("not a filter: {filter}"))?;
-                Ok((version.as_str(), Filter::Exclude(set_of(exclude, arena)?)))
-            });
+            let filters = filters.iter().map(|(version, filter)| Ok((version.as_str(), filter_of(filter, arena)?)));
             Ignored::Filters(filters.collect::<Result<_, String>>()?)
         }
         (_, Some(_)) => return Ok(None),
@@ -104,16 +102,6 @@ fn conflicts(record: &Json, arena: &Bump) -> Result<Verdict, String> {
 
 fn text(json: &Json) -> &str {
     json.as_str().unwrap_or_default()
-}
-
-fn managers_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<ManagedFields<'a>, String> {
-    let mut managers = ManagedFields::new();
-    for (name, fields) in json.as_object().into_iter().flatten() {
-        let set = set_of(&fields["set"], arena)?;
-        let applied = fields["applied"] == json!(true);
-        managers.insert(name, VersionedSet { set, api_version: text(&fields["apiVersion"]), applied });
-    }
-    Ok(managers)
 }
 
 fn same_managers(what: &str, expected: &Json, found: &ManagedFields<'_>) -> Verdict {
