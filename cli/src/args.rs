@@ -366,6 +366,14 @@ pub(crate) enum SmdCompat {
 }
 
 impl SmdCompat {
+    /// The release whose schemas are made.
+    pub(crate) fn of_schemas(self) -> kubeshape_convert::smd::SmdCompat {
+        match self {
+            SmdCompat::V63 => kubeshape_convert::smd::SmdCompat::V63,
+            SmdCompat::V64 => kubeshape_convert::smd::SmdCompat::V64,
+        }
+    }
+
     /// The release whose reading of managed fields is followed.
     pub(crate) fn of_fields(self) -> Compat {
         match self {

@@ -9,7 +9,7 @@ use crate::output::format::{self, Formatter, Remark};
 use crate::output::names;
 use kubeshape_publish::{
     Base, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource, ResourceVersion,
-    Shape as Published, SmdCompat, V2Form, V2Fragments, V3Fragments,
+    Shape as Published, V2Form, V2Fragments, V3Fragments,
 };
 use kubeshape_schema::read::Rules;
 use kubeshape_schema::{Bump, Code, Note, Property};
@@ -76,10 +76,7 @@ impl Engine {
                 None | Some(args::Profile::Kube) => Profile::Kube,
                 Some(args::Profile::Faithful) => Profile::Faithful,
             },
-            smd_compat: match args.smd_compat {
-                args::SmdCompat::V63 => SmdCompat::V63,
-                args::SmdCompat::V64 => SmdCompat::V64,
-            },
+            smd_compat: args.smd_compat.of_schemas(),
             all_versions: args.all_versions,
         };
         let base = if args.base.is_empty() {

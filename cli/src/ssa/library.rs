@@ -224,10 +224,7 @@ impl<'a> Library<'a> {
         compat: SmdCompat,
         session: &mut Session<'a>,
     ) -> bool {
-        let compat = match compat {
-            SmdCompat::V63 => smd::SmdCompat::V63,
-            SmdCompat::V64 => smd::SmdCompat::V64,
-        };
+        let compat = compat.of_schemas();
         let arena = session.arena;
         match content(root) {
             Some(Content::OpenApi(dialect)) => match served::of_document(root, dialect, compat, arena) {
@@ -341,37 +338,17 @@ fn tell(text: &Text<'_>, root: Node<'_>, note: &Note<'_>, resource: &str, sessio
 }
 
 /// The name that is nearest to one, if any is near.
-fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let distance = |other: &str| distance_of(&name.to_lowercase(), &other.to_lowercase());
-    let (near, distance) = names.map(|other| (other, distance(other))).min_by_key(|(other, n)| (*n, *other))?;
-    (distance <= name.chars().count().div_ceil(3)).then_some(near)
-}
-
-/// How many characters are to be set, taken out or exchanged to make one text of the other.
-fn distance_of(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = i;
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-        for (j, y) in b.iter().enumerate() {
-            let next = (row[j] + 1).min(row[j + 1] + 1).min(corner + usize::from(x != *y));
-            corner = std::mem::replace(&mut row[j + 1], next);
-        }
-    }
-    row.last().copied().unwrap_or_default()
+fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+    kubeshape_smd::typed::nearest(name, names).into_iter().next()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{distance_of, nearest};
+    use super::nearest;
 
     #[test]
     fn near_names_are_those_that_differ_in_few_letters() {
-        assert_eq!((distance_of("kitten", "sitting"), distance_of("", "abc"), distance_of("a", "a")), (3, 3, 0));
-        assert_eq!(nearest("widgt", ["Gadget", "Widget"].into_iter()), Some("Widget"));
+        assert_eq!(nearest("widgt", ["Gadget", "Widget"].into_iter()), Some("Widget".to_owned()));
         assert_eq!(nearest("Pod", ["Gadget", "Widget"].into_iter()), None);
     }
 }

@@ -137,9 +137,17 @@ impl Errors {
     }
 }
 
-/// The declared names that are nearest to a name, nearest first, at most three.
+/// The names that are nearest to one, nearest first, at most three. Those that are too far away are left out.
+///
+/// # Example: a letter left out
+/// ```
+/// use kubeshape_smd::typed::nearest;
+/// assert_eq!(nearest("protocl", ["port", "protocol"].into_iter()), ["protocol"]);
+/// assert_eq!(nearest("widgt", ["Gadget", "Widget"].into_iter()), ["Widget"]);
+/// assert!(nearest("kitten", ["sitting"].into_iter()).is_empty());
+/// ```
 #[cold]
-pub(super) fn nearest<'n>(name: &str, declared: impl Iterator<Item = &'n str>) -> Vec<String> {
+pub fn nearest<'n>(name: &str, declared: impl Iterator<Item = &'n str>) -> Vec<String> {
     /// Nobody mistypes that many letters, and longer names would cost too much.
     const LONGEST: usize = 64;
     let letters: Vec<char> = name.chars().take(LONGEST + 1).collect();
@@ -172,5 +180,5 @@ fn distance(name: &[char], other: &str, most: usize) -> Option<usize> {
         }
     }
     let halves = row.last().copied()?;
-    (halves <= 2 * most).then_some(halves)
+    (halves / 2 <= most).then_some(halves)
 }

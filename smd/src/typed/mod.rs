@@ -18,7 +18,7 @@ mod validate;
 
 pub use compare::{CompareError, Comparison};
 pub use compile::{Type, Types};
-pub use error::{ValidationError, ValidationErrorKind, ValidationErrors};
+pub use error::{ValidationError, ValidationErrorKind, ValidationErrors, nearest};
 pub use remove::KeyFields;
 pub use validate::Duplicates;
 

@@ -377,10 +377,7 @@ pub(crate) fn smd_losses<'a>(document: &Document<'a>, settings: &Settings) -> Ve
 fn smd_options(settings: &Settings) -> smd::Options {
     smd::Options {
         preserve_unknown: settings.preserve_unknown,
-        compat: match settings.smd_compat {
-            args::SmdCompat::V63 => smd::SmdCompat::V63,
-            args::SmdCompat::V64 => smd::SmdCompat::V64,
-        },
+        compat: settings.smd_compat.of_schemas(),
         profile: settings.profile,
     }
 }
