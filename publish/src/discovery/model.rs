@@ -1,0 +1,112 @@
+//! The model of discovery.
+
+use std::sync::Arc;
+
+/// A group with its versions, the best one first. The core group has an empty name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// `apps`, `stable.example.com`; empty for the core group.
+    pub name: Arc<str>,
+    /// Versions in the order in which they are published.
+    pub versions: Vec<Arc<GroupVersion>>,
+}
+
+/// A version of a group and its resources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupVersion {
+    /// `v1`, `v1beta1`
+    pub version: Arc<str>,
+    /// What decides about its place among groups and versions.
+    pub priority: Priority,
+    /// Where it comes from; of one group version from several places the first origin wins.
+    pub origin: Origin,
+    /// Whether its resources are known to be those of now.
+    pub freshness: Freshness,
+    /// Resources in the order in which they are published in the aggregated form.
+    pub resources: Vec<Resource>,
+}
+
+/// `groupPriorityMinimum` and `versionPriority` of an APIService: higher comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Priority {
+    /// Of the group.
+    pub group: i32,
+    /// Of the version in its group.
+    pub version: i32,
+}
+
+/// Where a group version comes from, the strongest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// Another server.
+    Aggregated,
+    /// The server's own types.
+    BuiltIn,
+    /// CustomResourceDefinitions.
+    CustomResources,
+}
+
+/// Whether the resources of a group version are known to be those of now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Freshness {
+    /// They are.
+    Current,
+    /// The server behind them could not be asked.
+    Stale,
+}
+
+/// A kind with its group and version.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kind {
+    /// Empty for the core group, and for built-in kinds of the group version in which they stand.
+    pub group: Arc<str>,
+    /// Empty for built-in kinds of the group version in which they stand.
+    pub version: Arc<str>,
+    /// `Deployment`
+    pub kind: Arc<str>,
+}
+
+/// Whether objects live in namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// In namespaces.
+    Namespaced,
+    /// In the whole cluster.
+    Cluster,
+}
+
+/// A resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// Plural name, `deployments`.
+    pub name: Arc<str>,
+    /// What a request is answered with.
+    pub response_kind: Kind,
+    /// Where its objects live.
+    pub scope: Scope,
+    /// `deployment`; may be empty.
+    pub singular: Arc<str>,
+    /// In the order in which they are published.
+    pub verbs: Vec<Arc<str>>,
+    /// `deploy`
+    pub short_names: Vec<Arc<str>>,
+    /// `all`
+    pub categories: Vec<Arc<str>>,
+    /// Hash of the version in which objects are stored; in the unaggregated form only.
+    pub storage_version_hash: Option<Arc<str>>,
+    /// Subresources in the order in which they are published.
+    pub subresources: Vec<Subresource>,
+}
+
+/// A subresource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subresource {
+    /// `status`
+    pub name: Arc<str>,
+    /// What a request is answered with.
+    pub response_kind: Kind,
+    /// Further kinds that it takes.
+    pub accepted_types: Vec<Kind>,
+    /// In the order in which they are published.
+    pub verbs: Vec<Arc<str>>,
+}
