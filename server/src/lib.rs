@@ -4,15 +4,21 @@
 //! This crate holds no rule of conversion: what is published comes from `kubeshape-publish` and
 //! `kubeshape-convert`.
 
+mod auth;
 mod document;
+mod limit;
+mod listen;
 mod metrics;
 mod remote;
 mod rope;
 mod snapshot;
 mod state;
 
+pub use auth::{Authenticator, TokenError, Tokens};
 pub use document::{Dialect, Document};
-pub use metrics::Metrics;
+pub use limit::{Limits, Rate};
+pub use listen::{Ended, Listener, Server, Tls, TlsError};
+pub use metrics::{Metrics, OpenConnection};
 pub use remote::{RemoteDocument, RemoteState};
 pub use rope::Rope;
 pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};
