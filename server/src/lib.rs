@@ -12,6 +12,7 @@ mod remote;
 mod rope;
 mod snapshot;
 mod state;
+pub mod store;
 
 pub use body::Tags;
 pub use document::{Dialect, Document, Sizes};
@@ -20,3 +21,4 @@ pub use remote::{RemoteDocument, RemoteState};
 pub use rope::Rope;
 pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};
 pub use state::{Endpoints, Readiness};
+pub use store::{Applied, BaseDocuments, BaseError, Change, Finding, Reason, Store, StoreOptions};

@@ -41,28 +41,32 @@ pub(super) fn item(group: &Group) -> Bytes {
 
 impl Store {
     /// Of each of these names, lets the first definition count. Gives the groups that this concerns.
-    pub(super) fn settle_names(&mut self, names: BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
+    pub(super) fn settle_names(&mut self, names: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
         let mut groups = BTreeSet::new();
         for name in names {
-            let winner = self.names.get(&name).and_then(|places| places.first_key_value());
+            let places = self.names.get(name);
+            let mut all = places.into_iter().flatten();
+            let winner = all.next();
+            let duplicates = all.map(|((file, _), resource)| {
+                let first = winner.map_or("", |((file, _), _)| file);
+                let detail = format!("found {name} again, which {first} defines; only that one is published");
+                Finding::new(Code::DuplicateCrd, file, Some(resource.names_at), detail).of(name)
+            });
+            let duplicates: Vec<Finding> = duplicates.collect();
             let winner = winner.map(|(place, resource)| (place.clone(), Arc::clone(resource)));
-            let before = self.published.get(&name).map(|resource| Arc::clone(&resource.custom.group));
-            // Those that are not published have no entry there, but may stand in the way of others.
-            let group = winner.as_ref().map(|(_, resource)| Arc::clone(&resource.custom.group));
-            let all: Vec<Arc<str>> = match &before {
-                Some(before) => vec![Arc::clone(before)],
-                None => self.claims.keys().filter(|group| name.ends_with(&***group)).cloned().collect(),
-            };
-            for old in all {
-                if let Some(claims) = self.claims.get_mut(&old) {
-                    let count = claims.len();
-                    claims.retain(|_, resource| resource.name != name);
-                    if claims.len() != count {
-                        groups.insert(old);
-                    }
-                }
+            self.duplicates.remove(name);
+            if !duplicates.is_empty() {
+                self.duplicates.insert(Arc::clone(name), duplicates);
             }
-            if let (Some((place, resource)), Some(group)) = (winner, group) {
+            if let Some((group, place)) = self.counting.remove(name) {
+                if let Some(claims) = self.claims.get_mut(&group) {
+                    claims.remove(&place);
+                }
+                groups.insert(group);
+            }
+            if let Some((place, resource)) = winner {
+                let group = Arc::clone(&resource.custom.group);
+                self.counting.insert(Arc::clone(name), (Arc::clone(&group), place.clone()));
                 self.claims.entry(Arc::clone(&group)).or_default().insert(place, resource);
                 groups.insert(group);
             }

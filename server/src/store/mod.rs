@@ -138,12 +138,20 @@ pub struct Store {
     names: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Resource>>>,
     /// Those that count, by group.
     claims: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Resource>>>,
+    /// Where those that count stand: their groups and places.
+    counting: BTreeMap<Arc<str>, (Arc<str>, Place)>,
+    /// Those that are published, by group and name.
+    group_members: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>>,
     /// Those that are published, by name.
     published: imbl::OrdMap<Arc<str>, Arc<Resource>>,
     /// The same by path of their group versions, with the place among their versions.
     members: BTreeMap<Arc<str>, BTreeMap<Arc<str>, (Arc<Resource>, usize)>>,
     /// What there is to say about the names that definitions of a group ask for.
     conflicts: BTreeMap<Arc<str>, Vec<Finding>>,
+    /// The same of definitions that have one name.
+    duplicates: BTreeMap<Arc<str>, Vec<Finding>>,
+    /// The same of group versions that define one name twice.
+    merge_conflicts: BTreeMap<Arc<str>, Finding>,
     /// Documents of inputs by path.
     documents: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Document>>>,
     v2_documents: BTreeMap<Place, Bytes>,
@@ -183,9 +191,13 @@ impl Store {
             files: BTreeMap::new(),
             names: BTreeMap::new(),
             claims: BTreeMap::new(),
+            counting: BTreeMap::new(),
+            group_members: BTreeMap::new(),
             published: imbl::OrdMap::new(),
             members: BTreeMap::new(),
             conflicts: BTreeMap::new(),
+            duplicates: BTreeMap::new(),
+            merge_conflicts: BTreeMap::new(),
             documents: BTreeMap::new(),
             v2_documents: BTreeMap::new(),
             remotes: BTreeMap::new(),
@@ -210,7 +222,8 @@ impl Store {
     /// Everything there is to say about the files that are there.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         let of_files = self.files.values().flat_map(|file| file.content.findings.iter().chain(&file.broken));
-        of_files.chain(self.conflicts.values().flatten())
+        let of_names = self.duplicates.values().chain(self.conflicts.values()).flatten();
+        of_files.chain(of_names).chain(self.merge_conflicts.values())
     }
 
     /// How many CustomResourceDefinitions are published.
@@ -225,12 +238,16 @@ impl Store {
         for change in changes {
             self.change(change, now, &mut touched, &mut applied);
         }
-        let groups = self.settle_names(std::mem::take(&mut touched.names));
+        let names = std::mem::take(&mut touched.names);
+        let groups = self.settle_names(&names);
+        applied.findings.extend(names.iter().filter_map(|name| self.duplicates.get(name)).flatten().cloned());
         for group in groups {
             self.settle_group(&group, &mut touched);
             applied.findings.extend(self.conflicts.get(&group).into_iter().flatten().cloned());
         }
+        let paths = touched.paths.clone();
         let (documents, groups) = self.publish(touched, now);
+        applied.findings.extend(paths.iter().filter_map(|path| self.merge_conflicts.get(path)).cloned());
         applied.changed = !documents.is_empty() || !groups.is_empty();
         (applied.documents, applied.groups) = (documents, groups);
         applied.broken = self.files.values().filter_map(|file| file.broken.first().cloned()).collect();
