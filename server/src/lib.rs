@@ -5,17 +5,21 @@
 //! `kubeshape-convert`.
 
 mod auth;
+mod body;
 mod document;
 mod limit;
 mod listen;
 mod metrics;
+mod pieces;
 mod remote;
 mod rope;
 mod snapshot;
 mod state;
+pub mod store;
 
 pub use auth::{Authenticator, TokenError, Tokens};
-pub use document::{Dialect, Document};
+pub use body::Tags;
+pub use document::{Dialect, Document, Sizes};
 pub use limit::{Limits, Rate};
 pub use listen::{Ended, Listener, Server, Tls, TlsError};
 pub use metrics::{Metrics, OpenConnection};
@@ -23,3 +27,4 @@ pub use remote::{RemoteDocument, RemoteState};
 pub use rope::Rope;
 pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};
 pub use state::{Endpoints, Readiness};
+pub use store::{Applied, BaseDocuments, BaseError, Change, Finding, Reason, Store, StoreOptions};
