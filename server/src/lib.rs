@@ -5,6 +5,7 @@
 //! `kubeshape-convert`.
 
 mod document;
+pub mod http;
 mod metrics;
 mod remote;
 mod rope;
