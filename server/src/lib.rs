@@ -4,15 +4,18 @@
 //! This crate holds no rule of conversion: what is published comes from `kubeshape-publish` and
 //! `kubeshape-convert`.
 
+mod body;
 mod document;
 pub mod http;
 mod metrics;
+mod pieces;
 mod remote;
 mod rope;
 mod snapshot;
 mod state;
 
-pub use document::{Dialect, Document};
+pub use body::Tags;
+pub use document::{Dialect, Document, Sizes};
 pub use metrics::Metrics;
 pub use remote::{RemoteDocument, RemoteState};
 pub use rope::Rope;

@@ -1,0 +1,185 @@
+//! The documents that a server has without any resource of its own.
+
+use super::read::{self, OpenApi};
+use crate::document::Document;
+use bytes::Bytes;
+use kubeshape_convert::document::Dialect;
+use kubeshape_convert::proto;
+use kubeshape_publish::Profile;
+use kubeshape_publish::discovery::Group;
+use kubeshape_yaml::{Limits, Stream, Tape};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Documents of a cluster, each with a name for errors. What each is follows from its content: OpenAPI v3 and v2 (JSON,
+/// YAML, protobuf), discovery, `/version`, the paths of `/`. Without any, the server has only what its inputs define.
+#[derive(Clone, Debug, Default)]
+pub struct BaseDocuments {
+    /// The documents. Of two of one kind and path, the first by name counts.
+    pub documents: Vec<(Arc<str>, Bytes)>,
+    /// The v2 document below the resources; else the one among `documents`.
+    pub onto: Option<(Arc<str>, Bytes)>,
+}
+
+/// Why a base cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BaseError {
+    /// A document cannot be read.
+    #[error("{name}:{line}:{column}: {message}")]
+    Unreadable {
+        /// Its name.
+        name: Arc<str>,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What was found, what was expected, and what to do.
+        message: String,
+    },
+    /// It is nothing that a base is made of.
+    #[error(
+        "{name}: found neither an OpenAPI document nor one of discovery, /version or /; give what `kubectl get --raw` prints for these paths"
+    )]
+    Unknown {
+        /// Its name.
+        name: Arc<str>,
+    },
+    /// Nothing says under which path a v3 document is published.
+    #[error("{name}: found an OpenAPI v3 document without paths; name its file after its path, such as apis__apps__v1.json")]
+    NoPath {
+        /// Its name.
+        name: Arc<str>,
+    },
+    /// The definitions of the documents cannot be taken.
+    #[error(transparent)]
+    Definitions(#[from] kubeshape_publish::BaseError),
+    /// Nothing can be laid onto the v2 document.
+    #[error("{name}: {error}")]
+    Onto {
+        /// Its name.
+        name: Arc<str>,
+        /// Why.
+        error: kubeshape_publish::MergeError,
+    },
+}
+
+/// The documents, sorted out.
+#[derive(Debug, Default)]
+pub(super) struct Documents {
+    /// v3 documents by path.
+    pub(super) v3: BTreeMap<Arc<str>, Arc<Document>>,
+    pub(super) v2: Option<(Arc<str>, Bytes)>,
+    pub(super) groups: BTreeMap<Arc<str>, Arc<Group>>,
+    pub(super) version: Option<Bytes>,
+    pub(super) root_paths: Vec<String>,
+}
+
+impl Documents {
+    /// Sorts documents out, and gives those that definitions are taken from.
+    pub(super) fn read(
+        base: BaseDocuments,
+        profile: Profile,
+        now: SystemTime,
+    ) -> Result<(Documents, Vec<(String, Vec<u8>)>), BaseError> {
+        let mut out = Documents::default();
+        let mut sources = Vec::new();
+        let mut documents = base.documents;
+        documents.sort();
+        for (name, bytes) in documents {
+            let unreadable = |(line, column): (usize, usize), message: String| BaseError::Unreadable {
+                name: Arc::clone(&name),
+                line,
+                column,
+                message,
+            };
+            if proto::detect(&bytes).is_some() {
+                let (dialect, json) = read::decode(&bytes).map_err(|message| unreadable((1, 1), message))?;
+                out.openapi(&name, dialect, &json, Some(&bytes), now)?;
+                // What definitions are made of is read from JSON where both are there.
+                sources.push((format!("~{name}"), json.to_vec()));
+                continue;
+            }
+            let yaml = |error: kubeshape_yaml::Error| unreadable((error.line, error.column), error.message);
+            let mut stream = Stream::new(&bytes, Limits::default()).map_err(yaml)?;
+            let source = stream.source();
+            let mut tape = Tape::new();
+            stream.next(&mut tape).transpose().map_err(yaml)?;
+            let document = tape.document(source);
+            let unknown = || BaseError::Unknown { name: Arc::clone(&name) };
+            let root = document.root().ok_or_else(unknown)?;
+            if let Some(dialect) = Dialect::of(root) {
+                let json = read::canonical(root, dialect, &bytes, profile).map_err(|mistakes| {
+                    let (code, place, detail) = mistakes.into_iter().next().unwrap_or_else(|| {
+                        (kubeshape_schema::Code::Unreadable, None, "found no document".to_owned())
+                    });
+                    unreadable(place.unwrap_or((1, 1)), format!("{code} {detail}"))
+                })?;
+                out.openapi(&name, dialect, &json, None, now)?;
+                sources.push((name.to_string(), json.to_vec()));
+            } else if root.get("gitVersion").is_some() {
+                out.version.get_or_insert_with(|| bytes.clone());
+            } else if let Some(paths) = root.get("paths") {
+                // The index of v3 documents follows from them; of `/` the paths are taken.
+                out.root_paths.extend(paths.items().filter_map(|path| path.as_str().map(str::to_owned)));
+            } else {
+                return Err(unknown());
+            }
+        }
+        if let Some((name, bytes)) = base.onto {
+            let json = if proto::detect(&bytes).is_some() {
+                read::decode(&bytes).ok().map(|(_, json)| json).unwrap_or_default()
+            } else {
+                bytes
+            };
+            out.v2 = Some((name, json));
+        }
+        Ok((out, sources))
+    }
+
+    fn openapi(
+        &mut self,
+        name: &Arc<str>,
+        dialect: Dialect,
+        json: &Bytes,
+        protobuf: Option<&Bytes>,
+        now: SystemTime,
+    ) -> Result<(), BaseError> {
+        match read::openapi(dialect, json, protobuf, now) {
+            OpenApi::V2(json) => {
+                self.v2.get_or_insert_with(|| (Arc::clone(name), json));
+            }
+            OpenApi::V3(path, document) => {
+                let path = path.or_else(|| path_of_file(name));
+                let path = path.ok_or_else(|| BaseError::NoPath { name: Arc::clone(name) })?;
+                match self.v3.get_mut(&path) {
+                    None => {
+                        self.v3.insert(path, document);
+                    }
+                    // Both forms of one document.
+                    Some(there) if there.dialect() == document.dialect() => {
+                        let json = if protobuf.is_some() { there.json() } else { document.json() }.clone();
+                        let one = Document::new(there.dialect(), json, now);
+                        let known = protobuf.cloned();
+                        *there = Arc::new(match known {
+                            Some(protobuf) => one.with_protobuf(protobuf),
+                            None => one,
+                        });
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The path that a file is named after: `apis__apps__v1.json`, `apis__apps__v1_openapi.json`.
+pub(super) fn path_of_file(name: &str) -> Option<Arc<str>> {
+    let name = name.rsplit(['/', '\\']).next()?;
+    let mut stem = name;
+    for end in [".zst", ".gz", ".json", ".yaml", ".yml", ".pb", "_openapi"] {
+        stem = stem.strip_suffix(end).unwrap_or(stem);
+    }
+    (!stem.is_empty() && stem != name).then(|| stem.replace("__", "/").into())
+}

@@ -1,0 +1,166 @@
+//! Which definitions are published, and the groups they make.
+
+use super::finding::Finding;
+use super::read::Resource;
+use super::{Place, Store, Touched};
+use crate::pieces::{Key, spread};
+use bytes::Bytes;
+use kubeshape_publish::discovery::{
+    AggregatedKey, CustomResource, Group, GroupVersion, Origin, aggregated_key, assemble, custom_group_versions,
+    name_conflicts, print,
+};
+use kubeshape_schema::Code;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The place of a group in aggregated discovery.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct GroupKey {
+    key: AggregatedKey,
+    name: Arc<str>,
+}
+
+impl GroupKey {
+    pub(super) fn of(group: &Group) -> GroupKey {
+        GroupKey { key: aggregated_key(group), name: Arc::clone(&group.name) }
+    }
+}
+
+impl Key for GroupKey {
+    fn spread(&self) -> u64 {
+        spread(self.name.as_bytes())
+    }
+}
+
+/// A group as it stands in aggregated discovery.
+pub(super) fn item(group: &Group) -> Bytes {
+    let mut out = Vec::new();
+    print::aggregated_item(&mut out, group);
+    out.into()
+}
+
+impl Store {
+    /// Of each of these names, lets the first definition count. Gives the groups that this concerns.
+    pub(super) fn settle_names(&mut self, names: BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
+        let mut groups = BTreeSet::new();
+        for name in names {
+            let winner = self.names.get(&name).and_then(|places| places.first_key_value());
+            let winner = winner.map(|(place, resource)| (place.clone(), Arc::clone(resource)));
+            let before = self.published.get(&name).map(|resource| Arc::clone(&resource.custom.group));
+            // Those that are not published have no entry there, but may stand in the way of others.
+            let group = winner.as_ref().map(|(_, resource)| Arc::clone(&resource.custom.group));
+            let all: Vec<Arc<str>> = match &before {
+                Some(before) => vec![Arc::clone(before)],
+                None => self.claims.keys().filter(|group| name.ends_with(&***group)).cloned().collect(),
+            };
+            for old in all {
+                if let Some(claims) = self.claims.get_mut(&old) {
+                    let count = claims.len();
+                    claims.retain(|_, resource| resource.name != name);
+                    if claims.len() != count {
+                        groups.insert(old);
+                    }
+                }
+            }
+            if let (Some((place, resource)), Some(group)) = (winner, group) {
+                self.claims.entry(Arc::clone(&group)).or_default().insert(place, resource);
+                groups.insert(group);
+            }
+        }
+        groups
+    }
+
+    /// Decides which definitions of a group have their names, and says what that touches.
+    pub(super) fn settle_group(&mut self, group: &Arc<str>, touched: &mut Touched) {
+        touched.groups.insert(Arc::clone(group));
+        let claims = self.claims.remove(group).unwrap_or_default();
+        let all: Vec<(&Place, &Arc<Resource>)> = claims.iter().collect();
+        let mut refused = BTreeSet::new();
+        let mut findings = Vec::new();
+        for conflict in name_conflicts(all.iter().map(|(_, resource)| &resource.custom)) {
+            let (Some((place, resource)), Some((_, owner))) = (all.get(conflict.resource), all.get(conflict.owner)) else {
+                continue;
+            };
+            refused.insert(conflict.resource);
+            let detail = format!(
+                "found the name {:?} in {}, which {} has already; give it another one",
+                conflict.name,
+                conflict.field.name(),
+                owner.name
+            );
+            findings.push(Finding::new(Code::NameTaken, &place.0, Some(resource.names_at), detail).of(&resource.name));
+        }
+        if findings.is_empty() {
+            self.conflicts.remove(group);
+        } else {
+            self.conflicts.insert(Arc::clone(group), findings);
+        }
+        let is_published = |(i, resource): &(usize, &Arc<Resource>)| {
+            !refused.contains(i) && resource.custom.established != Some(false)
+        };
+        let now: BTreeMap<Arc<str>, Arc<Resource>> = all
+            .iter()
+            .map(|(_, resource)| *resource)
+            .enumerate()
+            .filter(is_published)
+            .map(|(_, resource)| (Arc::clone(&resource.name), Arc::clone(resource)))
+            .collect();
+        let before = self.group_members.remove(group).unwrap_or_default();
+        for (name, resource) in &before {
+            if now.get(name).is_some_and(|other| Arc::ptr_eq(other, resource)) {
+                continue;
+            }
+            self.published.remove(name);
+            touched.v2 = true;
+            for (path, _) in &resource.versions {
+                if let Some(members) = self.members.get_mut(path) {
+                    members.remove(name);
+                    if members.is_empty() {
+                        self.members.remove(path);
+                    }
+                }
+                touched.paths.insert(Arc::clone(path));
+            }
+        }
+        for (name, resource) in &now {
+            if before.get(name).is_some_and(|other| Arc::ptr_eq(other, resource)) {
+                continue;
+            }
+            self.published.insert(Arc::clone(name), Arc::clone(resource));
+            touched.v2 = true;
+            for (i, (path, _)) in resource.versions.iter().enumerate() {
+                let members = self.members.entry(Arc::clone(path)).or_default();
+                members.insert(Arc::clone(name), (Arc::clone(resource), i));
+                touched.paths.insert(Arc::clone(path));
+            }
+        }
+        if !now.is_empty() {
+            self.group_members.insert(Arc::clone(group), now);
+        }
+        if !claims.is_empty() {
+            self.claims.insert(Arc::clone(group), claims);
+        }
+    }
+
+    /// A group of this moment: what definitions make of it, with the versions that the base and downstream servers have.
+    pub(super) fn group(&self, name: &Arc<str>) -> Option<Group> {
+        let members = self.group_members.get(name).into_iter().flatten();
+        let customs = members.map(|(_, resource)| &resource.custom).collect::<Vec<&CustomResource>>();
+        let own: Vec<Arc<GroupVersion>> = custom_group_versions(customs).into_iter().map(Arc::new).collect();
+        let is_own = |version: &&Arc<GroupVersion>| own.iter().any(|own| own.version == version.version);
+        let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions);
+        let base: Vec<Arc<GroupVersion>> = base.filter(|version| !is_own(version)).cloned().collect();
+        let taken = |version: &&Arc<GroupVersion>| !is_own(version) && !base.iter().any(|b| b.version == version.version);
+        let remote = self.remotes.values().flat_map(|state| &state.groups).filter(|group| group.name == *name);
+        let remote: Vec<Arc<GroupVersion>> =
+            remote.flat_map(|group| &group.versions).filter(taken).cloned().collect();
+        let mut parts = own.clone();
+        parts.extend(base);
+        for version in remote {
+            if !parts.iter().any(|part| part.version == version.version && part.origin == Origin::Aggregated) {
+                parts.push(version);
+            }
+        }
+        assemble(Arc::clone(name), parts)
+    }
+}
