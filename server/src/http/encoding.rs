@@ -2,7 +2,7 @@
 
 /// As the wrapper of `/openapi/v2` reads it (NYTimes gziphandler, `parseEncodings`): coding without regard to case,
 /// q above 0, wildcards unknown, the last mention counts.
-pub fn coding_has_weight(header: &str) -> bool {
+pub(super) fn coding_has_weight(header: &str) -> bool {
     let mut weight = 0.0;
     for coding in header.split(',') {
         let mut parts = coding.split(';').map(str::trim);
@@ -17,7 +17,7 @@ pub fn coding_has_weight(header: &str) -> bool {
 }
 
 /// As the writer of objects reads it (apiserver `responsewriters.negotiateEncoding`): the bare token.
-pub fn names_token(header: &str) -> bool {
+pub(super) fn names_token(header: &str) -> bool {
     header.split(',').any(|token| token.trim() == "gzip")
 }
 
