@@ -5,6 +5,7 @@
 //! small ones.
 
 use crate::cluster::{Cluster, served_v2};
+use crate::exchanges;
 use crate::golden;
 use crate::input::{Answer, OurCrd, answers};
 use crate::known::Known;
@@ -34,6 +35,7 @@ pub fn compare(golden: &Path, corpus: &Path, base: Option<BaseDocuments<'_>>, kn
             Server { name: server, folder: &folder }.compare(installed, corpus, base, &mut table);
         }
     }
+    exchanges::compare(golden, &mut table);
     table
 }
 

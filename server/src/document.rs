@@ -3,6 +3,7 @@
 use crate::body::{self, Body, Segment, Tags};
 use crate::rope::Rope;
 use bytes::{Bytes, BytesMut};
+use http::HeaderValue;
 use kubeshape_convert::proto;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use sha2::{Digest, Sha512};
@@ -48,6 +49,16 @@ pub struct Document {
     gzip: OnceLock<Rope>,
     protobuf: OnceLock<Result<Bytes, Box<str>>>,
     protobuf_gzip: OnceLock<Bytes>,
+    headers: OnceLock<Validators>,
+}
+
+/// The headers by which a client says which version of a document it knows.
+#[derive(Debug)]
+pub(crate) struct Validators {
+    /// The hash in quotation marks.
+    pub(crate) etag: HeaderValue,
+    /// `Last-Modified`
+    pub(crate) last_modified: HeaderValue,
 }
 
 /// Bytes that a document holds, by what they are. Those that it shares with other documents are counted in each.
@@ -74,6 +85,7 @@ impl Document {
             gzip: OnceLock::new(),
             protobuf: OnceLock::new(),
             protobuf_gzip: OnceLock::new(),
+            headers: OnceLock::new(),
         }
     }
 
@@ -126,6 +138,18 @@ impl Document {
                     digest.update(piece);
                 }
                 hex(&digest.finalize())
+            }
+        })
+    }
+
+    /// `ETag` and `Last-Modified`, written once.
+    pub(crate) fn headers(&self) -> &Validators {
+        self.headers.get_or_init(|| {
+            // Both are ASCII.
+            let header = |text: String| HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""));
+            Validators {
+                etag: header(format!("\"{}\"", self.hash())),
+                last_modified: header(httpdate::fmt_http_date(self.modified)),
             }
         })
     }

@@ -7,6 +7,7 @@
 mod auth;
 mod body;
 mod document;
+pub mod http;
 mod limit;
 mod listen;
 mod metrics;
