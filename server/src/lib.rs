@@ -4,6 +4,7 @@
 //! This crate holds no rule of conversion: what is published comes from `kubeshape-publish` and
 //! `kubeshape-convert`.
 
+pub mod aggregate;
 mod auth;
 mod body;
 mod document;

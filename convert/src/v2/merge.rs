@@ -24,6 +24,42 @@ pub struct Overlay {
     pub parameters: Members,
 }
 
+impl Overlay {
+    /// The paths of a printed document that are wanted, as an overlay for another document. Definitions that only
+    /// other paths reach are left out; those that none reaches stay, as all parameters do.
+    ///
+    /// # Errors
+    /// The document cannot be read.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_convert::v2::merge::Overlay;
+    /// let document = br##"{"swagger":"2.0","paths":{"/a":{"get":{"schema":{"$ref":"#/definitions/A"}}},"/b":{}},
+    ///     "definitions":{"A":{"type":"string"},"B":{"type":"string"}}}"##;
+    /// let overlay = Overlay::of(document, |path| path == "/b")?;
+    /// assert_eq!(overlay.paths.keys().collect::<Vec<_>>(), ["/b"]);
+    /// assert_eq!(overlay.definitions.keys().collect::<Vec<_>>(), ["B"]);
+    /// # Ok::<(), kubeshape_convert::v2::merge::MergeError>(())
+    /// ```
+    pub fn of(document: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Overlay, MergeError> {
+        let mut stream = Stream::new(document, Limits::default())?;
+        let source = stream.source();
+        let mut tape = Tape::new();
+        stream.next(&mut tape).transpose()?;
+        let root = tape.document(source).root().ok_or(MergeError::NotSwagger)?;
+        let mut overlay = Overlay {
+            paths: members(root.get("paths")),
+            definitions: members(root.get("definitions")),
+            parameters: members(root.get("parameters")),
+        };
+        let used_before = reached(&overlay, |_| true);
+        overlay.paths.retain(|path, _| wanted(path));
+        let used_after = reached(&overlay, |_| true);
+        overlay.definitions.retain(|name, _| !used_before.contains(name) || used_after.contains(name));
+        Ok(overlay)
+    }
+}
+
 /// The merged document and what happened to the overlay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {

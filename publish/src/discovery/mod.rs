@@ -12,6 +12,7 @@ mod assemble;
 mod claims;
 mod combine;
 mod custom;
+mod document;
 mod model;
 pub mod print;
 mod priority;
@@ -27,5 +28,6 @@ pub use combine::Records;
 pub use custom::{
     CUSTOM_RESOURCES, ClaimedNames, CustomResource, custom_group_versions, custom_resource, storage_version_hash,
 };
+pub use document::group_versions_of_document;
 pub use model::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, Subresource};
 pub use priority::{UNSET, built_in_priority};

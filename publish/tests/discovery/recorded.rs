@@ -2,9 +2,9 @@
 
 use kubeshape_publish::discovery::print::{self, AggregatedVersion, Encoding};
 use kubeshape_publish::discovery::read::{Document, read};
-use kubeshape_publish::discovery::{Group, Origin, Records, group_list_order};
-use kubeshape_yaml::Limits;
-use std::path::PathBuf;
+use kubeshape_publish::discovery::{Group, Origin, Records, group_list_order, group_versions_of_document};
+use kubeshape_yaml::{Limits, Stream, Tape};
+use std::path::{Path, PathBuf};
 
 fn bodies(server: &str) -> Vec<(String, Vec<u8>)> {
     let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else { return Vec::new() };
@@ -14,13 +14,18 @@ fn bodies(server: &str) -> Vec<(String, Vec<u8>)> {
     files.sort();
     let read = |path: PathBuf| {
         let name = path.file_name()?.to_str()?.trim_end_matches(".zst").to_owned();
-        let bytes = std::fs::read(&path).ok()?;
-        let mut decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).ok()?;
-        let mut out = Vec::new();
-        std::io::Read::read_to_end(&mut decoder, &mut out).ok()?;
+        let out = unpacked(&path)?;
         (!String::from_utf8_lossy(&out).contains("\"Failure\"")).then_some((name, out))
     };
     files.into_iter().filter_map(read).collect()
+}
+
+fn unpacked(path: &Path) -> Option<Vec<u8>> {
+    let bytes = std::fs::read(path).ok()?;
+    let mut decoder = ruzstd::decoding::StreamingDecoder::new(&bytes[..]).ok()?;
+    let mut out = Vec::new();
+    std::io::Read::read_to_end(&mut decoder, &mut out).ok()?;
+    Some(out)
 }
 
 fn printed(print: impl FnOnce(&mut Vec<u8>)) -> String {
@@ -94,5 +99,42 @@ fn each_form_alone_suffices_for_itself() {
     for server in ["empty", "crds", "rules"] {
         check(server, |name| name.starts_with("aggregated"));
         check(server, |name| !name.starts_with("aggregated"));
+    }
+}
+
+/// What the v3 document of a built-in group version tells is what discovery says, but for short names, categories and
+/// hashes.
+#[test]
+fn documents_tell_what_discovery_says() {
+    let mut records = Records::default();
+    for (_, body) in bodies("empty") {
+        records.add(read(&body, Limits::default()).expect("it was read before"));
+    }
+    for group in records.groups() {
+        for version in &group.versions {
+            let path = if group.name.is_empty() { "api".to_owned() } else { format!("apis__{}", group.name) };
+            let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else { return };
+            let file = format!("{path}__{}.json.zst", version.version);
+            let bytes =
+                unpacked(&PathBuf::from(golden).join("apiserver/empty/bodies/v3").join(file)).expect("a document");
+            let mut tape = Tape::new();
+            let mut stream = Stream::new(&bytes, Limits::default()).expect("a text");
+            stream.next(&mut tape).transpose().expect("it is JSON");
+            let found = group_versions_of_document(tape.document(stream.source()).root().expect("a document"));
+            let [(name, found)] = &found[..] else { panic!("{path}: {} group versions", found.len()) };
+            assert_eq!(*name, group.name);
+            let mut expected = (**version).clone();
+            for resource in &mut expected.resources {
+                resource.short_names.clear();
+                resource.categories.clear();
+                resource.storage_version_hash = None;
+                resource.subresources.sort_by(|a, b| a.name.cmp(&b.name));
+            }
+            let mut found = found.clone();
+            for (ours, theirs) in found.resources.iter_mut().zip(&expected.resources) {
+                assert_eq!(ours, theirs);
+            }
+            assert_eq!(found, expected);
+        }
     }
 }
