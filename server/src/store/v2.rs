@@ -1,8 +1,8 @@
 //! The v2 document: merged when it is read, from parts that are kept.
 
+use super::StoreOptions;
 use super::base::BaseError;
 use super::read::Resource;
-use super::StoreOptions;
 use crate::document::{Dialect, Document};
 use crate::snapshot::LazyV2;
 use bytes::Bytes;
