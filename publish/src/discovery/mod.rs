@@ -5,14 +5,18 @@
 //! JSON, YAML and protobuf.
 //!
 //! [`custom_resource`] says what a CustomResourceDefinition adds, [`established`] which of several definitions get
-//! their names, [`custom_group_versions`] and [`assemble`] make groups of them, [`print`] prints.
+//! their names, [`custom_group_versions`] and [`assemble`] make groups of them, [`print`] prints. [`read`] reads what
+//! other servers print, and [`Records`] puts the documents of one cluster together.
 
 mod assemble;
 mod claims;
+mod combine;
 mod custom;
+mod document;
 mod model;
 pub mod print;
 mod priority;
+pub mod read;
 mod wire;
 
 pub use assemble::{
@@ -20,8 +24,10 @@ pub use assemble::{
     group_version_order, version_order,
 };
 pub use claims::{NameConflict, NameField, established, name_conflicts};
+pub use combine::Records;
 pub use custom::{
     CUSTOM_RESOURCES, ClaimedNames, CustomResource, custom_group_versions, custom_resource, storage_version_hash,
 };
+pub use document::group_versions_of_document;
 pub use model::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, Subresource};
 pub use priority::{UNSET, built_in_priority};

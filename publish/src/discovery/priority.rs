@@ -53,3 +53,8 @@ pub fn built_in_priority(group: &str, version: &str) -> Option<Priority> {
     let version = versions.iter().find(|(name, _)| *name == version).map_or(UNSET.version, |(_, version)| *version);
     Some(Priority { group: *priority, version })
 }
+
+/// Whether a group is one of kube-apiserver itself.
+pub(super) fn is_built_in(group: &str) -> bool {
+    BUILT_IN.iter().any(|(name, ..)| *name == group)
+}

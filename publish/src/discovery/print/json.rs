@@ -259,3 +259,22 @@ pub(super) fn versions(out: &mut Vec<u8>, versions: &[&str], addresses: &[(&str,
     object.end();
     out.push(b'\n');
 }
+
+pub(super) fn paths<T: AsRef<str>>(out: &mut Vec<u8>, paths: &[T]) {
+    let mut object = Object::begin(out);
+    texts(object.member("paths"), paths);
+    object.end();
+}
+
+pub(super) fn version(out: &mut Vec<u8>, members: &[(String, String)]) {
+    out.push(b'{');
+    for (n, (key, value)) in members.iter().enumerate() {
+        if n > 0 {
+            out.push(b',');
+        }
+        string(out, key, Escape::Html);
+        out.push(b':');
+        string(out, value, Escape::Html);
+    }
+    out.push(b'}');
+}

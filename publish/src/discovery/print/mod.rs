@@ -187,6 +187,27 @@ pub fn versions(out: &mut Vec<u8>, versions: &[&str], addresses: &[(&str, &str)]
     text(out, encoding, |out| json::versions(out, versions, addresses));
 }
 
+/// Prints the list of paths of `/`, indented as the server prints it.
+///
+/// # Example
+/// ```
+/// let mut out = Vec::new();
+/// kubeshape_publish::discovery::print::paths(&mut out, &["/api"]);
+/// assert_eq!(out, b"{\n  \"paths\": [\n    \"/api\"\n  ]\n}");
+/// ```
+pub fn paths<T: AsRef<str>>(out: &mut Vec<u8>, paths: &[T]) {
+    let mut compact = Vec::new();
+    json::paths(&mut compact, paths);
+    indent::indent(out, &compact);
+}
+
+/// Prints the members of `/version`, indented as the server prints them.
+pub fn version(out: &mut Vec<u8>, members: &[(String, String)]) {
+    let mut compact = Vec::new();
+    json::version(&mut compact, members);
+    indent::indent(out, &compact);
+}
+
 /// The API version that unaggregated documents of a group carry. Those of the core group and of `extensions` have
 /// none, for the sake of clients of Kubernetes 1.1.
 fn legacy_api_version(group: &str) -> &'static str {
