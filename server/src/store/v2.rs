@@ -5,6 +5,7 @@
 
 use super::StoreOptions;
 use super::base::BaseError;
+use super::parallel;
 use super::read::Resource;
 use crate::body::Segment;
 use crate::document::{Dialect, Document};
@@ -162,8 +163,7 @@ impl Edits {
         }
         for definition in &part.definitions {
             let name = Name(definition.name.as_str().into());
-            let taken =
-                merged.laid.has_definition(&definition.name) || V2Fragments::is_shared(base, &definition.name);
+            let taken = merged.laid.has_definition(&definition.name) || V2Fragments::is_shared(base, &definition.name);
             if taken || is_there(&self.definitions, &merged.definitions, &name) {
                 return false;
             }
@@ -195,7 +195,9 @@ impl Merged {
         now: SystemTime,
     ) -> Option<Merged> {
         let mut counts = Counts::default();
-        let parts: Vec<&V2Fragments> = resources.values().filter_map(|resource| part(resource, publisher)).collect();
+        let all: Vec<&Resource> = resources.values().map(|resource| &**resource).collect();
+        let parts = parallel::map(&all, |resource| part(resource, publisher));
+        let parts: Vec<&V2Fragments> = parts.into_iter().flatten().collect();
         parts.iter().for_each(|part| counts.count(part, |n| n + 1));
         if parts.is_empty() {
             return None;
@@ -206,9 +208,8 @@ impl Merged {
             _ => Arc::new(onto.lay(V2Fragments::shared(publisher.base(), scale, cluster, namespaced))),
         };
         let nothing = Document::new(Dialect::V2, Bytes::new(), now);
-        let member = |(name, json): (&String, &Vec<u8>)| {
-            (Name(name.as_str().into()), Some(Bytes::copy_from_slice(json)))
-        };
+        let member =
+            |(name, json): (&String, &Vec<u8>)| (Name(name.as_str().into()), Some(Bytes::copy_from_slice(json)));
         let mut merged = Merged {
             onto: Arc::clone(onto),
             resources: resources.clone(),
