@@ -4,9 +4,9 @@ use super::finding::Finding;
 use super::read::Resource;
 use super::{Place, Store, Touched};
 use crate::pieces::{Key, spread};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use kubeshape_publish::discovery::{
-    AggregatedKey, CustomResource, Group, GroupVersion, Origin, aggregated_key, assemble, custom_group_versions,
+    AggregatedKey, CustomResource, Group, GroupVersion, aggregated_key, assemble, custom_group_versions,
     name_conflicts, print,
 };
 use kubeshape_schema::Code;
@@ -30,6 +30,9 @@ impl Key for GroupKey {
     fn spread(&self) -> u64 {
         spread(self.name.as_bytes())
     }
+
+    /// Items of a list have no names.
+    fn print(&self, _: &mut BytesMut) {}
 }
 
 /// A group as it stands in aggregated discovery.
@@ -43,6 +46,15 @@ impl Store {
     /// Of each of these names, lets the first definition count. Gives the groups that this concerns.
     pub(super) fn settle_names(&mut self, names: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
         let mut groups = BTreeSet::new();
+        // All go before any come: a place may belong to another name now.
+        for name in names {
+            if let Some((group, place)) = self.counting.remove(name) {
+                if let Some(claims) = self.claims.get_mut(&group) {
+                    claims.remove(&place);
+                }
+                groups.insert(group);
+            }
+        }
         for name in names {
             let places = self.names.get(name);
             let mut all = places.into_iter().flatten();
@@ -57,12 +69,6 @@ impl Store {
             self.duplicates.remove(name);
             if !duplicates.is_empty() {
                 self.duplicates.insert(Arc::clone(name), duplicates);
-            }
-            if let Some((group, place)) = self.counting.remove(name) {
-                if let Some(claims) = self.claims.get_mut(&group) {
-                    claims.remove(&place);
-                }
-                groups.insert(group);
             }
             if let Some((place, resource)) = winner {
                 let group = Arc::clone(&resource.custom.group);
@@ -115,7 +121,10 @@ impl Store {
             if now.get(name).is_some_and(|other| Arc::ptr_eq(other, resource)) {
                 continue;
             }
-            self.published.remove(name);
+            // It may be published already, from another group.
+            if self.published.get(name).is_some_and(|other| Arc::ptr_eq(other, resource)) {
+                self.published.remove(name);
+            }
             touched.v2 = true;
             for (path, _) in &resource.versions {
                 if let Some(members) = self.members.get_mut(path) {
@@ -151,18 +160,15 @@ impl Store {
     pub(super) fn group(&self, name: &Arc<str>) -> Option<Group> {
         let members = self.group_members.get(name).into_iter().flatten();
         let customs = members.map(|(_, resource)| &resource.custom).collect::<Vec<&CustomResource>>();
-        let own: Vec<Arc<GroupVersion>> = custom_group_versions(customs).into_iter().map(Arc::new).collect();
-        let is_own = |version: &&Arc<GroupVersion>| own.iter().any(|own| own.version == version.version);
-        let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions);
-        let base: Vec<Arc<GroupVersion>> = base.filter(|version| !is_own(version)).cloned().collect();
-        let taken =
-            |version: &&Arc<GroupVersion>| !is_own(version) && !base.iter().any(|b| b.version == version.version);
+        let own = custom_group_versions(customs).into_iter().map(Arc::new);
+        let of_documents = self.document_groups.get(name).into_iter().flatten().map(|(_, version)| Arc::clone(version));
+        let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions).cloned();
         let remote = self.remotes.values().flat_map(|state| &state.groups).filter(|group| group.name == *name);
-        let remote: Vec<Arc<GroupVersion>> = remote.flat_map(|group| &group.versions).filter(taken).cloned().collect();
-        let mut parts = own.clone();
-        parts.extend(base);
-        for version in remote {
-            if !parts.iter().any(|part| part.version == version.version && part.origin == Origin::Aggregated) {
+        let remote = remote.flat_map(|group| &group.versions).cloned();
+        // As with documents, the first of them has a version.
+        let mut parts: Vec<Arc<GroupVersion>> = Vec::new();
+        for version in own.chain(of_documents).chain(base).chain(remote) {
+            if !parts.iter().any(|part| part.version == version.version) {
                 parts.push(version);
             }
         }

@@ -19,6 +19,7 @@
 mod base;
 mod finding;
 mod groups;
+mod parallel;
 mod paths;
 mod read;
 mod v2;
@@ -34,6 +35,7 @@ use crate::snapshot::Snapshot;
 use base::Documents;
 use bytes::Bytes;
 use groups::GroupKey;
+use kubeshape_publish::discovery::GroupVersion;
 use kubeshape_publish::{Base, Options, Profile, Publisher};
 use read::{Content, OpenApi, Resource};
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,6 +136,8 @@ pub struct Store {
     publisher: Arc<Publisher>,
     base: Documents,
     files: BTreeMap<Arc<str>, File>,
+    /// Those that cannot be read.
+    broken: BTreeSet<Arc<str>>,
     /// All definitions by their names.
     names: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Resource>>>,
     /// Those that count, by group.
@@ -154,6 +158,8 @@ pub struct Store {
     merge_conflicts: BTreeMap<Arc<str>, Finding>,
     /// Documents of inputs by path.
     documents: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Document>>>,
+    /// The group versions that they show, by group.
+    document_groups: BTreeMap<Arc<str>, BTreeMap<(Place, usize), Arc<GroupVersion>>>,
     v2_documents: BTreeMap<Place, Bytes>,
     /// By position, then by name.
     remotes: BTreeMap<(usize, Arc<str>), RemoteState>,
@@ -183,12 +189,13 @@ impl Store {
         let definitions = if sources.is_empty() { Base::builtin() } else { Base::from_documents(&sources)? };
         let publisher =
             Arc::new(Publisher::new(definitions, Options { profile: options.profile, ..Options::default() }));
-        let v2 = Arc::new(v2::Merging::new(documents.v2.as_ref(), &publisher)?);
-        let snapshot = paths::empty(&documents, now);
+        let v2 = Arc::new(v2::Merging::new(documents.v2.as_ref())?);
+        let snapshot = paths::empty(&documents, options.tags, now);
         let mut store = Store {
             options,
             publisher,
             files: BTreeMap::new(),
+            broken: BTreeSet::new(),
             names: BTreeMap::new(),
             claims: BTreeMap::new(),
             counting: BTreeMap::new(),
@@ -199,6 +206,7 @@ impl Store {
             duplicates: BTreeMap::new(),
             merge_conflicts: BTreeMap::new(),
             documents: BTreeMap::new(),
+            document_groups: BTreeMap::new(),
             v2_documents: BTreeMap::new(),
             remotes: BTreeMap::new(),
             index: Pieces::new(64),
@@ -235,8 +243,15 @@ impl Store {
     pub fn apply(&mut self, changes: Vec<Change>, now: SystemTime) -> Applied {
         let mut applied = Applied::default();
         let mut touched = Touched::default();
-        for change in changes {
-            self.change(change, now, &mut touched, &mut applied);
+        let publisher = &self.publisher;
+        let contents = parallel::map(&changes, |change| {
+            let bytes = change.content.as_ref()?;
+            let is_same = self.files.get(&change.name).is_some_and(|file| file.bytes == *bytes);
+            // Of several changes of one file all but the first may differ from what is there.
+            (!is_same).then(|| read::read(&change.name, bytes, publisher, now))
+        });
+        for (change, content) in changes.into_iter().zip(contents) {
+            self.change(change, content, now, &mut touched, &mut applied);
         }
         let names = std::mem::take(&mut touched.names);
         let groups = self.settle_names(&names);
@@ -250,13 +265,23 @@ impl Store {
         applied.findings.extend(paths.iter().filter_map(|path| self.merge_conflicts.get(path)).cloned());
         applied.changed = !documents.is_empty() || !groups.is_empty();
         (applied.documents, applied.groups) = (documents, groups);
-        applied.broken = self.files.values().filter_map(|file| file.broken.first().cloned()).collect();
+        let broken = self.broken.iter().filter_map(|name| self.files.get(name)?.broken.first());
+        applied.broken = broken.cloned().collect();
         applied
     }
 
-    fn change(&mut self, change: Change, now: SystemTime, touched: &mut Touched, applied: &mut Applied) {
-        let Change { name, content } = change;
-        let Some(bytes) = content else {
+    /// Takes a change over; `content` is what was read of it, if it differs from what was there.
+    fn change(
+        &mut self,
+        change: Change,
+        content: Option<Content>,
+        now: SystemTime,
+        touched: &mut Touched,
+        applied: &mut Applied,
+    ) {
+        let Change { name, content: bytes } = change;
+        let Some(bytes) = bytes else {
+            self.broken.remove(&name);
             if let Some(file) = self.files.remove(&name) {
                 self.remove(&name, &file.content, touched);
             }
@@ -265,12 +290,17 @@ impl Store {
         if self.files.get(&name).is_some_and(|file| file.bytes == bytes) {
             return;
         }
-        let content = read::read(&name, &bytes, &self.publisher, now);
+        let content = content.unwrap_or_else(|| read::read(&name, &bytes, &self.publisher, now));
         applied.findings.extend(content.findings.iter().cloned());
         let mut file = self.files.remove(&name).unwrap_or_default();
         let is_whole = !content.is_broken();
         file.bytes = bytes;
         file.broken = content.findings.iter().filter(|finding| finding.is_error()).cloned().collect();
+        if is_whole {
+            self.broken.remove(&name);
+        } else {
+            self.broken.insert(Arc::clone(&name));
+        }
         if is_whole || !file.was_whole {
             self.remove(&name, &file.content, touched);
             self.add(&name, &content, touched);
@@ -290,7 +320,12 @@ impl Store {
         for (i, document) in content.documents.iter().enumerate() {
             let place = (Arc::clone(file), i);
             match document {
-                OpenApi::V3(path, document) => {
+                OpenApi::V3(path, document, groups) => {
+                    for (n, (group, version)) in groups.iter().enumerate() {
+                        touched.groups.insert(Arc::clone(group));
+                        let versions = self.document_groups.entry(Arc::clone(group)).or_default();
+                        versions.insert((place.clone(), n), Arc::clone(version));
+                    }
                     let path = path.clone().or_else(|| base::path_of_file(file)).unwrap_or_else(|| Arc::clone(file));
                     touched.paths.insert(Arc::clone(&path));
                     self.documents.entry(path).or_default().insert(place, Arc::clone(document));
@@ -316,7 +351,13 @@ impl Store {
         for (i, document) in content.documents.iter().enumerate() {
             let place = (Arc::clone(file), i);
             match document {
-                OpenApi::V3(path, _) => {
+                OpenApi::V3(path, _, groups) => {
+                    for (n, (group, _)) in groups.iter().enumerate() {
+                        touched.groups.insert(Arc::clone(group));
+                        if let Some(versions) = self.document_groups.get_mut(group) {
+                            versions.remove(&(place.clone(), n));
+                        }
+                    }
                     let path = path.clone().or_else(|| base::path_of_file(file)).unwrap_or_else(|| Arc::clone(file));
                     if let Some(places) = self.documents.get_mut(&path) {
                         places.remove(&place);
