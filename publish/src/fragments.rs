@@ -7,7 +7,7 @@ use crate::paths::Dialect;
 use crate::resource::write_member;
 use crate::template::Fill;
 use bytes::Bytes;
-use kubeshape_convert::v2::merge::{MergeError, Merged, Overlay, merge};
+use kubeshape_convert::v2::merge::{MergeError, Merged, Onto, Overlay};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Profile, order};
 use std::collections::BTreeMap;
@@ -104,6 +104,26 @@ pub struct V2Fragments {
     pub scale: bool,
     /// Whether the parameter `namespace` is needed.
     pub namespaced: bool,
+}
+
+impl V2Fragments {
+    /// What every v2 document of resources holds beside their own parts: the shared definitions, those of the scale
+    /// subresource if a resource has one, and the parameters of the scopes that resources have.
+    pub fn shared(base: &Base, scale: bool, cluster: bool, namespaced: bool) -> Overlay {
+        let definitions = base.definitions.iter().filter(|definition| scale || !definition.scale);
+        let scopes = [(false, cluster), (true, namespaced)].into_iter().filter(|(_, there)| *there);
+        let parameters = scopes.flat_map(|(scope, _)| &base.paths(Dialect::V2Served, scope).parameters);
+        Overlay {
+            definitions: definitions.map(|d| (d.name.clone(), d.v2_served.to_vec())).collect(),
+            parameters: parameters.map(|(name, json)| (name.clone(), json.clone())).collect(),
+            ..Overlay::default()
+        }
+    }
+
+    /// Whether a definition of this name is a shared one.
+    pub fn is_shared(base: &Base, name: &str) -> bool {
+        base.definition(name).is_some()
+    }
 }
 
 /// Two resources of one group version define one name differently: the group version has no document.
@@ -354,6 +374,14 @@ impl MergeV2 {
     /// # Errors
     /// The document cannot be read, or (with [`Profile::Kube`]) upstream could not merge it.
     pub fn finish_onto(self, base: &Base, document: &[u8], profile: Profile) -> Result<Merged, MergeError> {
+        self.finish_onto_read(base, Onto::read(document)?, profile)
+    }
+
+    /// The same for a document that is read already.
+    ///
+    /// # Errors
+    /// With [`Profile::Kube`], upstream could not merge it.
+    pub fn finish_onto_read(self, base: &Base, document: Onto, profile: Profile) -> Result<Merged, MergeError> {
         let paths = self.parts.values().flat_map(|part| &part.paths).map(|path| {
             let mut json = Vec::new();
             path.write(base, &mut json);
@@ -366,7 +394,7 @@ impl MergeV2 {
             definitions: owned(self.definitions(base)),
             parameters: owned(self.parameters(base)),
         };
-        merge(document, overlay, profile == Profile::Kube)
+        document.merge(overlay, profile == Profile::Kube)
     }
 
     /// All definitions, those of later resources behind those of earlier ones.

@@ -5,6 +5,9 @@
 
 use crate::body::{Block, Segment};
 use bytes::{Bytes, BytesMut};
+use kubeshape_schema::escape::{self, Escape};
+use kubeshape_schema::order;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,12 +15,53 @@ use std::sync::Arc;
 pub(crate) trait Key: Ord + Clone {
     /// A number that is the same for equal keys on every machine and at every time.
     fn spread(&self) -> u64;
+
+    /// Appends what stands in front of the value.
+    fn print(&self, out: &mut BytesMut);
 }
 
+/// Members of an object that are sorted by bytes and printed as Go's `encoding/json` does.
 impl Key for Arc<str> {
     fn spread(&self) -> u64 {
         spread(self.as_bytes())
     }
+
+    fn print(&self, out: &mut BytesMut) {
+        member(self, Escape::Html, out);
+    }
+}
+
+/// A name of a member that is sorted by UTF-16 code units and printed as v2 documents are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Name(pub(crate) Arc<str>);
+
+impl PartialOrd for Name {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Name {
+    fn cmp(&self, other: &Self) -> Ordering {
+        order::utf16(&self.0, &other.0)
+    }
+}
+
+impl Key for Name {
+    fn spread(&self) -> u64 {
+        spread(self.0.as_bytes())
+    }
+
+    fn print(&self, out: &mut BytesMut) {
+        member(&self.0, Escape::Plain, out);
+    }
+}
+
+fn member(name: &str, style: Escape, out: &mut BytesMut) {
+    let mut text = Vec::with_capacity(name.len() + 3);
+    escape::string(&mut text, name, style);
+    text.push(b':');
+    out.extend_from_slice(&text);
 }
 
 /// FNV-1a with a final mix, so that low bits depend on every byte.
@@ -43,32 +87,28 @@ struct Chunk<K> {
 impl<K: Key> Chunk<K> {
     fn new(mut items: Vec<(K, Bytes)>) -> Chunk<K> {
         let mut parts = Vec::new();
-        let mut at = 0;
-        while at < items.len() {
-            let small = items[at..].iter().take_while(|(_, text)| text.len() < SMALL).count();
-            // The comma in front of a large member stands at the end of the text before it.
-            let large = items.get(at + small).map(|(_, text)| text.clone());
-            let len = items[at..at + small].iter().map(|(_, text)| text.len() + 1).sum::<usize>();
-            let mut text = BytesMut::with_capacity(len + usize::from(large.is_some()));
-            for (_, item) in &items[at..at + small] {
+        let mut text = BytesMut::new();
+        // Small members of the text, with their places in it.
+        let mut small: Vec<(usize, std::ops::Range<usize>)> = Vec::new();
+        for i in 0..=items.len() {
+            let item = items.get(i);
+            if let Some((key, value)) = item {
                 text.extend_from_slice(b",");
-                text.extend_from_slice(item);
+                key.print(&mut text);
+                if value.len() < SMALL {
+                    small.push((i, text.len()..text.len() + value.len()));
+                    text.extend_from_slice(value);
+                    continue;
+                }
             }
-            if large.is_some() {
-                text.extend_from_slice(b",");
+            let large = item.map(|(_, value)| value.clone());
+            // Not a byte more than there is.
+            let whole = Bytes::copy_from_slice(&text);
+            text.clear();
+            for (i, range) in small.drain(..) {
+                items[i].1 = whole.slice(range);
             }
-            let text = text.freeze();
-            let mut from = 0;
-            for (_, item) in &mut items[at..at + small] {
-                *item = text.slice(from + 1..from + 1 + item.len());
-                from += 1 + item.len();
-            }
-            parts.push(text);
-            at += small;
-            if let Some(large) = large {
-                parts.push(large);
-                at += 1;
-            }
+            parts.extend(Some(whole).filter(|text| !text.is_empty()).into_iter().chain(large));
         }
         Chunk { items, block: Arc::new(Block::new(parts)) }
     }
@@ -88,9 +128,10 @@ impl<K: Key> Pieces<K> {
         Pieces { chunks: Arc::new([]), mask: size.next_power_of_two() - 1 }
     }
 
-    /// Whether there is no member.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
+    /// Whether the members are those of the other list, which this one was made from.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.chunks.len() == other.chunks.len()
+            && self.chunks.iter().zip(&*other.chunks).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 
     /// The member of a key.
@@ -101,8 +142,12 @@ impl<K: Key> Pieces<K> {
         Some(&items[at].1)
     }
 
-    /// Sets members and takes away those that are `None`.
-    pub(crate) fn edit(&self, edits: BTreeMap<K, Option<Bytes>>) -> Pieces<K> {
+    /// Sets members and takes away those that are `None`. Chunks stay what they are where nothing changes.
+    pub(crate) fn edit(&self, mut edits: BTreeMap<K, Option<Bytes>>) -> Pieces<K> {
+        edits.retain(|key, value| self.get(key) != value.as_ref());
+        if edits.is_empty() {
+            return self.clone();
+        }
         let mut build = Build { done: Vec::with_capacity(self.chunks.len() + 1), open: Vec::new(), mask: self.mask };
         let mut edits = edits.into_iter().peekable();
         for (i, chunk) in self.chunks.iter().enumerate() {
@@ -139,7 +184,8 @@ impl<K: Key> Pieces<K> {
     }
 
     /// How many chunks there are.
-    pub(crate) fn chunks(&self) -> usize {
+    #[cfg(test)]
+    fn chunks(&self) -> usize {
         self.chunks.len()
     }
 }
@@ -222,7 +268,8 @@ mod tests {
                 prop_assert_eq!(pieces.chunks(), whole.chunks());
                 let sizes = |pieces: &Pieces<Arc<str>>| pieces.chunks.iter().map(|c| c.items.len()).collect::<Vec<_>>();
                 prop_assert_eq!(sizes(&pieces), sizes(&whole));
-                let expected: Vec<&[u8]> = all.values().map(|value| &**value).collect();
+                let members = all.iter().map(|(key, value)| [format!("\"{key}\":").as_bytes(), value].concat());
+                let expected: Vec<Vec<u8>> = members.collect();
                 prop_assert_eq!(text(&pieces), expected.join(&b','));
                 for (key, value) in &all {
                     prop_assert_eq!(pieces.get(key), Some(value));

@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::read::Resource;
 use super::{Place, Store, Touched};
 use crate::pieces::{Key, spread};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use kubeshape_publish::discovery::{
     AggregatedKey, CustomResource, Group, GroupVersion, Origin, aggregated_key, assemble, custom_group_versions,
     name_conflicts, print,
@@ -30,6 +30,9 @@ impl Key for GroupKey {
     fn spread(&self) -> u64 {
         spread(self.name.as_bytes())
     }
+
+    /// Items of a list have no names.
+    fn print(&self, _: &mut BytesMut) {}
 }
 
 /// A group as it stands in aggregated discovery.

@@ -183,7 +183,7 @@ impl Store {
         let definitions = if sources.is_empty() { Base::builtin() } else { Base::from_documents(&sources)? };
         let publisher =
             Arc::new(Publisher::new(definitions, Options { profile: options.profile, ..Options::default() }));
-        let v2 = Arc::new(v2::Merging::new(documents.v2.as_ref(), &publisher)?);
+        let v2 = Arc::new(v2::Merging::new(documents.v2.as_ref())?);
         let snapshot = paths::empty(&documents, now);
         let mut store = Store {
             options,

@@ -78,10 +78,9 @@ pub(super) fn document(path: &str, members: &Members, publisher: &Publisher) -> 
 }
 
 /// An entry of the index.
-fn entry(path: &str, url: &str) -> Bytes {
-    let mut out = Vec::with_capacity(path.len() + url.len() + 32);
-    escape::string(&mut out, path, escape::Escape::Html);
-    out.extend_from_slice(b":{\"serverRelativeURL\":");
+fn entry(url: &str) -> Bytes {
+    let mut out = Vec::with_capacity(url.len() + 32);
+    out.extend_from_slice(b"{\"serverRelativeURL\":");
     escape::string(&mut out, url, escape::Escape::Html);
     out.push(b'}');
     out.into_boxed_slice().into()
@@ -128,7 +127,7 @@ impl Store {
             {
                 continue;
             }
-            let entry = entry(&path, &url);
+            let entry = entry(&url);
             let reason = if old.is_some() { Reason::Changed } else { Reason::Added };
             if old.is_none() || self.index.get(&path) != Some(&entry) {
                 documents.push((Arc::clone(&path), reason));
