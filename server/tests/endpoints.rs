@@ -51,7 +51,9 @@ async fn the_v2_document_is_compressed_on_request() {
         assert_eq!(part.body, plain.body[..2000]);
         let head = ask(&http, "HEAD", "/openapi/v2", &[]).await;
         assert_eq!((head.body.len(), head.header("content-length")), (0, plain.header("content-length")));
-        let protobuf = get(&http, "/openapi/v2", &[("accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf")]).await;
+        let protobuf =
+            get(&http, "/openapi/v2", &[("accept", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf")])
+                .await;
         assert_eq!(protobuf.header("content-type"), "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
         assert_eq!(protobuf.header("etag"), plain.header("etag"));
         assert_eq!(get(&http, "/openapi/v2", &[("accept", "text/html")]).await.code, 406);
@@ -87,7 +89,10 @@ async fn large_objects_are_compressed_and_sent_in_chunks() {
     let compressed = get(&http, "/apis", &[("accept", V2), ("accept-encoding", "gzip")]).await;
     assert_eq!(compressed.vary(), ["Accept", "Accept-Encoding"]);
     assert_eq!(unzipped(&compressed), large.body);
-    assert_eq!(get(&http, "/apis", &[("accept", V2), ("accept-encoding", "GZIP")]).await.header("content-encoding"), "");
+    assert_eq!(
+        get(&http, "/apis", &[("accept", V2), ("accept-encoding", "GZIP")]).await.header("content-encoding"),
+        ""
+    );
     let head = ask(&http, "HEAD", "/apis", &[("accept", V2)]).await;
     assert_eq!((head.code.as_u16(), head.header("content-length"), head.body.len()), (200, "", 0));
 }
@@ -184,7 +189,9 @@ async fn parts_are_sent_one_or_several() {
     let two = get(&http, "/openapi/v3/apis/apps/v1", &[("range", "bytes=0-4,10-14")]).await;
     let boundary = two.header("content-type").strip_prefix("multipart/byteranges; boundary=").expect("a boundary");
     let part = |range: &str, text: &str| {
-        format!("--{boundary}\r\nContent-Range: bytes {range}/{size}\r\nContent-Type: application/json\r\n\r\n{text}\r\n")
+        format!(
+            "--{boundary}\r\nContent-Range: bytes {range}/{size}\r\nContent-Type: application/json\r\n\r\n{text}\r\n"
+        )
     };
     assert_eq!(two.text(), format!("{}{}--{boundary}--\r\n", part("0-4", "{\"ope"), part("10-14", ":\"3.0")));
     let none = get(&http, "/openapi/v3/apis/apps/v1", &[("range", "bytes=999999-")]).await;

@@ -15,7 +15,10 @@ async fn index(http: &Http) -> Vec<(String, String)> {
     assert_eq!(answer.code, 200);
     let index: Value = serde_json::from_slice(&answer.body).expect("JSON");
     let paths = index["paths"].as_object().expect("paths");
-    paths.iter().map(|(path, entry)| (path.clone(), entry["serverRelativeURL"].as_str().expect("a URL").to_owned())).collect()
+    paths
+        .iter()
+        .map(|(path, entry)| (path.clone(), entry["serverRelativeURL"].as_str().expect("a URL").to_owned()))
+        .collect()
 }
 
 #[tokio::test]

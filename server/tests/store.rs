@@ -60,10 +60,9 @@ fn assert_published(snapshot: &Snapshot, group: &str, version: &str, plural: &st
     let path = format!("/apis/{group}/{version}/namespaces/{{namespace}}/{plural}");
     let reversed = group.split('.').rev().collect::<Vec<_>>().join(".");
     let definition = format!("\"{reversed}.{version}.{kind}\":{{");
-    for (form, text) in [
-        ("v3", v3(snapshot, &format!("apis/{group}/{version}")).expect("has a document")),
-        ("v2", v2(snapshot)),
-    ] {
+    for (form, text) in
+        [("v3", v3(snapshot, &format!("apis/{group}/{version}")).expect("has a document")), ("v2", v2(snapshot))]
+    {
         assert!(text.contains(&path), "{form} lacks {path}");
         assert!(text.contains(&definition), "{form} lacks {definition}");
     }
@@ -78,7 +77,10 @@ fn assert_published(snapshot: &Snapshot, group: &str, version: &str, plural: &st
 #[test]
 fn crds_in_two_groups_are_in_v2_and_v3() {
     let mut store = store();
-    set(&mut store, &[("a", &crd("a.example.com", "foos", "Foo", &["v1"])), ("b", &crd("b.example.com", "bars", "Bar", &["v1"]))]);
+    set(
+        &mut store,
+        &[("a", &crd("a.example.com", "foos", "Foo", &["v1"])), ("b", &crd("b.example.com", "bars", "Bar", &["v1"]))],
+    );
     let snapshot = store.snapshot();
     assert_published(&snapshot, "a.example.com", "v1", "foos", "Foo");
     assert_published(&snapshot, "b.example.com", "v1", "bars", "Bar");
@@ -96,7 +98,10 @@ fn two_versions_of_one_crd_are_in_v2_and_v3() {
 #[test]
 fn two_versions_of_a_group_from_two_crds_are_in_v2_and_v3() {
     let mut store = store();
-    set(&mut store, &[("a", &crd("example.com", "foos", "Foo", &["v1"])), ("b", &crd("example.com", "bars", "Bar", &["v2"]))]);
+    set(
+        &mut store,
+        &[("a", &crd("example.com", "foos", "Foo", &["v1"])), ("b", &crd("example.com", "bars", "Bar", &["v2"]))],
+    );
     let snapshot = store.snapshot();
     assert_published(&snapshot, "example.com", "v1", "foos", "Foo");
     assert_published(&snapshot, "example.com", "v2", "bars", "Bar");
@@ -105,7 +110,10 @@ fn two_versions_of_a_group_from_two_crds_are_in_v2_and_v3() {
 #[test]
 fn two_kinds_of_one_group_version_are_in_v2_and_v3() {
     let mut store = store();
-    set(&mut store, &[("a", &crd("example.com", "foos", "Foo", &["v1"])), ("b", &crd("example.com", "bars", "Bar", &["v1"]))]);
+    set(
+        &mut store,
+        &[("a", &crd("example.com", "foos", "Foo", &["v1"])), ("b", &crd("example.com", "bars", "Bar", &["v1"]))],
+    );
     let snapshot = store.snapshot();
     assert_published(&snapshot, "example.com", "v1", "foos", "Foo");
     assert_published(&snapshot, "example.com", "v1", "bars", "Bar");
@@ -155,7 +163,10 @@ fn a_version_that_is_no_longer_served_loses_its_document() {
 #[test]
 fn what_did_not_change_is_shared_between_snapshots() {
     let mut store = store();
-    set(&mut store, &[("a", &crd("a.example.com", "foos", "Foo", &["v1"])), ("b", &crd("b.example.com", "bars", "Bar", &["v1"]))]);
+    set(
+        &mut store,
+        &[("a", &crd("a.example.com", "foos", "Foo", &["v1"])), ("b", &crd("b.example.com", "bars", "Bar", &["v1"]))],
+    );
     let before = store.snapshot();
     let applied = set(&mut store, &[("b", &crd("b.example.com", "bars", "Bar", &["v1"]).replace("Bar of", "Bars of"))]);
     assert_eq!(applied.documents.len(), 1);
@@ -186,7 +197,11 @@ fn a_broken_file_keeps_its_content_until_it_is_whole_or_gone() {
     let applied = set(&mut store, &[("a", "apiVersion: apiextensions.k8s.io/v1\nkind: [CustomResourceDefinition\n")]);
     assert!(!applied.changed);
     assert_eq!(applied.broken.len(), 1);
-    assert!(applied.broken[0].place.is_some() && applied.broken[0].to_string().starts_with("a:"), "{}", applied.broken[0]);
+    assert!(
+        applied.broken[0].place.is_some() && applied.broken[0].to_string().starts_with("a:"),
+        "{}",
+        applied.broken[0]
+    );
     assert_eq!(index(&store.snapshot()), index(&before));
     let applied = set(&mut store, &[("b", &crd("b.example.com", "bars", "Bar", &["v1"]))]);
     assert_eq!(applied.broken.len(), 1, "it is reported as long as it is broken");

@@ -48,7 +48,8 @@ impl Served {
         };
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let listener = runtime.block_on(Listener::tcp(([127, 0, 0, 1], 0).into())).map_err(|error| error.to_string())?;
+        let listener =
+            runtime.block_on(Listener::tcp(([127, 0, 0, 1], 0).into())).map_err(|error| error.to_string())?;
         let address = listener.address().ok_or("a socket without an address")?;
         let tokens = Tokens::parse(&format!("{TOKEN},conformance,1")).map_err(|error| error.to_string())?;
         let server = Server::new(router(endpoints)).authenticator(Authenticator::new(tokens));
@@ -82,8 +83,8 @@ fn documents(folder: &Path) -> Result<Vec<(Arc<str>, bytes::Bytes)>, String> {
 /// The address under which the recorded server was reached.
 fn advertised(documents: &[(Arc<str>, bytes::Bytes)]) -> String {
     let versions = documents.iter().filter(|(name, _)| name.contains("discovery/api."));
-    let found = versions.filter_map(|(_, body)| serde_json::from_slice::<Value>(body).ok()).find_map(|versions| {
-        versions["serverAddressByClientCIDRs"][0]["serverAddress"].as_str().map(str::to_owned)
-    });
+    let found = versions
+        .filter_map(|(_, body)| serde_json::from_slice::<Value>(body).ok())
+        .find_map(|versions| versions["serverAddressByClientCIDRs"][0]["serverAddress"].as_str().map(str::to_owned));
     found.unwrap_or_else(|| "127.0.0.1:8001".to_owned())
 }

@@ -146,9 +146,10 @@ pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
 /// Whether the clause that is taken asks for indented JSON (`pretty=1`).
 pub fn pretty(header: &str) -> bool {
     header.contains("pretty")
-        && kube_clauses(header).iter().find(|clause| clause.aggregated() == Some(None)).is_some_and(|clause| {
-            clause.parameter("pretty") == Some("1")
-        })
+        && kube_clauses(header)
+            .iter()
+            .find(|clause| clause.aggregated() == Some(None))
+            .is_some_and(|clause| clause.parameter("pretty") == Some("1"))
 }
 
 /// Whether go-restful finds a route that produces one of the offers: it compares whole types, and of wildcards
@@ -231,7 +232,9 @@ fn kube_order(clauses: &mut [Clause<'_>]) {
             }
         }
     } else {
-        clauses.sort_by(|a, b| b.q.total_cmp(&a.q).then((a.kind == "*", a.subtype == "*").cmp(&(b.kind == "*", b.subtype == "*"))));
+        clauses.sort_by(|a, b| {
+            b.q.total_cmp(&a.q).then((a.kind == "*", a.subtype == "*").cmp(&(b.kind == "*", b.subtype == "*")))
+        });
     }
 }
 
@@ -304,8 +307,10 @@ fn repaired(header: &str, offers: &[Offer], parameters: bool) -> Choice {
         }
     };
     let best = offers.iter().enumerate().filter_map(|(place, offer)| {
-        let fitting = clauses.iter().enumerate().filter_map(|(at, clause)| Some((specificity(clause, offer)?, at, clause)));
-        let (specific, at, clause) = fitting.max_by(|a, b| a.0.cmp(&b.0).then(a.2.q.total_cmp(&b.2.q)).then(b.1.cmp(&a.1)))?;
+        let fitting =
+            clauses.iter().enumerate().filter_map(|(at, clause)| Some((specificity(clause, offer)?, at, clause)));
+        let (specific, at, clause) =
+            fitting.max_by(|a, b| a.0.cmp(&b.0).then(a.2.q.total_cmp(&b.2.q)).then(b.1.cmp(&a.1)))?;
         (clause.q > 0.0).then_some((clause.q, specific, Reverse(at), Reverse(place)))
     });
     let best = best.max_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2, a.3).cmp(&(b.1, b.2, b.3))));
@@ -330,10 +335,7 @@ mod tests {
     #[test]
     fn clauses_are_ordered_as_goautoneg_does() {
         assert_eq!(order("x/y;q=0.3, u/v;q=0.9, */*, w/*;q=0.9"), ["*/*", "u/v", "w/*", "x/y"]);
-        assert_eq!(
-            order("application/*,application/json,*/*"),
-            ["application/json", "application/*", "*/*"]
-        );
+        assert_eq!(order("application/*,application/json,*/*"), ["application/json", "application/*", "*/*"]);
     }
 
     #[test]
@@ -352,11 +354,16 @@ mod tests {
     fn documents_are_chosen_as_recorded() {
         let offers = [JSON, PROTOBUF, AT];
         let kube = |header: &str| openapi(header, &offers, Reading::Kube);
-        assert_eq!(kube("application/json;q=0.5,application/com.github.proto-openapi.spec.v3@v1.0+protobuf"), Choice::Offer(2));
+        assert_eq!(
+            kube("application/json;q=0.5,application/com.github.proto-openapi.spec.v3@v1.0+protobuf"),
+            Choice::Offer(2)
+        );
         assert_eq!(kube("text/html"), Choice::Nothing);
         assert_eq!(kube("APPLICATION/JSON"), Choice::Nothing);
         assert_eq!(kube("garbage"), Choice::Unreadable);
-        for header in ["", "*/*", "application/*", "text/html, */*;q=0.1", "application/json;q=0", "application/json;as=Table"] {
+        for header in
+            ["", "*/*", "application/*", "text/html, */*;q=0.1", "application/json;q=0", "application/json;as=Table"]
+        {
             assert_eq!(kube(header), Choice::Offer(0), "{header}");
         }
     }
@@ -377,7 +384,8 @@ mod tests {
     #[test]
     fn aggregated_discovery_wins_or_is_weighed() {
         let offers = [V2, V2BETA1, JSON, YAML];
-        let weighed = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;q=0.1, application/json;q=0.9";
+        let weighed =
+            "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;q=0.1, application/json;q=0.9";
         assert_eq!(object(weighed, &offers, Reading::Kube), Choice::Offer(0));
         assert_eq!(object(weighed, &offers, Reading::Repaired), Choice::Offer(2));
         let unordered = "application/json;v=v2;profile=nopeer;as=APIGroupDiscoveryList;g=apidiscovery.k8s.io";
@@ -393,7 +401,13 @@ mod tests {
     #[test]
     fn go_restful_knows_whole_types_only() {
         let offers = [JSON, YAML];
-        for (header, expected) in [("", true), ("text/html", false), ("application/*", false), ("x/y, */*;q=0", true), ("application/json;g=1", true)] {
+        for (header, expected) in [
+            ("", true),
+            ("text/html", false),
+            ("application/*", false),
+            ("x/y, */*;q=0", true),
+            ("application/json;g=1", true),
+        ] {
             assert_eq!(restful(header, &offers), expected, "{header}");
         }
     }

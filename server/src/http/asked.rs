@@ -53,7 +53,8 @@ impl<'r> Asked<'r> {
 
     /// `Accept`: the first line, with extensions all of them.
     pub(super) fn accept(&self) -> Cow<'r, str> {
-        let mut lines = self.headers.get_all(header::ACCEPT).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
+        let mut lines =
+            self.headers.get_all(header::ACCEPT).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
         let first = lines.next().unwrap_or_default();
         if !self.extensions {
             return first;

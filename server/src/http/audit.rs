@@ -35,7 +35,12 @@ pub(super) fn id(headers: &HeaderMap) -> HeaderValue {
 
 /// A boundary between parts: 60 digits, as Go's `mime/multipart` has them.
 pub(super) fn boundary() -> String {
-    (0..15).flat_map(|_| { let bits = random(); (0..4).map(move |at| char::from(hex(u128::from(bits) >> (4 * at)))) }).collect()
+    (0..15)
+        .flat_map(|_| {
+            let bits = random();
+            (0..4).map(move |at| char::from(hex(u128::from(bits) >> (4 * at))))
+        })
+        .collect()
 }
 
 fn hex(bits: u128) -> u8 {

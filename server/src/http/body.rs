@@ -74,8 +74,11 @@ mod tests {
 
     #[test]
     fn parts_cross_pieces() {
-        let rope: Rope = ["abc", "", "def", "g"].map(|piece| Bytes::from_static(piece.as_bytes())).into_iter().collect();
-        for (start, length, expected) in [(0, 7, "abcdefg"), (2, 2, "cd"), (3, 3, "def"), (6, 9, "g"), (7, 0, ""), (1, 0, "")] {
+        let rope: Rope =
+            ["abc", "", "def", "g"].map(|piece| Bytes::from_static(piece.as_bytes())).into_iter().collect();
+        for (start, length, expected) in
+            [(0, 7, "abcdefg"), (2, 2, "cd"), (3, 3, "def"), (6, 9, "g"), (7, 0, ""), (1, 0, "")]
+        {
             assert_eq!(slice(&rope, start, length).to_bytes(), expected);
         }
     }

@@ -120,7 +120,8 @@ impl Content {
             format!("bytes {}-{last}/{size}", range.start)
         };
         if let [range] = ranges {
-            let mut response = reply::sized(asked, StatusCode::PARTIAL_CONTENT, &body::slice(&self.plain, range.start, range.length));
+            let mut response =
+                reply::sized(asked, StatusCode::PARTIAL_CONTENT, &body::slice(&self.plain, range.start, range.length));
             let headers = response.headers_mut();
             self.found(headers);
             if let Ok(position) = HeaderValue::try_from(position(range)) {
@@ -135,7 +136,9 @@ impl Content {
         for (place, range) in ranges.iter().enumerate() {
             let line = if place == 0 { "" } else { "\r\n" };
             let position = position(range);
-            pieces.push(format!("{line}--{boundary}\r\nContent-Range: {position}\r\nContent-Type: {media}\r\n\r\n").into());
+            pieces.push(
+                format!("{line}--{boundary}\r\nContent-Range: {position}\r\nContent-Type: {media}\r\n\r\n").into(),
+            );
             pieces.extend(body::slice(&self.plain, range.start, range.length).pieces().iter().cloned());
         }
         pieces.push(format!("\r\n--{boundary}--\r\n").into());

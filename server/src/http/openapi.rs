@@ -189,7 +189,9 @@ pub(super) fn leaf(asked: &Asked<'_>, snapshot: &Snapshot, path: &str) -> Option
     let place = match accept::openapi(&asked.accept(), &V3, asked.reading()) {
         Choice::Offer(place) => place,
         // The real handler returns without having written anything.
-        Choice::Unreadable if asked.reading() == Reading::Kube => return Some(reply::empty(asked, StatusCode::OK).into()),
+        Choice::Unreadable if asked.reading() == Reading::Kube => {
+            return Some(reply::empty(asked, StatusCode::OK).into());
+        }
         Choice::Nothing | Choice::Unreadable => {
             let mut response = reply::empty(asked, StatusCode::NOT_ACCEPTABLE);
             vary(&mut response, vary_v3(asked));

@@ -93,8 +93,19 @@ fn aggregated<'g>(
 
 /// Every path of the server itself.
 const OWN: [&str; 13] = [
-    "/api", "/apis", "/apis/", "/healthz", "/healthz/ping", "/livez", "/livez/ping", "/metrics", "/openapi/v2",
-    "/openapi/v3", "/openapi/v3/", "/readyz", "/version",
+    "/api",
+    "/apis",
+    "/apis/",
+    "/healthz",
+    "/healthz/ping",
+    "/livez",
+    "/livez/ping",
+    "/metrics",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/readyz",
+    "/version",
 ];
 
 /// Of a base the paths are those that its server has; of a server without one, its own.
@@ -110,6 +121,7 @@ fn root(snapshot: &Snapshot) -> String {
         paths.insert(format!("/apis/{}", group.name));
         paths.extend(group.versions.iter().map(|version| format!("/apis/{}/{}", group.name, version.version)));
     }
-    let paths: Vec<String> = paths.iter().map(|path| format!("    {}", serde_json::Value::from(path.as_str()))).collect();
+    let paths: Vec<String> =
+        paths.iter().map(|path| format!("    {}", serde_json::Value::from(path.as_str()))).collect();
     format!("{{\n  \"paths\": [\n{}\n  ]\n}}", paths.join(",\n"))
 }

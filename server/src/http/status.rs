@@ -46,12 +46,8 @@ pub(super) const METHOD_NOT_ALLOWED: Status = Status {
 };
 
 /// 406 of go-restful.
-pub(super) const UNKNOWN_TYPE: Status = Status {
-    code: StatusCode::NOT_ACCEPTABLE,
-    reason: "NotAcceptable",
-    message: NO_REPRESENTATION,
-    details: true,
-};
+pub(super) const UNKNOWN_TYPE: Status =
+    Status { code: StatusCode::NOT_ACCEPTABLE, reason: "NotAcceptable", message: NO_REPRESENTATION, details: true };
 
 /// 406 of go-restful where there is only JSON.
 pub(super) const ONLY_JSON: Status = Status { message: NO_JSON, ..UNKNOWN_TYPE };

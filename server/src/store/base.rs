@@ -46,7 +46,9 @@ pub enum BaseError {
         name: Arc<str>,
     },
     /// Nothing says under which path a v3 document is published.
-    #[error("{name}: found an OpenAPI v3 document without paths; name its file after its path, such as apis__apps__v1.json")]
+    #[error(
+        "{name}: found an OpenAPI v3 document without paths; name its file after its path, such as apis__apps__v1.json"
+    )]
     NoPath {
         /// Its name.
         name: Arc<str>,
@@ -110,9 +112,10 @@ impl Documents {
             let root = document.root().ok_or_else(unknown)?;
             if let Some(dialect) = Dialect::of(root) {
                 let json = read::canonical(root, dialect, &bytes, profile).map_err(|mistakes| {
-                    let (code, place, detail) = mistakes.into_iter().next().unwrap_or_else(|| {
-                        (kubeshape_schema::Code::Unreadable, None, "found no document".to_owned())
-                    });
+                    let (code, place, detail) = mistakes
+                        .into_iter()
+                        .next()
+                        .unwrap_or_else(|| (kubeshape_schema::Code::Unreadable, None, "found no document".to_owned()));
                     unreadable(place.unwrap_or((1, 1)), format!("{code} {detail}"))
                 })?;
                 out.openapi(&name, dialect, &json, None, now)?;

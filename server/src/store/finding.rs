@@ -20,7 +20,12 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn new(code: Code, file: &Arc<str>, place: Option<(usize, usize)>, detail: impl Into<String>) -> Finding {
+    pub(super) fn new(
+        code: Code,
+        file: &Arc<str>,
+        place: Option<(usize, usize)>,
+        detail: impl Into<String>,
+    ) -> Finding {
         Finding { code, file: Arc::clone(file), place, resource: String::new(), detail: detail.into() }
     }
 

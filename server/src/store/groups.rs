@@ -85,7 +85,8 @@ impl Store {
         let mut refused = BTreeSet::new();
         let mut findings = Vec::new();
         for conflict in name_conflicts(all.iter().map(|(_, resource)| &resource.custom)) {
-            let (Some((place, resource)), Some((_, owner))) = (all.get(conflict.resource), all.get(conflict.owner)) else {
+            let (Some((place, resource)), Some((_, owner))) = (all.get(conflict.resource), all.get(conflict.owner))
+            else {
                 continue;
             };
             refused.insert(conflict.resource);
@@ -157,10 +158,10 @@ impl Store {
         let is_own = |version: &&Arc<GroupVersion>| own.iter().any(|own| own.version == version.version);
         let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions);
         let base: Vec<Arc<GroupVersion>> = base.filter(|version| !is_own(version)).cloned().collect();
-        let taken = |version: &&Arc<GroupVersion>| !is_own(version) && !base.iter().any(|b| b.version == version.version);
+        let taken =
+            |version: &&Arc<GroupVersion>| !is_own(version) && !base.iter().any(|b| b.version == version.version);
         let remote = self.remotes.values().flat_map(|state| &state.groups).filter(|group| group.name == *name);
-        let remote: Vec<Arc<GroupVersion>> =
-            remote.flat_map(|group| &group.versions).filter(taken).cloned().collect();
+        let remote: Vec<Arc<GroupVersion>> = remote.flat_map(|group| &group.versions).filter(taken).cloned().collect();
         let mut parts = own.clone();
         parts.extend(base);
         for version in remote {

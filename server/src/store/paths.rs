@@ -37,7 +37,8 @@ const VERSION: &str = r#"{
 
 /// A snapshot of nothing.
 pub(super) fn empty(base: &Documents, now: SystemTime) -> Snapshot {
-    let document = |text: &'static str| Arc::new(Document::new(Dialect::Other, Bytes::from_static(text.as_bytes()), now));
+    let document =
+        |text: &'static str| Arc::new(Document::new(Dialect::Other, Bytes::from_static(text.as_bytes()), now));
     Snapshot {
         v3: imbl::OrdMap::new(),
         index: document(r#"{"paths":{}}"#),
@@ -104,11 +105,7 @@ fn url(path: &str, hash: &str) -> String {
 
 impl Store {
     /// Publishes what was touched. Gives the documents and groups that changed.
-    pub(super) fn publish(
-        &mut self,
-        touched: Touched,
-        now: SystemTime,
-    ) -> (Vec<(Arc<str>, Reason)>, Vec<Arc<str>>) {
+    pub(super) fn publish(&mut self, touched: Touched, now: SystemTime) -> (Vec<(Arc<str>, Reason)>, Vec<Arc<str>>) {
         let before = Arc::clone(&self.snapshot);
         let mut v3 = before.v3.clone();
         let mut entries = BTreeMap::new();

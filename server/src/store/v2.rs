@@ -162,8 +162,7 @@ impl Edits {
         }
         for definition in &part.definitions {
             let name = Name(definition.name.as_str().into());
-            let taken =
-                merged.laid.has_definition(&definition.name) || V2Fragments::is_shared(base, &definition.name);
+            let taken = merged.laid.has_definition(&definition.name) || V2Fragments::is_shared(base, &definition.name);
             if taken || is_there(&self.definitions, &merged.definitions, &name) {
                 return false;
             }
@@ -206,9 +205,8 @@ impl Merged {
             _ => Arc::new(onto.lay(V2Fragments::shared(publisher.base(), scale, cluster, namespaced))),
         };
         let nothing = Document::new(Dialect::V2, Bytes::new(), now);
-        let member = |(name, json): (&String, &Vec<u8>)| {
-            (Name(name.as_str().into()), Some(Bytes::copy_from_slice(json)))
-        };
+        let member =
+            |(name, json): (&String, &Vec<u8>)| (Name(name.as_str().into()), Some(Bytes::copy_from_slice(json)));
         let mut merged = Merged {
             onto: Arc::clone(onto),
             resources: resources.clone(),

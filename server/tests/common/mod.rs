@@ -4,9 +4,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, Empty};
-use kubeshape_publish::discovery::{
-    Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, print,
-};
+use kubeshape_publish::discovery::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, print};
 use kubeshape_server::http::Http;
 use kubeshape_server::{Dialect, Discovery, Document, Endpoints, LazyV2, Leaf, Live, Metrics, Readiness, Snapshot};
 use std::sync::Arc;
@@ -20,7 +18,9 @@ pub fn modified() -> SystemTime {
 
 pub fn v3(title: &str, padding: usize) -> String {
     let padding = "p".repeat(padding);
-    format!(r#"{{"openapi":"3.0.0","info":{{"title":"{title}","version":"1","description":"{padding}"}},"paths":{{}}}}"#)
+    format!(
+        r#"{{"openapi":"3.0.0","info":{{"title":"{title}","version":"1","description":"{padding}"}},"paths":{{}}}}"#
+    )
 }
 
 fn version(name: &str, origin: Origin, resources: &[&str]) -> Arc<GroupVersion> {
@@ -54,7 +54,10 @@ pub fn snapshot(large: usize) -> Snapshot {
         Group { name: "apps".into(), versions: vec![version("v1", Origin::BuiltIn, &["deployments"])] },
         Group {
             name: "example.com".into(),
-            versions: vec![version("v1", Origin::CustomResources, &many), version("v1beta1", Origin::CustomResources, &["old"])],
+            versions: vec![
+                version("v1", Origin::CustomResources, &many),
+                version("v1beta1", Origin::CustomResources, &["old"]),
+            ],
         },
     ];
     let tagged = |groups: &[&Group]| {
@@ -77,7 +80,8 @@ pub fn snapshot(large: usize) -> Snapshot {
         .collect();
     let index = format!(r#"{{"paths":{{{}}}}}"#, entries.join(","));
     let v2 = || {
-        let text = format!(r#"{{"swagger":"2.0","info":{{"title":"{}","version":"1"}},"paths":{{}}}}"#, "t".repeat(3000));
+        let text =
+            format!(r#"{{"swagger":"2.0","info":{{"title":"{}","version":"1"}},"paths":{{}}}}"#, "t".repeat(3000));
         Ok(Arc::new(Document::new(Dialect::V2, Bytes::from(text), modified())))
     };
     Snapshot {
