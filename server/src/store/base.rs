@@ -6,9 +6,11 @@ use bytes::Bytes;
 use kubeshape_convert::document::Dialect;
 use kubeshape_convert::proto;
 use kubeshape_publish::Profile;
-use kubeshape_publish::discovery::Group;
-use kubeshape_yaml::{Limits, Stream, Tape};
-use std::collections::BTreeMap;
+use kubeshape_publish::discovery::{
+    Group, GroupVersion, Records, assemble, read as discovery,
+};
+use kubeshape_yaml::{Kind, Limits, Stream, Tape};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -71,6 +73,8 @@ pub enum BaseError {
 pub(super) struct Documents {
     /// v3 documents by path.
     pub(super) v3: BTreeMap<Arc<str>, Arc<Document>>,
+    /// Paths of those that came in protobuf form first.
+    decoded: BTreeSet<Arc<str>>,
     pub(super) v2: Option<(Arc<str>, Bytes)>,
     pub(super) groups: BTreeMap<Arc<str>, Arc<Group>>,
     pub(super) version: Option<Bytes>,
@@ -86,6 +90,8 @@ impl Documents {
     ) -> Result<(Documents, Vec<(String, Vec<u8>)>), BaseError> {
         let mut out = Documents::default();
         let mut sources = Vec::new();
+        let mut records = Records::default();
+        let mut derived = Vec::new();
         let mut documents = base.documents;
         documents.sort();
         for (name, bytes) in documents {
@@ -97,9 +103,14 @@ impl Documents {
             };
             if proto::detect(&bytes).is_some() {
                 let (dialect, json) = read::decode(&bytes).map_err(|message| unreadable((1, 1), message))?;
-                out.openapi(&name, dialect, &json, Some(&bytes), now)?;
+                derived.extend(out.openapi(&name, dialect, &json, Some(&bytes), now)?);
                 // What definitions are made of is read from JSON where both are there.
                 sources.push((format!("~{name}"), json.to_vec()));
+                continue;
+            }
+            if discovery::is_protobuf(&bytes) {
+                let read = discovery::read(&bytes, Limits::default());
+                records.add(read.map_err(|error| unreadable((1, 1), error.to_string()))?);
                 continue;
             }
             let yaml = |error: kubeshape_yaml::Error| unreadable((error.line, error.column), error.message);
@@ -118,17 +129,37 @@ impl Documents {
                         .unwrap_or_else(|| (kubeshape_schema::Code::Unreadable, None, "found no document".to_owned()));
                     unreadable(place.unwrap_or((1, 1)), format!("{code} {detail}"))
                 })?;
-                out.openapi(&name, dialect, &json, None, now)?;
+                derived.extend(out.openapi(&name, dialect, &json, None, now)?);
                 sources.push((name.to_string(), json.to_vec()));
-            } else if root.get("gitVersion").is_some() {
-                out.version.get_or_insert_with(|| bytes.clone());
-            } else if let Some(paths) = root.get("paths") {
-                // The index of v3 documents follows from them; of `/` the paths are taken.
-                out.root_paths.extend(paths.items().filter_map(|path| path.as_str().map(str::to_owned)));
-            } else {
-                return Err(unknown());
+                continue;
+            }
+            let is_map = |name| root.get(name).is_some_and(|value| value.kind() == Kind::Map);
+            match discovery::read_node(root) {
+                // The index of v3 documents, which follows from them.
+                _ if root.get("kind").is_none() && is_map("paths") => {}
+                Ok(document) => {
+                    if root.get("gitVersion").is_some() {
+                        out.version.get_or_insert_with(|| bytes.clone());
+                    }
+                    records.add(document);
+                }
+                Err(discovery::ReadError::Text(error)) => return Err(yaml(error)),
+                Err(discovery::ReadError::Other(_)) => return Err(unknown()),
+                Err(error) => return Err(unreadable((1, 1), error.to_string())),
             }
         }
+        out.root_paths = records.paths().to_vec();
+        let mut groups: BTreeMap<Arc<str>, Vec<Arc<GroupVersion>>> =
+            records.groups().into_iter().map(|group| (group.name, group.versions)).collect();
+        // What no discovery document shows is derived from the documents.
+        for (group, version) in derived {
+            let versions = groups.entry(group).or_default();
+            if !versions.iter().any(|known| known.version == version.version) {
+                versions.push(version);
+            }
+        }
+        let assembled = groups.into_iter().filter_map(|(name, versions)| assemble(name, versions));
+        out.groups = assembled.map(|group| (Arc::clone(&group.name), Arc::new(group))).collect();
         if let Some((name, bytes)) = base.onto {
             let json = if proto::detect(&bytes).is_some() {
                 read::decode(&bytes).ok().map(|(_, json)| json).unwrap_or_default()
@@ -147,33 +178,42 @@ impl Documents {
         json: &Bytes,
         protobuf: Option<&Bytes>,
         now: SystemTime,
-    ) -> Result<(), BaseError> {
+    ) -> Result<read::GroupVersions, BaseError> {
         match read::openapi(dialect, json, protobuf, now) {
             OpenApi::V2(json) => {
                 self.v2.get_or_insert_with(|| (Arc::clone(name), json));
+                Ok(Vec::new())
             }
-            OpenApi::V3(path, document) => {
+            OpenApi::V3(path, document, groups) => {
                 let path = path.or_else(|| path_of_file(name));
                 let path = path.ok_or_else(|| BaseError::NoPath { name: Arc::clone(name) })?;
+                if protobuf.is_some() && !self.v3.contains_key(&path) {
+                    self.decoded.insert(Arc::clone(&path));
+                }
                 match self.v3.get_mut(&path) {
                     None => {
                         self.v3.insert(path, document);
                     }
-                    // Both forms of one document.
-                    Some(there) if there.dialect() == document.dialect() => {
-                        let json = if protobuf.is_some() { there.json() } else { document.json() }.clone();
-                        let one = Document::new(there.dialect(), json, now);
-                        let known = protobuf.cloned();
-                        *there = Arc::new(match known {
-                            Some(protobuf) => one.with_protobuf(protobuf),
-                            None => one,
-                        });
-                    }
-                    Some(_) => {}
+                    // Both forms of one document: the bytes of each as they are.
+                    Some(there) => match protobuf {
+                        Some(protobuf) if !self.decoded.contains(&path) => {
+                            let json = Document::new(there.dialect(), there.json().clone(), now);
+                            *there = Arc::new(json.with_protobuf(protobuf.clone()));
+                        }
+                        None if self.decoded.remove(&path) => {
+                            let known = there.protobuf().ok().cloned();
+                            let json = Document::new(there.dialect(), document.json().clone(), now);
+                            *there = Arc::new(match known {
+                                Some(protobuf) => json.with_protobuf(protobuf),
+                                None => json,
+                            });
+                        }
+                        _ => {}
+                    },
                 }
+                Ok(groups)
             }
         }
-        Ok(())
     }
 }
 

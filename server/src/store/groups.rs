@@ -6,7 +6,7 @@ use super::{Place, Store, Touched};
 use crate::pieces::{Key, spread};
 use bytes::{Bytes, BytesMut};
 use kubeshape_publish::discovery::{
-    AggregatedKey, CustomResource, Group, GroupVersion, Origin, aggregated_key, assemble, custom_group_versions,
+    AggregatedKey, CustomResource, Group, GroupVersion, aggregated_key, assemble, custom_group_versions,
     name_conflicts, print,
 };
 use kubeshape_schema::Code;
@@ -85,8 +85,7 @@ impl Store {
         let mut refused = BTreeSet::new();
         let mut findings = Vec::new();
         for conflict in name_conflicts(all.iter().map(|(_, resource)| &resource.custom)) {
-            let (Some((place, resource)), Some((_, owner))) = (all.get(conflict.resource), all.get(conflict.owner))
-            else {
+            let (Some((place, resource)), Some((_, owner))) = (all.get(conflict.resource), all.get(conflict.owner)) else {
                 continue;
             };
             refused.insert(conflict.resource);
@@ -154,18 +153,15 @@ impl Store {
     pub(super) fn group(&self, name: &Arc<str>) -> Option<Group> {
         let members = self.group_members.get(name).into_iter().flatten();
         let customs = members.map(|(_, resource)| &resource.custom).collect::<Vec<&CustomResource>>();
-        let own: Vec<Arc<GroupVersion>> = custom_group_versions(customs).into_iter().map(Arc::new).collect();
-        let is_own = |version: &&Arc<GroupVersion>| own.iter().any(|own| own.version == version.version);
-        let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions);
-        let base: Vec<Arc<GroupVersion>> = base.filter(|version| !is_own(version)).cloned().collect();
-        let taken =
-            |version: &&Arc<GroupVersion>| !is_own(version) && !base.iter().any(|b| b.version == version.version);
+        let own = custom_group_versions(customs).into_iter().map(Arc::new);
+        let of_documents = self.document_groups.get(name).into_iter().flatten().map(|(_, version)| Arc::clone(version));
+        let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions).cloned();
         let remote = self.remotes.values().flat_map(|state| &state.groups).filter(|group| group.name == *name);
-        let remote: Vec<Arc<GroupVersion>> = remote.flat_map(|group| &group.versions).filter(taken).cloned().collect();
-        let mut parts = own.clone();
-        parts.extend(base);
-        for version in remote {
-            if !parts.iter().any(|part| part.version == version.version && part.origin == Origin::Aggregated) {
+        let remote = remote.flat_map(|group| &group.versions).cloned();
+        // As with documents, the first of them has a version.
+        let mut parts: Vec<Arc<GroupVersion>> = Vec::new();
+        for version in own.chain(of_documents).chain(base).chain(remote) {
+            if !parts.iter().any(|part| part.version == version.version) {
                 parts.push(version);
             }
         }

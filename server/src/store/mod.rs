@@ -34,6 +34,7 @@ use crate::snapshot::Snapshot;
 use base::Documents;
 use bytes::Bytes;
 use groups::GroupKey;
+use kubeshape_publish::discovery::GroupVersion;
 use kubeshape_publish::{Base, Options, Profile, Publisher};
 use read::{Content, OpenApi, Resource};
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,6 +155,8 @@ pub struct Store {
     merge_conflicts: BTreeMap<Arc<str>, Finding>,
     /// Documents of inputs by path.
     documents: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Document>>>,
+    /// The group versions that they show, by group.
+    document_groups: BTreeMap<Arc<str>, BTreeMap<(Place, usize), Arc<GroupVersion>>>,
     v2_documents: BTreeMap<Place, Bytes>,
     /// By position, then by name.
     remotes: BTreeMap<(usize, Arc<str>), RemoteState>,
@@ -199,6 +202,7 @@ impl Store {
             duplicates: BTreeMap::new(),
             merge_conflicts: BTreeMap::new(),
             documents: BTreeMap::new(),
+            document_groups: BTreeMap::new(),
             v2_documents: BTreeMap::new(),
             remotes: BTreeMap::new(),
             index: Pieces::new(64),
@@ -290,7 +294,12 @@ impl Store {
         for (i, document) in content.documents.iter().enumerate() {
             let place = (Arc::clone(file), i);
             match document {
-                OpenApi::V3(path, document) => {
+                OpenApi::V3(path, document, groups) => {
+                    for (n, (group, version)) in groups.iter().enumerate() {
+                        touched.groups.insert(Arc::clone(group));
+                        let versions = self.document_groups.entry(Arc::clone(group)).or_default();
+                        versions.insert((place.clone(), n), Arc::clone(version));
+                    }
                     let path = path.clone().or_else(|| base::path_of_file(file)).unwrap_or_else(|| Arc::clone(file));
                     touched.paths.insert(Arc::clone(&path));
                     self.documents.entry(path).or_default().insert(place, Arc::clone(document));
@@ -316,7 +325,13 @@ impl Store {
         for (i, document) in content.documents.iter().enumerate() {
             let place = (Arc::clone(file), i);
             match document {
-                OpenApi::V3(path, _) => {
+                OpenApi::V3(path, _, groups) => {
+                    for (n, (group, _)) in groups.iter().enumerate() {
+                        touched.groups.insert(Arc::clone(group));
+                        if let Some(versions) = self.document_groups.get_mut(group) {
+                            versions.remove(&(place.clone(), n));
+                        }
+                    }
                     let path = path.clone().or_else(|| base::path_of_file(file)).unwrap_or_else(|| Arc::clone(file));
                     if let Some(places) = self.documents.get_mut(&path) {
                         places.remove(&place);

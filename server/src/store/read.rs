@@ -5,7 +5,7 @@ use crate::document::{self, Document};
 use bytes::Bytes;
 use kubeshape_convert::document::Dialect;
 use kubeshape_convert::{proto, v2, v3};
-use kubeshape_publish::discovery::{CustomResource, custom_resource};
+use kubeshape_publish::discovery::{CustomResource, GroupVersion, custom_resource, group_versions_of_document};
 use kubeshape_publish::{Profile, Publisher, V2Form, V2Fragments, V3Fragments};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Code, Note, NoteKind};
@@ -60,11 +60,14 @@ impl Source {
     }
 }
 
+/// Group versions that a document's paths show, with their groups.
+pub(super) type GroupVersions = Vec<(Arc<str>, Arc<GroupVersion>)>;
+
 /// An OpenAPI document of an input.
 #[derive(Clone, Debug)]
 pub(super) enum OpenApi {
     /// With its path, if it says one.
-    V3(Option<Arc<str>>, Arc<Document>),
+    V3(Option<Arc<str>>, Arc<Document>, GroupVersions),
     V2(Bytes),
 }
 
@@ -265,17 +268,24 @@ pub(super) fn openapi(dialect: Dialect, json: &Bytes, protobuf: Option<&Bytes>, 
     if let Some(protobuf) = protobuf {
         document = document.with_protobuf(protobuf.clone());
     }
-    OpenApi::V3(path_of(json).map(Arc::from), Arc::new(document))
+    let (path, groups) = of_paths(json);
+    OpenApi::V3(path.map(Arc::from), Arc::new(document), groups)
 }
 
-/// The path under which a v3 document is published, by the paths in it: `apis/GROUP/VERSION`, `api/v1`, else the
-/// shortest.
-fn path_of(json: &[u8]) -> Option<String> {
-    let mut stream = Stream::new(json, Limits::default()).ok()?;
-    let source = stream.source();
+/// The path under which a v3 document is published, and the group versions that it shows.
+fn of_paths(json: &[u8]) -> (Option<String>, GroupVersions) {
     let mut tape = Tape::new();
-    stream.next(&mut tape)?.ok()?;
-    let paths = tape.document(source).root()?.get("paths")?;
+    let Ok(mut stream) = Stream::new(json, Limits::default()) else { return Default::default() };
+    let source = stream.source();
+    let Some(Ok(())) = stream.next(&mut tape) else { return Default::default() };
+    let Some(root) = tape.document(source).root() else { return Default::default() };
+    let groups = group_versions_of_document(root).into_iter().map(|(group, version)| (group, Arc::new(version)));
+    (path_of(root), groups.collect())
+}
+
+/// The path of a document by the paths in it: `apis/GROUP/VERSION`, `api/v1`, else the shortest.
+fn path_of(root: Node<'_>) -> Option<String> {
+    let paths = root.get("paths")?;
     let shortest = paths.pairs().map(|(key, _)| key.text()).min_by_key(|path| (path.len(), *path))?;
     let mut segments = shortest.split('/').filter(|segment| !segment.is_empty()).peekable();
     let many = match segments.peek() {
@@ -285,4 +295,11 @@ fn path_of(json: &[u8]) -> Option<String> {
     };
     let path = segments.take(many).collect::<Vec<_>>().join("/");
     (!path.is_empty()).then_some(path)
+}
+
+/// Of the same place in the same text.
+impl PartialEq for Resource {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.source, &other.source) && self.ordinal == other.ordinal
+    }
 }
