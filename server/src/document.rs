@@ -233,7 +233,9 @@ fn encode(dialect: Dialect, json: &[u8]) -> Result<Bytes, Box<str>> {
         Dialect::V3 => proto::v3::encode,
         Dialect::Other => return Err("found no OpenAPI document, so there is no protobuf form".into()),
     };
-    let limits = Limits { bytes: json.len().max(Limits::default().bytes), ..Limits::default() };
+    // It is our own: as large as it is.
+    let limits = Limits::default();
+    let limits = Limits { bytes: json.len().max(limits.bytes), nodes: json.len().max(limits.nodes), ..limits };
     let mut stream = Stream::new(json, limits).map_err(|error| error.to_string())?;
     let source = stream.source();
     let mut tape = Tape::new();

@@ -6,9 +6,7 @@ use bytes::Bytes;
 use kubeshape_convert::document::Dialect;
 use kubeshape_convert::proto;
 use kubeshape_publish::Profile;
-use kubeshape_publish::discovery::{
-    Group, GroupVersion, Records, assemble, read as discovery,
-};
+use kubeshape_publish::discovery::{Group, GroupVersion, Records, assemble, read as discovery};
 use kubeshape_yaml::{Kind, Limits, Stream, Tape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

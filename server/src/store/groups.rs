@@ -46,6 +46,15 @@ impl Store {
     /// Of each of these names, lets the first definition count. Gives the groups that this concerns.
     pub(super) fn settle_names(&mut self, names: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
         let mut groups = BTreeSet::new();
+        // All go before any come: a place may belong to another name now.
+        for name in names {
+            if let Some((group, place)) = self.counting.remove(name) {
+                if let Some(claims) = self.claims.get_mut(&group) {
+                    claims.remove(&place);
+                }
+                groups.insert(group);
+            }
+        }
         for name in names {
             let places = self.names.get(name);
             let mut all = places.into_iter().flatten();
@@ -60,12 +69,6 @@ impl Store {
             self.duplicates.remove(name);
             if !duplicates.is_empty() {
                 self.duplicates.insert(Arc::clone(name), duplicates);
-            }
-            if let Some((group, place)) = self.counting.remove(name) {
-                if let Some(claims) = self.claims.get_mut(&group) {
-                    claims.remove(&place);
-                }
-                groups.insert(group);
             }
             if let Some((place, resource)) = winner {
                 let group = Arc::clone(&resource.custom.group);
@@ -85,7 +88,8 @@ impl Store {
         let mut refused = BTreeSet::new();
         let mut findings = Vec::new();
         for conflict in name_conflicts(all.iter().map(|(_, resource)| &resource.custom)) {
-            let (Some((place, resource)), Some((_, owner))) = (all.get(conflict.resource), all.get(conflict.owner)) else {
+            let (Some((place, resource)), Some((_, owner))) = (all.get(conflict.resource), all.get(conflict.owner))
+            else {
                 continue;
             };
             refused.insert(conflict.resource);
@@ -117,7 +121,10 @@ impl Store {
             if now.get(name).is_some_and(|other| Arc::ptr_eq(other, resource)) {
                 continue;
             }
-            self.published.remove(name);
+            // It may be published already, from another group.
+            if self.published.get(name).is_some_and(|other| Arc::ptr_eq(other, resource)) {
+                self.published.remove(name);
+            }
             touched.v2 = true;
             for (path, _) in &resource.versions {
                 if let Some(members) = self.members.get_mut(path) {

@@ -19,6 +19,7 @@
 mod base;
 mod finding;
 mod groups;
+mod parallel;
 mod paths;
 mod read;
 mod v2;
@@ -135,6 +136,8 @@ pub struct Store {
     publisher: Arc<Publisher>,
     base: Documents,
     files: BTreeMap<Arc<str>, File>,
+    /// Those that cannot be read.
+    broken: BTreeSet<Arc<str>>,
     /// All definitions by their names.
     names: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Resource>>>,
     /// Those that count, by group.
@@ -187,11 +190,12 @@ impl Store {
         let publisher =
             Arc::new(Publisher::new(definitions, Options { profile: options.profile, ..Options::default() }));
         let v2 = Arc::new(v2::Merging::new(documents.v2.as_ref())?);
-        let snapshot = paths::empty(&documents, now);
+        let snapshot = paths::empty(&documents, options.tags, now);
         let mut store = Store {
             options,
             publisher,
             files: BTreeMap::new(),
+            broken: BTreeSet::new(),
             names: BTreeMap::new(),
             claims: BTreeMap::new(),
             counting: BTreeMap::new(),
@@ -239,8 +243,15 @@ impl Store {
     pub fn apply(&mut self, changes: Vec<Change>, now: SystemTime) -> Applied {
         let mut applied = Applied::default();
         let mut touched = Touched::default();
-        for change in changes {
-            self.change(change, now, &mut touched, &mut applied);
+        let publisher = &self.publisher;
+        let contents = parallel::map(&changes, |change| {
+            let bytes = change.content.as_ref()?;
+            let is_same = self.files.get(&change.name).is_some_and(|file| file.bytes == *bytes);
+            // Of several changes of one file all but the first may differ from what is there.
+            (!is_same).then(|| read::read(&change.name, bytes, publisher, now))
+        });
+        for (change, content) in changes.into_iter().zip(contents) {
+            self.change(change, content, now, &mut touched, &mut applied);
         }
         let names = std::mem::take(&mut touched.names);
         let groups = self.settle_names(&names);
@@ -254,13 +265,23 @@ impl Store {
         applied.findings.extend(paths.iter().filter_map(|path| self.merge_conflicts.get(path)).cloned());
         applied.changed = !documents.is_empty() || !groups.is_empty();
         (applied.documents, applied.groups) = (documents, groups);
-        applied.broken = self.files.values().filter_map(|file| file.broken.first().cloned()).collect();
+        let broken = self.broken.iter().filter_map(|name| self.files.get(name)?.broken.first());
+        applied.broken = broken.cloned().collect();
         applied
     }
 
-    fn change(&mut self, change: Change, now: SystemTime, touched: &mut Touched, applied: &mut Applied) {
-        let Change { name, content } = change;
-        let Some(bytes) = content else {
+    /// Takes a change over; `content` is what was read of it, if it differs from what was there.
+    fn change(
+        &mut self,
+        change: Change,
+        content: Option<Content>,
+        now: SystemTime,
+        touched: &mut Touched,
+        applied: &mut Applied,
+    ) {
+        let Change { name, content: bytes } = change;
+        let Some(bytes) = bytes else {
+            self.broken.remove(&name);
             if let Some(file) = self.files.remove(&name) {
                 self.remove(&name, &file.content, touched);
             }
@@ -269,12 +290,17 @@ impl Store {
         if self.files.get(&name).is_some_and(|file| file.bytes == bytes) {
             return;
         }
-        let content = read::read(&name, &bytes, &self.publisher, now);
+        let content = content.unwrap_or_else(|| read::read(&name, &bytes, &self.publisher, now));
         applied.findings.extend(content.findings.iter().cloned());
         let mut file = self.files.remove(&name).unwrap_or_default();
         let is_whole = !content.is_broken();
         file.bytes = bytes;
         file.broken = content.findings.iter().filter(|finding| finding.is_error()).cloned().collect();
+        if is_whole {
+            self.broken.remove(&name);
+        } else {
+            self.broken.insert(Arc::clone(&name));
+        }
         if is_whole || !file.was_whole {
             self.remove(&name, &file.content, touched);
             self.add(&name, &content, touched);

@@ -5,7 +5,7 @@ use super::finding::Finding;
 use super::groups::{GroupKey, item};
 use super::read::Resource;
 use super::{Reason, Store, Touched};
-use crate::body::Segment;
+use crate::body::{Segment, Tags};
 use crate::document::{Dialect, Document};
 use crate::pieces::{Key, Pieces};
 use crate::rope::Rope;
@@ -36,22 +36,32 @@ const VERSION: &str = r#"{
 }"#;
 
 /// A snapshot of nothing.
-pub(super) fn empty(base: &Documents, now: SystemTime) -> Snapshot {
-    let document =
-        |text: &'static str| Arc::new(Document::new(Dialect::Other, Bytes::from_static(text.as_bytes()), now));
+pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
+    let list = |head, tail| {
+        let segments = [head, tail].map(|text| Segment::Text(Bytes::from_static(text)));
+        Arc::new(Document::of_chunks(Dialect::Other, segments.into(), None, tags, now))
+    };
     Snapshot {
         v3: imbl::OrdMap::new(),
-        index: document(r#"{"paths":{}}"#),
+        index: list(INDEX[0], INDEX[1]),
         v2: Arc::new(LazyLock::new(Box::new(|| Err("nothing is published yet".into())))),
         discovery: Discovery {
             core: None,
             groups: imbl::OrdMap::new(),
-            aggregated_core: document(r#"{"metadata":{},"items":[]}"#),
-            aggregated: document(r#"{"metadata":{},"items":[]}"#),
+            aggregated_core: Arc::new(core(b"", now)),
+            aggregated: list(print::TAGGED_HEAD, print::TAGGED_TAIL),
         },
         version: base.version.clone().unwrap_or_else(|| Bytes::from_static(VERSION.as_bytes())),
         root_paths: base.root_paths.clone().into(),
     }
+}
+
+/// What stands around the entries of the index.
+const INDEX: [&[u8]; 2] = [b"{\"paths\":{", b"}}"];
+
+/// Aggregated discovery of the core group.
+fn core(item: &[u8], now: SystemTime) -> Document {
+    Document::new(Dialect::Other, Bytes::from([print::TAGGED_HEAD, item, print::TAGGED_TAIL].concat()), now)
 }
 
 /// Below this length a piece is copied into its neighbours.
@@ -140,7 +150,7 @@ impl Store {
             Arc::clone(&before.index)
         } else {
             self.index = self.index.edit(entries);
-            self.list(b"{\"paths\":{", &self.index, b"}}", Some(&before.index), now)
+            self.list(INDEX[0], &self.index, INDEX[1], Some(&before.index), now)
         };
         let v2 = if touched.v2 {
             self.v2.lazy(&self.publisher, &self.published, self.v2_documents.values().next(), self.options, now)
@@ -214,8 +224,7 @@ impl Store {
             }
             if name.is_empty() {
                 let text = group.as_ref().map(|group| item(group)).unwrap_or_default();
-                let body = [print::TAGGED_HEAD, &text, print::TAGGED_TAIL].concat();
-                out.aggregated_core = Arc::new(Document::new(Dialect::Other, Bytes::from(body), now));
+                out.aggregated_core = Arc::new(core(&text, now));
                 out.core = group;
             } else {
                 let key = |group: &Arc<Group>| GroupKey::of(group);

@@ -5,6 +5,7 @@
 
 use super::StoreOptions;
 use super::base::BaseError;
+use super::parallel;
 use super::read::Resource;
 use crate::body::Segment;
 use crate::document::{Dialect, Document};
@@ -194,7 +195,9 @@ impl Merged {
         now: SystemTime,
     ) -> Option<Merged> {
         let mut counts = Counts::default();
-        let parts: Vec<&V2Fragments> = resources.values().filter_map(|resource| part(resource, publisher)).collect();
+        let all: Vec<&Resource> = resources.values().map(|resource| &**resource).collect();
+        let parts = parallel::map(&all, |resource| part(resource, publisher));
+        let parts: Vec<&V2Fragments> = parts.into_iter().flatten().collect();
         parts.iter().for_each(|part| counts.count(part, |n| n + 1));
         if parts.is_empty() {
             return None;
