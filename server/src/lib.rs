@@ -23,7 +23,7 @@ pub use auth::{Authenticator, TokenError, Tokens};
 pub use body::Tags;
 pub use document::{Dialect, Document, Sizes};
 pub use limit::{Limits, Rate};
-pub use listen::{Ended, Listener, Server, Tls, TlsError};
+pub use listen::{Ended, Endpoint, Listener, Server, Tls, TlsError};
 pub use metrics::{Metrics, OpenConnection};
 pub use remote::{RemoteDocument, RemoteState};
 pub use rope::Rope;

@@ -11,8 +11,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Seconds in which documents are made.
@@ -104,7 +104,11 @@ pub struct Metrics {
     files: Family<StateLabel, Gauge>,
     reloads: Family<Reason, Counter>,
     started: Gauge<f64, AtomicU64>,
+    measure: OnceLock<Measure>,
 }
+
+/// Sets what is measured only when somebody looks.
+type Measure = Box<dyn Fn(&Metrics) + Send + Sync>;
 
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,6 +138,7 @@ impl Default for Metrics {
             files: Family::default(),
             reloads: Family::default(),
             started: Gauge::default(),
+            measure: OnceLock::new(),
         };
         metrics.register();
         metrics
@@ -205,10 +210,18 @@ impl Metrics {
 
     /// The text for `/metrics`, `application/openmetrics-text; version=1.0.0; charset=utf-8`.
     pub fn encode(&self) -> String {
+        if let Some(measure) = self.measure.get() {
+            measure(self);
+        }
         let mut out = String::new();
         // Writing to a text does not fail.
         let _ = text::encode(&mut out, &self.registry);
         out
+    }
+
+    /// Before each [`Metrics::encode`], `measure` sets what nobody keeps count of, such as sizes. The first one stays.
+    pub fn measured_by(&self, measure: impl Fn(&Metrics) + Send + Sync + 'static) {
+        let _ = self.measure.set(Box::new(measure));
     }
 
     /// A request was answered. `endpoint` is a name from a fixed set, never a path.

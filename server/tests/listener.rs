@@ -32,13 +32,13 @@ struct Running {
 }
 
 impl Running {
-    async fn new(server: Server) -> Running {
+    async fn new(server: Server<Router>) -> Running {
         let listener = Listener::tcp(([127, 0, 0, 1], 0).into()).await.expect("a port");
         let address = listener.address().expect("an address");
         Running::on(vec![listener], address, server)
     }
 
-    fn on(listeners: Vec<Listener>, address: SocketAddr, server: Server) -> Running {
+    fn on(listeners: Vec<Listener>, address: SocketAddr, server: Server<Router>) -> Running {
         let (stop, stopped) = oneshot::channel::<()>();
         let abandon = Arc::new(Notify::new());
         let abandoned = Arc::clone(&abandon);

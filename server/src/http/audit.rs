@@ -17,7 +17,7 @@ fn random() -> u64 {
 }
 
 /// The id of a request: the client's own, if it gives a short one, else a random UUID.
-pub(super) fn id(headers: &HeaderMap) -> HeaderValue {
+pub(crate) fn id(headers: &HeaderMap) -> HeaderValue {
     const LONGEST: usize = 64;
     if let Some(own) = headers.get(AUDIT_ID).filter(|own| (1..=LONGEST).contains(&own.len())) {
         return own.clone();

@@ -7,7 +7,7 @@
 
 pub mod accept;
 mod asked;
-mod audit;
+pub(crate) mod audit;
 mod body;
 pub mod conditional;
 mod content;

@@ -2,7 +2,7 @@
 
 use super::activity::{Activity, Observed, Overdue};
 use super::bind::Accepted;
-use super::service::Shared;
+use super::service::{Endpoint, Shared};
 use super::tls::Tls;
 use http::Version;
 use hyper::service::service_fn;
@@ -60,10 +60,10 @@ pub(crate) fn builder(limits: &crate::limit::Limits) -> Builder<TokioExecutor> {
 }
 
 /// Serves an accepted connection until it ends.
-pub(crate) async fn accepted(
+pub(crate) async fn accepted<S: Endpoint>(
     stream: Accepted,
     tls: Option<&Tls>,
-    shared: &Arc<Shared>,
+    shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
     wish: watch::Receiver<Wish>,
 ) {
@@ -117,9 +117,9 @@ enum Event {
     Wish,
 }
 
-async fn serve<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    stream: S,
-    shared: &Arc<Shared>,
+async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: I,
+    shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
     mut wishes: watch::Receiver<Wish>,
 ) {

@@ -11,12 +11,12 @@ mod service;
 mod tls;
 
 pub use bind::Listener;
+pub use service::Endpoint;
 pub use tls::{Tls, TlsError};
 
 use crate::auth::Authenticator;
 use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
-use axum::Router;
 use connection::{Phase, Wish};
 use service::Shared;
 use std::sync::Arc;
@@ -42,8 +42,8 @@ use tokio::time::{Instant, sleep, timeout};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Server {
-    router: Router,
+pub struct Server<S> {
+    endpoint: S,
     limits: Limits,
     authenticator: Option<Authenticator>,
     tls: Option<Tls>,
@@ -57,33 +57,33 @@ pub struct Ended {
     pub cut: usize,
 }
 
-impl Server {
-    /// Serves `router`, to everybody, with the default limits and without TLS.
-    pub fn new(router: Router) -> Server {
-        Server { router, limits: Limits::default(), authenticator: None, tls: None, metrics: Arc::default() }
+impl<S: Endpoint> Server<S> {
+    /// Serves `endpoint`, to everybody, with the default limits and without TLS.
+    pub fn new(endpoint: S) -> Self {
+        Server { endpoint, limits: Limits::default(), authenticator: None, tls: None, metrics: Arc::default() }
     }
 
     /// With these limits.
     #[must_use]
-    pub fn limits(self, limits: Limits) -> Server {
+    pub fn limits(self, limits: Limits) -> Self {
         Server { limits, ..self }
     }
 
     /// Only requests with a known token, except to the health endpoints.
     #[must_use]
-    pub fn authenticator(self, authenticator: Authenticator) -> Server {
+    pub fn authenticator(self, authenticator: Authenticator) -> Self {
         Server { authenticator: Some(authenticator), ..self }
     }
 
     /// TLS on all TCP sockets.
     #[must_use]
-    pub fn tls(self, tls: Tls) -> Server {
+    pub fn tls(self, tls: Tls) -> Self {
         Server { tls: Some(tls), ..self }
     }
 
     /// Counts here.
     #[must_use]
-    pub fn metrics(self, metrics: Arc<Metrics>) -> Server {
+    pub fn metrics(self, metrics: Arc<Metrics>) -> Self {
         Server { metrics, ..self }
     }
 
@@ -95,7 +95,7 @@ impl Server {
         stop: impl Future<Output = ()>,
         abandon: impl Future<Output = ()>,
     ) -> Ended {
-        let Server { router, limits, authenticator, tls, metrics } = self;
+        let Server { endpoint, limits, authenticator, tls, metrics } = self;
         let count = limits.connections.clamp(1, (u32::MAX as usize).min(Semaphore::MAX_PERMITS));
         let permits = Arc::new(Semaphore::new(count));
         let (wishes, wish) = watch::channel(Wish { phase: Phase::Running, shed: 0 });
@@ -103,7 +103,7 @@ impl Server {
         let grace = limits.grace;
         let builder = Arc::new(connection::builder(&limits));
         let rate = limits.rate.map(Rate::new);
-        let shared = Arc::new(Shared { router, limits, authenticator, rate, metrics, began: Instant::now() });
+        let shared = Arc::new(Shared { endpoint, limits, authenticator, rate, metrics, began: Instant::now() });
         let accepting: Vec<_> = listeners
             .into_iter()
             .map(|listener| {
@@ -139,14 +139,14 @@ impl Server {
 }
 
 /// The loop of one listening socket.
-struct Accepting {
+struct Accepting<S> {
     listener: Listener,
     tls: Option<Tls>,
     permits: Arc<Semaphore>,
     wishes: Arc<watch::Sender<Wish>>,
     wish: watch::Receiver<Wish>,
     builder: Arc<hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>>,
-    shared: Arc<Shared>,
+    shared: Arc<Shared<S>>,
 }
 
 /// After an error of the system, such as too many open files.
@@ -158,7 +158,7 @@ const QUIET: Duration = Duration::from_millis(5);
 /// How long that is tried.
 const SWEEP: Duration = Duration::from_millis(200);
 
-impl Accepting {
+impl<S: Endpoint> Accepting<S> {
     async fn run(mut self) {
         let mut wish = self.wish.clone();
         let mut stopped = std::pin::pin!(async move {

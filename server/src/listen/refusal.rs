@@ -29,7 +29,7 @@ impl Refusal {
     }
 
     /// A Status, compact and with a newline behind it, as kube-apiserver answers 401.
-    pub(crate) fn response(self, id: &str) -> Response {
+    pub(crate) fn response(self, id: &HeaderValue) -> Response {
         let (code, reason, message, details) = match self {
             Refusal::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".to_owned(), None),
             Refusal::Rate(seconds) => (
@@ -42,6 +42,7 @@ impl Refusal {
                 (StatusCode::GATEWAY_TIMEOUT, "Timeout", "the request was not answered in time".to_owned(), None)
             }
             Refusal::Panic => {
+                let id = id.to_str().unwrap_or_default();
                 let message = format!("internal error while the request was answered; the log has more under {id}");
                 (StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message, None)
             }
@@ -54,9 +55,7 @@ impl Refusal {
         let mut response = Response::new(Body::from(body + "\n"));
         *response.status_mut() = code;
         let headers = response.headers_mut();
-        if let Ok(id) = HeaderValue::from_str(id) {
-            headers.insert("audit-id", id);
-        }
+        headers.insert("audit-id", id.clone());
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Refusal::Rate(seconds) = self {
@@ -73,7 +72,7 @@ mod tests {
     #[tokio::test]
     async fn every_body_is_a_status() {
         for refusal in [Refusal::Unauthorized, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
-            let response = refusal.response("id");
+            let response = refusal.response(&HeaderValue::from_static("id"));
             let code = response.status().as_u16();
             let body = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");
             let status: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
@@ -84,7 +83,7 @@ mod tests {
 
     #[tokio::test]
     async fn unauthorized_is_answered_as_recorded() {
-        let response = Refusal::Unauthorized.response("id");
+        let response = Refusal::Unauthorized.response(&HeaderValue::from_static("id"));
         assert_eq!(response.headers()["cache-control"], "no-cache, private");
         assert_eq!(response.headers()["content-type"], "application/json");
         let body = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");

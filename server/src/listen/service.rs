@@ -4,24 +4,34 @@ use super::refusal::Refusal;
 use crate::auth::{Authenticator, is_health};
 use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
-use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderMap, Request};
 use http_body_util::Limited;
 use hyper::body::{Body as _, Incoming};
 use std::any::Any;
-use std::hash::{BuildHasher, RandomState};
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
 use tokio::time::Instant;
-use tower::ServiceExt;
+use tower::{Service, ServiceExt};
+
+/// Endpoints: what answers requests in the end.
+pub trait Endpoint:
+    Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
+{
+}
+
+impl<S> Endpoint for S where
+    S: Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
+{
+}
 
 /// What all connections share.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) router: Router,
+pub(crate) struct Shared<S> {
+    pub(crate) endpoint: S,
     pub(crate) limits: Limits,
     pub(crate) authenticator: Option<Authenticator>,
     pub(crate) rate: Option<Rate>,
@@ -29,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) began: Instant,
 }
 
-impl Shared {
+impl<S: Endpoint> Shared<S> {
     /// Answers a request, whatever happens.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response {
         let path = request.uri().path();
@@ -49,7 +59,7 @@ impl Shared {
         let (method, uri) = (parts.method.clone(), parts.uri.clone());
         let body =
             if body.is_end_stream() { Body::empty() } else { Body::new(Limited::new(body, self.limits.body_bytes)) };
-        let answer = self.router.clone().oneshot(Request::from_parts(parts, body));
+        let answer = self.endpoint.clone().oneshot(Request::from_parts(parts, body));
         let refusal = match tokio::time::timeout(self.limits.request, caught(answer)).await {
             Ok(Ok(Ok(response))) => return response,
             Ok(Ok(Err(never))) => match never {},
@@ -63,11 +73,11 @@ impl Shared {
     }
 
     fn refuse(&self, refusal: Refusal, method: &str, path: &str, headers: &HeaderMap) -> Response {
-        let id = audit_id(headers);
+        let id = crate::http::audit::id(headers);
         let response = refusal.response(&id);
         self.metrics.refused(refusal.reason());
         tracing::info!(
-            audit_id = id,
+            audit_id = id.to_str().unwrap_or_default(),
             method,
             path,
             code = response.status().as_u16(),
@@ -76,21 +86,6 @@ impl Shared {
         );
         response
     }
-}
-
-/// The client's `Audit-Id`, or a new one in the form of a random UUID.
-fn audit_id(headers: &HeaderMap) -> String {
-    let given = headers.get("audit-id").and_then(|id| id.to_str().ok()).filter(|id| (1..=64).contains(&id.len()));
-    given.map_or_else(
-        || {
-            let half = || u128::from(RandomState::new().hash_one(0));
-            let id = half() << 64 | half();
-            let (a, b, c) = (id >> 96, id >> 80 & 0xFFFF, id >> 64 & 0xFFF);
-            let (d, e) = (id >> 48 & 0x3FFF | 0x8000, id & 0xFFFF_FFFF_FFFF);
-            format!("{a:08x}-{b:04x}-4{c:03x}-{d:04x}-{e:012x}")
-        },
-        str::to_owned,
-    )
 }
 
 /// The future, with a panic in it as an error.
@@ -108,24 +103,4 @@ async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> 
 fn text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("?")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_have_the_form_of_uuids() -> Result<(), http::header::InvalidHeaderValue> {
-        let mut headers = HeaderMap::new();
-        let (one, two) = (audit_id(&headers), audit_id(&headers));
-        assert_ne!(one, two);
-        let lengths: Vec<usize> = one.split('-').map(str::len).collect();
-        assert_eq!(lengths, [8, 4, 4, 4, 12]);
-        assert!(one.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-'));
-        headers.insert("audit-id", "mine".parse()?);
-        assert_eq!(audit_id(&headers), "mine");
-        headers.insert("audit-id", "x".repeat(65).parse()?);
-        assert_eq!(audit_id(&headers).len(), 36);
-        Ok(())
-    }
 }
