@@ -4,6 +4,7 @@ pub mod answers;
 pub mod apiserver;
 pub mod cluster;
 pub mod crds;
+pub mod discovery;
 pub mod exchanges;
 pub mod generated;
 pub mod golden;

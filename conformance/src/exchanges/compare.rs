@@ -44,7 +44,9 @@ impl<'f> Bodies<'f> {
         let body = match (&exchange.body, &exchange.body_base64) {
             (Some(text), _) => Some(text.clone().into_bytes()),
             (None, Some(text)) => Some(base64(text)?),
-            (None, None) if exchange.sha256.as_deref().is_none_or(|digest| digest == golden::sha256(b"")) => Some(Vec::new()),
+            (None, None) if exchange.sha256.as_deref().is_none_or(|digest| digest == golden::sha256(b"")) => {
+                Some(Vec::new())
+            }
             (None, None) => None,
         };
         let body = match body {
@@ -73,7 +75,8 @@ pub(super) fn compare_with(exchange: &Exchange, ours: &Answer, bodies: &mut Bodi
     if let Some((name, values)) = their_headers.iter().find(|(name, _)| !our_headers.contains_key(*name)) {
         return Some(format!("no {name}, theirs {values:?}"));
     }
-    let ours = if is_gzip(&ours.headers) && !ours.body.is_empty() { unzipped(&ours.body) } else { Ok(ours.body.clone()) };
+    let ours =
+        if is_gzip(&ours.headers) && !ours.body.is_empty() { unzipped(&ours.body) } else { Ok(ours.body.clone()) };
     let (ours, theirs) = match (ours, bodies.of(exchange)) {
         (Ok(ours), Ok(theirs)) => (ours, theirs),
         (Err(error), _) | (_, Err(error)) => return Some(error),
@@ -86,7 +89,8 @@ pub(super) fn compare_with(exchange: &Exchange, ours: &Answer, bodies: &mut Bodi
         return None;
     }
     if let (Some(ours_at), Some(theirs_at)) = (our_boundary, their_boundary) {
-        let plain = |body: &[u8], boundary: &str| String::from_utf8_lossy(body).replace(boundary, "BOUNDARY").into_bytes();
+        let plain =
+            |body: &[u8], boundary: &str| String::from_utf8_lossy(body).replace(boundary, "BOUNDARY").into_bytes();
         return golden::first_byte_difference(&plain(&ours, &ours_at), &plain(&theirs, &theirs_at));
     }
     if of_custom_resources(&exchange.request.path, &bodies.ordered) && same_but_for_order(&ours, &theirs) {
@@ -211,7 +215,10 @@ mod tests {
         for (headers, body) in [
             (&[("Date", "today"), expires, ("Vary", "B"), ("Vary", "A")][..], "text"),
             (&[expires, ("Vary", "A"), ("Vary", "B")][..], "text"),
-            (&[("Date", "today"), ("Expires", "Mon, 02 Jan 2006 15:04:05 GMT"), ("Vary", "A"), ("Vary", "B")][..], "text"),
+            (
+                &[("Date", "today"), ("Expires", "Mon, 02 Jan 2006 15:04:05 GMT"), ("Vary", "A"), ("Vary", "B")][..],
+                "text",
+            ),
             (&[("Date", "today"), expires, ("Vary", "A"), ("Vary", "B"), ("Etag", "1")][..], "text"),
             (&[("Date", "today"), expires, ("Vary", "A"), ("Vary", "B")][..], "texts"),
         ] {
@@ -225,7 +232,13 @@ mod tests {
             "body":"{\"resources\":[{\"name\":\"a\"},{\"name\":\"b\"}]}"}"#;
         assert_eq!(difference(theirs, &answer(&[], r#"{"resources":[{"name":"b"},{"name":"a"}]}"#)), None);
         assert!(difference(theirs, &answer(&[], r#"{"resources":[{"name":"b"},{"name":"c"}]}"#)).is_some());
-        assert!(difference(&theirs.replace("/apis/g/v", "/apis/g"), &answer(&[], r#"{"resources":[{"name":"b"},{"name":"a"}]}"#)).is_some());
+        assert!(
+            difference(
+                &theirs.replace("/apis/g/v", "/apis/g"),
+                &answer(&[], r#"{"resources":[{"name":"b"},{"name":"a"}]}"#)
+            )
+            .is_some()
+        );
     }
 
     #[test]

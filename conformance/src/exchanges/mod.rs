@@ -18,11 +18,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The servers whose exchanges are sent again, and the files of exchanges of each.
-const SERVERS: [(&str, &[&str]); 3] = [
-    ("empty", &["responses", "protocol"]),
-    ("crds", &["responses", "protocol"]),
-    ("rules", &["responses"]),
-];
+const SERVERS: [(&str, &[&str]); 3] =
+    [("empty", &["responses", "protocol"]), ("crds", &["responses", "protocol"]), ("rules", &["responses"])];
 
 /// Adds a row per server and kind of exchange.
 pub fn compare(golden: &Path, table: &mut Table) {
@@ -51,7 +48,14 @@ pub fn compare(golden: &Path, table: &mut Table) {
     }
 }
 
-fn replay(server: &str, file: &str, exchanges: &[Exchange], served: &Served, bodies: &mut Bodies<'_>, table: &mut Table) {
+fn replay(
+    server: &str,
+    file: &str,
+    exchanges: &[Exchange],
+    served: &Served,
+    bodies: &mut Bodies<'_>,
+    table: &mut Table,
+) {
     let mut connection = None;
     for (place, exchange) in exchanges.iter().enumerate() {
         let row = format!("{server} exchanges: {}", exchange.note.as_deref().unwrap_or(file));

@@ -1,17 +1,18 @@
 //! A server of ours with what a recorded one had.
 
 use super::record::Exchange;
+use super::wire::TOKEN;
 use crate::golden;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use kubeshape_server::http::Http;
-use kubeshape_server::{BaseDocuments, Change, Endpoints, Live, Metrics, Readiness, Store, StoreOptions};
+use kubeshape_server::http::router;
+use kubeshape_server::{
+    Authenticator, BaseDocuments, Change, Endpoints, Listener, Live, Metrics, Readiness, Server, Store, StoreOptions,
+    Tokens,
+};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
 /// A running server; it ends when it is dropped.
@@ -47,23 +48,17 @@ impl Served {
         };
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).map_err(|error| error.to_string())?;
-        let address = listener.local_addr().map_err(|error| error.to_string())?;
-        runtime.spawn(accept(listener, Http::new(endpoints)));
+        let listener =
+            runtime.block_on(Listener::tcp(([127, 0, 0, 1], 0).into())).map_err(|error| error.to_string())?;
+        let address = listener.address().ok_or("a socket without an address")?;
+        let tokens = Tokens::parse(&format!("{TOKEN},conformance,1")).map_err(|error| error.to_string())?;
+        let server = Server::new(router(endpoints)).authenticator(Authenticator::new(tokens));
+        runtime.spawn(server.run(vec![listener], std::future::pending(), std::future::pending()));
         Ok(Served { address, _runtime: runtime })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
         self.address
-    }
-}
-
-async fn accept(listener: TcpListener, http: Http) {
-    while let Ok((stream, _)) = listener.accept().await {
-        let service = TowerToHyperService::new(http.clone());
-        let mut builder = hyper::server::conn::http1::Builder::new();
-        builder.timer(TokioTimer::new()).title_case_headers(true);
-        tokio::spawn(builder.serve_connection(TokioIo::new(stream), service));
     }
 }
 
@@ -88,8 +83,8 @@ fn documents(folder: &Path) -> Result<Vec<(Arc<str>, bytes::Bytes)>, String> {
 /// The address under which the recorded server was reached.
 fn advertised(documents: &[(Arc<str>, bytes::Bytes)]) -> String {
     let versions = documents.iter().filter(|(name, _)| name.contains("discovery/api."));
-    let found = versions.filter_map(|(_, body)| serde_json::from_slice::<Value>(body).ok()).find_map(|versions| {
-        versions["serverAddressByClientCIDRs"][0]["serverAddress"].as_str().map(str::to_owned)
-    });
+    let found = versions
+        .filter_map(|(_, body)| serde_json::from_slice::<Value>(body).ok())
+        .find_map(|versions| versions["serverAddressByClientCIDRs"][0]["serverAddress"].as_str().map(str::to_owned));
     found.unwrap_or_else(|| "127.0.0.1:8001".to_owned())
 }

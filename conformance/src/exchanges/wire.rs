@@ -2,7 +2,7 @@
 //! answers.
 
 use super::record::Request;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -82,7 +82,8 @@ pub(super) fn answer(input: &mut impl BufRead, head: bool) -> io::Result<Answer>
         let (name, value) = line.split_once(": ").ok_or_else(|| broken("no header"))?;
         headers.push((name.to_owned(), value.to_owned()));
     }
-    let header = |name: &str| headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| &**value);
+    let header =
+        |name: &str| headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| &**value);
     let mut body = Vec::new();
     if head || status == 304 {
     } else if header("Transfer-Encoding") == Some("chunked") {

@@ -2,6 +2,8 @@
 //! of apiextensions-apiserver).
 
 use super::custom::{ClaimedNames, CustomResource};
+use kubeshape_schema::{Code, Note};
+use kubeshape_yaml::Node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -31,6 +33,16 @@ impl NameField {
             NameField::ListKind => "listKind",
         }
     }
+
+    fn word(self) -> &'static str {
+        match self {
+            NameField::Plural => "the plural",
+            NameField::Singular => "the singular",
+            NameField::ShortNames => "the short name",
+            NameField::Kind => "the kind",
+            NameField::ListKind => "the list kind",
+        }
+    }
 }
 
 /// A name that a definition asks for and another one of its group has already.
@@ -44,6 +56,21 @@ pub struct NameConflict {
     pub field: NameField,
     /// The name.
     pub name: Arc<str>,
+}
+
+impl NameConflict {
+    /// The finding about the manifest of the definition that does not get the name: `names` is its `spec.names`,
+    /// `owner` the name of the definition that has it.
+    pub fn note(&self, names: Node<'_>, owner: &str) -> Note<'static> {
+        let member = names.get(self.field.name()).unwrap_or(names);
+        let at = member.items().find(|item| item.as_str() == Some(&*self.name)).unwrap_or(member).index();
+        let detail = format!(
+            "found {} {:?}, which {owner} has; expected another one; this definition is not published",
+            self.field.word(),
+            self.name
+        );
+        Note::new(Code::NameInUse, at, detail)
+    }
 }
 
 /// The names in use, with the definition that has each. Plural, singular and short names share one space, kinds

@@ -29,15 +29,39 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct Records {
     /// Of aggregated documents, in their order.
-    aggregated: Vec<Group>,
+    aggregated: Ordered<Group>,
     /// Of group lists, in their order.
-    listed: Vec<GroupEntry>,
+    listed: Ordered<GroupEntry>,
     /// Of `APIResourceList`s, by group and version.
     resources: BTreeMap<(Arc<str>, Arc<str>), Vec<Resource>>,
     /// Paths of `/`.
     paths: Vec<String>,
     /// Members of `/version`.
     version: Vec<(String, String)>,
+}
+
+/// Things by name, in the order in which they came.
+#[derive(Clone, Debug)]
+struct Ordered<T> {
+    all: Vec<T>,
+    places: BTreeMap<Arc<str>, usize>,
+}
+
+impl<T> Default for Ordered<T> {
+    fn default() -> Self {
+        Ordered { all: Vec::new(), places: BTreeMap::new() }
+    }
+}
+
+impl<T> Ordered<T> {
+    /// The thing of that name, made if there is none yet.
+    fn entry(&mut self, name: &Arc<str>, make: impl FnOnce() -> T) -> &mut T {
+        let place = *self.places.entry(Arc::clone(name)).or_insert_with(|| {
+            self.all.push(make());
+            self.all.len() - 1
+        });
+        &mut self.all[place]
+    }
 }
 
 impl Records {
@@ -65,27 +89,21 @@ impl Records {
     }
 
     fn add_group(&mut self, group: Group) {
-        match self.aggregated.iter_mut().find(|known| known.name == group.name) {
-            None => self.aggregated.push(group),
-            Some(known) => {
-                for version in group.versions {
-                    if known.versions.iter().all(|one| one.version != version.version) {
-                        known.versions.push(version);
-                    }
-                }
+        let known =
+            self.aggregated.entry(&group.name, || Group { name: Arc::clone(&group.name), versions: Vec::new() });
+        for version in group.versions {
+            if known.versions.iter().all(|one| one.version != version.version) {
+                known.versions.push(version);
             }
         }
     }
 
     fn add_entry(&mut self, entry: GroupEntry) {
-        match self.listed.iter_mut().find(|known| known.name == entry.name) {
-            None => self.listed.push(entry),
-            Some(known) => {
-                for version in entry.versions {
-                    if !known.versions.contains(&version) {
-                        known.versions.push(version);
-                    }
-                }
+        let known =
+            self.listed.entry(&entry.name, || GroupEntry { name: Arc::clone(&entry.name), versions: Vec::new() });
+        for version in entry.versions {
+            if !known.versions.contains(&version) {
+                known.versions.push(version);
             }
         }
     }
@@ -104,13 +122,14 @@ impl Records {
     /// priorities are such that they are published in the recorded order.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups = self.aggregated.clone();
-        let aggregated = groups.iter().filter(|group| !group.name.is_empty()).count();
-        for entry in &self.listed {
+        let listed_only = groups.all.iter().all(|group| group.name.is_empty());
+        for entry in &self.listed.all {
             entry.versions.iter().for_each(|version| add_version(&mut groups, &entry.name, version));
         }
         for (group, version) in self.resources.keys() {
             add_version(&mut groups, group, version);
         }
+        let mut groups = groups.all;
         for group in &mut groups {
             for version in &mut group.versions {
                 let key = (Arc::clone(&group.name), Arc::clone(&version.version));
@@ -135,19 +154,15 @@ impl Records {
         let (core, named) = groups.split_at_mut(core);
         prioritize(core, false);
         // Group lists have another order.
-        prioritize(named, aggregated == 0);
+        prioritize(named, listed_only);
         groups
     }
 }
 
-fn add_version(groups: &mut Vec<Group>, group: &Arc<str>, version: &Arc<str>) {
-    let at = groups.iter().position(|known| known.name == *group).unwrap_or_else(|| {
-        groups.push(Group { name: Arc::clone(group), versions: Vec::new() });
-        groups.len() - 1
-    });
-    if groups[at].versions.iter().all(|known| known.version != *version) {
-        let version = group_version(group, Arc::clone(version), Freshness::Current, Vec::new());
-        groups[at].versions.push(Arc::new(version));
+fn add_version(groups: &mut Ordered<Group>, group: &Arc<str>, version: &Arc<str>) {
+    let known = groups.entry(group, || Group { name: Arc::clone(group), versions: Vec::new() });
+    if known.versions.iter().all(|one| one.version != *version) {
+        known.versions.push(Arc::new(group_version(group, Arc::clone(version), Freshness::Current, Vec::new())));
     }
 }
 

@@ -178,3 +178,28 @@ fn members_of_the_wrong_type_are_errors_with_a_place() {
     let error = kubeshape_publish::discovery::read::read(body.as_bytes(), Limits::default()).expect_err("a number");
     assert_eq!(error.to_string(), "line 5, column 14: /items/0/versions/0/version: found a number, expected a text");
 }
+
+#[test]
+fn a_name_in_use_is_told_with_its_place() {
+    let source = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  group: example.com\n  \
+                  scope: Cluster\n  names:\n    plural: tables\n    kind: Table\n    shortNames:\n    - te\n    - t\n  \
+                  versions: [{name: v1, served: true, storage: true}]\n";
+    let first = custom(
+        "spec: {group: example.com, scope: Cluster, names: {plural: tabs, kind: Tab, shortNames: [t]}, \
+         versions: [{name: v1, served: true, storage: true}]}",
+    );
+    let mut tape = Tape::new();
+    let read = Stream::new(source.as_bytes(), Limits::default()).expect("a text").next(&mut tape).transpose();
+    read.expect("it is YAML");
+    let arena = Bump::new();
+    let document = tape.document(source);
+    let crd = kubeshape_structural::read::read(document.root().expect("a document"), &arena).value;
+    let second = custom_resource(&crd.expect("a definition"));
+    let conflicts = name_conflicts([&first, &second]);
+    let note = conflicts[0].note(document.node(second.names_at), "tabs.example.com");
+    assert_eq!(document.pointer(note.at), "/spec/names/shortNames/1");
+    assert_eq!(
+        note.detail,
+        "found the short name \"t\", which tabs.example.com has; expected another one; this definition is not published"
+    );
+}

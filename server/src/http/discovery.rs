@@ -18,8 +18,12 @@ use kubeshape_publish::discovery::{Freshness, Group, GroupVersion, Origin};
 
 /// Objects above this size are compressed on request (apiserver `responsewriters`).
 const WORTH_COMPRESSING: usize = 128 << 10;
-/// The same with extensions.
+/// The same with extensions, for those whose compressed form is kept.
 const WORTH_COMPRESSING_EXTENDED: usize = 1400;
+
+fn least(asked: &Asked<'_>) -> usize {
+    if asked.extensions { WORTH_COMPRESSING_EXTENDED } else { WORTH_COMPRESSING }
+}
 
 /// What `/api` and `/apis` can answer with; the first ones are aggregated. v2beta1 is gone in 1.36, and an extension.
 const LISTS: [Offer; 9] = [
@@ -133,7 +137,7 @@ fn aggregated(asked: &Asked<'_>, tagged: &Document, document: &Document, media: 
     let mut response = if unchanged {
         reply::not_modified()
     } else {
-        let mut response = compressible(asked, document);
+        let mut response = compressible(asked, document, least(asked));
         response.headers_mut().insert(header::CONTENT_TYPE, media);
         response
     };
@@ -145,9 +149,8 @@ fn aggregated(asked: &Asked<'_>, tagged: &Document, document: &Document, media: 
 }
 
 /// A body that is compressed when it is large.
-fn compressible(asked: &Asked<'_>, document: &Document) -> Response {
-    let from = if asked.extensions { WORTH_COMPRESSING_EXTENDED } else { WORTH_COMPRESSING + 1 };
-    if document.json().len() < from || !asked.gzip_object() {
+fn compressible(asked: &Asked<'_>, document: &Document, least: usize) -> Response {
+    if document.json().len() <= least || !asked.gzip_object() {
         return reply::object(asked, StatusCode::OK, document.json().clone());
     }
     let mut response = reply::object(asked, StatusCode::OK, document.gzip().clone());
@@ -176,11 +179,14 @@ fn plain(asked: &Asked<'_>) -> Option<Form> {
 
 fn object(asked: &Asked<'_>, form: Form, content: Vec<u8>) -> Response {
     let document = Document::new(crate::Dialect::Other, Bytes::from(content), std::time::SystemTime::UNIX_EPOCH);
-    shared_object(asked, form, &document)
+    typed(asked, form, compressible(asked, &document, WORTH_COMPRESSING))
 }
 
 fn shared_object(asked: &Asked<'_>, form: Form, document: &Document) -> Response {
-    let mut response = compressible(asked, document);
+    typed(asked, form, compressible(asked, document, least(asked)))
+}
+
+fn typed(asked: &Asked<'_>, form: Form, mut response: Response) -> Response {
     response.headers_mut().insert(header::CONTENT_TYPE, form.media_type());
     if asked.extensions {
         varies(asked, &mut response);

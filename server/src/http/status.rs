@@ -1,6 +1,6 @@
 //! `Status` objects, with which a server says why there is no answer.
 
-use super::accept::{Choice, Offer, Reading};
+use super::accept::{Choice, Offer};
 use super::{Asked, reply};
 use axum::response::Response;
 use bytes::Bytes;
