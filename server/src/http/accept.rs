@@ -65,13 +65,32 @@ impl<'h> Clause<'h> {
         self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    /// The version of aggregated discovery that the parameters ask for: `Some(None)` when they ask for the plain
-    /// form, `None` when for something that no endpoint has.
-    fn aggregated(&self) -> Option<Option<&'h str>> {
+    /// Which form of the object the parameters ask for.
+    fn wanted(&self) -> Wanted<'h> {
         match (self.parameter("as"), self.parameter("g"), self.parameter("v")) {
-            (None, None, None) => Some(None),
-            (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some(version)) => Some(Some(version)),
-            _ => None,
+            (None, None, None) => Wanted::Plain,
+            (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some(version)) => Wanted::Aggregated(version),
+            _ => Wanted::Other,
+        }
+    }
+}
+
+/// A form of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted<'h> {
+    Plain,
+    /// Aggregated discovery, in this version.
+    Aggregated(&'h str),
+    /// Something that no endpoint has.
+    Other,
+}
+
+impl Wanted<'_> {
+    fn is(self, offer: &Offer) -> bool {
+        match self {
+            Wanted::Plain => offer.aggregated.is_none(),
+            Wanted::Aggregated(version) => offer.aggregated == Some(version),
+            Wanted::Other => false,
         }
     }
 }
@@ -126,15 +145,13 @@ pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
             let clauses = kube_clauses(header);
             let place = |aggregated: bool| {
                 clauses.iter().find_map(|clause| {
-                    let wanted = clause.aggregated()?;
+                    let wanted = clause.wanted();
                     let served = |name| clause.parameter(name).is_none_or(str::is_empty);
-                    if wanted.is_some() != aggregated || !served("sv") {
+                    let streams = served("stream") || (aggregated && clause.parameter("stream") == Some("watch"));
+                    if matches!(wanted, Wanted::Aggregated(_)) != aggregated || !served("sv") || !streams {
                         return None;
                     }
-                    if !served("stream") && !(aggregated && clause.parameter("stream") == Some("watch")) {
-                        return None;
-                    }
-                    offers.iter().position(|offer| offer.aggregated == wanted && kube_fits(clause, offer))
+                    offers.iter().position(|offer| wanted.is(offer) && kube_fits(clause, offer))
                 })
             };
             place(true).or_else(|| place(false)).map_or(Choice::Nothing, Choice::Offer)
@@ -148,7 +165,7 @@ pub fn pretty(header: &str) -> bool {
     header.contains("pretty")
         && kube_clauses(header)
             .iter()
-            .find(|clause| clause.aggregated() == Some(None))
+            .find(|clause| clause.wanted() == Wanted::Plain)
             .is_some_and(|clause| clause.parameter("pretty") == Some("1"))
 }
 
@@ -295,7 +312,7 @@ fn repaired(header: &str, offers: &[Offer], parameters: bool) -> Choice {
         return Choice::Unreadable;
     }
     let specificity = |clause: &Clause<'_>, offer: &Offer| -> Option<u8> {
-        if parameters && clause.aggregated()? != offer.aggregated {
+        if parameters && !clause.wanted().is(offer) {
             return None;
         }
         match (clause.kind, clause.subtype) {

@@ -293,9 +293,10 @@ pub(super) fn version(asked: &Asked<'_>, snapshot: &Snapshot) -> Response {
     if !asked.gets() {
         return status::METHOD_NOT_ALLOWED.answer(asked);
     }
-    let acceptable = match asked.extensions {
-        true => accept::object(&asked.accept(), &OBJECTS[..1], asked.reading()) == Choice::Offer(0),
-        false => accept::restful(&asked.accept(), &OBJECTS[..1]),
+    let acceptable = if asked.extensions {
+        accept::object(&asked.accept(), &OBJECTS[..1], asked.reading()) == Choice::Offer(0)
+    } else {
+        accept::restful(&asked.accept(), &OBJECTS[..1])
     };
     if !acceptable {
         return status::ONLY_JSON.answer(asked);
