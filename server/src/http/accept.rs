@@ -428,4 +428,34 @@ mod tests {
             assert_eq!(restful(header, &offers), expected, "{header}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn the_repaired_reading_is_the_naive_one(clauses in proptest::collection::vec((0_usize..5, 0_u8..=10), 1..16)) {
+            const MEDIA: [&str; 5] = ["application/json", "application/yaml", "application/*", "*/*", "text/html"];
+            let header: Vec<String> =
+                clauses.iter().map(|(media, q)| format!("{};q={}.{}", MEDIA[*media], q / 10, q % 10)).collect();
+            // Of a type the clause that names it best has the say; of several such clauses the one that likes it most.
+            let weight = |offer: usize| {
+                let of = |media: usize| clauses.iter().filter(move |(found, _)| *found == media).map(|(_, q)| *q).max();
+                of(offer).or_else(|| of(2)).or_else(|| of(3)).unwrap_or(0)
+            };
+            let best = weight(0).max(weight(1));
+            match openapi(&header.join(", "), &[JSON, YAML], Reading::Repaired) {
+                Choice::Offer(place) => proptest::prop_assert!(best > 0 && weight(place) == best, "{header:?}"),
+                other => proptest::prop_assert_eq!((other, best), (Choice::Nothing, 0)),
+            }
+        }
+
+        #[test]
+        fn no_header_is_too_odd(header in "[a*/;,=q.0-9 \"\\\\-]{0,60}") {
+            for reading in [Reading::Kube, Reading::Repaired] {
+                for choice in [openapi(&header, &[JSON, YAML], reading), object(&header, &[V2, JSON], reading)] {
+                    proptest::prop_assert!(!matches!(choice, Choice::Offer(2..)));
+                }
+            }
+            restful(&header, &[JSON]);
+            pretty(&header);
+        }
+    }
 }
