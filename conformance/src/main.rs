@@ -16,7 +16,7 @@ Exits with 1 if any answer differs or is missing that KNOWN.md does not name.
 
 areas:
   crds        the libraries' answers for every CustomResourceDefinition
-  apiserver   a real server's documents
+  apiserver   a real server's documents, and its answers to requests that are sent again over loopback
   openapi     the libraries' answers for every OpenAPI document
   smd         structured-merge-diff's and managed fields' answers: upstream's own tests, and drawn sequences
   corpus      the libraries' answers for the project's own corpus (needs no folder)

@@ -31,24 +31,23 @@ pub(super) fn exchange(
     request: &Request,
     with_token: bool,
 ) -> io::Result<Answer> {
-    let mut open = match connection.take() {
-        Some(open) => open,
-        None => {
-            let stream = TcpStream::connect(address)?;
-            stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
-            BufReader::with_capacity(1 << 16, stream)
-        }
+    let mut open = if let Some(open) = connection.take() {
+        open
+    } else {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        BufReader::with_capacity(1 << 16, stream)
     };
     let mut text = format!("{} {} HTTP/1.1\r\nHost: {address}\r\n", request.method, request.path);
     if with_token {
-        text += &format!("Authorization: Bearer {TOKEN}\r\n");
+        text.extend(["Authorization: Bearer ", TOKEN, "\r\n"]);
     }
     for (name, value) in &request.headers {
-        text += &format!("{name}: {value}\r\n");
+        text.extend([name, ": ", value, "\r\n"]);
     }
     if let Some(body) = &request.body {
-        text += &format!("Content-Length: {}\r\n", body.len());
+        text.extend(["Content-Length: ", &body.len().to_string(), "\r\n"]);
     }
     text += "\r\n";
     text += request.body.as_deref().unwrap_or_default();

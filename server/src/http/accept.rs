@@ -65,13 +65,32 @@ impl<'h> Clause<'h> {
         self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    /// The version of aggregated discovery that the parameters ask for: `Some(None)` when they ask for the plain
-    /// form, `None` when for something that no endpoint has.
-    fn aggregated(&self) -> Option<Option<&'h str>> {
+    /// Which form of the object the parameters ask for.
+    fn wanted(&self) -> Wanted<'h> {
         match (self.parameter("as"), self.parameter("g"), self.parameter("v")) {
-            (None, None, None) => Some(None),
-            (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some(version)) => Some(Some(version)),
-            _ => None,
+            (None, None, None) => Wanted::Plain,
+            (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some(version)) => Wanted::Aggregated(version),
+            _ => Wanted::Other,
+        }
+    }
+}
+
+/// A form of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted<'h> {
+    Plain,
+    /// Aggregated discovery, in this version.
+    Aggregated(&'h str),
+    /// Something that no endpoint has.
+    Other,
+}
+
+impl Wanted<'_> {
+    fn is(self, offer: &Offer) -> bool {
+        match self {
+            Wanted::Plain => offer.aggregated.is_none(),
+            Wanted::Aggregated(version) => offer.aggregated == Some(version),
+            Wanted::Other => false,
         }
     }
 }
@@ -126,15 +145,13 @@ pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
             let clauses = kube_clauses(header);
             let place = |aggregated: bool| {
                 clauses.iter().find_map(|clause| {
-                    let wanted = clause.aggregated()?;
+                    let wanted = clause.wanted();
                     let served = |name| clause.parameter(name).is_none_or(str::is_empty);
-                    if wanted.is_some() != aggregated || !served("sv") {
+                    let streams = served("stream") || (aggregated && clause.parameter("stream") == Some("watch"));
+                    if matches!(wanted, Wanted::Aggregated(_)) != aggregated || !served("sv") || !streams {
                         return None;
                     }
-                    if !served("stream") && !(aggregated && clause.parameter("stream") == Some("watch")) {
-                        return None;
-                    }
-                    offers.iter().position(|offer| offer.aggregated == wanted && kube_fits(clause, offer))
+                    offers.iter().position(|offer| wanted.is(offer) && kube_fits(clause, offer))
                 })
             };
             place(true).or_else(|| place(false)).map_or(Choice::Nothing, Choice::Offer)
@@ -148,7 +165,7 @@ pub fn pretty(header: &str) -> bool {
     header.contains("pretty")
         && kube_clauses(header)
             .iter()
-            .find(|clause| clause.aggregated() == Some(None))
+            .find(|clause| clause.wanted() == Wanted::Plain)
             .is_some_and(|clause| clause.parameter("pretty") == Some("1"))
 }
 
@@ -295,7 +312,7 @@ fn repaired(header: &str, offers: &[Offer], parameters: bool) -> Choice {
         return Choice::Unreadable;
     }
     let specificity = |clause: &Clause<'_>, offer: &Offer| -> Option<u8> {
-        if parameters && clause.aggregated()? != offer.aggregated {
+        if parameters && !clause.wanted().is(offer) {
             return None;
         }
         match (clause.kind, clause.subtype) {
@@ -409,6 +426,36 @@ mod tests {
             ("application/json;g=1", true),
         ] {
             assert_eq!(restful(header, &offers), expected, "{header}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_repaired_reading_is_the_naive_one(clauses in proptest::collection::vec((0_usize..5, 0_u8..=10), 1..16)) {
+            const MEDIA: [&str; 5] = ["application/json", "application/yaml", "application/*", "*/*", "text/html"];
+            let header: Vec<String> =
+                clauses.iter().map(|(media, q)| format!("{};q={}.{}", MEDIA[*media], q / 10, q % 10)).collect();
+            // Of a type the clause that names it best has the say; of several such clauses the one that likes it most.
+            let weight = |offer: usize| {
+                let of = |media: usize| clauses.iter().filter(move |(found, _)| *found == media).map(|(_, q)| *q).max();
+                of(offer).or_else(|| of(2)).or_else(|| of(3)).unwrap_or(0)
+            };
+            let best = weight(0).max(weight(1));
+            match openapi(&header.join(", "), &[JSON, YAML], Reading::Repaired) {
+                Choice::Offer(place) => proptest::prop_assert!(best > 0 && weight(place) == best, "{header:?}"),
+                other => proptest::prop_assert_eq!((other, best), (Choice::Nothing, 0)),
+            }
+        }
+
+        #[test]
+        fn no_header_is_too_odd(header in "[a*/;,=q.0-9 \"\\\\-]{0,60}") {
+            for reading in [Reading::Kube, Reading::Repaired] {
+                for choice in [openapi(&header, &[JSON, YAML], reading), object(&header, &[V2, JSON], reading)] {
+                    proptest::prop_assert!(!matches!(choice, Choice::Offer(2..)));
+                }
+            }
+            restful(&header, &[JSON]);
+            pretty(&header);
         }
     }
 }

@@ -57,16 +57,13 @@ pub fn evaluate<'h>(conditions: &Conditions<'h>, now: &Validators<'_>) -> Outcom
     if met == Some(false) {
         return Outcome::PreconditionFailed;
     }
-    match matches(conditions.if_none_match, now.etag, weak) {
-        Some(true) if conditions.reads => return Outcome::NotModified,
-        Some(true) => return Outcome::PreconditionFailed,
-        Some(false) => {}
-        None if conditions.reads => {
-            if date(conditions.if_modified_since).is_some_and(|since| seconds(now.modified) <= seconds(since)) {
-                return Outcome::NotModified;
-            }
-        }
-        None => {}
+    let known = matches(conditions.if_none_match, now.etag, weak);
+    if known == Some(true) {
+        return if conditions.reads { Outcome::NotModified } else { Outcome::PreconditionFailed };
+    }
+    let since = date(conditions.if_modified_since).filter(|_| known.is_none() && conditions.reads);
+    if since.is_some_and(|since| seconds(now.modified) <= seconds(since)) {
+        return Outcome::NotModified;
     }
     if !conditions.range.is_empty() && conditions.reads && !conditions.if_range.is_empty() {
         let current = match tag(trimmed(conditions.if_range)) {

@@ -144,7 +144,7 @@ fn aggregated(asked: &Asked<'_>, tagged: &Document, document: &Document, media: 
     let out = response.headers_mut();
     out.insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
     out.insert(header::ETAG, headers.etag.clone());
-    varies(asked, &mut response);
+    varies(asked, true, &mut response);
     response
 }
 
@@ -155,16 +155,17 @@ fn compressible(asked: &Asked<'_>, document: &Document, least: usize) -> Respons
     }
     let mut response = reply::object(asked, StatusCode::OK, document.gzip().clone());
     response.headers_mut().insert(header::CONTENT_ENCODING, reply::GZIP);
-    if !asked.extensions {
-        response.headers_mut().append(header::VARY, reply::ACCEPT_ENCODING);
-    }
     response
 }
 
-/// What answers depend on; with extensions that is said of every form.
-fn varies(asked: &Asked<'_>, response: &mut Response) {
-    response.headers_mut().append(header::VARY, reply::ACCEPT);
-    if asked.extensions {
+/// What the answer depends on. The real server says so of the encoding only where it compressed; with extensions it
+/// is said of every form.
+fn varies(asked: &Asked<'_>, negotiated: bool, response: &mut Response) {
+    let compressed = response.headers().contains_key(header::CONTENT_ENCODING);
+    if negotiated {
+        response.headers_mut().append(header::VARY, reply::ACCEPT);
+    }
+    if asked.extensions || compressed {
         response.headers_mut().append(header::VARY, reply::ACCEPT_ENCODING);
     }
 }
@@ -188,9 +189,7 @@ fn shared_object(asked: &Asked<'_>, form: Form, document: &Document) -> Response
 
 fn typed(asked: &Asked<'_>, form: Form, mut response: Response) -> Response {
     response.headers_mut().insert(header::CONTENT_TYPE, form.media_type());
-    if asked.extensions {
-        varies(asked, &mut response);
-    }
+    varies(asked, asked.extensions, &mut response);
     response
 }
 
@@ -293,9 +292,10 @@ pub(super) fn version(asked: &Asked<'_>, snapshot: &Snapshot) -> Response {
     if !asked.gets() {
         return status::METHOD_NOT_ALLOWED.answer(asked);
     }
-    let acceptable = match asked.extensions {
-        true => accept::object(&asked.accept(), &OBJECTS[..1], asked.reading()) == Choice::Offer(0),
-        false => accept::restful(&asked.accept(), &OBJECTS[..1]),
+    let acceptable = if asked.extensions {
+        accept::object(&asked.accept(), &OBJECTS[..1], asked.reading()) == Choice::Offer(0)
+    } else {
+        accept::restful(&asked.accept(), &OBJECTS[..1])
     };
     if !acceptable {
         return status::ONLY_JSON.answer(asked);

@@ -162,17 +162,14 @@ where
         let audit = audit::id(request.headers());
         let method = request.method().clone();
         let uri = request.uri().clone();
-        let (answer, endpoint) = match target::decoded(uri.path()) {
-            Some(path) => {
-                let route = Route::of(&path);
-                let snapshot = shared.endpoints.live.current();
-                (shared.answer(request, &snapshot, &route), route.endpoint())
-            }
-            None => {
-                // Go's server does not let such a target through to any handler.
-                let asked = Asked { method: &method, headers: request.headers(), query: "", extensions: true };
-                (reply::text(&asked, StatusCode::BAD_REQUEST, "400 Bad Request").into(), "unknown")
-            }
+        let (answer, endpoint) = if let Some(path) = target::decoded(uri.path()) {
+            let route = Route::of(&path);
+            let snapshot = shared.endpoints.live.current();
+            (shared.answer(request, &snapshot, &route), route.endpoint())
+        } else {
+            // Go's server does not let such a target through to any handler.
+            let asked = Asked { method: &method, headers: request.headers(), query: "", extensions: true };
+            (reply::text(&asked, StatusCode::BAD_REQUEST, "400 Bad Request").into(), "unknown")
         };
         let record = Record { shared: Arc::clone(shared), began, audit, method, uri, endpoint };
         match answer {

@@ -252,7 +252,8 @@ mod tests {
         #[test]
         fn a_printed_route_is_the_same_route(path in "(/|//|/?)(api|apis|openapi/v3|version|readyz|[a-z.%]{0,3})(/|//|[a-z./]{0,8})") {
             let route = Route::of(&path);
-            proptest::prop_assert_eq!(Route::of(&route.to_string()), route);
+            let printed = route.to_string();
+            proptest::prop_assert_eq!(Route::of(&printed), route);
         }
     }
 }

@@ -1,5 +1,5 @@
 //! A small snapshot, and requests against it.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
