@@ -173,7 +173,7 @@ impl Client {
         }
         let mut decoder = match parts.headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes) {
             None | Some(b"" | b"identity") => Decoder::Plain(Bounded::new(question.limit)),
-            Some(b"gzip" | b"x-gzip") => Decoder::Gzip(MultiGzDecoder::new(Bounded::new(question.limit))),
+            Some(b"gzip" | b"x-gzip") => Decoder::Gzip(Box::new(MultiGzDecoder::new(Bounded::new(question.limit)))),
             Some(_) => return Err(Failure::Encoding(path())),
         };
         if hyper::body::Body::size_hint(&body).lower() > question.limit as u64 {
@@ -241,7 +241,7 @@ impl Client {
 /// A body as it is, or unpacked.
 enum Decoder {
     Plain(Bounded),
-    Gzip(MultiGzDecoder<Bounded>),
+    Gzip(Box<MultiGzDecoder<Bounded>>),
 }
 
 impl Decoder {
@@ -352,10 +352,10 @@ mod tests {
     #[test]
     fn what_is_unpacked_is_bounded() {
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        packed.write_all(&[b' '; 100_000]).expect("packs");
+        packed.write_all(&vec![b' '; 100_000]).expect("packs");
         let packed = packed.finish().expect("packs");
         let unpack = |limit, packed: &[u8]| {
-            let mut decoder = Decoder::Gzip(MultiGzDecoder::new(Bounded::new(limit)));
+            let mut decoder = Decoder::Gzip(Box::new(MultiGzDecoder::new(Bounded::new(limit))));
             decoder.write_all(packed)?;
             decoder.finish().map(|bytes| bytes.len())
         };

@@ -6,7 +6,7 @@ use kubeshape_convert::graph::split::{self, split};
 use kubeshape_convert::v2::merge::{Overlay, merge};
 use kubeshape_convert::{v2, v3};
 use kubeshape_schema::{Bump, NoteKind, Profile};
-use kubeshape_yaml::{Document, Limits, Stream, Tape};
+use kubeshape_yaml::{Document, Limits, Node, Stream, Tape};
 
 /// The v3 documents that a server with v2 alone adds: paths and JSON.
 ///
@@ -128,7 +128,7 @@ fn with_root<T>(body: &[u8], f: impl FnOnce(Document<'_>) -> Result<T, String>) 
     let mut tape = Tape::new();
     stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
     let document = tape.document(source);
-    if document.root().and_then(|root| root.get("swagger")).and_then(|version| version.as_str()) != Some("2.0") {
+    if document.root().and_then(|root| root.get("swagger")).and_then(Node::as_str) != Some("2.0") {
         return Err("it is no OpenAPI v2 document".to_owned());
     }
     f(document)

@@ -55,7 +55,7 @@ use tokio::task::JoinSet;
 /// # runtime.block_on(async {
 /// let servers = vec!["example=http://127.0.0.1:1,example.com/v1".parse()?];
 /// let (updates, mut states) = tokio::sync::mpsc::channel(8);
-/// let aggregator = Aggregator::spawn(servers, Profile::Kube, updates, Metrics::default().into())?;
+/// let aggregator = Aggregator::spawn(servers, Profile::Kube, &updates, &Metrics::default().into())?;
 /// // It was not reached yet: what it is expected to have is stale.
 /// let state = states.recv().await.unwrap();
 /// assert_eq!(&*state.groups[0].name, "example.com");
@@ -79,14 +79,14 @@ impl Aggregator {
     pub fn spawn(
         servers: Vec<AggregateOptions>,
         profile: Profile,
-        updates: mpsc::Sender<RemoteState>,
-        metrics: Arc<Metrics>,
+        updates: &mpsc::Sender<RemoteState>,
+        metrics: &Arc<Metrics>,
     ) -> Result<Aggregator, ConnectError> {
         let clients = servers.into_iter().map(Client::new).collect::<Result<Vec<_>, _>>()?;
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         for (position, client) in clients.into_iter().enumerate() {
-            let shared = Shared::new(client, position, profile, Arc::clone(&metrics), updates.clone());
+            let shared = Shared::new(client, position, profile, Arc::clone(metrics), updates.clone());
             tasks.spawn(poll::poll(shared, stopped.clone()));
         }
         Ok(Aggregator { tasks, stop })

@@ -99,10 +99,8 @@ async fn forward(client: &Arc<Client>, path: &str, request: &Parts) -> Result<Re
     let timeouts = client.options.timeouts;
     let end = Instant::now() + timeouts.total;
     let permit = Arc::clone(&client.permits).acquire_owned();
-    let permit = match timeout_at(end.min(Instant::now() + timeouts.headers), permit).await {
-        Ok(Ok(permit)) => permit,
-        Ok(Err(_)) | Err(_) => return Err(Failure::Busy),
-    };
+    let wait = end.min(Instant::now() + timeouts.headers);
+    let Ok(Ok(permit)) = timeout_at(wait, permit).await else { return Err(Failure::Busy) };
     let target = match request.uri.query() {
         Some(query) => format!("/openapi/v3/{path}?{query}"),
         None => format!("/openapi/v3/{path}"),

@@ -125,7 +125,7 @@ pub(crate) struct Fake {
     seen: Arc<Mutex<Vec<Seen>>>,
     connections: Arc<AtomicUsize>,
     sent: Arc<AtomicU64>,
-    _task: JoinSet<()>,
+    running: JoinSet<()>,
 }
 
 impl Fake {
@@ -137,18 +137,18 @@ impl Fake {
             seen: Arc::default(),
             connections: Arc::default(),
             sent: Arc::default(),
-            _task: JoinSet::new(),
+            running: JoinSet::new(),
         };
         let (seen, connections, sent) = (Arc::clone(&fake.seen), Arc::clone(&fake.connections), Arc::clone(&fake.sent));
         let handler: Handler = Arc::new(handler);
         let mut fake = fake;
-        fake._task.spawn(async move {
+        fake.running.spawn(async move {
             let mut tasks = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 connections.fetch_add(1, Ordering::SeqCst);
                 let (handler, seen, sent) = (Arc::clone(&handler), Arc::clone(&seen), Arc::clone(&sent));
                 tasks.spawn(async move {
-                    let (mut stream, reset) = serve(stream, &handler, &seen, &sent).await;
+                    let (mut stream, reset) = Box::pin(serve(stream, &handler, &seen, &sent)).await;
                     if reset {
                         stream.set_zero_linger().expect("a socket");
                     } else {
@@ -285,7 +285,7 @@ pub(crate) struct Watched {
 pub(crate) fn aggregate(servers: Vec<AggregateOptions>) -> Watched {
     let (updates, states) = mpsc::channel(64);
     let aggregator =
-        Aggregator::spawn(servers, Profile::Kube, updates, Arc::new(Metrics::default())).expect("it starts");
+        Aggregator::spawn(servers, Profile::Kube, &updates, &Arc::new(Metrics::default())).expect("it starts");
     Watched { aggregator, states }
 }
 

@@ -6,8 +6,8 @@ use crate::fake::{
 use kubeshape_convert::v2::merge::merge;
 use kubeshape_publish::discovery::Freshness;
 use kubeshape_server::Leaf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -288,7 +288,7 @@ async fn a_server_may_be_a_unix_socket() {
             tasks.spawn(async move {
                 let handler: Arc<dyn Fn(&crate::fake::Seen) -> crate::fake::Reply + Send + Sync> =
                     Arc::new(|seen| healthy(seen, &["a.io/v1"]));
-                crate::fake::serve(stream, &handler, &std::sync::Mutex::default(), &Default::default()).await
+                Box::pin(crate::fake::serve(stream, &handler, &Mutex::default(), &AtomicU64::default())).await
             });
         }
     });
@@ -322,7 +322,7 @@ async fn tls_is_checked_against_the_given_authority() {
                 let Ok(stream) = acceptor.accept(stream).await else { return };
                 let handler: Arc<dyn Fn(&crate::fake::Seen) -> crate::fake::Reply + Send + Sync> =
                     Arc::new(|seen| healthy(seen, &["a.io/v1"]));
-                crate::fake::serve(stream, &handler, &std::sync::Mutex::default(), &Default::default()).await;
+                Box::pin(crate::fake::serve(stream, &handler, &Mutex::default(), &AtomicU64::default())).await;
             });
         }
     });
