@@ -220,7 +220,7 @@ impl<K: Key> Build<K> {
             && let Some(last) = self.done.pop()
         {
             // The beginning of a chunk is gone: what is left of it belongs to the one before.
-            self.open = last.items.clone();
+            self.open.clone_from(&last.items);
         }
         self.open.push((key, text));
     }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use kubeshape_server::{Applied, BaseDocuments, Change, Leaf, Reason, Snapshot, Store, StoreOptions};
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -11,10 +12,11 @@ fn crd(group: &str, plural: &str, kind: &str, versions: &[&str]) -> String {
          group: {group}\n  scope: Namespaced\n  names: {{plural: {plural}, kind: {kind}}}\n  versions:\n"
     );
     for (i, version) in versions.iter().enumerate() {
-        out.push_str(&format!(
+        let _ = write!(
+            out,
             "  - name: {version}\n    served: true\n    storage: {}\n    schema: {{openAPIV3Schema: {{type: object, description: {kind} of {version}}}}}\n",
             i == 0
-        ));
+        );
     }
     out
 }

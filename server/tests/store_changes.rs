@@ -8,6 +8,7 @@ use kubeshape_server::{BaseDocuments, Change, Leaf, Snapshot, Store, StoreOption
 use kubeshape_yaml::{Limits, Stream, Tape};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -37,14 +38,15 @@ impl Crd {
         let subresources =
             if self.scale { "{scale: {specReplicasPath: .spec.n, statusReplicasPath: .status.n}}" } else { "{}" };
         // Some schemas are too long to be copied.
-        let text = format!("text {} ", self.text).repeat(if self.text % 3 == 0 { 900 } else { 1 });
+        let text = format!("text {} ", self.text).repeat(if self.text.is_multiple_of(3) { 900 } else { 1 });
         for (i, served) in self.versions.iter().enumerate() {
-            out.push_str(&format!(
+            let _ = write!(
+                out,
                 "  - name: v{}\n    served: {served}\n    storage: {}\n    subresources: {subresources}\n    \
                  schema: {{openAPIV3Schema: {{type: object, description: {text}}}}}\n",
                 i + 1,
                 i == 0
-            ));
+            );
         }
         out
     }

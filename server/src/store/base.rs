@@ -66,6 +66,9 @@ pub enum BaseError {
     },
 }
 
+/// OpenAPI documents that definitions are taken from, with their names.
+type Sources = Vec<(String, Vec<u8>)>;
+
 /// The documents, sorted out.
 #[derive(Debug, Default)]
 pub(super) struct Documents {
@@ -85,7 +88,7 @@ impl Documents {
         base: BaseDocuments,
         profile: Profile,
         now: SystemTime,
-    ) -> Result<(Documents, Vec<(String, Vec<u8>)>), BaseError> {
+    ) -> Result<(Documents, Sources), BaseError> {
         let mut out = Documents::default();
         let mut sources = Vec::new();
         let mut records = Records::default();

@@ -37,6 +37,7 @@ use bytes::Bytes;
 use groups::GroupKey;
 use kubeshape_publish::discovery::GroupVersion;
 use kubeshape_publish::{Base, Options, Profile, Publisher};
+use paths::Members;
 use read::{Content, OpenApi, Resource};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -85,6 +86,9 @@ pub struct Applied {
     /// Whether there is a new snapshot.
     pub changed: bool,
 }
+
+/// Group versions that documents show, by the place of the document and the one in it.
+type DocumentVersions = BTreeMap<(Place, usize), Arc<GroupVersion>>;
 
 /// Name of a file and place in it.
 type Place = (Arc<str>, usize);
@@ -149,7 +153,7 @@ pub struct Store {
     /// Those that are published, by name.
     published: imbl::OrdMap<Arc<str>, Arc<Resource>>,
     /// The same by path of their group versions, with the place among their versions.
-    members: BTreeMap<Arc<str>, BTreeMap<Arc<str>, (Arc<Resource>, usize)>>,
+    members: BTreeMap<Arc<str>, Members>,
     /// What there is to say about the names that definitions of a group ask for.
     conflicts: BTreeMap<Arc<str>, Vec<Finding>>,
     /// The same of definitions that have one name.
@@ -159,7 +163,7 @@ pub struct Store {
     /// Documents of inputs by path.
     documents: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Document>>>,
     /// The group versions that they show, by group.
-    document_groups: BTreeMap<Arc<str>, BTreeMap<(Place, usize), Arc<GroupVersion>>>,
+    document_groups: BTreeMap<Arc<str>, DocumentVersions>,
     v2_documents: BTreeMap<Place, Bytes>,
     /// By position, then by name.
     remotes: BTreeMap<(usize, Arc<str>), RemoteState>,

@@ -19,6 +19,9 @@ use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 use std::time::SystemTime;
 
+/// A document that changed.
+pub(super) type Changed = (Arc<str>, Reason);
+
 /// Members of a group version: definitions by name, each with the place among its versions.
 pub(super) type Members = BTreeMap<Arc<str>, (Arc<Resource>, usize)>;
 
@@ -115,7 +118,7 @@ fn url(path: &str, hash: &str) -> String {
 
 impl Store {
     /// Publishes what was touched. Gives the documents and groups that changed.
-    pub(super) fn publish(&mut self, touched: Touched, now: SystemTime) -> (Vec<(Arc<str>, Reason)>, Vec<Arc<str>>) {
+    pub(super) fn publish(&mut self, touched: Touched, now: SystemTime) -> (Vec<Changed>, Vec<Arc<str>>) {
         let before = Arc::clone(&self.snapshot);
         let mut v3 = before.v3.clone();
         let mut entries = BTreeMap::new();

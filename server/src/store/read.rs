@@ -117,8 +117,12 @@ fn each(bytes: &[u8], mut visit: impl FnMut(Item<'_>)) {
             continue;
         }
         let (crds, others) = manifests(root);
-        crds.into_iter().for_each(|manifest| visit(Item::Crd(manifest)));
-        others.into_iter().for_each(|node| visit(Item::Other(node)));
+        for manifest in crds {
+            visit(Item::Crd(manifest));
+        }
+        for node in others {
+            visit(Item::Other(node));
+        }
     }
 }
 

@@ -198,7 +198,9 @@ impl Merged {
         let all: Vec<&Resource> = resources.values().map(|resource| &**resource).collect();
         let parts = parallel::map(&all, |resource| part(resource, publisher));
         let parts: Vec<&V2Fragments> = parts.into_iter().flatten().collect();
-        parts.iter().for_each(|part| counts.count(part, |n| n + 1));
+        for part in &parts {
+            counts.count(part, |n| n + 1);
+        }
         if parts.is_empty() {
             return None;
         }
