@@ -32,6 +32,10 @@ pages! {
     7001 7002 7003 7004 7005 7006 7007 7008 7009 7010 7011
     // Server-side apply
     8001 8002 8003 8004 8005 8006 8007 8008 8009 8010 8011 8012 8013 8014
+    // Serving
+    9001
+    // What a server publishes
+    9020
 }
 
 /// The page of a code.

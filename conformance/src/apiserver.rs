@@ -5,12 +5,15 @@
 //! small ones.
 
 use crate::cluster::{Cluster, served_v2};
+use crate::discovery;
+use crate::exchanges;
 use crate::golden;
 use crate::input::{Answer, OurCrd, answers};
 use crate::known::Known;
 use crate::table::{Table, Verdict};
 use crate::verdict::{bytes_and_etag, equal};
 use kubeshape_publish::Publisher;
+use kubeshape_publish::discovery::Group;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,12 +31,15 @@ pub struct BaseDocuments<'b> {
 /// Compares the servers of a golden folder; `base` is `None` without base documents.
 pub fn compare(golden: &Path, corpus: &Path, base: Option<BaseDocuments<'_>>, known: Known) -> Table {
     let mut table = Table::new("apiserver", known);
+    let groups = discovery::recorded_groups(&golden.join("apiserver").join("empty"));
+    discovery::compare("empty", &golden.join("apiserver").join("empty"), &groups, &[], &mut table);
     for (server, installed) in [("crds", installed as Installed), ("rules", requested)] {
         let folder = golden.join("apiserver").join(server);
         if folder.is_dir() {
-            Server { name: server, folder: &folder }.compare(installed, corpus, base, &mut table);
+            Server { name: server, folder: &folder }.compare(installed, corpus, base, &groups, &mut table);
         }
     }
+    exchanges::compare(golden, &mut table);
     table
 }
 
@@ -91,7 +97,7 @@ fn requested(folder: &Path, _: &Path, publisher: &Publisher) -> Result<Vec<OurCr
     Ok(bodies.flat_map(|body| answers(body.as_bytes(), publisher)).filter_map(Answer::into_crd).collect())
 }
 
-fn lines<T: for<'a> Deserialize<'a>>(file: &Path) -> Result<Vec<T>, String> {
+pub(crate) fn lines<T: for<'a> Deserialize<'a>>(file: &Path) -> Result<Vec<T>, String> {
     let text = golden::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let lines = text.split(|b| *b == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_slice(line).map_err(|error| format!("{}: {error}", file.display()))).collect()
@@ -107,14 +113,24 @@ impl Server<'_> {
         format!("{} {kind}", self.name)
     }
 
-    fn compare(&self, installed: Installed, corpus: &Path, base: Option<BaseDocuments<'_>>, table: &mut Table) {
+    fn compare(
+        &self,
+        installed: Installed,
+        corpus: &Path,
+        base: Option<BaseDocuments<'_>>,
+        groups: &[Group],
+        table: &mut Table,
+    ) {
         let recorded = match self.recorded() {
             Ok(recorded) => recorded,
             Err(why) => return table.add("records", self.name, Verdict::Missing(why)),
         };
         let Some(base) = base else { return self.missing(&recorded, "no base", table) };
         let crds = match installed(self.folder, corpus, base.publisher) {
-            Ok(crds) => self.established(crds),
+            Ok(crds) => {
+                discovery::compare(self.name, self.folder, groups, &crds, table);
+                self.established(crds)
+            }
             Err(why) => return self.missing(&recorded, &why, table),
         };
         let ours = Cluster::new(crds.clone(), base.publisher);

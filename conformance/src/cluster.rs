@@ -3,6 +3,7 @@
 use crate::golden;
 use crate::input::{Answer, OurCrd, answers};
 use kubeshape_publish::{MergeError, MergeV2, MergeV3, Merged, Profile, Publisher};
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -16,17 +17,21 @@ pub struct Cluster {
 }
 
 /// The served versions of the first CustomResourceDefinition of every name.
-fn first_of_name(crds: Vec<OurCrd>) -> impl Iterator<Item = OurCrd> {
+pub(crate) fn first_of_name<C: Borrow<OurCrd>>(crds: impl IntoIterator<Item = C>) -> impl Iterator<Item = C> {
     let mut names = BTreeSet::new();
-    crds.into_iter().filter(move |crd| names.insert(crd.name.clone()))
+    crds.into_iter().filter(move |crd| names.insert(crd.borrow().name.clone()))
 }
 
 impl Cluster {
     /// Merges all CustomResourceDefinitions of the given files.
     pub fn of_files(files: &[PathBuf], publisher: &Publisher) -> Cluster {
+        Cluster::new(Cluster::read(files, publisher), publisher)
+    }
+
+    /// All CustomResourceDefinitions of the given files.
+    pub fn read(files: &[PathBuf], publisher: &Publisher) -> Vec<OurCrd> {
         let texts = files.iter().filter_map(|file| golden::read(file).ok());
-        let crds = texts.flat_map(|bytes| answers(&bytes, publisher)).filter_map(Answer::into_crd).collect();
-        Cluster::new(crds, publisher)
+        texts.flat_map(|bytes| answers(&bytes, publisher)).filter_map(Answer::into_crd).collect()
     }
 
     /// Merges CustomResourceDefinitions, of several with one name the first.

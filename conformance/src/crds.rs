@@ -1,6 +1,7 @@
 //! Area `crds`: what the libraries answer for every CustomResourceDefinition, alone and merged.
 
 use crate::cluster::Cluster;
+use crate::discovery::Discovery;
 use crate::golden;
 use crate::input::{Answer, OurCrd, answers};
 use crate::known::Known;
@@ -259,11 +260,14 @@ fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
         Ok(text) => text,
         Err(error) => return table.add("records", project, Verdict::Missing(error.to_string())),
     };
-    let ours =
-        publisher.map(|publisher| Cluster::of_files(&golden::files(&corpus.join("crds").join(project)), publisher));
+    let crds = publisher.map(|publisher| Cluster::read(&golden::files(&corpus.join("crds").join(project)), publisher));
+    let discovery = crds.as_ref().map(|crds| Discovery::of_library(crds));
+    let ours = publisher.zip(crds).map(|(publisher, crds)| Cluster::new(crds, publisher));
     let mut theirs_v3 = BTreeSet::new();
     for record in lines(&text, file, table) {
         let (row, label) = match record.record.as_str() {
+            "discovery" => ("discovery", format!("{project} {}", record.path)),
+            "api_group_list" => ("group list", project.to_owned()),
             "v3" => ("merged v3", format!("{project} {}", record.path)),
             "v2" => ("merged v2", project.to_owned()),
             "v3_root" => ("v3 index", project.to_owned()),
@@ -274,6 +278,14 @@ fn merged(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
             table.add(row, &label, Verdict::Missing("no base".to_owned()));
             continue;
         };
+        if let "discovery" | "api_group_list" = record.record.as_str() {
+            let verdict = match (discovery.as_ref(), record.doc) {
+                (Some(discovery), Some(theirs)) => discovery.library(&record.path, theirs, &record.etag),
+                _ => Verdict::Missing("no document".to_owned()),
+            };
+            table.add(row, &label, verdict);
+            continue;
+        }
         let theirs = record.doc.map_or(&b""[..], |doc| doc.get().as_bytes());
         if let (Some(theirs), Some((document, dialect))) = (&record.proto, printed(ours, &record)) {
             table.add("protobuf", &label, protobuf_of(document, dialect, theirs));

@@ -1,5 +1,6 @@
 //! Our answers for a file, in a form that is easily compared.
 
+use kubeshape_publish::discovery::{CustomResource, custom_resource};
 use kubeshape_publish::{Publisher, V2Form, V2Fragments, V3Fragments};
 use kubeshape_schema::{Bump, Code};
 use kubeshape_yaml::{Limits, Stream, Tape};
@@ -17,6 +18,8 @@ pub struct OurCrd {
     pub smd: Result<Vec<u8>, String>,
     /// Its versions in order.
     pub versions: Vec<OurVersion>,
+    /// What it adds to discovery.
+    pub discovery: CustomResource,
     /// Parts of the merged v2 document.
     pub v2_fragments: V2Fragments,
     /// Parts of a server's v2 document.
@@ -144,6 +147,7 @@ fn answer(manifest: kubeshape_structural::read::Manifest<'_>, publisher: &Publis
         preserve_unknown_fields: crd.preserve_unknown_fields,
         smd,
         versions,
+        discovery: custom_resource(&crd),
         v2_fragments: resource.v2_fragments(V2Form::Merged),
         v2_served_fragments: resource.v2_fragments(V2Form::Served),
     }))

@@ -5,6 +5,8 @@ pub mod apiserver;
 pub mod clients;
 pub mod cluster;
 pub mod crds;
+pub mod discovery;
+pub mod exchanges;
 pub mod generated;
 pub mod golden;
 pub mod input;

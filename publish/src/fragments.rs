@@ -6,7 +6,8 @@ use crate::operations::Place;
 use crate::paths::Dialect;
 use crate::resource::write_member;
 use crate::template::Fill;
-use kubeshape_convert::v2::merge::{MergeError, Merged, Overlay, merge};
+use bytes::Bytes;
+use kubeshape_convert::v2::merge::{MergeError, Merged, Onto, Overlay};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Profile, order};
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ pub struct Fragment {
     /// The key.
     pub name: String,
     /// The printed value.
-    pub json: Vec<u8>,
+    pub json: Bytes,
     /// Place of the version it comes from.
     pub at: u32,
 }
@@ -44,7 +45,8 @@ impl PathPart {
         PathPart { name, place, namespaced, dialect, fill }
     }
 
-    fn write(&self, base: &Base, out: &mut Vec<u8>) {
+    /// Appends the path's item; `base` is the one of the publisher that made this.
+    pub fn write(&self, base: &Base, out: &mut Vec<u8>) {
         let paths = &base.paths(self.dialect, self.namespaced).paths;
         if let Some(path) = paths.iter().find(|path| path.place == self.place) {
             path.item.write(out, &self.fill);
@@ -104,6 +106,26 @@ pub struct V2Fragments {
     pub namespaced: bool,
 }
 
+impl V2Fragments {
+    /// What every v2 document of resources holds beside their own parts: the shared definitions, those of the scale
+    /// subresource if a resource has one, and the parameters of the scopes that resources have.
+    pub fn shared(base: &Base, scale: bool, cluster: bool, namespaced: bool) -> Overlay {
+        let definitions = base.definitions.iter().filter(|definition| scale || !definition.scale);
+        let scopes = [(false, cluster), (true, namespaced)].into_iter().filter(|(_, there)| *there);
+        let parameters = scopes.flat_map(|(scope, _)| &base.paths(Dialect::V2Served, scope).parameters);
+        Overlay {
+            definitions: definitions.map(|d| (d.name.clone(), d.v2_served.to_vec())).collect(),
+            parameters: parameters.map(|(name, json)| (name.clone(), json.clone())).collect(),
+            ..Overlay::default()
+        }
+    }
+
+    /// Whether a definition of this name is a shared one.
+    pub fn is_shared(base: &Base, name: &str) -> bool {
+        base.definition(name).is_some()
+    }
+}
+
 /// Two resources of one group version define one name differently: the group version has no document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} both define {name} in {group_version}; give one of them another kind or listKind")]
@@ -150,8 +172,37 @@ impl MergeV3 {
 }
 
 fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> Result<Vec<u8>, MergeConflict> {
+    let mut out = Vec::new();
+    let parts = parts.iter().map(|(crd, part)| (crd.as_str(), part));
+    write_v3(path, parts, base, |piece| match piece {
+        Piece::Text(text) => out.extend_from_slice(text),
+        Piece::Kept(bytes) => out.extend_from_slice(bytes),
+    })?;
+    Ok(out)
+}
+
+/// A piece of a document.
+#[derive(Clone, Copy, Debug)]
+pub enum Piece<'a> {
+    /// A text that was made for this document.
+    Text(&'a [u8]),
+    /// Bytes that something keeps anyway, and other documents hold too: a definition, or the shared ones.
+    Kept(&'a Bytes),
+}
+
+/// Gives the v3 document of a group version to `sink`, in pieces. `parts` are the fragments of
+/// CustomResourceDefinitions, sorted by their names.
+///
+/// # Errors
+/// Two of them define one name; `sink` has got nothing then.
+pub fn write_v3<'a>(
+    path: &str,
+    parts: impl IntoIterator<Item = (&'a str, &'a V3Fragments)>,
+    base: &Base,
+    mut sink: impl FnMut(Piece<'_>),
+) -> Result<(), MergeConflict> {
     let mut paths: Vec<&PathPart> = Vec::new();
-    let mut schemas: Vec<(&Fragment, &str)> = Vec::new();
+    let mut schemas: Vec<&Fragment> = Vec::new();
     // Whose the first definition of a name is.
     let mut firsts: BTreeMap<&str, &str> = BTreeMap::new();
     let mut scale = false;
@@ -163,55 +214,73 @@ fn merge_v3(path: &str, parts: &BTreeMap<String, V3Fragments>, base: &Base) -> R
                 .iter()
                 .any(|prefix| fragment.name.starts_with(prefix));
             let first = *firsts.entry(fragment.name.as_str()).or_insert(crd);
-            match Some(first).filter(|first| first != crd) {
+            match Some(first).filter(|first| *first != crd) {
                 Some(_) if shared => {}
                 Some(first) => {
                     return Err(MergeConflict {
                         group_version: path.to_owned(),
                         name: fragment.name.clone(),
                         first: first.to_owned(),
-                        second: crd.clone(),
+                        second: crd.to_owned(),
                     });
                 }
-                None => schemas.push((fragment, crd)),
+                None => schemas.push(fragment),
             }
         }
     }
-    let own: Vec<(&str, &[u8])> = schemas.iter().map(|(f, _)| (f.name.as_str(), f.json.as_slice())).collect();
-    let mut all: Vec<(&str, &[u8])> =
-        base.shared_for(&own, scale).into_iter().map(|d| (d.name.as_str(), d.v3.as_slice())).collect();
-    all.extend(own);
+    let own: Vec<(&str, &[u8])> = schemas.iter().map(|f| (f.name.as_str(), &*f.json)).collect();
+    let shared = base.shared_for(&own, scale);
+    let closed: usize = base.definitions.iter().filter(|d| scale || !d.scale).count();
+    let is_closed = shared.len() == closed;
+    let mut all: Vec<(&str, &Bytes, bool)> = shared.into_iter().map(|d| (d.name.as_str(), &d.v3, true)).collect();
+    all.extend(schemas.iter().map(|f| (f.name.as_str(), &f.json, false)));
+    let all = sorted(all, |(name, ..)| name);
     let mut out = Vec::new();
     out.extend_from_slice(V3_HEAD);
-    in_order(
-        paths,
-        |path| &path.name,
-        |path, first| {
-            write_member(first, &path.name, Dialect::V3, &mut out);
-            path.write(base, &mut out);
-        },
-    );
+    for (i, path) in sorted(paths, |path| &path.name).into_iter().enumerate() {
+        write_member(i == 0, &path.name, Dialect::V3, &mut out);
+        path.write(base, &mut out);
+    }
     out.extend_from_slice(b"},\"components\":{\"schemas\":{");
-    in_order(
-        all,
-        |(name, _)| name,
-        |(name, json), first| {
-            write_member(first, name, Dialect::V3, &mut out);
-            out.extend_from_slice(json);
-        },
-    );
+    let mut i = 0;
+    while let Some((name, json, shared)) = all.get(i) {
+        let whole = |run: &[(&str, &Bytes, bool)]| is_closed && run.iter().all(|(_, _, shared)| *shared);
+        if *shared && all.get(i..i + closed).is_some_and(whole) {
+            if i > 0 {
+                out.push(b',');
+            }
+            sink(Piece::Text(&out));
+            out.clear();
+            sink(Piece::Kept(&base.closed_v3[usize::from(scale)]));
+            i += closed;
+            continue;
+        }
+        write_member(i == 0, name, Dialect::V3, &mut out);
+        sink(Piece::Text(&out));
+        out.clear();
+        sink(Piece::Kept(json));
+        i += 1;
+    }
     out.extend_from_slice(b"}}}");
-    Ok(out)
+    sink(Piece::Text(&out));
+    Ok(())
+}
+
+/// Items in the order of their names; of equal names only the last.
+fn sorted<T: Copy>(mut items: Vec<T>, name: impl Fn(&T) -> &str) -> Vec<T> {
+    items.sort_by(|a, b| order::utf16(name(a), name(b)));
+    let kept = |(i, item): (usize, &T)| {
+        let last = items.get(i + 1).is_none_or(|next| name(next) != name(item));
+        last.then_some(*item)
+    };
+    items.iter().enumerate().filter_map(kept).collect()
 }
 
 /// Visits items in the order of their names; of equal names only the last.
-fn in_order<T: Copy>(mut items: Vec<T>, name: impl Fn(&T) -> &str, mut visit: impl FnMut(T, bool)) {
-    items.sort_by(|a, b| order::utf16(name(a), name(b)));
+fn in_order<T: Copy>(items: Vec<T>, name: impl Fn(&T) -> &str, mut visit: impl FnMut(T, bool)) {
     let mut first = true;
-    for (i, item) in items.iter().enumerate() {
-        if items.get(i + 1).is_none_or(|next| name(next) != name(item)) {
-            visit(*item, std::mem::take(&mut first));
-        }
+    for item in sorted(items, name) {
+        visit(item, std::mem::take(&mut first));
     }
 }
 
@@ -305,6 +374,14 @@ impl MergeV2 {
     /// # Errors
     /// The document cannot be read, or (with [`Profile::Kube`]) upstream could not merge it.
     pub fn finish_onto(self, base: &Base, document: &[u8], profile: Profile) -> Result<Merged, MergeError> {
+        self.finish_onto_read(base, Onto::read(document)?, profile)
+    }
+
+    /// The same for a document that is read already.
+    ///
+    /// # Errors
+    /// With [`Profile::Kube`], upstream could not merge it.
+    pub fn finish_onto_read(self, base: &Base, document: Onto, profile: Profile) -> Result<Merged, MergeError> {
         let paths = self.parts.values().flat_map(|part| &part.paths).map(|path| {
             let mut json = Vec::new();
             path.write(base, &mut json);
@@ -317,7 +394,7 @@ impl MergeV2 {
             definitions: owned(self.definitions(base)),
             parameters: owned(self.parameters(base)),
         };
-        merge(document, overlay, profile == Profile::Kube)
+        document.merge(overlay, profile == Profile::Kube)
     }
 
     /// All definitions, those of later resources behind those of earlier ones.
@@ -326,10 +403,10 @@ impl MergeV2 {
             return Vec::new();
         }
         let own = self.parts.values().flat_map(|part| &part.definitions);
-        let own: Vec<(&str, &[u8])> = own.map(|f| (f.name.as_str(), f.json.as_slice())).collect();
+        let own: Vec<(&str, &[u8])> = own.map(|f| (f.name.as_str(), &*f.json)).collect();
         let scale = self.parts.values().any(|part| part.scale);
         let mut all: Vec<(&str, &[u8])> =
-            base.shared_for(&own, scale).into_iter().map(|d| (d.name.as_str(), d.v2_served.as_slice())).collect();
+            base.shared_for(&own, scale).into_iter().map(|d| (d.name.as_str(), &*d.v2_served)).collect();
         all.extend(own);
         all
     }

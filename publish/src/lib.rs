@@ -19,9 +19,10 @@ mod texts;
 
 pub use base::{Base, BaseError};
 pub use fragments::{
-    Fragment, GroupVersionDocument, MergeConflict, MergeV2, MergeV3, PathPart, V2Form, V2Fragments, V3Fragments,
+    Fragment, GroupVersionDocument, MergeConflict, MergeV2, MergeV3, PathPart, Piece, V2Form, V2Fragments, V3Fragments,
+    write_v3,
 };
-pub use kubeshape_convert::v2::merge::{MergeError, Merged};
+pub use kubeshape_convert::v2::merge::{Laid, MergeError, Merged, Onto, Overlay, Section};
 pub use kubeshape_schema::Profile;
 pub use resource::{Options, Publisher, Resource, ResourceVersion, Shape};
 pub use smd::{SmdCompat, SmdError};

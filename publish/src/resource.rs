@@ -8,6 +8,7 @@ use crate::paths::Dialect;
 use crate::root::{self, RefStyle, RootBuilder};
 use crate::smd;
 use crate::template::{Fill, Slot};
+use bytes::Bytes;
 use kubeshape_convert::v2::from_structural::from_structural;
 use kubeshape_schema::escape;
 use kubeshape_schema::{Bump, Code, Flags, Note, Profile, Schema, order, print};
@@ -501,10 +502,10 @@ impl<'a> ResourceVersion<'a> {
 }
 
 /// A printed schema that is kept until everything is read: not a byte more than there is.
-fn printed(schema: &Schema<'_>, style: print::Style, buffer: &mut Vec<u8>) -> Vec<u8> {
+fn printed(schema: &Schema<'_>, style: print::Style, buffer: &mut Vec<u8>) -> Bytes {
     buffer.clear();
     print::schema(buffer, schema, style);
-    buffer.as_slice().to_vec()
+    Bytes::copy_from_slice(buffer)
 }
 
 /// Appends a comma where one is needed, the key and a colon.

@@ -1,7 +1,11 @@
 //! A document in all its representations, each made once.
 
+use crate::body::{self, Body, Segment, Tags};
 use crate::rope::Rope;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use http::HeaderValue;
+use kubeshape_convert::proto;
+use kubeshape_yaml::{Limits, Stream, Tape};
 use sha2::{Digest, Sha512};
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -20,18 +24,91 @@ pub enum Dialect {
 
 /// A published document. Hash, protobuf and compressed forms are made at their first use and kept; snapshots
 /// share documents that did not change.
+///
+/// # Example
+/// ```
+/// use bytes::Bytes;
+/// use kubeshape_server::{Dialect, Document};
+/// use std::time::SystemTime;
+///
+/// let json = Bytes::from_static(br#"{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{}}"#);
+/// let document = Document::new(Dialect::V3, json, SystemTime::UNIX_EPOCH);
+/// assert!(document.hash().starts_with("1E"));
+/// assert!(document.protobuf().is_ok());
+/// assert!(document.gzip().len() > 0);
+/// ```
 #[derive(Debug)]
 pub struct Document {
     dialect: Dialect,
     json: Rope,
+    /// Of a document that is made of chunks.
+    body: Option<Body>,
+    tags: Tags,
     modified: SystemTime,
     hash: OnceLock<Arc<str>>,
+    gzip: OnceLock<Rope>,
+    protobuf: OnceLock<Result<Bytes, Box<str>>>,
+    protobuf_gzip: OnceLock<Bytes>,
+    headers: OnceLock<Validators>,
+}
+
+/// The headers by which a client says which version of a document it knows.
+#[derive(Debug)]
+pub(crate) struct Validators {
+    /// The hash in quotation marks.
+    pub(crate) etag: HeaderValue,
+    /// `Last-Modified`
+    pub(crate) last_modified: HeaderValue,
+}
+
+/// Bytes that a document holds, by what they are. Those that it shares with other documents are counted in each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// JSON.
+    pub json: usize,
+    /// Compressed forms.
+    pub compressed: usize,
+    /// Protobuf.
+    pub protobuf: usize,
 }
 
 impl Document {
     /// A document whose content changed last at `modified`.
     pub fn new(dialect: Dialect, json: impl Into<Rope>, modified: SystemTime) -> Document {
-        Document { dialect, json: json.into(), modified, hash: OnceLock::new() }
+        Document {
+            dialect,
+            json: json.into(),
+            body: None,
+            tags: Tags::Content,
+            modified,
+            hash: OnceLock::new(),
+            gzip: OnceLock::new(),
+            protobuf: OnceLock::new(),
+            protobuf_gzip: OnceLock::new(),
+            headers: OnceLock::new(),
+        }
+    }
+
+    /// The document with a protobuf form that is there already.
+    #[must_use]
+    pub fn with_protobuf(self, protobuf: Bytes) -> Document {
+        Document { protobuf: OnceLock::from(Ok(protobuf)), ..self }
+    }
+
+    /// A document of chunks; what `before` knows about their common beginning is taken over.
+    pub(crate) fn of_chunks(
+        dialect: Dialect,
+        segments: Vec<Segment>,
+        before: Option<&Document>,
+        tags: Tags,
+        modified: SystemTime,
+    ) -> Document {
+        let body = match before.and_then(|before| before.body.as_ref()) {
+            Some(before) => Body::after(segments, before),
+            None => Body::new(segments),
+        };
+        let json = body.rope();
+        Document { body: Some(body), tags, ..Document::new(dialect, json, modified) }
     }
 
     /// The dialect.
@@ -50,13 +127,38 @@ impl Document {
     }
 
     /// SHA-512 of the JSON form in upper-case hexadecimal digits: hash and, quoted, ETag of every form.
+    /// With [`Tags::Chunks`] that of the digests of a document's chunks.
     pub fn hash(&self) -> &Arc<str> {
-        self.hash.get_or_init(|| {
-            let mut digest = Sha512::new();
-            for piece in self.json.pieces() {
-                digest.update(piece);
+        self.hash.get_or_init(|| match (&self.body, self.tags) {
+            (Some(body), Tags::Chunks) => hex(&body.chunk_digest()),
+            (Some(body), Tags::Content) => hex(&body.content_digest()),
+            (None, _) => {
+                let mut digest = Sha512::new();
+                for piece in self.json.pieces() {
+                    digest.update(piece);
+                }
+                hex(&digest.finalize())
             }
-            hex(&digest.finalize())
+        })
+    }
+
+    /// `ETag` and `Last-Modified`, written once.
+    pub(crate) fn headers(&self) -> &Validators {
+        self.headers.get_or_init(|| {
+            // Both are ASCII.
+            let header = |text: String| HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""));
+            Validators {
+                etag: header(format!("\"{}\"", self.hash())),
+                last_modified: header(httpdate::fmt_http_date(self.modified)),
+            }
+        })
+    }
+
+    /// The gzip form of the JSON form. Chunks that did not change since they were compressed are not compressed again.
+    pub fn gzip(&self) -> &Rope {
+        self.gzip.get_or_init(|| match &self.body {
+            Some(body) => body.gzip(),
+            None => body::gzip(self.json.pieces()).into(),
         })
     }
 
@@ -65,7 +167,87 @@ impl Document {
     /// # Errors
     /// The document has no such form; the text says why.
     pub fn protobuf(&self) -> Result<&Bytes, &str> {
-        Err("no protobuf form yet")
+        self.protobuf.get_or_init(|| encode(self.dialect, &self.json.to_bytes())).as_ref().map_err(|why| &**why)
+    }
+
+    /// The gzip form of the protobuf form.
+    ///
+    /// # Errors
+    /// As [`Document::protobuf`].
+    pub fn protobuf_gzip(&self) -> Result<&Bytes, &str> {
+        let protobuf = self.protobuf()?;
+        Ok(self.protobuf_gzip.get_or_init(|| body::gzip(std::slice::from_ref(protobuf))))
+    }
+
+    /// The same content with a different beginning and end: `head` instead of the opening brace, and `tail` behind the
+    /// end. Its compressed form shares the chunks of this one. It has this document's hash.
+    ///
+    /// # Example
+    /// ```
+    /// # use {bytes::Bytes, kubeshape_server::{Dialect, Document}, std::time::SystemTime};
+    /// let list = Document::new(Dialect::Other, Bytes::from_static(br#"{"items":[]}"#), SystemTime::UNIX_EPOCH);
+    /// let body = list.enveloped(br#"{"kind":"List","#, b"\n");
+    /// assert_eq!(body.json().to_bytes(), "{\"kind\":\"List\",\"items\":[]}\n");
+    /// assert_eq!(body.hash(), list.hash());
+    /// ```
+    #[must_use]
+    pub fn enveloped(&self, head: &[u8], tail: &[u8]) -> Document {
+        let own: Vec<Segment> = match &self.body {
+            Some(body) => body.segments().to_vec(),
+            None => self.json.pieces().iter().cloned().map(Segment::Text).collect(),
+        };
+        let mut segments = Vec::with_capacity(own.len() + 2);
+        let mut own = own.into_iter();
+        let mut begin = BytesMut::from(head);
+        match own.next() {
+            Some(Segment::Text(text)) => begin.extend_from_slice(text.get(1..).unwrap_or_default()),
+            other => segments.extend(other),
+        }
+        segments.insert(0, Segment::Text(begin.freeze()));
+        segments.extend(own);
+        segments.push(Segment::Text(Bytes::copy_from_slice(tail)));
+        let document = Document::of_chunks(self.dialect, segments, None, self.tags, self.modified);
+        Document { hash: OnceLock::from(Arc::clone(self.hash())), ..document }
+    }
+
+    /// Bytes that are held now.
+    pub fn sizes(&self) -> Sizes {
+        let len = |bytes: &Bytes| bytes.len();
+        Sizes {
+            json: self.json.len(),
+            compressed: self.gzip.get().map_or(0, Rope::len) + self.protobuf_gzip.get().map_or(0, len),
+            protobuf: self.protobuf.get().and_then(|p| p.as_ref().ok()).map_or(0, len),
+        }
+    }
+
+    /// Whether the other document has the same content.
+    pub(crate) fn is_same(&self, other: &Document) -> bool {
+        self.json.len() == other.json.len() && self.hash() == other.hash()
+    }
+}
+
+/// The protobuf form of a printed document.
+fn encode(dialect: Dialect, json: &[u8]) -> Result<Bytes, Box<str>> {
+    let encode = match dialect {
+        Dialect::V2 => proto::v2::encode,
+        Dialect::V3 => proto::v3::encode,
+        Dialect::Other => return Err("found no OpenAPI document, so there is no protobuf form".into()),
+    };
+    // It is our own: as large as it is.
+    let limits = Limits::default();
+    let limits = Limits { bytes: json.len().max(limits.bytes), nodes: json.len().max(limits.nodes), ..limits };
+    let mut stream = Stream::new(json, limits).map_err(|error| error.to_string())?;
+    let source = stream.source();
+    let mut tape = Tape::new();
+    stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
+    let root = tape.document(source).root().ok_or("found an empty document")?;
+    match encode(root) {
+        Ok(encoded) => Ok(encoded.value.into()),
+        Err(refusals) => {
+            let first = refusals.into_iter().next().map(kubeshape_schema::Note::from);
+            let text = first.map(|note| format!("{}: {}", tape.document(source).pointer(note.at), note.detail));
+            Err(text.unwrap_or_default().into())
+        }
     }
 }
 

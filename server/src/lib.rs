@@ -4,16 +4,29 @@
 //! This crate holds no rule of conversion: what is published comes from `kubeshape-publish` and
 //! `kubeshape-convert`.
 
+pub mod aggregate;
+mod auth;
+mod body;
 mod document;
+pub mod http;
+mod limit;
+mod listen;
 mod metrics;
+mod pieces;
 mod remote;
 mod rope;
 mod snapshot;
 mod state;
+pub mod store;
 
-pub use document::{Dialect, Document};
-pub use metrics::Metrics;
+pub use auth::{Authenticator, TokenError, Tokens};
+pub use body::Tags;
+pub use document::{Dialect, Document, Sizes};
+pub use limit::{Limits, Rate};
+pub use listen::{Ended, Endpoint, Listener, Server, Tls, TlsError};
+pub use metrics::{Metrics, OpenConnection};
 pub use remote::{RemoteDocument, RemoteState};
 pub use rope::Rope;
 pub use snapshot::{Discovery, LazyV2, Leaf, Live, Snapshot, Upstream};
 pub use state::{Endpoints, Readiness};
+pub use store::{Applied, BaseDocuments, BaseError, Change, Finding, Reason, Store, StoreOptions};

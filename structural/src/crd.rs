@@ -39,8 +39,23 @@ pub struct Crd<'a> {
     pub preserve_unknown_fields: bool,
     /// `spec.versions` in order, served or not.
     pub versions: &'a [Version<'a>],
+    /// `status`, of a manifest that was pulled from a cluster.
+    pub status: Status<'a>,
     /// Place: the CRD's entry in the tape.
     pub at: u32,
+    /// Place: the entry of `spec.names`, or of the next thing around it that is there.
+    pub names_at: u32,
+}
+
+/// `status`, as far as discovery looks at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Status<'a> {
+    /// `acceptedNames`, nothing of them defaulted.
+    pub accepted: Option<Names<'a>>,
+    /// Whether the condition `Established` is true, if it is there.
+    pub established: Option<bool>,
+    /// Whether the condition `Terminating` is true.
+    pub terminating: bool,
 }
 
 /// `spec.names`

@@ -69,6 +69,6 @@ mod unfold;
 
 pub use check::{BadValue, ErrorType, StructuralError, validate};
 pub use convert::{ConvertError, ConvertErrorKind, convert};
-pub use crd::{ApiVersion, Column, Crd, Names, Scale, Scope, Version};
+pub use crd::{ApiVersion, Column, Crd, Names, Scale, Scope, Status, Version};
 pub use structural::{Structural, usable};
 pub use unfold::unfold;

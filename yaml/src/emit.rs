@@ -475,10 +475,20 @@ fn style(text: &str) -> Style {
 /// Whether the text without quotes is something else for Kubernetes' reader, or for others a date or a
 /// number to the base of sixty.
 fn ambiguous(text: &str) -> bool {
-    let sixty = || {
-        text.contains(':') && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'+' | b'-' | b'_' | b':' | b'.'))
+    resolve::plain(text) != Value::Str || sixty(text) || resolve::tagged(Tag::Timestamp, text) == Ok(Value::Timestamp)
+}
+
+/// Whether a text is a number to the base of sixty: digits, then groups of at most two behind colons, the first of
+/// two at most five, then maybe a fraction (go-yaml: `base60float`). `127.0.0.1:80` is none.
+fn sixty(text: &str) -> bool {
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    let Some((head, groups)) = text.split_once(':') else {
+        return false;
     };
-    resolve::plain(text) != Value::Str || sixty() || resolve::tagged(Tag::Timestamp, text) == Ok(Value::Timestamp)
+    let (groups, fraction) = groups.split_once('.').unwrap_or((groups, ""));
+    let group = |group: &str| matches!(group.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']);
+    head.starts_with(|c: char| c.is_ascii_digit()) && digits(head) && digits(fraction) && groups.split(':').all(group)
 }
 
 fn single(text: &str, out: &mut Vec<u8>) {

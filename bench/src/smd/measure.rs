@@ -9,6 +9,12 @@ use std::time::Duration;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
+/// Bytes that are allocated now.
+pub(crate) fn live_bytes() -> usize {
+    let stats = INSTRUMENTED_SYSTEM.stats();
+    stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
+}
+
 /// What one benchmark took, per operation.
 #[derive(Clone, Debug)]
 pub(super) struct Line {

@@ -10,6 +10,8 @@ mod measure;
 mod operations;
 mod sets;
 
+pub(crate) use measure::live_bytes;
+
 use inputs::Inputs;
 use measure::{Bench, Line};
 use std::collections::BTreeMap;

@@ -24,6 +24,42 @@ pub struct Overlay {
     pub parameters: Members,
 }
 
+impl Overlay {
+    /// The paths of a printed document that are wanted, as an overlay for another document. Definitions that only
+    /// other paths reach are left out; those that none reaches stay, as all parameters do.
+    ///
+    /// # Errors
+    /// The document cannot be read.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_convert::v2::merge::Overlay;
+    /// let document = br##"{"swagger":"2.0","paths":{"/a":{"get":{"schema":{"$ref":"#/definitions/A"}}},"/b":{}},
+    ///     "definitions":{"A":{"type":"string"},"B":{"type":"string"}}}"##;
+    /// let overlay = Overlay::of(document, |path| path == "/b")?;
+    /// assert_eq!(overlay.paths.keys().collect::<Vec<_>>(), ["/b"]);
+    /// assert_eq!(overlay.definitions.keys().collect::<Vec<_>>(), ["B"]);
+    /// # Ok::<(), kubeshape_convert::v2::merge::MergeError>(())
+    /// ```
+    pub fn of(document: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Overlay, MergeError> {
+        let mut stream = Stream::new(document, Limits::default())?;
+        let source = stream.source();
+        let mut tape = Tape::new();
+        stream.next(&mut tape).transpose()?;
+        let root = tape.document(source).root().ok_or(MergeError::NotSwagger)?;
+        let mut overlay = Overlay {
+            paths: members(root.get("paths")),
+            definitions: members(root.get("definitions")),
+            parameters: members(root.get("parameters")),
+        };
+        let used_before = reached(&overlay, |_| true);
+        overlay.paths.retain(|path, _| wanted(path));
+        let used_after = reached(&overlay, |_| true);
+        overlay.definitions.retain(|name, _| !used_before.contains(name) || used_after.contains(name));
+        Ok(overlay)
+    }
+}
+
 /// The merged document and what happened to the overlay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
@@ -72,43 +108,201 @@ pub enum MergeError {
 ///     r##"{"swagger":"2.0","paths":{"/a":{},"/b":{"get":{"schema":{"$ref":"#/definitions/A_v2"}}}},"definitions":{"A":{"type":"object"},"A_v2":{"type":"string"}}}"##
 /// );
 /// ```
-pub fn merge(document: &[u8], mut overlay: Overlay, keep_faults: bool) -> Result<Merged, MergeError> {
-    let mut stream = Stream::new(document, Limits::default())?;
-    let source = stream.source();
-    let mut tape = Tape::new();
-    stream.next(&mut tape).transpose()?;
-    let root = tape.document(source).root().ok_or(MergeError::NotSwagger)?;
-    if root.get("swagger").and_then(Node::as_str) != Some("2.0") {
-        return Err(MergeError::NotSwagger);
+pub fn merge(document: &[u8], overlay: Overlay, keep_faults: bool) -> Result<Merged, MergeError> {
+    Onto::read(document)?.merge(overlay, keep_faults)
+}
+
+/// A document that parts are laid onto, read once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Onto {
+    frame: Vec<Frame>,
+    paths: Members,
+    definitions: Members,
+    parameters: Members,
+}
+
+/// A member of the root, in printing order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Frame {
+    /// One that stays as it is, printed with its key.
+    Member(Vec<u8>),
+    /// One of the three that change.
+    Section(Section),
+}
+
+/// The members of the root that parts are laid into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Section {
+    /// `paths`
+    Paths,
+    /// `definitions`
+    Definitions,
+    /// `parameters`
+    Parameters,
+}
+
+impl Section {
+    /// All of them, in the order of a document that lacks them.
+    pub const ALL: [Section; 3] = [Section::Paths, Section::Definitions, Section::Parameters];
+
+    /// The name of the member.
+    pub fn name(self) -> &'static str {
+        match self {
+            Section::Paths => "paths",
+            Section::Definitions => "definitions",
+            Section::Parameters => "parameters",
+        }
     }
-    let mut paths = members(root.get("paths"));
-    let mut definitions = members(root.get("definitions"));
-    let mut parameters = members(root.get("parameters"));
-    let mut merged = Merged::default();
-    filter_paths(&mut overlay, &paths, keep_faults, &mut merged)?;
-    if !overlay.paths.is_empty() {
-        let renames = renames(&overlay.definitions, &definitions, true);
-        let parameter_renames = renames_of_parameters(&overlay.parameters, &parameters);
-        rewrite(&mut overlay, "definitions", &renames);
-        rewrite(&mut overlay, "parameters", &parameter_renames);
-        overlay.definitions = rename_keys(overlay.definitions, &renames);
-        overlay.parameters = rename_keys(overlay.parameters, &parameter_renames);
-        merged.renamed = renames.into_iter().collect();
-        for (name, json) in overlay.definitions {
-            match definitions.get_mut(&name) {
-                Some(existing) => unite_kinds(existing, &json),
-                None => {
-                    definitions.insert(name, json);
+}
+
+/// Definitions and parameters that many overlays share, laid onto a document: what else is laid onto it needs no look at
+/// the document, as long as its names are free.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Laid {
+    /// All definitions.
+    pub definitions: Members,
+    /// All parameters.
+    pub parameters: Members,
+    renamed: BTreeMap<String, String>,
+    renamed_parameters: BTreeMap<String, String>,
+}
+
+impl Laid {
+    /// Names that shared definitions have got in place of their own.
+    pub fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.renamed.iter().map(|(from, to)| (from.as_str(), to.as_str()))
+    }
+
+    /// Whether a definition of this name would meet another one.
+    pub fn has_definition(&self, name: &str) -> bool {
+        self.definitions.contains_key(name) || self.renamed.contains_key(name)
+    }
+
+    /// Rewrites the references of a printed part to what has another name now.
+    pub fn rewrite(&self, json: &mut Vec<u8>) {
+        rewrite_text(json, "definitions", &self.renamed);
+        rewrite_text(json, "parameters", &self.renamed_parameters);
+    }
+
+    /// Whether there is anything to rewrite.
+    pub fn rewrites(&self) -> bool {
+        !self.renamed.is_empty() || !self.renamed_parameters.is_empty()
+    }
+}
+
+impl Onto {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no OpenAPI v2 document.
+    pub fn read(document: &[u8]) -> Result<Onto, MergeError> {
+        let mut stream = Stream::new(document, Limits::default())?;
+        let source = stream.source();
+        let mut tape = Tape::new();
+        stream.next(&mut tape).transpose()?;
+        let root = tape.document(source).root().ok_or(MergeError::NotSwagger)?;
+        if root.get("swagger").and_then(Node::as_str) != Some("2.0") {
+            return Err(MergeError::NotSwagger);
+        }
+        Ok(Onto {
+            frame: frame(root),
+            paths: members(root.get("paths")),
+            definitions: members(root.get("definitions")),
+            parameters: members(root.get("parameters")),
+        })
+    }
+
+    /// Its paths.
+    pub fn paths(&self) -> &Members {
+        &self.paths
+    }
+
+    /// Lays an overlay onto the document: see [`merge`].
+    ///
+    /// # Errors
+    /// See [`MergeError`].
+    pub fn merge(mut self, mut overlay: Overlay, keep_faults: bool) -> Result<Merged, MergeError> {
+        let mut merged = Merged::default();
+        filter_paths(&mut overlay, &self.paths, keep_faults, &mut merged)?;
+        if !overlay.paths.is_empty() {
+            let renames = renames(&overlay.definitions, &self.definitions, true);
+            let parameter_renames = renames_of_parameters(&overlay.parameters, &self.parameters);
+            rewrite(&mut overlay, "definitions", &renames);
+            rewrite(&mut overlay, "parameters", &parameter_renames);
+            overlay.definitions = rename_keys(overlay.definitions, &renames);
+            overlay.parameters = rename_keys(overlay.parameters, &parameter_renames);
+            merged.renamed = renames.into_iter().collect();
+            add(&mut self.definitions, &mut self.parameters, overlay.definitions, overlay.parameters);
+            self.paths.append(&mut overlay.paths);
+        }
+        merged.document = print(&self.frame, [&self.paths, &self.definitions, &self.parameters]);
+        Ok(merged)
+    }
+
+    /// Lays definitions and parameters onto the document that every overlay of a kind holds.
+    pub fn lay(&self, shared: Overlay) -> Laid {
+        let renamed = renames(&shared.definitions, &self.definitions, true);
+        let renamed_parameters = renames_of_parameters(&shared.parameters, &self.parameters);
+        let mut shared = shared;
+        rewrite(&mut shared, "definitions", &renamed);
+        rewrite(&mut shared, "parameters", &renamed_parameters);
+        let mut laid = Laid {
+            definitions: self.definitions.clone(),
+            parameters: self.parameters.clone(),
+            renamed,
+            renamed_parameters,
+        };
+        add(
+            &mut laid.definitions,
+            &mut laid.parameters,
+            rename_keys(shared.definitions, &laid.renamed),
+            rename_keys(shared.parameters, &laid.renamed_parameters),
+        );
+        laid
+    }
+
+    /// The document as texts and, between them, the members of the sections, each with whether it is shown: empty ones
+    /// but for the paths are left out.
+    pub fn texts(&self, shown: impl Fn(Section) -> bool) -> Vec<(Vec<u8>, Option<Section>)> {
+        let mut out = Vec::new();
+        let mut text = vec![b'{'];
+        let mut first = true;
+        for member in &self.frame {
+            match member {
+                Frame::Member(member) => {
+                    if !std::mem::take(&mut first) {
+                        text.push(b',');
+                    }
+                    text.extend_from_slice(member);
                 }
+                Frame::Section(section) if *section == Section::Paths || shown(*section) => {
+                    key(section.name(), &mut first, &mut text);
+                    text.push(b'{');
+                    out.push((std::mem::take(&mut text), Some(*section)));
+                    text.push(b'}');
+                }
+                Frame::Section(_) => {}
             }
         }
-        for (name, json) in overlay.parameters {
-            parameters.entry(name).or_insert(json);
-        }
-        paths.append(&mut overlay.paths);
+        text.push(b'}');
+        out.push((text, None));
+        out
     }
-    merged.document = print(root, &paths, &definitions, &parameters);
-    Ok(merged)
+}
+
+/// Adds definitions and parameters whose names are settled.
+fn add(definitions: &mut Members, parameters: &mut Members, more: Members, more_parameters: Members) {
+    for (name, json) in more {
+        match definitions.get_mut(&name) {
+            Some(existing) => unite_kinds(existing, &json),
+            None => {
+                definitions.insert(name, json);
+            }
+        }
+    }
+    for (name, json) in more_parameters {
+        parameters.entry(name).or_insert(json);
+    }
 }
 
 /// The members of an object, each printed compactly in the order it has.
@@ -291,23 +485,31 @@ fn rewrite(overlay: &mut Overlay, section: &str, renames: &BTreeMap<String, Stri
     if renames.is_empty() {
         return;
     }
-    let escaped = |name: &str| name.replace('~', "~0").replace('/', "~1");
     for json in
         [&mut overlay.paths, &mut overlay.definitions, &mut overlay.parameters].into_iter().flat_map(|m| m.values_mut())
     {
-        let mut text = String::from_utf8_lossy(json).into_owned();
-        // All at once: a new name may be the old name of another member.
-        for (i, (from, _)) in renames.iter().enumerate() {
-            text = text.replace(
-                &format!("\"$ref\":\"#/{section}/{}\"", escaped(from)),
-                &format!("\"$ref\":\"#/{section}/\u{1}{i}\u{1}\""),
-            );
-        }
-        for (i, (_, to)) in renames.iter().enumerate() {
-            text = text.replace(&format!("\u{1}{i}\u{1}"), &escaped(to));
-        }
-        *json = text.into_bytes();
+        rewrite_text(json, section, renames);
     }
+}
+
+/// Rewrites references of one section in a printed text.
+fn rewrite_text(json: &mut Vec<u8>, section: &str, renames: &BTreeMap<String, String>) {
+    if renames.is_empty() {
+        return;
+    }
+    let escaped = |name: &str| name.replace('~', "~0").replace('/', "~1");
+    let mut text = String::from_utf8_lossy(json).into_owned();
+    // All at once: a new name may be the old name of another member.
+    for (i, (from, _)) in renames.iter().enumerate() {
+        text = text.replace(
+            &format!("\"$ref\":\"#/{section}/{}\"", escaped(from)),
+            &format!("\"$ref\":\"#/{section}/\u{1}{i}\u{1}\""),
+        );
+    }
+    for (i, (_, to)) in renames.iter().enumerate() {
+        text = text.replace(&format!("\u{1}{i}\u{1}"), &escaped(to));
+    }
+    *json = text.into_bytes();
 }
 
 fn rename_keys(members: Members, renames: &BTreeMap<String, String>) -> Members {
@@ -347,52 +549,60 @@ fn unite_kinds(existing: &mut Vec<u8>, other: &[u8]) {
     }
 }
 
+/// The members of the root in printing order.
+fn frame(root: Node<'_>) -> Vec<Frame> {
+    let mut out = Vec::new();
+    let mut written: BTreeSet<Section> = BTreeSet::new();
+    for (name, value) in root.pairs() {
+        if let Some(at) = Section::ALL.iter().position(|section| section.name() == name.text()) {
+            // A section that the document lacks stands behind the one before it.
+            let before = Section::ALL[..=at].iter().filter(|section| written.insert(**section));
+            out.extend(before.map(|section| Frame::Section(*section)));
+        } else {
+            if matches!(name.text(), "responses" | "securityDefinitions" | "security" | "tags" | "externalDocs") {
+                let missing = Section::ALL.iter().filter(|section| written.insert(**section));
+                out.extend(missing.map(|section| Frame::Section(*section)));
+            }
+            let mut member = Vec::new();
+            key(name.text(), &mut true, &mut member);
+            compact(value, &mut member);
+            out.push(Frame::Member(member));
+        }
+    }
+    let missing = Section::ALL.iter().filter(|section| written.insert(**section));
+    out.extend(missing.map(|section| Frame::Section(*section)));
+    out
+}
+
 /// Prints the document with the three sections replaced.
-fn print(root: Node<'_>, paths: &Members, definitions: &Members, parameters: &Members) -> Vec<u8> {
-    let sections = [("paths", paths), ("definitions", definitions), ("parameters", parameters)];
-    let mut written: BTreeSet<&str> = BTreeSet::new();
+fn print(frame: &[Frame], sections: [&Members; 3]) -> Vec<u8> {
     let mut out = Vec::new();
     out.push(b'{');
     let mut first = true;
-    let section = |name: &'static str, members: &Members, first: &mut bool, out: &mut Vec<u8>| {
-        if members.is_empty() && name != "paths" {
-            return;
-        }
-        key(name, first, out);
-        out.push(b'{');
-        let mut sorted: Vec<(&String, &Vec<u8>)> = members.iter().collect();
-        sorted.sort_by(|a, b| order::utf16(a.0, b.0));
-        let mut first = true;
-        for (name, json) in sorted {
-            key(name, &mut first, out);
-            out.extend_from_slice(json);
-        }
-        out.push(b'}');
-    };
-    for (name, value) in root.pairs() {
-        let at = sections.iter().position(|(section, _)| *section == name.text());
-        if let Some(at) = at {
-            // A section that the document lacks stands behind the one before it.
-            for (name, members) in &sections[..=at] {
-                if written.insert(name) {
-                    section(name, members, &mut first, &mut out);
+    for member in frame {
+        match member {
+            Frame::Member(member) => {
+                if !std::mem::take(&mut first) {
+                    out.push(b',');
                 }
+                out.extend_from_slice(member);
             }
-        } else {
-            if matches!(name.text(), "responses" | "securityDefinitions" | "security" | "tags" | "externalDocs") {
-                for (name, members) in &sections {
-                    if written.insert(name) {
-                        section(name, members, &mut first, &mut out);
-                    }
+            Frame::Section(section) => {
+                let members = sections[*section as usize];
+                if members.is_empty() && *section != Section::Paths {
+                    continue;
                 }
+                key(section.name(), &mut first, &mut out);
+                out.push(b'{');
+                let mut sorted: Vec<(&String, &Vec<u8>)> = members.iter().collect();
+                sorted.sort_by(|a, b| order::utf16(a.0, b.0));
+                let mut first = true;
+                for (name, json) in sorted {
+                    key(name, &mut first, &mut out);
+                    out.extend_from_slice(json);
+                }
+                out.push(b'}');
             }
-            key(name.text(), &mut first, &mut out);
-            compact(value, &mut out);
-        }
-    }
-    for (name, members) in &sections {
-        if written.insert(name) {
-            section(name, members, &mut first, &mut out);
         }
     }
     out.push(b'}');

@@ -7,7 +7,9 @@ pub use documents::BaseError;
 
 use crate::names::{AUTOSCALING, META};
 use crate::paths::{Dialect, Paths};
+use crate::resource::write_member;
 use crate::texts::Texts;
+use bytes::Bytes;
 use kubeshape_schema::{Additional, Bump, Items, Json, Property, Schema, print};
 use std::collections::BTreeSet;
 
@@ -34,9 +36,9 @@ pub(crate) const SCALE_KINDS: [&str; 3] = ["Scale", "ScaleSpec", "ScaleStatus"];
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) name: String,
-    pub(crate) v3: Vec<u8>,
-    pub(crate) v2: Vec<u8>,
-    pub(crate) v2_served: Vec<u8>,
+    pub(crate) v3: Bytes,
+    pub(crate) v2: Bytes,
+    pub(crate) v2_served: Bytes,
     /// Belongs to the scale subresource.
     pub(crate) scale: bool,
 }
@@ -53,6 +55,9 @@ pub struct Base {
     pub(crate) texts: Texts,
     /// Sorted by name.
     pub(crate) definitions: Vec<Definition>,
+    /// The members of the closed set in v3 as they stand in a document, without and with those of the scale
+    /// subresource: one text that documents share.
+    pub(crate) closed_v3: [Bytes; 2],
     /// Paths by dialect, then cluster-scoped and namespaced.
     pub(crate) paths: [[Paths; 2]; 3],
     pub(crate) smd: crate::smd::MetaTypes,
@@ -109,7 +114,13 @@ impl Base {
                 let unwrapped = to_v2(schema, arena);
                 print::schema(&mut v2, &unwrapped, print::Style::V2);
                 print::schema(&mut v2_served, &unwrapped, print::Style::V2_SERVED);
-                Definition { name: name.clone(), v3, v2, v2_served, scale: name.starts_with(AUTOSCALING) }
+                Definition {
+                    name: name.clone(),
+                    v3: v3.into(),
+                    v2: v2.into(),
+                    v2_served: v2_served.into(),
+                    scale: name.starts_with(AUTOSCALING),
+                }
             })
             .collect();
         printed.sort_by(|a, b| kubeshape_schema::order::utf16(&a.name, &b.name));
@@ -117,7 +128,15 @@ impl Base {
             .map(|dialect| [false, true].map(|namespaced| Paths::new(namespaced, &texts, dialect)));
         let models: Vec<(&str, &Schema<'_>)> =
             definitions.iter().map(|(name, schema)| (name.as_str(), schema)).collect();
-        Base { smd: crate::smd::MetaTypes::new(&models), texts, definitions: printed, paths }
+        let closed_v3 = [false, true].map(|scale| {
+            let mut out = Vec::new();
+            for definition in printed.iter().filter(|definition| scale || !definition.scale) {
+                write_member(out.is_empty(), &definition.name, Dialect::V3, &mut out);
+                out.extend_from_slice(&definition.v3);
+            }
+            Bytes::from(out)
+        });
+        Base { smd: crate::smd::MetaTypes::new(&models), texts, definitions: printed, closed_v3, paths }
     }
 
     /// The shared definitions that a document holds beside these of its own: the closed set, unless one of
@@ -140,7 +159,7 @@ impl Base {
         reached.extend(own.iter().map(|(name, _)| (*name).to_owned()));
         let mut queue: Vec<String> = reached.iter().cloned().collect();
         while let Some(name) = queue.pop() {
-            let json = is_own(&name).map(|(_, json)| *json).or_else(|| self.definition(&name).map(|d| d.v3.as_slice()));
+            let json = is_own(&name).map(|(_, json)| *json).or_else(|| self.definition(&name).map(|d| &*d.v3));
             for target in kubeshape_convert::references(json.unwrap_or_default()) {
                 if reached.insert(target.clone()) {
                     queue.push(target);

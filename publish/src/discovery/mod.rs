@@ -3,7 +3,31 @@
 //! One model, [`Group`], for every form: the aggregated list (`apidiscovery.k8s.io` v2, v2beta1) and the
 //! unaggregated documents (`APIGroupList`, `APIGroup`, `APIResourceList`, `APIVersions`), each as JSON, indented
 //! JSON, YAML and protobuf.
+//!
+//! [`custom_resource`] says what a CustomResourceDefinition adds, [`established`] which of several definitions get
+//! their names, [`custom_group_versions`] and [`assemble`] make groups of them, [`print`] prints. [`read`] reads what
+//! other servers print, and [`Records`] puts the documents of one cluster together.
 
+mod assemble;
+mod claims;
+mod combine;
+mod custom;
+mod document;
 mod model;
+pub mod print;
+mod priority;
+pub mod read;
+mod wire;
 
+pub use assemble::{
+    AggregatedKey, GroupListKey, aggregated_key, aggregated_order, assemble, group_list_key, group_list_order,
+    group_version_order, version_order,
+};
+pub use claims::{NameConflict, NameField, established, name_conflicts};
+pub use combine::Records;
+pub use custom::{
+    CUSTOM_RESOURCES, ClaimedNames, CustomResource, custom_group_versions, custom_resource, storage_version_hash,
+};
+pub use document::group_versions_of_document;
 pub use model::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, Subresource};
+pub use priority::{UNSET, built_in_priority};

@@ -1,8 +1,9 @@
-//! `metadata` and `status`: read for the mistakes that refuse an object, kept but for the name.
+//! `metadata` and `status`: read for the mistakes that refuse an object; few of their members are kept.
 
 use super::fields::fields;
 use super::scalar::time;
 use super::spec;
+use crate::Status;
 use kubeshape_schema::read::Reader;
 use kubeshape_yaml::Node;
 
@@ -61,12 +62,18 @@ fn managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
 }
 
 /// CustomResourceDefinitionStatus.
-pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
+pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Status<'a> {
+    let mut status = Status::default();
     fields(reader, node, "a status", |r, key, value| {
         match key {
-            "conditions" => r.each_item(value, "a list of conditions", condition),
+            "conditions" => r.each_item(value, "a list of conditions", |r, item| match condition(r, item) {
+                ("Established", value) => status.established = Some(value == "True"),
+                ("Terminating", value) => status.terminating = value == "True",
+                _ => {}
+            }),
             "acceptedNames" => {
-                spec::names(r, value);
+                let names = spec::names(r, value);
+                status.accepted = (!value.is_null()).then_some(names);
             }
             "storedVersions" => texts(r, value),
             "observedGeneration" => {
@@ -76,12 +83,17 @@ pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
         }
         true
     });
+    status
 }
 
-fn condition<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
+/// A condition; returns its type and its status.
+fn condition<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> (&'a str, &'a str) {
+    let mut condition = ("", "");
     fields(reader, node, "a condition", |r, key, value| {
         match key {
-            "type" | "status" | "reason" | "message" => {
+            "type" => condition.0 = r.text(value),
+            "status" => condition.1 = r.text(value),
+            "reason" | "message" => {
                 r.text(value);
             }
             "lastTransitionTime" => time(r, value),
@@ -92,6 +104,7 @@ fn condition<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
         }
         true
     });
+    condition
 }
 
 /// A mapping of texts, only checked.

@@ -13,7 +13,7 @@ mod meta;
 mod scalar;
 mod spec;
 
-use crate::{ApiVersion, Crd};
+use crate::{ApiVersion, Crd, Status};
 use fields::fields;
 use kubeshape_schema::{Bump, Code, Converted, Note, read::Reader, read::Rules};
 use kubeshape_yaml::{Kind, Node};
@@ -75,6 +75,7 @@ pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Conv
         return Converted { value: None, notes: reader.into_notes() };
     }
     let mut name = "";
+    let mut status = Status::default();
     let mut spec = spec::Spec::default();
     spec.at = node.index();
     fields(&mut reader, node, "a CustomResourceDefinition", |r, key, value| {
@@ -84,7 +85,7 @@ pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Conv
             }
             "metadata" => name = meta::object_meta(r, value),
             "spec" => spec = spec::spec(r, value, version),
-            "status" => meta::status(r, value),
+            "status" => status = meta::status(r, value),
             _ => return false,
         }
         true
@@ -92,7 +93,7 @@ pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Conv
     if node.is_null() {
         reader.wrong_type(node, "a CustomResourceDefinition");
     }
-    let crd = spec.into_crd(name, version, node.index(), arena);
+    let crd = spec.into_crd(name, version, status, node.index(), arena);
     let failed = reader.failed();
     if crd.versions.is_empty() && !failed {
         reader.note(Note::new(Code::NoVersions, spec.at, "expected at least one entry in spec.versions"));

@@ -3,7 +3,7 @@
 use super::fields::fields;
 use super::meta::texts;
 use super::scalar::bytes;
-use crate::{ApiVersion, Column, Crd, Names, Scale, Scope, Version};
+use crate::{ApiVersion, Column, Crd, Names, Scale, Scope, Status, Version};
 use kubeshape_schema::{Bump, Schema, read::Reader};
 use kubeshape_yaml::Node;
 
@@ -11,6 +11,7 @@ use kubeshape_yaml::Node;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Spec<'a> {
     pub(super) at: u32,
+    names_at: Option<u32>,
     group: &'a str,
     names: Names<'a>,
     scope: &'a str,
@@ -53,7 +54,14 @@ struct WrittenVersion<'a> {
 impl<'a> Spec<'a> {
     /// Defaults and, for v1beta1, conversion to v1 (upstream: `SetDefaults_CustomResourceDefinitionSpec`
     /// of both versions and `Convert_apiextensions_CustomResourceDefinitionSpec_To_v1_…`).
-    pub(super) fn into_crd(self, name: &'a str, api_version: ApiVersion, at: u32, arena: &'a Bump) -> Crd<'a> {
+    pub(super) fn into_crd(
+        self,
+        name: &'a str,
+        api_version: ApiVersion,
+        status: Status<'a>,
+        at: u32,
+        arena: &'a Bump,
+    ) -> Crd<'a> {
         let beta = api_version == ApiVersion::V1beta1;
         let mut names = self.names;
         if names.singular.is_empty() {
@@ -90,7 +98,9 @@ impl<'a> Spec<'a> {
             scope,
             preserve_unknown_fields: self.preserve_unknown_fields.unwrap_or(beta),
             versions: arena.alloc_slice_fill_iter(written.iter().map(|version| version.finish(&self.all))),
+            status,
             at,
+            names_at: self.names_at.unwrap_or(self.at),
         }
     }
 }
@@ -128,7 +138,10 @@ pub(super) fn spec<'a>(reader: &mut Reader<'a>, node: Node<'a>, api_version: Api
     fields(reader, node, "a spec", |r, key, value| {
         match key {
             "group" => spec.group = r.text(value),
-            "names" => spec.names = names(r, value),
+            "names" => {
+                spec.names = names(r, value);
+                spec.names_at = Some(value.index());
+            }
             "scope" => spec.scope = r.text(value),
             "versions" => spec.versions = versions(r, value, beta),
             "conversion" => conversion(r, value, beta),

@@ -1,0 +1,238 @@
+//! `kubeshape-bench serve-update FOLDER [N…]`: what a change of one CustomResourceDefinition costs among N others, how much
+//! memory each takes, and what aggregated discovery of 3,000 costs.
+//!
+//! The definitions are those of the folder, each again and again in a group of its own. Times are processor time of the
+//! process, the best of many; memory is what the allocator has given out and not got back.
+
+use crate::smd::live_bytes;
+use bytes::Bytes;
+use cpu_time::ProcessTime;
+use kubeshape_publish::Profile;
+use kubeshape_server::{BaseDocuments, Change, Document, Leaf, Snapshot, Store, StoreOptions, Tags};
+use kubeshape_structural::read::manifests;
+use kubeshape_yaml::{Limits, Stream, Tape};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+const NOW: SystemTime = SystemTime::UNIX_EPOCH;
+/// Rounds of a change, and of a change followed by a read of v2.
+const ROUNDS: usize = 60;
+const V2_ROUNDS: usize = 7;
+
+/// A definition and its group.
+struct Source {
+    text: String,
+    group: String,
+}
+
+impl Source {
+    /// The definition in another group.
+    fn renamed(&self, group: &str) -> String {
+        self.text.replace(&self.group, group)
+    }
+}
+
+pub(crate) fn run(arguments: &[String]) -> ExitCode {
+    let Some(folder) = arguments.first() else { return ExitCode::from(2) };
+    let numbers: Vec<usize> = arguments[1..].iter().filter_map(|n| n.parse().ok()).collect();
+    let sources = sources(Path::new(folder));
+    if sources.is_empty() {
+        eprintln!("found no CustomResourceDefinition in {folder}");
+        return ExitCode::FAILURE;
+    }
+    for n in if numbers.is_empty() { vec![1_000, 10_000] } else { numbers } {
+        for tags in [Tags::Content, Tags::Chunks] {
+            measure(&sources, n, tags);
+        }
+    }
+    discovery(&sources, 3_000);
+    ExitCode::SUCCESS
+}
+
+/// The definitions of a folder that are served, in a fixed order.
+fn sources(folder: &Path) -> Vec<Source> {
+    let mut out = Vec::new();
+    for path in crate::work::files(folder) {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        for document in text.split("\n---") {
+            let Ok(mut stream) = Stream::new(document.as_bytes(), Limits::default()) else { continue };
+            let source = stream.source();
+            let mut tape = Tape::new();
+            let Some(Ok(())) = stream.next(&mut tape) else { continue };
+            let Some(root) = tape.document(source).root() else { continue };
+            let arena = kubeshape_schema::Bump::new();
+            let (crds, _) = manifests(root);
+            let [crd] = crds.as_slice() else { continue };
+            let Some(crd) = crd.read(&arena).value else { continue };
+            if crd.group.contains('.') && crd.versions.iter().any(|version| version.served) {
+                out.push(Source { text: document.to_owned(), group: crd.group.to_owned() });
+            }
+        }
+    }
+    out
+}
+
+/// `n` definitions in groups of their own; with many of them short ones, so that they fit into memory.
+fn files(sources: &[Source], n: usize) -> Vec<Change> {
+    let fits = |source: &&Source| n <= 3_000 || source.text.len() < 16 << 10;
+    let sources: Vec<&Source> = sources.iter().filter(fits).collect();
+    let file = |i: usize| {
+        // Groups are spread over the alphabet.
+        let group = format!("{}{i:05}.example.com", char::from(b'b' + (i * 7 % 24) as u8));
+        let text = sources.get(i % sources.len().max(1)).map(|source| source.renamed(&group)).unwrap_or_default();
+        change(&format!("{group}.yaml"), text)
+    };
+    (0..n).map(file).collect()
+}
+
+fn change(name: &str, text: String) -> Change {
+    Change { name: name.into(), content: Some(text.into_boxed_str().into_boxed_bytes().into()) }
+}
+
+fn store(tags: Tags) -> Option<Store> {
+    let options = StoreOptions { profile: Profile::Kube, tags };
+    Store::new(BaseDocuments::default(), options, NOW).ok()
+}
+
+fn v2(snapshot: &Snapshot) -> Option<&Document> {
+    snapshot.v2.as_ref().as_ref().ok().map(|document| &**document)
+}
+
+fn measure(sources: &[Source], n: usize, tags: Tags) {
+    let Some(mut store) = store(tags) else { return };
+    let before = live_bytes();
+    let files = files(sources, n);
+    let source_bytes: usize = files.iter().filter_map(|file| file.content.as_ref()).map(Bytes::len).sum();
+    let start = ProcessTime::now();
+    store.apply(files, NOW);
+    let load = start.elapsed();
+    let snapshot = store.snapshot();
+    let start = ProcessTime::now();
+    snapshot.discovery.aggregated.hash();
+    let first_tag = start.elapsed();
+    let published = store.published();
+    let v3_bytes: usize = snapshot
+        .v3
+        .values()
+        .map(|leaf| match leaf {
+            Leaf::Local(document) => document.json().len(),
+            Leaf::Remote(_) => 0,
+        })
+        .sum();
+    let each = |bytes: usize| bytes / published.max(1) / 1000;
+    println!(
+        "{n} definitions, {tags:?}: {published} published in {:.2} s; source {} kB, v3 {} kB each; memory {} kB each; discovery {} kB, its first tag {:.2} ms",
+        load.as_secs_f64(),
+        each(source_bytes),
+        each(v3_bytes),
+        each(live_bytes().saturating_sub(before)),
+        snapshot.discovery.aggregated.json().len() / 1000,
+        ms(first_tag)
+    );
+    drop(snapshot);
+    // A definition whose document is as large as the average of real ones.
+    let probe = sources.iter().min_by_key(|source| source.text.len().abs_diff(75_000));
+    let Some(probe) = probe else { return };
+    for (place, group) in [("first", "a.example.com"), ("middle", "m.example.com"), ("last", "zz.example.com")] {
+        one_change(&mut store, probe, place, group);
+    }
+    let start = ProcessTime::now();
+    let snapshot = store.snapshot();
+    let Some(document) = v2(&snapshot) else { return };
+    document.hash();
+    println!(
+        "  v2: first read {:.0} ms, {} MB; memory {} kB each",
+        ms(start.elapsed()),
+        document.json().len() / 1_000_000,
+        each(live_bytes().saturating_sub(before))
+    );
+    drop(snapshot);
+    for (place, group) in [("first", "a.example.com"), ("middle", "m.example.com"), ("last", "zz.example.com")] {
+        let (mut merge, mut tag) = (Duration::MAX, Duration::MAX);
+        for round in 0..V2_ROUNDS {
+            store.apply(vec![change(group, variant(probe, group, round))], NOW);
+            let snapshot = store.snapshot();
+            let start = ProcessTime::now();
+            let Some(document) = v2(&snapshot) else { return };
+            merge = merge.min(start.elapsed());
+            let start = ProcessTime::now();
+            document.hash();
+            tag = tag.min(start.elapsed());
+        }
+        println!("  v2 after a change, {place}: merge {:.2} ms, tag {:.2} ms", ms(merge), ms(tag));
+    }
+}
+
+/// The definition with another description and another short name.
+fn variant(probe: &Source, group: &str, round: usize) -> String {
+    let text = probe.renamed(group).replacen("    plural:", &format!("    shortNames: [probe{round}]\n    plural:"), 1);
+    text.replacen("description: ", &format!("description: Round {round} "), 1)
+}
+
+fn one_change(store: &mut Store, probe: &Source, place: &str, group: &str) {
+    store.apply(vec![change(group, probe.renamed(group))], NOW);
+    store.snapshot().discovery.aggregated.hash();
+    let (mut apply, mut tag, mut all) = (Duration::MAX, Duration::MAX, Duration::MAX);
+    let mut size = 0;
+    for round in 0..ROUNDS {
+        let change = change(group, variant(probe, group, round));
+        let start = ProcessTime::now();
+        let applied = store.apply(vec![change], NOW);
+        let snapshot = store.snapshot();
+        let applying = start.elapsed();
+        snapshot.discovery.aggregated.hash();
+        let total = start.elapsed();
+        assert!(applied.groups.len() == 1 && !applied.documents.is_empty(), "the change is visible");
+        if let Some(Leaf::Local(document)) = snapshot.v3.get(&*applied.documents[0].0) {
+            size = document.json().len();
+        }
+        apply = apply.min(applying);
+        tag = tag.min(total.saturating_sub(applying));
+        all = all.min(total);
+    }
+    println!(
+        "  change of one of {} kB, {place}: v3 document, index, discovery {:.3} ms; tag of discovery {:.3} ms; all {:.3} ms",
+        size / 1000,
+        ms(apply),
+        ms(tag),
+        ms(all)
+    );
+}
+
+/// Aggregated discovery of `n` definitions: its compressed size and what reads cost.
+fn discovery(sources: &[Source], n: usize) {
+    let Some(mut store) = store(Tags::Content) else { return };
+    let mut files = files(sources, n + 1);
+    files.truncate(n);
+    store.apply(files, NOW);
+    let snapshot = store.snapshot();
+    let document = &snapshot.discovery.aggregated;
+    let start = ProcessTime::now();
+    let body = document.enveloped(br#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","#, b"\n");
+    let gzip = body.gzip().len();
+    let first = start.elapsed();
+    let start = ProcessTime::now();
+    let mut pieces = 0;
+    for _ in 0..100 {
+        pieces += body.gzip().clone().pieces().len();
+        pieces += document.hash().len();
+    }
+    println!(
+        "discovery of {n}: {} kB, compressed {} kB in {:.1} ms; each read {:.4} ms ({} pieces)",
+        body.json().len() / 1000,
+        gzip / 1000,
+        ms(first),
+        ms(start.elapsed()) / 100.0,
+        pieces / 100
+    );
+    store.apply(vec![change("a", sources[0].renamed("a.example.com"))], NOW);
+    let snapshot = store.snapshot();
+    let start = ProcessTime::now();
+    snapshot.discovery.aggregated.enveloped(b"{", b"\n").gzip();
+    println!("  compressed again after a change in {:.3} ms", ms(start.elapsed()));
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}

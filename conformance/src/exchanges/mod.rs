@@ -1,0 +1,85 @@
+//! Exchanges with a real kube-apiserver, sent again byte for byte to a server of ours over loopback. Status, headers
+//! and bodies are compared under `--extensions off`.
+//!
+//! The server is given what the real one was: the documents that it publishes without CustomResourceDefinitions as
+//! base, and the stored CustomResourceDefinitions.
+
+mod compare;
+mod record;
+mod serve;
+mod wire;
+
+use crate::golden;
+use crate::table::{Table, Verdict};
+use compare::{Bodies, compare_with};
+use record::Exchange;
+use serve::Served;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The servers whose exchanges are sent again, and the files of exchanges of each.
+const SERVERS: [(&str, &[&str]); 3] =
+    [("empty", &["responses", "protocol"]), ("crds", &["responses", "protocol"]), ("rules", &["responses"])];
+
+/// Adds a row per server and kind of exchange.
+pub fn compare(golden: &Path, table: &mut Table) {
+    let apiserver = golden.join("apiserver");
+    let base = apiserver.join("empty");
+    for (server, files) in SERVERS {
+        let folder = apiserver.join(server);
+        if !folder.is_dir() {
+            continue;
+        }
+        let row = format!("{server} exchanges");
+        let served = match Served::start(&base, &folder) {
+            Ok(served) => served,
+            Err(why) => {
+                table.add(&row, "server", Verdict::Missing(why));
+                continue;
+            }
+        };
+        let mut bodies = Bodies::new(&folder, built_in(&base));
+        for file in files {
+            match record::read(&folder.join(format!("{file}.ndjson.zst"))) {
+                Ok(exchanges) => replay(server, file, &exchanges, &served, &mut bodies, table),
+                Err(why) => table.add(&row, file, Verdict::Missing(why)),
+            }
+        }
+    }
+}
+
+fn replay(
+    server: &str,
+    file: &str,
+    exchanges: &[Exchange],
+    served: &Served,
+    bodies: &mut Bodies<'_>,
+    table: &mut Table,
+) {
+    let mut connection = None;
+    for (place, exchange) in exchanges.iter().enumerate() {
+        let row = format!("{server} exchanges: {}", exchange.note.as_deref().unwrap_or(file));
+        let record = format!("{} {} {}", place + 1, exchange.request.method, exchange.request.path);
+        let verdict = match wire::exchange(served.address(), &mut connection, &exchange.request, exchange.has_token()) {
+            Ok(answer) => match compare_with(exchange, &answer, bodies) {
+                None => Verdict::Equal,
+                Some(difference) => Verdict::Differing(format!("{:?}: {difference}", exchange.request.headers)),
+            },
+            Err(error) => Verdict::Missing(format!("no answer: {error}")),
+        };
+        table.add(&row, &record, verdict);
+    }
+}
+
+/// The paths of group versions that a server has without CustomResourceDefinitions.
+fn built_in(base: &Path) -> BTreeSet<String> {
+    let exchanges = record::read(&base.join("responses.ndjson.zst")).unwrap_or_default();
+    exchanges.into_iter().map(|exchange| exchange.request.path).collect()
+}
+
+/// A body by the name that an exchange gives it, which may lack the `.zst`.
+fn body(folder: &Path, file: &str) -> Result<Vec<u8>, String> {
+    let path = folder.join(file);
+    let path = if path.is_file() { path } else { folder.join(format!("{file}.zst")) };
+    golden::read(&path).map_err(|error| format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,42 @@
+//! Recorded exchanges.
+
+use crate::golden;
+use serde::Deserialize;
+use std::path::Path;
+
+/// A request and the answer to it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Exchange {
+    /// What the request tries.
+    pub(super) note: Option<String>,
+    pub(super) request: Request,
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) sha256: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) body: Option<String>,
+    pub(super) body_base64: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Request {
+    pub(super) method: String,
+    pub(super) path: String,
+    #[serde(default)]
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Option<String>,
+}
+
+impl Exchange {
+    /// Whether the request says who sends it.
+    pub(super) fn has_token(&self) -> bool {
+        self.note.as_deref() != Some("no credentials")
+    }
+}
+
+/// The exchanges of a file.
+pub(super) fn read(file: &Path) -> Result<Vec<Exchange>, String> {
+    let text = golden::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).map_err(|error| format!("{}: {error}", file.display()))).collect()
+}

@@ -1,0 +1,90 @@
+//! A server of ours with what a recorded one had.
+
+use super::record::Exchange;
+use super::wire::TOKEN;
+use crate::golden;
+use kubeshape_server::http::router;
+use kubeshape_server::{
+    Authenticator, BaseDocuments, Change, Endpoints, Listener, Live, Metrics, Readiness, Server, Store, StoreOptions,
+    Tokens,
+};
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::runtime::{Builder, Runtime};
+
+/// A running server; it ends when it is dropped.
+pub(super) struct Served {
+    address: SocketAddr,
+    _runtime: Runtime,
+}
+
+impl Served {
+    /// Serves the base documents of one folder and the stored CustomResourceDefinitions of another.
+    pub(super) fn start(base: &Path, folder: &Path) -> Result<Served, String> {
+        let documents = documents(base)?;
+        let advertise = advertised(&documents);
+        // Before every date of the recorded conditions but one.
+        let published = SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000);
+        let base = BaseDocuments { documents, onto: None };
+        let mut store = Store::new(base, StoreOptions::default(), published).map_err(|error| error.to_string())?;
+        let stored = folder.join("bodies").join("customresourcedefinitions.json.zst");
+        if stored.is_file() {
+            let content = golden::read(&stored).map_err(|error| format!("{}: {error}", stored.display()))?;
+            let change = Change { name: "customresourcedefinitions.json".into(), content: Some(content.into()) };
+            let applied = store.apply(vec![change], published);
+            if let Some(broken) = applied.broken.first() {
+                return Err(format!("{broken:?}"));
+            }
+        }
+        let endpoints = Endpoints {
+            live: Arc::new(Live::new(store.snapshot())),
+            extensions: false,
+            advertise: advertise.into(),
+            metrics: Arc::new(Metrics::default()),
+            readiness: Arc::new(Readiness::default()),
+        };
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        let listener =
+            runtime.block_on(Listener::tcp(([127, 0, 0, 1], 0).into())).map_err(|error| error.to_string())?;
+        let address = listener.address().ok_or("a socket without an address")?;
+        let tokens = Tokens::parse(&format!("{TOKEN},conformance,1")).map_err(|error| error.to_string())?;
+        let server = Server::new(router(endpoints)).authenticator(Authenticator::new(tokens));
+        runtime.spawn(server.run(vec![listener], std::future::pending(), std::future::pending()));
+        Ok(Served { address, _runtime: runtime })
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// The documents of a server without CustomResourceDefinitions: OpenAPI, discovery, `/version`, `/`. Answers that say
+/// that there is none are left out.
+fn documents(folder: &Path) -> Result<Vec<(Arc<str>, bytes::Bytes)>, String> {
+    let exchanges: Vec<Exchange> = super::record::read(&folder.join("responses.ndjson.zst"))?;
+    let mut documents = Vec::new();
+    for exchange in exchanges.iter().filter(|exchange| exchange.status == 200) {
+        let path = exchange.request.path.split('?').next().unwrap_or_default();
+        let published = path == "/" || ["/openapi/", "/api", "/version"].iter().any(|prefix| path.starts_with(prefix));
+        // Lists of objects are no documents.
+        let listed = path.starts_with("/apis/") && path.matches('/').count() > 3;
+        if let Some(file) = exchange.file.as_ref().filter(|_| published && !listed && path != "/openapi/v3") {
+            documents.push((Arc::from(file.as_str()), super::body(folder, file)?.into()));
+        }
+    }
+    documents.dedup_by(|a, b| a.0 == b.0);
+    Ok(documents)
+}
+
+/// The address under which the recorded server was reached.
+fn advertised(documents: &[(Arc<str>, bytes::Bytes)]) -> String {
+    let versions = documents.iter().filter(|(name, _)| name.contains("discovery/api."));
+    let found = versions
+        .filter_map(|(_, body)| serde_json::from_slice::<Value>(body).ok())
+        .find_map(|versions| versions["serverAddressByClientCIDRs"][0]["serverAddress"].as_str().map(str::to_owned));
+    found.unwrap_or_else(|| "127.0.0.1:8001".to_owned())
+}

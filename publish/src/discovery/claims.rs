@@ -1,0 +1,186 @@
+//! Which of several CustomResourceDefinitions of a group gets a name (upstream: `status.NamingConditionController`
+//! of apiextensions-apiserver).
+
+use super::custom::{ClaimedNames, CustomResource};
+use kubeshape_schema::{Code, Note};
+use kubeshape_yaml::Node;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Which of its names a definition asked for in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NameField {
+    /// `spec.names.plural`
+    Plural,
+    /// `spec.names.singular`
+    Singular,
+    /// `spec.names.shortNames`
+    ShortNames,
+    /// `spec.names.kind`
+    Kind,
+    /// `spec.names.listKind`
+    ListKind,
+}
+
+impl NameField {
+    /// The name of the member in `spec.names`.
+    pub fn name(self) -> &'static str {
+        match self {
+            NameField::Plural => "plural",
+            NameField::Singular => "singular",
+            NameField::ShortNames => "shortNames",
+            NameField::Kind => "kind",
+            NameField::ListKind => "listKind",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            NameField::Plural => "the plural",
+            NameField::Singular => "the singular",
+            NameField::ShortNames => "the short name",
+            NameField::Kind => "the kind",
+            NameField::ListKind => "the list kind",
+        }
+    }
+}
+
+/// A name that a definition asks for and another one of its group has already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameConflict {
+    /// The definition that does not get it, counted from 0 in the order given.
+    pub resource: usize,
+    /// The definition that has it.
+    pub owner: usize,
+    /// Which name.
+    pub field: NameField,
+    /// The name.
+    pub name: Arc<str>,
+}
+
+impl NameConflict {
+    /// The finding about the manifest of the definition that does not get the name: `names` is its `spec.names`,
+    /// `owner` the name of the definition that has it.
+    pub fn note(&self, names: Node<'_>, owner: &str) -> Note<'static> {
+        let member = names.get(self.field.name()).unwrap_or(names);
+        let at = member.items().find(|item| item.as_str() == Some(&*self.name)).unwrap_or(member).index();
+        let detail = format!(
+            "found {} {:?}, which {owner} has; expected another one; this definition is not published",
+            self.field.word(),
+            self.name
+        );
+        Note::new(Code::NameInUse, at, detail)
+    }
+}
+
+/// The names in use, with the definition that has each. Plural, singular and short names share one space, kinds
+/// and list kinds another one.
+#[derive(Default)]
+struct Used {
+    resources: BTreeMap<Arc<str>, usize>,
+    kinds: BTreeMap<Arc<str>, usize>,
+}
+
+impl Used {
+    fn claim(&mut self, owner: usize, field: NameField, name: &Arc<str>) {
+        if !name.is_empty() {
+            self.space(field).entry(Arc::clone(name)).or_insert(owner);
+        }
+    }
+
+    fn space(&mut self, field: NameField) -> &mut BTreeMap<Arc<str>, usize> {
+        match field {
+            NameField::Plural | NameField::Singular | NameField::ShortNames => &mut self.resources,
+            NameField::Kind | NameField::ListKind => &mut self.kinds,
+        }
+    }
+}
+
+fn fields(names: &ClaimedNames) -> impl Iterator<Item = (NameField, &[Arc<str>])> {
+    use std::slice::from_ref;
+    [
+        (NameField::Plural, from_ref(&names.plural)),
+        (NameField::Singular, from_ref(&names.singular)),
+        (NameField::ShortNames, &*names.short_names),
+        (NameField::Kind, from_ref(&names.kind)),
+        (NameField::ListKind, from_ref(&names.list_kind)),
+    ]
+    .into_iter()
+}
+
+/// The names that definitions of one group ask for in vain. Definitions come in the order in which they were
+/// created: the first one has the name. One that lacks a name is not established and is not published, but it
+/// keeps the other names that it asked for. Definitions whose status says that they are established have their
+/// names before all others.
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::{ClaimedNames, CustomResource, NameField, name_conflicts};
+/// let crd = |plural: &str, short: &str, kind: &str| CustomResource {
+///     group: "example.com".into(),
+///     names: ClaimedNames {
+///         plural: plural.into(),
+///         singular: kind.to_lowercase().into(),
+///         short_names: vec![short.into()],
+///         kind: kind.into(),
+///         list_kind: format!("{kind}List").into(),
+///     },
+///     accepted: None,
+///     established: None,
+///     versions: Vec::new(),
+///     names_at: 0,
+/// };
+/// let (tabs, tables) = (crd("tabs", "t", "Tab"), crd("tables", "t", "Table"));
+/// let conflicts = name_conflicts([&tabs, &tables]);
+/// assert_eq!((conflicts[0].resource, conflicts[0].owner, conflicts[0].field), (1, 0, NameField::ShortNames));
+/// assert_eq!(conflicts.len(), 1);
+/// ```
+pub fn name_conflicts<'c>(resources: impl IntoIterator<Item = &'c CustomResource>) -> Vec<NameConflict> {
+    let resources: Vec<&CustomResource> = resources.into_iter().collect();
+    let mut used = Used::default();
+    // What a status says was decided before.
+    for (owner, custom) in resources.iter().enumerate() {
+        let settled = custom.accepted.as_ref().or_else(|| (custom.established == Some(true)).then_some(&custom.names));
+        for (field, names) in settled.into_iter().flat_map(fields) {
+            for name in names {
+                used.claim(owner, field, name);
+            }
+        }
+    }
+    let mut conflicts = Vec::new();
+    for (resource, custom) in resources.iter().enumerate().filter(|(_, custom)| custom.established.is_none()) {
+        let mut granted = Vec::new();
+        for (field, names) in fields(&custom.names) {
+            let before = conflicts.len();
+            for name in names {
+                match used.space(field).get(name) {
+                    Some(owner) if *owner != resource => {
+                        let (owner, name) = (*owner, Arc::clone(name));
+                        conflicts.push(NameConflict { resource, owner, field, name });
+                    }
+                    _ => {}
+                }
+            }
+            // Short names are granted all or none.
+            if conflicts.len() == before {
+                granted.push((field, names));
+            }
+        }
+        for (field, names) in granted {
+            for name in names {
+                used.claim(resource, field, name);
+            }
+        }
+    }
+    conflicts
+}
+
+/// Of definitions of one group, in the order in which they were created, those that are established: they have all
+/// names they ask for, or their status says so.
+pub fn established<'c>(resources: impl IntoIterator<Item = &'c CustomResource>) -> Vec<&'c CustomResource> {
+    let resources: Vec<&CustomResource> = resources.into_iter().collect();
+    let conflicts = name_conflicts(resources.iter().copied());
+    let refused = |n: usize| conflicts.iter().any(|conflict| conflict.resource == n);
+    let all = resources.iter().enumerate();
+    all.filter(|(n, custom)| custom.established != Some(false) && !refused(*n)).map(|(_, custom)| *custom).collect()
+}

@@ -1,0 +1,237 @@
+//! Groups from the recorded documents of one cluster.
+
+use super::assemble::version_order;
+use super::model::{Freshness, Group, GroupVersion, Resource};
+use super::read::{Document, GroupEntry, custom_resources, group_version};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Discovery documents of one cluster: aggregated ones, unaggregated ones, or both.
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::{Records, print::{self, Encoding}, read};
+/// let aggregated = br#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[
+///   {"metadata":{"name":"apps"},"versions":[{"version":"v1","resources":[{"resource":"deployments",
+///     "responseKind":{"group":"","version":"","kind":"Deployment"},"scope":"Namespaced","singularResource":"deployment",
+///     "verbs":["get"]}],"freshness":"Current"}]}]}"#;
+/// let legacy = br#"{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"apps/v1","resources":[{"name":"deployments",
+///   "singularName":"deployment","namespaced":true,"kind":"Deployment","verbs":["get"],"storageVersionHash":"8aSe+NMegvE="}]}"#;
+/// let mut records = Records::default();
+/// for body in [&aggregated[..], legacy] {
+///     records.add(read::read(body, kubeshape_yaml::Limits::default())?);
+/// }
+/// let groups = records.groups();
+/// assert_eq!(groups[0].versions[0].resources[0].storage_version_hash.as_deref(), Some("8aSe+NMegvE="));
+/// # Ok::<(), read::ReadError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Records {
+    /// Of aggregated documents, in their order.
+    aggregated: Ordered<Group>,
+    /// Of group lists, in their order.
+    listed: Ordered<GroupEntry>,
+    /// Of `APIResourceList`s, by group and version.
+    resources: BTreeMap<(Arc<str>, Arc<str>), Vec<Resource>>,
+    /// Paths of `/`.
+    paths: Vec<String>,
+    /// Members of `/version`.
+    version: Vec<(String, String)>,
+}
+
+/// Things by name, in the order in which they came.
+#[derive(Clone, Debug)]
+struct Ordered<T> {
+    all: Vec<T>,
+    places: BTreeMap<Arc<str>, usize>,
+}
+
+impl<T> Default for Ordered<T> {
+    fn default() -> Self {
+        Ordered { all: Vec::new(), places: BTreeMap::new() }
+    }
+}
+
+impl<T> Ordered<T> {
+    /// The thing of that name, made if there is none yet.
+    fn entry(&mut self, name: &Arc<str>, make: impl FnOnce() -> T) -> &mut T {
+        let place = *self.places.entry(Arc::clone(name)).or_insert_with(|| {
+            self.all.push(make());
+            self.all.len() - 1
+        });
+        &mut self.all[place]
+    }
+}
+
+impl Records {
+    /// Adds a document. Of documents that say the same thing twice the first counts.
+    pub fn add(&mut self, document: Document) {
+        match document {
+            Document::Aggregated(groups) => groups.into_iter().for_each(|group| self.add_group(group)),
+            Document::Groups(entries) => entries.into_iter().for_each(|entry| self.add_entry(entry)),
+            Document::Group(entry) => self.add_entry(entry),
+            Document::Resources { group, version, resources } => {
+                self.resources.entry((group, version)).or_insert(resources);
+            }
+            Document::Versions { versions, .. } => self.add_entry(GroupEntry { name: "".into(), versions }),
+            Document::Paths(paths) => {
+                if self.paths.is_empty() {
+                    self.paths = paths;
+                }
+            }
+            Document::Version(members) => {
+                if self.version.is_empty() {
+                    self.version = members;
+                }
+            }
+        }
+    }
+
+    fn add_group(&mut self, group: Group) {
+        let known =
+            self.aggregated.entry(&group.name, || Group { name: Arc::clone(&group.name), versions: Vec::new() });
+        for version in group.versions {
+            if known.versions.iter().all(|one| one.version != version.version) {
+                known.versions.push(version);
+            }
+        }
+    }
+
+    fn add_entry(&mut self, entry: GroupEntry) {
+        let known =
+            self.listed.entry(&entry.name, || GroupEntry { name: Arc::clone(&entry.name), versions: Vec::new() });
+        for version in entry.versions {
+            if !known.versions.contains(&version) {
+                known.versions.push(version);
+            }
+        }
+    }
+
+    /// The paths of `/`, if they were recorded.
+    pub fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
+    /// The members of `/version`, if they were recorded.
+    pub fn version(&self) -> &[(String, String)] {
+        &self.version
+    }
+
+    /// The groups, the core group among them (its name is empty), in the order of aggregated discovery; their
+    /// priorities are such that they are published in the recorded order.
+    pub fn groups(&self) -> Vec<Group> {
+        let mut groups = self.aggregated.clone();
+        let listed_only = groups.all.iter().all(|group| group.name.is_empty());
+        for entry in &self.listed.all {
+            entry.versions.iter().for_each(|version| add_version(&mut groups, &entry.name, version));
+        }
+        for (group, version) in self.resources.keys() {
+            add_version(&mut groups, group, version);
+        }
+        let mut groups = groups.all;
+        for group in &mut groups {
+            for version in &mut group.versions {
+                let key = (Arc::clone(&group.name), Arc::clone(&version.version));
+                if let Some(listed) = self.resources.get(&key) {
+                    let version = Arc::make_mut(version);
+                    add_resources(version, listed);
+                    if version.resources.len() == listed.len() && custom_resources(listed) {
+                        *version = group_version(
+                            &group.name,
+                            key.1,
+                            version.freshness,
+                            std::mem::take(&mut version.resources),
+                        );
+                    }
+                }
+            }
+        }
+        groups.retain(|group| !group.versions.is_empty());
+        // The core group has a list of its own.
+        groups.sort_by_key(|group| !group.name.is_empty());
+        let core = groups.partition_point(|group| group.name.is_empty());
+        let (core, named) = groups.split_at_mut(core);
+        prioritize(core, false);
+        // Group lists have another order.
+        prioritize(named, listed_only);
+        groups
+    }
+}
+
+fn add_version(groups: &mut Ordered<Group>, group: &Arc<str>, version: &Arc<str>) {
+    let known = groups.entry(group, || Group { name: Arc::clone(group), versions: Vec::new() });
+    if known.versions.iter().all(|one| one.version != *version) {
+        known.versions.push(Arc::new(group_version(group, Arc::clone(version), Freshness::Current, Vec::new())));
+    }
+}
+
+/// Adds what the unaggregated list knows: resources and subresources that are missing, hashes.
+fn add_resources(version: &mut GroupVersion, listed: &[Resource]) {
+    for resource in listed {
+        let Some(known) = version.resources.iter_mut().find(|known| known.name == resource.name) else {
+            version.resources.push(resource.clone());
+            continue;
+        };
+        if known.storage_version_hash.is_none() {
+            known.storage_version_hash.clone_from(&resource.storage_version_hash);
+        }
+        for subresource in &resource.subresources {
+            if known.subresources.iter().all(|one| one.name != subresource.name) {
+                known.subresources.push(subresource.clone());
+            }
+        }
+    }
+}
+
+/// Gives groups and versions priorities that keep their order: those of kube-apiserver's own groups, and of others
+/// the usual ones, are changed only where the order asks for it.
+fn prioritize(groups: &mut [Group], listed: bool) {
+    for group in &mut *groups {
+        let mut before: Option<(Reverse<i32>, Arc<str>)> = None;
+        for version in &mut group.versions {
+            let version = Arc::make_mut(version);
+            if let Some((Reverse(priority), name)) = &before {
+                let ordered = version_order(name, &version.version).is_le();
+                version.priority.version = version.priority.version.min(below(*priority, ordered));
+            }
+            before = Some((Reverse(version.priority.version), Arc::clone(&version.version)));
+        }
+    }
+    let name = |group: &Group| match group.versions.iter().map(|version| &version.version).min() {
+        Some(version) if listed => format!("{version}.{}", group.name),
+        _ => group.name.to_string(),
+    };
+    let names: Vec<String> = groups.iter().map(name).collect();
+    let is_known = |group: &Group| super::priority::is_built_in(&group.name);
+    let wanted = |group: &Group| group.versions.iter().map(|version| version.priority.group).max().unwrap_or_default();
+    let mut priorities: Vec<i32> = groups.iter().map(wanted).collect();
+    // A group that stands before one of kube-apiserver's own is at least as high.
+    let mut next: Option<(i32, &str)> = None;
+    for at in (0..groups.len()).rev() {
+        match next {
+            Some((priority, name)) if !is_known(&groups[at]) => {
+                let least = if *names[at] < *name { priority } else { priority.saturating_add(1) };
+                priorities[at] = priorities[at].max(least);
+            }
+            _ if is_known(&groups[at]) => next = Some((priorities[at], &names[at])),
+            _ => {}
+        }
+    }
+    for at in 1..groups.len() {
+        let ordered = names[at - 1] <= names[at];
+        priorities[at] = priorities[at].min(below(priorities[at - 1], ordered));
+    }
+    for (group, priority) in groups.iter_mut().zip(priorities) {
+        for version in &mut group.versions {
+            if version.priority.group != priority {
+                Arc::make_mut(version).priority.group = priority;
+            }
+        }
+    }
+}
+
+/// The highest priority that something has which stands behind a thing of this priority.
+fn below(priority: i32, names_are_ordered: bool) -> i32 {
+    if names_are_ordered { priority } else { priority.saturating_sub(1) }
+}

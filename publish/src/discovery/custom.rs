@@ -1,0 +1,200 @@
+//! What a CustomResourceDefinition adds to discovery (spec: publishing, §5.4; upstream:
+//! `apiserver.DiscoveryController.sync` of apiextensions-apiserver).
+
+use super::assemble::version_order;
+use super::model::{Freshness, GroupVersion, Kind, Origin, Priority, Resource, Scope, Subresource};
+use kubeshape_structural::{Crd, Names, Version};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// The priorities that every group version of CustomResourceDefinitions has (upstream:
+/// `crdregistration.crdRegistrationController`).
+pub const CUSTOM_RESOURCES: Priority = Priority { group: 1000, version: 100 };
+
+/// Verbs of a custom resource, in the order in which the server gives them.
+pub(super) const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+/// The same while the definition is being deleted.
+pub(super) const TERMINATING_VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
+const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
+
+/// What one CustomResourceDefinition claims and adds. Owns its texts, so that it outlives the manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomResource {
+    /// `spec.group`
+    pub group: Arc<str>,
+    /// The names it asks for: `spec.names`.
+    pub names: ClaimedNames,
+    /// The names that its `status` says it has, in a manifest that was pulled from a cluster.
+    pub accepted: Option<ClaimedNames>,
+    /// What the condition `Established` of its `status` says, if it is there.
+    pub established: Option<bool>,
+    /// Its served versions in the order of the manifest with what each has to show.
+    pub versions: Vec<(Arc<str>, Resource)>,
+    /// Place: the entry of `spec.names` in the tape of the manifest.
+    pub names_at: u32,
+}
+
+/// The names of a CustomResourceDefinition that no other one of its group may have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClaimedNames {
+    /// `plural`
+    pub plural: Arc<str>,
+    /// `singular`
+    pub singular: Arc<str>,
+    /// `shortNames`
+    pub short_names: Vec<Arc<str>>,
+    /// `kind`
+    pub kind: Arc<str>,
+    /// `listKind`
+    pub list_kind: Arc<str>,
+}
+
+impl From<&Names<'_>> for ClaimedNames {
+    fn from(names: &Names<'_>) -> Self {
+        ClaimedNames {
+            plural: names.plural.into(),
+            singular: names.singular.into(),
+            short_names: texts(names.short_names),
+            kind: names.kind.into(),
+            list_kind: names.list_kind.into(),
+        }
+    }
+}
+
+/// What a CustomResourceDefinition adds to discovery, whether or not it gets its names; [`name_conflicts`] tells
+/// which definitions do.
+///
+/// [`name_conflicts`]: super::name_conflicts
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::{custom_resource, storage_version_hash};
+/// use kubeshape_schema::Bump;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+///   "metadata": {"name": "tabs.example.com"}, "spec": {"group": "example.com", "scope": "Cluster",
+///   "names": {"plural": "tabs", "kind": "Tab"}, "versions": [{"name": "v1", "served": true, "storage": true,
+///     "subresources": {"status": {}}, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let crd = kubeshape_structural::read::read(tape.document(source).root().unwrap(), &arena).value.unwrap();
+/// let custom = custom_resource(&crd);
+/// let (version, resource) = &custom.versions[0];
+/// assert_eq!((&**version, &*resource.name, &*resource.subresources[0].name), ("v1", "tabs", "status"));
+/// assert_eq!(resource.storage_version_hash.as_deref(), Some(&*storage_version_hash("example.com", "v1", "Tab")));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn custom_resource(crd: &Crd<'_>) -> CustomResource {
+    let names = crd.status.accepted.filter(|names| !names.plural.is_empty()).unwrap_or(crd.names);
+    let scope = match crd.scope {
+        kubeshape_structural::Scope::Namespaced => Scope::Namespaced,
+        kubeshape_structural::Scope::Cluster | kubeshape_structural::Scope::Other => Scope::Cluster,
+    };
+    let group: Arc<str> = crd.group.into();
+    let stored = crd.versions.iter().rfind(|version| version.served && version.storage);
+    let hash = stored.map(|version| Arc::from(storage_version_hash(crd.group, version.name, crd.names.kind)));
+    let verbs = words(if crd.status.terminating { &TERMINATING_VERBS } else { &VERBS });
+    let subresource_verbs = words(&SUBRESOURCE_VERBS);
+    let shared = Resource {
+        name: names.plural.into(),
+        response_kind: Kind { group: Arc::clone(&group), version: "".into(), kind: names.kind.into() },
+        scope,
+        singular: names.singular.into(),
+        verbs,
+        short_names: texts(names.short_names),
+        categories: texts(names.categories),
+        storage_version_hash: hash,
+        subresources: Vec::new(),
+    };
+    let served = crd.versions.iter().filter(|version| version.served);
+    let versions = served.map(|version| {
+        let name: Arc<str> = version.name.into();
+        let mut resource = shared.clone();
+        resource.response_kind.version = Arc::clone(&name);
+        resource.subresources = subresources(version, &resource.response_kind, &subresource_verbs);
+        (name, resource)
+    });
+    let versions = versions.collect();
+    CustomResource {
+        group,
+        names: ClaimedNames::from(&crd.names),
+        accepted: crd.status.accepted.as_ref().map(ClaimedNames::from),
+        established: crd.status.established,
+        versions,
+        names_at: crd.names_at,
+    }
+}
+
+fn subresources(version: &Version<'_>, kind: &Kind, verbs: &[Arc<str>]) -> Vec<Subresource> {
+    let subresource = |name: &str, response_kind: Kind| Subresource {
+        name: name.into(),
+        response_kind,
+        accepted_types: Vec::new(),
+        verbs: verbs.to_vec(),
+    };
+    let status = version.status.then(|| subresource("status", kind.clone()));
+    let scale = version.scale.map(|_| {
+        let kind = Kind { group: "autoscaling".into(), version: "v1".into(), kind: "Scale".into() };
+        subresource("scale", kind)
+    });
+    status.into_iter().chain(scale).collect()
+}
+
+/// The group versions of one group that CustomResourceDefinitions make, the best one first: those of one version
+/// together, sorted by their plural names. The caller passes only definitions of this group that have their names.
+pub fn custom_group_versions<'c>(resources: impl IntoIterator<Item = &'c CustomResource>) -> Vec<GroupVersion> {
+    let mut all: Vec<&(Arc<str>, Resource)> = resources.into_iter().flat_map(|custom| &custom.versions).collect();
+    all.sort_by(|(a, x), (b, y)| version_order(a, b).then_with(|| x.name.cmp(&y.name)));
+    let mut versions: Vec<GroupVersion> = Vec::new();
+    for (version, resource) in all {
+        match versions.last_mut() {
+            Some(last) if last.version == *version => {
+                if last.resources.last().is_none_or(|before| before.name != resource.name) {
+                    last.resources.push(resource.clone());
+                }
+            }
+            _ => versions.push(GroupVersion {
+                version: Arc::clone(version),
+                priority: CUSTOM_RESOURCES,
+                origin: Origin::CustomResources,
+                freshness: Freshness::Current,
+                resources: vec![resource.clone()],
+            }),
+        }
+    }
+    versions
+}
+
+/// The hash that the unaggregated form gives for the version in which objects are stored: the first eight bytes of
+/// SHA-256 over `group/version/kind`, in base64 (upstream: `discovery.StorageVersionHash`).
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::storage_version_hash;
+/// assert_eq!(storage_version_hash("apps", "v1", "ControllerRevision"), "85nkx63pcBU=");
+/// ```
+pub fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut digest = Sha256::new();
+    for (n, text) in [group, version, kind].into_iter().enumerate() {
+        if n > 0 {
+            digest.update(b"/");
+        }
+        digest.update(text.as_bytes());
+    }
+    let digest = digest.finalize();
+    // Eight bytes are ten digits of six bits and one of four.
+    let head = digest.iter().take(8).fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte)) << 2;
+    let digits = (0..11).rev().map(|n| char::from(DIGITS[(head >> (n * 6)) as usize & 63]));
+    digits.chain(['=']).collect()
+}
+
+fn words(words: &[&str]) -> Vec<Arc<str>> {
+    texts(words)
+}
+
+fn texts(texts: &[&str]) -> Vec<Arc<str>> {
+    texts.iter().map(|text| Arc::from(*text)).collect()
+}

@@ -1,0 +1,308 @@
+//! Printing discovery.
+//!
+//! Everything appends to a buffer. JSON is that of Go's `encoding/json`: members in the order of the API's types,
+//! `<`, `>` and `&` escaped, a final newline behind a whole document.
+
+mod indent;
+mod json;
+mod proto;
+
+use super::assemble::aggregated_order;
+use super::model::{Group, GroupVersion};
+use kubeshape_yaml::{Error, Kind, Limits, Node, Stream, Tape, emit::Emitter};
+
+/// In which form a document is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// `application/json`
+    Json,
+    /// `application/json` with two blanks per level, which clients get that ask for `pretty`.
+    JsonIndented,
+    /// `application/yaml`
+    Yaml,
+    /// `application/vnd.kubernetes.protobuf`: `k8s`, a zero byte, and a `runtime.Unknown`.
+    Protobuf,
+}
+
+/// The version of `apidiscovery.k8s.io`. The forms differ in nothing but its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AggregatedVersion {
+    /// `v2`
+    #[default]
+    V2,
+    /// `v2beta1`
+    V2beta1,
+}
+
+impl AggregatedVersion {
+    /// `apidiscovery.k8s.io/v2`
+    pub fn api_version(self) -> &'static str {
+        match self {
+            AggregatedVersion::V2 => "apidiscovery.k8s.io/v2",
+            AggregatedVersion::V2beta1 => "apidiscovery.k8s.io/v2beta1",
+        }
+    }
+
+    /// What stands before the items of the JSON form.
+    pub fn head(self) -> &'static [u8] {
+        match self {
+            AggregatedVersion::V2 => {
+                br#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":["#
+            }
+            AggregatedVersion::V2beta1 => {
+                br#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2beta1","metadata":{},"items":["#
+            }
+        }
+    }
+}
+
+/// What stands before the items in the text of which the ETag is made.
+pub const TAGGED_HEAD: &[u8] = br#"{"metadata":{},"items":["#;
+/// What stands behind the items in the text of which the ETag is made.
+pub const TAGGED_TAIL: &[u8] = b"]}";
+/// What stands behind the items of the JSON form.
+pub const AGGREGATED_TAIL: &[u8] = b"]}\n";
+
+/// Prints one item of aggregated discovery as JSON. Items are separated by commas.
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::{Group, print};
+/// let mut out = Vec::new();
+/// print::aggregated_item(&mut out, &Group { name: "example.com".into(), versions: vec![] });
+/// assert_eq!(out, br#"{"metadata":{"name":"example.com"}}"#);
+/// ```
+pub fn aggregated_item(out: &mut Vec<u8>, group: &Group) {
+    json::aggregated_item(out, group);
+}
+
+/// Prints the text of which the ETag is made, SHA-512 in upper-case hexadecimal digits: the list without kind,
+/// version of the API and final newline.
+pub fn tagged<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Group>) {
+    out.extend_from_slice(TAGGED_HEAD);
+    json::items(out, &aggregated_order(groups), json::aggregated_item);
+    out.extend_from_slice(TAGGED_TAIL);
+}
+
+/// Prints aggregated discovery, an `APIGroupDiscoveryList`: of `/apis` with the named groups, of `/api` with the core
+/// group. Groups may come in any order.
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::{Group, print::{self, AggregatedVersion, Encoding}};
+/// let group = Group { name: "example.com".into(), versions: vec![] };
+/// let mut out = Vec::new();
+/// print::aggregated(&mut out, AggregatedVersion::V2, [&group], Encoding::Yaml);
+/// let yaml = "apiVersion: apidiscovery.k8s.io/v2\nitems:\n- metadata:\n    name: example.com\n\
+///             kind: APIGroupDiscoveryList\nmetadata: {}\n";
+/// assert_eq!(String::from_utf8(out).unwrap(), yaml);
+/// ```
+pub fn aggregated<'g>(
+    out: &mut Vec<u8>,
+    version: AggregatedVersion,
+    groups: impl IntoIterator<Item = &'g Group>,
+    encoding: Encoding,
+) {
+    let groups = aggregated_order(groups);
+    if encoding == Encoding::Protobuf {
+        return proto::aggregated(out, version, &groups);
+    }
+    text(out, encoding, |out| {
+        out.extend_from_slice(version.head());
+        json::items(out, &groups, json::aggregated_item);
+        out.extend_from_slice(AGGREGATED_TAIL);
+    });
+}
+
+/// Prints an `APIGroupList`: `/apis` for those who do not ask for the aggregated form. Groups come in the order in
+/// which they are printed (see [`group_list_order`](super::group_list_order)).
+pub fn group_list<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Group>, encoding: Encoding) {
+    let groups: Vec<&Group> = groups.into_iter().collect();
+    if encoding == Encoding::Protobuf {
+        return proto::group_list(out, &groups);
+    }
+    text(out, encoding, |out| {
+        out.extend_from_slice(br#"{"kind":"APIGroupList","apiVersion":"v1","groups":["#);
+        json::items(out, &groups, json::group_list_item);
+        out.extend_from_slice(b"]}\n");
+    });
+}
+
+/// Prints one item of an `APIGroupList` as JSON: an `APIGroup` without kind and version of the API.
+pub fn group_list_item(out: &mut Vec<u8>, group: &Group) {
+    json::group_list_item(out, group);
+}
+
+/// Prints an `APIGroup`: `/apis/GROUP`.
+pub fn group(out: &mut Vec<u8>, group: &Group, encoding: Encoding) {
+    if encoding == Encoding::Protobuf {
+        return proto::group(out, group);
+    }
+    text(out, encoding, |out| {
+        out.extend_from_slice(br#"{"kind":"APIGroup","apiVersion":"v1","#);
+        json::group_members(out, group);
+        out.extend_from_slice(b"}\n");
+    });
+}
+
+/// Prints an `APIResourceList`: `/apis/GROUP/VERSION`, of the core group (its name is empty) `/api/VERSION`.
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::{Freshness, GroupVersion, Origin, built_in_priority, print::{self, Encoding}};
+/// let version = GroupVersion {
+///     version: "v1".into(),
+///     priority: built_in_priority("", "v1").unwrap(),
+///     origin: Origin::BuiltIn,
+///     freshness: Freshness::Current,
+///     resources: vec![],
+/// };
+/// let mut out = Vec::new();
+/// print::resource_list(&mut out, "", &version, Encoding::Json);
+/// assert_eq!(out, b"{\"kind\":\"APIResourceList\",\"groupVersion\":\"v1\",\"resources\":[]}\n");
+/// ```
+pub fn resource_list(out: &mut Vec<u8>, group: &str, version: &GroupVersion, encoding: Encoding) {
+    if encoding == Encoding::Protobuf {
+        return proto::resource_list(out, group, version);
+    }
+    text(out, encoding, |out| json::resource_list(out, group, version));
+}
+
+/// Prints `APIVersions`: `/api` for those who do not ask for the aggregated form. `addresses` are pairs of a range of
+/// client addresses and the address (`host:port`) under which such clients reach the server.
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::print::{self, Encoding};
+/// let mut out = Vec::new();
+/// print::versions(&mut out, &["v1"], &[("0.0.0.0/0", "127.0.0.1:8001")], Encoding::Yaml);
+/// let yaml = "kind: APIVersions\nserverAddressByClientCIDRs:\n- clientCIDR: 0.0.0.0/0\n  \
+///             serverAddress: 127.0.0.1:8001\nversions:\n- v1\n";
+/// assert_eq!(String::from_utf8(out).unwrap(), yaml);
+/// ```
+pub fn versions(out: &mut Vec<u8>, versions: &[&str], addresses: &[(&str, &str)], encoding: Encoding) {
+    if encoding == Encoding::Protobuf {
+        return proto::versions(out, versions, addresses);
+    }
+    text(out, encoding, |out| json::versions(out, versions, addresses));
+}
+
+/// Prints the list of paths of `/`, indented as the server prints it.
+///
+/// # Example
+/// ```
+/// let mut out = Vec::new();
+/// kubeshape_publish::discovery::print::paths(&mut out, &["/api"]);
+/// assert_eq!(out, b"{\n  \"paths\": [\n    \"/api\"\n  ]\n}");
+/// ```
+pub fn paths<T: AsRef<str>>(out: &mut Vec<u8>, paths: &[T]) {
+    let mut compact = Vec::new();
+    json::paths(&mut compact, paths);
+    indent::indent(out, &compact);
+}
+
+/// Prints the members of `/version`, indented as the server prints them.
+pub fn version(out: &mut Vec<u8>, members: &[(String, String)]) {
+    let mut compact = Vec::new();
+    json::version(&mut compact, members);
+    indent::indent(out, &compact);
+}
+
+/// The API version that unaggregated documents of a group carry. Those of the core group and of `extensions` have
+/// none, for the sake of clients of Kubernetes 1.1.
+fn legacy_api_version(group: &str) -> &'static str {
+    if matches!(group, "" | "extensions") { "" } else { "v1" }
+}
+
+/// `GROUP/VERSION`, of the core group `VERSION`.
+pub(super) fn group_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}
+
+/// Prints JSON in another form.
+fn text(out: &mut Vec<u8>, encoding: Encoding, json: impl FnOnce(&mut Vec<u8>)) {
+    match encoding {
+        Encoding::JsonIndented => {
+            let mut compact = Vec::new();
+            json(&mut compact);
+            indent::indent(out, &compact);
+        }
+        Encoding::Yaml => {
+            let mut compact = Vec::new();
+            json(&mut compact);
+            // What was just printed is JSON within the bounds.
+            let printed = yaml(out, &compact);
+            debug_assert!(printed.is_ok(), "{printed:?}");
+        }
+        Encoding::Json | Encoding::Protobuf => json(out),
+    }
+}
+
+/// Prints a JSON document as a client gets it that asks for the indented or the YAML form (members sorted).
+/// Other encodings leave it as it is.
+///
+/// # Errors
+/// The text is not JSON, or is larger than a reader takes.
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::print::{self, Encoding};
+/// let mut out = Vec::new();
+/// print::transcode(&mut out, br#"{"paths":["/api"]}"#, Encoding::JsonIndented)?;
+/// assert_eq!(String::from_utf8(out).unwrap(), "{\n  \"paths\": [\n    \"/api\"\n  ]\n}\n");
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn transcode(out: &mut Vec<u8>, json: &[u8], encoding: Encoding) -> Result<(), Error> {
+    match encoding {
+        Encoding::JsonIndented => {
+            parse(json, |_| ())?;
+            indent::indent(out, json);
+            if !json.ends_with(b"\n") {
+                out.push(b'\n');
+            }
+        }
+        Encoding::Yaml => yaml(out, json)?,
+        Encoding::Json | Encoding::Protobuf => out.extend_from_slice(json),
+    }
+    Ok(())
+}
+
+fn yaml(out: &mut Vec<u8>, json: &[u8]) -> Result<(), Error> {
+    parse(json, |root| sorted(&mut Emitter::new(out), root))
+}
+
+fn parse<R>(json: &[u8], then: impl FnOnce(Node<'_>) -> R) -> Result<R, Error> {
+    let mut tape = Tape::new();
+    let mut stream = Stream::new(json, Limits::default())?;
+    stream.next(&mut tape).transpose()?;
+    let source = stream.source();
+    match tape.document(source).root() {
+        Some(root) => Ok(then(root)),
+        None => Err(Error::at(source, 0, "expected a JSON document, found nothing")),
+    }
+}
+
+/// Prints a node with the members of every mapping sorted, as Kubernetes turns JSON into YAML.
+fn sorted(emitter: &mut Emitter<'_>, node: Node<'_>) {
+    match node.kind() {
+        Kind::Map => {
+            let mut pairs: Vec<(Node<'_>, Node<'_>)> = node.pairs().collect();
+            pairs.sort_by(|(a, _), (b, _)| a.text().cmp(b.text()));
+            emitter.begin_map();
+            for (key, value) in pairs {
+                emitter.key(key.text());
+                sorted(emitter, value);
+            }
+            emitter.end_map();
+        }
+        Kind::Seq => {
+            emitter.begin_seq();
+            for item in node.items() {
+                emitter.item();
+                sorted(emitter, item);
+            }
+            emitter.end_seq();
+        }
+        _ => emitter.node(node),
+    }
+}

@@ -1,0 +1,168 @@
+//! Reading discovery documents of other servers, recorded or just fetched.
+//!
+//! As tolerant as client-go is: members nobody knows and members that are null are passed over, of repeated members
+//! the last one counts. A member of the wrong type is an error with its place.
+
+mod json;
+mod model;
+mod proto;
+
+pub(super) use model::{custom_resources, group_version};
+
+use super::model::{Group, Resource};
+use kubeshape_yaml::{Error, Limits, Node, Stream, Tape};
+use std::sync::Arc;
+
+/// Why bytes are no discovery document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The text is not JSON or YAML, or a member has the wrong type.
+    #[error("{0}")]
+    Text(#[from] Error),
+    /// The bytes are not the protobuf form of the message.
+    #[error("{0}")]
+    Wire(#[from] prost::DecodeError),
+    /// It is something else.
+    #[error("found {0}, expected a discovery document")]
+    Other(String),
+    /// A subresource and its resource have different scopes.
+    #[error("{name:?} and its resource do not have the same scope; expected both in namespaces or both in the cluster")]
+    Scope {
+        /// `deployments/scale`
+        name: String,
+    },
+}
+
+/// What a discovery document says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// `APIGroupDiscoveryList`: groups in its order.
+    Aggregated(Vec<Group>),
+    /// `APIGroupList`: groups in its order.
+    Groups(Vec<GroupEntry>),
+    /// `APIGroup`
+    Group(GroupEntry),
+    /// `APIResourceList`
+    Resources {
+        /// Empty for the core group.
+        group: Arc<str>,
+        /// `v1`
+        version: Arc<str>,
+        /// Resources, each with its subresources.
+        resources: Vec<Resource>,
+    },
+    /// `APIVersions`: the versions of the core group.
+    Versions {
+        /// `v1`
+        versions: Vec<Arc<str>>,
+        /// Ranges of client addresses and the address under which such clients reach the server.
+        addresses: Vec<(String, String)>,
+    },
+    /// The list of paths of `/`.
+    Paths(Vec<String>),
+    /// `/version`: its members in their order.
+    Version(Vec<(String, String)>),
+}
+
+/// A group of an `APIGroupList`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupEntry {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its versions in the order given; where the preferred version is another one than the first, it is put first.
+    pub versions: Vec<Arc<str>>,
+}
+
+/// What kind of discovery document it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DocumentKind {
+    /// `APIGroupDiscoveryList`
+    Aggregated,
+    /// `APIGroupList`
+    Groups,
+    /// `APIGroup`
+    Group,
+    /// `APIResourceList`
+    Resources,
+    /// `APIVersions`
+    Versions,
+    /// The list of paths of `/`.
+    Paths,
+    /// `/version`
+    Version,
+}
+
+impl DocumentKind {
+    fn of(api_version: &str, kind: &str) -> Option<DocumentKind> {
+        Some(match (kind, api_version) {
+            ("APIGroupDiscoveryList", "apidiscovery.k8s.io/v2" | "apidiscovery.k8s.io/v2beta1") => {
+                DocumentKind::Aggregated
+            }
+            ("APIGroupList", "v1" | "") => DocumentKind::Groups,
+            ("APIGroup", "v1" | "") => DocumentKind::Group,
+            ("APIResourceList", "v1" | "") => DocumentKind::Resources,
+            ("APIVersions", "v1" | "") => DocumentKind::Versions,
+            _ => return None,
+        })
+    }
+
+    /// Which discovery document the root of a JSON or YAML text is.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_publish::discovery::read::DocumentKind;
+    /// use kubeshape_yaml::{Limits, Stream, Tape};
+    /// let source = "kind: APIVersions\nversions: [v1]\n";
+    /// let mut tape = Tape::new();
+    /// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    /// let root = tape.document(source).root().unwrap();
+    /// assert_eq!(DocumentKind::of_node(root), Some(DocumentKind::Versions));
+    /// # Ok::<(), kubeshape_yaml::Error>(())
+    /// ```
+    pub fn of_node(root: Node<'_>) -> Option<DocumentKind> {
+        json::kind(root)
+    }
+}
+
+/// Whether bytes begin like the protobuf form of an object of Kubernetes.
+pub fn is_protobuf(bytes: &[u8]) -> bool {
+    bytes.starts_with(super::wire::MAGIC)
+}
+
+/// Reads a discovery document: JSON, YAML or protobuf. Of a text of several documents only the first is read.
+///
+/// # Errors
+/// It is none, or a member has the wrong type.
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::discovery::read::{self, Document};
+/// use kubeshape_yaml::Limits;
+/// let body = br#"{"kind":"APIResourceList","groupVersion":"example.com/v1","resources":[
+///   {"name":"tabs","singularName":"tab","namespaced":false,"kind":"Tab","verbs":["get","list"]},
+///   {"name":"tabs/status","namespaced":false,"kind":"Tab","verbs":["get"]}]}"#;
+/// let Document::Resources { resources, .. } = read::read(body, Limits::default())? else { unreachable!() };
+/// assert_eq!((&*resources[0].name, &*resources[0].subresources[0].name), ("tabs", "status"));
+/// # Ok::<(), read::ReadError>(())
+/// ```
+pub fn read(bytes: &[u8], limits: Limits) -> Result<Document, ReadError> {
+    if is_protobuf(bytes) {
+        return proto::read(bytes, limits);
+    }
+    let mut tape = Tape::new();
+    let mut stream = Stream::new(bytes, limits)?;
+    stream.next(&mut tape).transpose()?;
+    match tape.document(stream.source()).root() {
+        Some(root) => read_node(root),
+        None => Err(ReadError::Other("nothing".to_owned())),
+    }
+}
+
+/// Reads a discovery document that is parsed already.
+///
+/// # Errors
+/// It is none, or a member has the wrong type.
+pub fn read_node(root: Node<'_>) -> Result<Document, ReadError> {
+    json::read(root)
+}

@@ -1,0 +1,366 @@
+//! Requests to a downstream server, with bounds on everything that it can do.
+
+use super::connect::{ConnectError, Dial, connector};
+use super::options::{Address, AggregateOptions, Socket};
+use bytes::Bytes;
+use flate2::write::MultiGzDecoder;
+use http::header::{self, HeaderMap, HeaderValue};
+use http::{Method, Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Empty};
+use hyper::body::Incoming;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::error::Error as _;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// Redirects that are followed for one document, all within the server.
+const REDIRECTS: usize = 3;
+
+/// What asks one server.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) options: AggregateOptions,
+    /// Requests that may still be handed on at this moment.
+    pub(super) permits: Arc<Semaphore>,
+    inner: legacy::Client<HttpsConnector<Dial>, Empty<Bytes>>,
+    authority: String,
+    authorization: Option<HeaderValue>,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question<'a> {
+    /// The path below the server's prefix.
+    pub(super) path: &'a str,
+    pub(super) accept: &'static str,
+    /// The tag of what is known.
+    pub(super) tag: Option<&'a str>,
+    /// The most bytes that are read.
+    pub(super) limit: usize,
+}
+
+/// What is answered: with a body only if the status is 200.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) tag: Option<Arc<str>>,
+    pub(super) body: Vec<u8>,
+}
+
+/// Why there is no answer, or none that can be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Failure {
+    #[error("no connection: {0}")]
+    Connect(String),
+    #[error("the connection broke: {0}")]
+    Broken(String),
+    #[error("no {0} in time")]
+    Late(&'static str),
+    #[error("{path} is larger than {limit} bytes")]
+    TooLarge { path: String, limit: u64 },
+    #[error("{0} redirects to elsewhere")]
+    Elsewhere(String),
+    #[error("{0} redirects too often")]
+    Redirects(String),
+    #[error("{0} is encoded in a way that was not asked for")]
+    Encoding(String),
+    #[error("{0} is no valid gzip")]
+    Gzip(String),
+    #[error("{path} is answered with status {status}")]
+    Status { path: String, status: u16 },
+    #[error("{path}: {fault}")]
+    Content { path: String, fault: String },
+    #[error("too many requests at once")]
+    Busy,
+}
+
+impl Failure {
+    /// Whether it is a matter of time: 504 instead of 502.
+    pub(super) fn is_late(&self) -> bool {
+        matches!(self, Failure::Late(_))
+    }
+}
+
+impl Client {
+    pub(super) fn new(options: AggregateOptions) -> Result<Client, ConnectError> {
+        let connector = connector(&options)?;
+        let inner = legacy::Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(Duration::from_secs(30))
+            .pool_max_idle_per_host(8)
+            .http1_max_buf_size(128 << 10)
+            .build(connector);
+        let authorization = options.token.as_ref().and_then(|token| {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", token.secret())).ok()?;
+            value.set_sensitive(true);
+            Some(value)
+        });
+        let permits = Arc::new(Semaphore::new(options.limits.requests));
+        Ok(Client { authority: options.address.authority(), inner, authorization, permits, options })
+    }
+
+    /// Sends a request of this server's own and waits for the headers of the answer, until `end` at the latest.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        path_and_query: &str,
+        headers: HeaderMap,
+        end: Instant,
+    ) -> Result<Response<Incoming>, Failure> {
+        let Address { prefix, .. } = &self.options.address;
+        let mut request = Request::new(Empty::new());
+        *request.method_mut() = method;
+        *request.uri_mut() = Uri::builder()
+            .scheme(self.options.address.scheme())
+            .authority(self.authority.as_str())
+            .path_and_query(format!("{prefix}{path_and_query}"))
+            .build()
+            .map_err(|error| Failure::Connect(error.to_string()))?;
+        *request.headers_mut() = headers;
+        if let Some(authorization) = &self.authorization {
+            request.headers_mut().insert(header::AUTHORIZATION, authorization.clone());
+        }
+        let end = end.min(Instant::now() + self.options.timeouts.headers);
+        match timeout_at(end, self.inner.request(request)).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => Err(failure_of(&error)),
+            Err(_) => Err(Failure::Late("answer")),
+        }
+    }
+
+    /// Asks for a document.
+    pub(super) async fn get(&self, question: Question<'_>) -> Result<Answer, Failure> {
+        let end = Instant::now() + self.options.timeouts.total;
+        let mut target = question.path.to_owned();
+        for _ in 0..=REDIRECTS {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, HeaderValue::from_static(question.accept));
+            headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+            headers.insert(header::USER_AGENT, HeaderValue::from_static("kubeshape"));
+            if let Some(tag) = question.tag.and_then(|tag| HeaderValue::from_str(tag).ok()) {
+                headers.insert(header::IF_NONE_MATCH, tag);
+            }
+            let response = self.send(Method::GET, &target, headers, end).await?;
+            let status = response.status();
+            if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
+                let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
+                let within = location.and_then(|location| self.within(location));
+                target = within.ok_or_else(|| Failure::Elsewhere(question.path.to_owned()))?;
+                continue;
+            }
+            return self.read(response, question, end).await;
+        }
+        Err(Failure::Redirects(question.path.to_owned()))
+    }
+
+    async fn read(
+        &self,
+        response: Response<Incoming>,
+        question: Question<'_>,
+        end: Instant,
+    ) -> Result<Answer, Failure> {
+        let path = || question.path.to_owned();
+        let too_large = || Failure::TooLarge { path: path(), limit: question.limit as u64 };
+        let (parts, mut body) = response.into_parts();
+        let tag = parts.headers.get(header::ETAG).and_then(|value| value.to_str().ok()).map(Arc::from);
+        if parts.status != StatusCode::OK {
+            return Ok(Answer { status: parts.status, tag, body: Vec::new() });
+        }
+        let mut decoder = match parts.headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+            None | Some(b"" | b"identity") => Decoder::Plain(Bounded::new(question.limit)),
+            Some(b"gzip" | b"x-gzip") => Decoder::Gzip(MultiGzDecoder::new(Bounded::new(question.limit))),
+            Some(_) => return Err(Failure::Encoding(path())),
+        };
+        if hyper::body::Body::size_hint(&body).lower() > question.limit as u64 {
+            return Err(too_large());
+        }
+        let mut seen = 0;
+        loop {
+            let idle = self.options.timeouts.idle;
+            let frame = match timeout_at(end, timeout(idle, body.frame())).await {
+                Ok(Ok(None)) => break,
+                Ok(Ok(Some(Ok(frame)))) => frame,
+                Ok(Ok(Some(Err(error)))) => return Err(Failure::Broken(causes(&error))),
+                Ok(Err(_)) | Err(_) => return Err(Failure::Late("body")),
+            };
+            let Some(data) = frame.data_ref() else { continue };
+            seen += data.len();
+            if seen > question.limit {
+                return Err(too_large());
+            }
+            decoder.write_all(data).map_err(|error| {
+                if error.kind() == io::ErrorKind::StorageFull { too_large() } else { Failure::Gzip(path()) }
+            })?;
+        }
+        let body = decoder.finish().map_err(|_| Failure::Gzip(path()))?;
+        Ok(Answer { status: parts.status, tag, body })
+    }
+
+    /// The path and query, below the prefix, of a `Location` that is within the server; none if it leads elsewhere.
+    pub(super) fn within(&self, location: &str) -> Option<String> {
+        let address = &self.options.address;
+        // A backslash is a slash to browsers; `//` begins a host.
+        if location.contains(['\\', '#']) || !location.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return None;
+        }
+        let path = if location.starts_with('/') {
+            if location.starts_with("//") {
+                return None;
+            }
+            location
+        } else {
+            if matches!(address.socket, Socket::Unix(_)) {
+                return None;
+            }
+            let uri: Uri = location.parse().ok()?;
+            let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
+            let default_port = if scheme == "https" { 443 } else { 80 };
+            let host = authority.host();
+            let port = match authority.as_str().strip_prefix(host)?.strip_prefix(':') {
+                Some(port) => port.parse().ok()?,
+                None => default_port,
+            };
+            let Socket::Tcp { host: own, port: own_port, .. } = &address.socket else { return None };
+            let bare = host.trim_start_matches('[').trim_end_matches(']');
+            if scheme != address.scheme() || port != *own_port || !bare.eq_ignore_ascii_case(own) {
+                return None;
+            }
+            let start = location.find("://")? + 3;
+            location[start..].find('/').map_or("/", |at| &location[start + at..])
+        };
+        let below = path.strip_prefix(&address.prefix).filter(|rest| rest.starts_with('/')).unwrap_or(path);
+        (!below.starts_with("//") && !below.contains("/../") && !below.contains("/./")).then(|| below.to_owned())
+    }
+}
+
+/// A body as it is, or unpacked.
+enum Decoder {
+    Plain(Bounded),
+    Gzip(MultiGzDecoder<Bounded>),
+}
+
+impl Decoder {
+    fn write_all(&mut self, data: &[u8]) -> io::Result<()> {
+        match self {
+            Decoder::Plain(out) => out.write_all(data),
+            Decoder::Gzip(decoder) => decoder.write_all(data),
+        }
+    }
+
+    fn finish(self) -> io::Result<Vec<u8>> {
+        match self {
+            Decoder::Plain(out) => Ok(out.bytes),
+            Decoder::Gzip(decoder) => Ok(decoder.finish()?.bytes),
+        }
+    }
+}
+
+/// Bytes up to a limit.
+struct Bounded {
+    bytes: Vec<u8>,
+    limit: usize,
+}
+
+impl Bounded {
+    fn new(limit: usize) -> Bounded {
+        Bounded { bytes: Vec::new(), limit }
+    }
+}
+
+impl Write for Bounded {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        if data.len() > self.limit - self.bytes.len() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.bytes.extend_from_slice(data);
+        Ok(data.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn failure_of(error: &legacy::Error) -> Failure {
+    let text = causes(error);
+    let mut source = error.source();
+    while let Some(inner) = source {
+        if inner.downcast_ref::<io::Error>().is_some_and(|inner| inner.kind() == io::ErrorKind::TimedOut) {
+            return Failure::Late("connection");
+        }
+        source = inner.source();
+    }
+    if error.is_connect() { Failure::Connect(text) } else { Failure::Broken(text) }
+}
+
+/// An error with what caused it; errors of hyper say little by themselves.
+pub(super) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text.push_str(": ");
+            text.push_str(&inner_text);
+        }
+        source = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(url: &str) -> Client {
+        Client::new(format!("a={url}").parse().expect("options")).expect("a client")
+    }
+
+    #[test]
+    fn only_the_server_itself_is_within() {
+        let plain = client("http://h:81");
+        for (location, within) in [
+            ("/openapi/v3/a?hash=1", Some("/openapi/v3/a?hash=1")),
+            ("http://h:81/a", Some("/a")),
+            ("http://H:81", Some("/")),
+            ("http://h/a", None),
+            ("https://h:81/a", None),
+            ("http://h:82/a", None),
+            ("http://other:81/a", None),
+            ("http://h:81@other/a", None),
+            ("http://user@h:81/a", None),
+            ("//other/a", None),
+            ("/\\other/a", None),
+            ("a", None),
+            ("/../a", None),
+            ("", None),
+        ] {
+            assert_eq!(plain.within(location).as_deref(), within, "{location}");
+        }
+        let below = client("http://[::1]/x");
+        assert_eq!(below.within("http://[::1]:80/x/a").as_deref(), Some("/a"));
+        assert_eq!(below.within("/x/a").as_deref(), Some("/a"));
+        assert_eq!(below.within("/openapi/v3").as_deref(), Some("/openapi/v3"));
+        assert_eq!(below.within("/x//other").as_deref(), None);
+    }
+
+    #[test]
+    fn what_is_unpacked_is_bounded() {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(&[b' '; 100_000]).expect("packs");
+        let packed = packed.finish().expect("packs");
+        let unpack = |limit, packed: &[u8]| {
+            let mut decoder = Decoder::Gzip(MultiGzDecoder::new(Bounded::new(limit)));
+            decoder.write_all(packed)?;
+            decoder.finish().map(|bytes| bytes.len())
+        };
+        assert_eq!(unpack(100_000, &packed).expect("fits"), 100_000);
+        assert_eq!(unpack(99_999, &packed).expect_err("too large").kind(), io::ErrorKind::StorageFull);
+        assert!(unpack(100_000, &packed[..packed.len() - 4]).is_err(), "an end that is missing is seen");
+    }
+}

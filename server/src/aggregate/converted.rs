@@ -1,0 +1,80 @@
+//! Servers that publish OpenAPI v2 alone (spec: publishing, §4.2; upstream: `openapiv2converter`).
+
+use super::groups::Wanted;
+use kubeshape_convert::graph::split::{self, split};
+use kubeshape_convert::v2::merge::Overlay;
+use kubeshape_convert::{v2, v3};
+use kubeshape_schema::{Bump, NoteKind, Profile};
+use kubeshape_yaml::{Document, Limits, Stream, Tape};
+
+/// A v3 document: its path and JSON.
+pub(super) type Printed = (String, Vec<u8>);
+
+/// The v3 documents of the wanted group versions of a v2 document.
+///
+/// Upstream publishes the whole document under each of them; here each has what it reaches.
+///
+/// # Errors
+/// It is no v2 document, or cannot be converted; the text says why.
+pub(super) fn documents(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Result<Vec<Printed>, String> {
+    with_root(body, |document| {
+        let Some(root) = document.root() else { return Err("it is empty".to_owned()) };
+        let arena = Bump::new();
+        let read = v2::read(root, &arena, profile);
+        let fault = |notes: &[kubeshape_schema::Note<'_>]| {
+            let error = notes.iter().find(|note| note.code.kind() == NoteKind::Error);
+            error.map_or_else(
+                || "it cannot be converted".to_owned(),
+                |note| format!("{}: {}", document.pointer(note.at), note.detail),
+            )
+        };
+        let Some(value) = read.value else { return Err(fault(&read.notes)) };
+        let converted = v3::from_v2::convert(&value, &arena, profile);
+        let Some(value) = converted.value else { return Err(fault(&converted.notes)) };
+        let slices = split(&value, &arena).value;
+        let taken = slices.into_iter().filter(|slice| slice.name != split::REST && wanted.has_document(slice.name));
+        let printed = taken.map(|slice| {
+            let mut json = Vec::new();
+            slice.document.print(&mut json, profile);
+            (slice.name.to_owned(), json)
+        });
+        Ok(printed.collect())
+    })
+}
+
+/// What of a v2 document is laid onto the v2 document of this server: what its wanted group versions have below
+/// `/apis/GROUP/VERSION/` (spec: publishing, §4.3).
+///
+/// # Errors
+/// It is no v2 document; the text says why.
+pub(super) fn overlay(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Result<Overlay, String> {
+    with_root(body, |document| {
+        let Some(root) = document.root() else { return Err("it is empty".to_owned()) };
+        let arena = Bump::new();
+        let value = v2::read(root, &arena, profile).value.ok_or("it is no OpenAPI v2 document")?;
+        let mut json = Vec::new();
+        value.print(&mut json, kubeshape_schema::print::Style::V2, profile);
+        let below = |path: &str| {
+            let mut segments = path.trim_start_matches('/').splitn(4, '/');
+            match (segments.next(), segments.next(), segments.next(), segments.next()) {
+                (Some("apis"), Some(group), Some(version), Some(_)) => !group.is_empty() && wanted.has(group, version),
+                _ => false,
+            }
+        };
+        Overlay::of(&json, below).map_err(|error| error.to_string())
+    })
+}
+
+fn with_root<T>(body: &[u8], f: impl FnOnce(Document<'_>) -> Result<T, String>) -> Result<T, String> {
+    // A tape has 20 bytes for a node: this many for a body of the size that is read at most.
+    let limits = Limits { nodes: 8_000_000, alias_nodes: 0, ..Limits::default() };
+    let mut stream = Stream::new(body, limits).map_err(|error| error.to_string())?;
+    let source = stream.source();
+    let mut tape = Tape::new();
+    stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
+    let document = tape.document(source);
+    if document.root().and_then(|root| root.get("swagger")).and_then(|version| version.as_str()) != Some("2.0") {
+        return Err("it is no OpenAPI v2 document".to_owned());
+    }
+    f(document)
+}

@@ -1,0 +1,94 @@
+//! The group versions of a downstream server, and how they stand in discovery (spec: publishing, §5.2).
+
+use super::options::{AggregateOptions, GroupVersionName, is_name};
+use kubeshape_publish::discovery::{Freshness, Group, GroupVersion, Origin, Priority};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a server says that it has.
+pub(super) type Published = BTreeMap<GroupVersionName, Arc<GroupVersion>>;
+
+/// Which group versions are taken from a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'a>(&'a [GroupVersionName]);
+
+impl<'a> Wanted<'a> {
+    pub(super) fn of(options: &'a AggregateOptions) -> Wanted<'a> {
+        Wanted(&options.group_versions)
+    }
+
+    /// The group versions that were named; if there are none, all are taken.
+    pub(super) fn named(self) -> &'a [GroupVersionName] {
+        self.0
+    }
+
+    pub(super) fn has(self, group: &str, version: &str) -> bool {
+        is_name(version)
+            && (group.is_empty() || is_name(group))
+            && (self.0.is_empty() || self.0.iter().any(|name| &*name.group == group && &*name.version == version))
+    }
+
+    pub(super) fn has_group(self, group: &str) -> bool {
+        is_name(group) && (self.0.is_empty() || self.0.iter().any(|name| &*name.group == group))
+    }
+
+    /// Whether a document is taken: those of group versions and of the groups that have some.
+    pub(super) fn has_document(self, path: &str) -> bool {
+        match path.split('/').collect::<Vec<_>>()[..] {
+            ["api", version] => self.has("", version),
+            ["apis", group] => self.has_group(group),
+            ["apis", group, version] => !group.is_empty() && self.has(group, version),
+            _ => false,
+        }
+    }
+}
+
+/// The wanted group versions of what a server published.
+pub(super) fn published(groups: &[Group], wanted: Wanted<'_>) -> Published {
+    let mut out = Published::new();
+    for group in groups {
+        for version in &group.versions {
+            if wanted.has(&group.name, &version.version) {
+                let name = GroupVersionName { group: Arc::clone(&group.name), version: Arc::clone(&version.version) };
+                out.entry(name).or_insert_with(|| Arc::clone(version));
+            }
+        }
+    }
+    out
+}
+
+/// What discovery shows of a server: what it published last, marked stale when it does not answer, and what it was
+/// expected to have, without resources.
+///
+/// Upstream shows no resources of a server that does not answer; the last known ones are shown here, since clients
+/// skip what is stale anyway, and those that do not are better served.
+pub(super) fn shown(published: Option<&Published>, wanted: Wanted<'_>, answers: bool) -> Vec<Group> {
+    let mut groups: BTreeMap<Arc<str>, Vec<Arc<GroupVersion>>> = BTreeMap::new();
+    for (name, version) in published.into_iter().flatten() {
+        let mut version = (**version).clone();
+        version.origin = Origin::Aggregated;
+        version.priority = priority(name);
+        if !answers {
+            version.freshness = Freshness::Stale;
+        }
+        groups.entry(Arc::clone(&name.group)).or_default().push(Arc::new(version));
+    }
+    for name in wanted.named() {
+        if published.is_none_or(|published| !published.contains_key(name)) {
+            let freshness = if answers { Freshness::Current } else { Freshness::Stale };
+            groups.entry(Arc::clone(&name.group)).or_default().push(Arc::new(GroupVersion {
+                version: Arc::clone(&name.version),
+                priority: priority(name),
+                origin: Origin::Aggregated,
+                freshness,
+                resources: Vec::new(),
+            }));
+        }
+    }
+    groups.into_iter().map(|(name, versions)| Group { name, versions }).collect()
+}
+
+/// What an APIService has by default; other priorities nobody tells.
+pub(super) fn priority(_name: &GroupVersionName) -> Priority {
+    Priority { group: 1000, version: 15 }
+}

@@ -1,0 +1,398 @@
+//! Which servers are aggregated, and within which bounds: what `--aggregate` says.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A downstream server, as `NAME=URL[,GROUP/VERSION…]` names it, and how it is asked.
+///
+/// # Example
+/// ```
+/// use kubeshape_server::aggregate::AggregateOptions;
+///
+/// let options: AggregateOptions = "metrics=https://10.0.0.7:4443,metrics.k8s.io/v1beta1".parse()?;
+/// assert_eq!(&*options.name, "metrics");
+/// assert_eq!(options.group_versions[0].path(), "apis/metrics.k8s.io/v1beta1");
+///
+/// let error = "metrics=ftp://10.0.0.7".parse::<AggregateOptions>().unwrap_err();
+/// assert_eq!(error.to_string(), "metrics=ftp://10.0.0.7: no scheme `ftp`; use http, https or unix");
+/// # Ok::<(), kubeshape_server::aggregate::AggregateOptionsError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AggregateOptions {
+    /// The name that logs and metrics have for it.
+    pub name: Arc<str>,
+    /// Where it is. Nothing else is ever connected to for it.
+    pub address: Address,
+    /// The group versions that are taken from it; if there are none, all that it publishes.
+    pub group_versions: Vec<GroupVersionName>,
+    /// PEM certificates of the authorities that are trusted instead of the system's.
+    pub certificates: Option<Vec<u8>>,
+    /// Sent as `Authorization: Bearer …`.
+    pub token: Option<Token>,
+    /// The time from a success to the next look.
+    pub refresh: Duration,
+    /// The time from a failure to the next try: it doubles from the first to the second.
+    pub backoff: (Duration, Duration),
+    /// How long it may take.
+    pub timeouts: Timeouts,
+    /// How much it may send.
+    pub limits: Limits,
+}
+
+impl AggregateOptions {
+    /// A server with the usual bounds, all of whose group versions are taken.
+    pub fn new(name: &str, address: Address) -> AggregateOptions {
+        AggregateOptions {
+            name: name.into(),
+            address,
+            group_versions: Vec::new(),
+            certificates: None,
+            token: None,
+            refresh: Duration::from_secs(10),
+            // Upstream's rate limiter of discovery (spec: publishing, §5.2).
+            backoff: (Duration::from_millis(500), Duration::from_secs(60)),
+            timeouts: Timeouts::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Where a server listens, and the path below which it answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The socket.
+    pub socket: Socket,
+    /// Comes before every path; without slash at the end, mostly empty.
+    pub prefix: String,
+}
+
+/// The one socket that is connected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Socket {
+    /// A host and port.
+    Tcp {
+        /// Name or address; an IPv6 address has no brackets.
+        host: String,
+        /// The port.
+        port: u16,
+        /// Whether TLS is spoken.
+        tls: bool,
+    },
+    /// A Unix socket, without TLS.
+    Unix(PathBuf),
+}
+
+impl Address {
+    /// `http` or `https`.
+    pub(crate) fn scheme(&self) -> &'static str {
+        match self.socket {
+            Socket::Tcp { tls: true, .. } => "https",
+            Socket::Tcp { tls: false, .. } | Socket::Unix(_) => "http",
+        }
+    }
+
+    /// `host:port` as it stands in URLs.
+    pub(crate) fn authority(&self) -> String {
+        match &self.socket {
+            Socket::Tcp { host, port, .. } if host.contains(':') => format!("[{host}]:{port}"),
+            Socket::Tcp { host, port, .. } => format!("{host}:{port}"),
+            Socket::Unix(_) => "localhost".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.socket {
+            Socket::Tcp { .. } => write!(f, "{}://{}{}", self.scheme(), self.authority(), self.prefix),
+            Socket::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+/// Group and version; the core group has no name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupVersionName {
+    /// `metrics.k8s.io`
+    pub group: Arc<str>,
+    /// `v1beta1`
+    pub version: Arc<str>,
+}
+
+impl GroupVersionName {
+    /// The path of its documents: `apis/GROUP/VERSION`, `api/VERSION`.
+    pub fn path(&self) -> String {
+        if self.group.is_empty() {
+            format!("api/{}", self.version)
+        } else {
+            format!("apis/{}/{}", self.group, self.version)
+        }
+    }
+}
+
+/// A bearer token, which is never shown.
+#[derive(Clone)]
+pub struct Token(Arc<str>);
+
+impl Token {
+    /// A token; blanks around it are taken off, as files end with a newline.
+    ///
+    /// # Errors
+    /// It is empty or holds something that cannot stand in a header.
+    pub fn new(text: &str) -> Result<Token, BadToken> {
+        let text = text.trim();
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(BadToken);
+        }
+        Ok(Token(text.into()))
+    }
+
+    pub(crate) fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// A token that cannot be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a token is one word of ASCII letters, digits and signs")]
+pub struct BadToken;
+
+/// How long a downstream server may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// To a connection.
+    pub connect: Duration,
+    /// To the headers of an answer, connecting included.
+    pub headers: Duration,
+    /// Between two pieces of a body.
+    pub idle: Duration,
+    /// For a request as a whole.
+    pub total: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Timeouts { connect: seconds(5), headers: seconds(15), idle: seconds(15), total: seconds(60) }
+    }
+}
+
+/// How much a downstream server may send: bytes of a body, unpacked, and numbers of things.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The v3 index.
+    pub index: usize,
+    /// A discovery document.
+    pub discovery: usize,
+    /// The v2 document.
+    pub v2: usize,
+    /// A v3 document that is handed on, as it is sent.
+    pub document: u64,
+    /// Group versions.
+    pub group_versions: usize,
+    /// Requests that are handed on at the same time.
+    pub requests: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            index: 8 << 20,
+            discovery: 16 << 20,
+            v2: 64 << 20,
+            document: 64 << 20,
+            group_versions: 4096,
+            requests: 64,
+        }
+    }
+}
+
+/// What is wrong with `NAME=URL[,GROUP/VERSION…]`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}: {fault}")]
+pub struct AggregateOptionsError {
+    text: String,
+    fault: Fault,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum Fault {
+    #[error("no name; write NAME=URL[,GROUP/VERSION…]")]
+    NoName,
+    #[error("`{0}` is no name; use letters, digits, `-`, `_` and `.`, at most 63")]
+    Name(String),
+    #[error("no scheme; write http://…, https://… or unix:PATH")]
+    NoScheme,
+    #[error("no scheme `{0}`; use http, https or unix")]
+    Scheme(String),
+    #[error("no URL: {0}")]
+    Url(String),
+    #[error("no host in the URL")]
+    NoHost,
+    #[error("the port of the URL is no number from 1 to 65535")]
+    Port,
+    #[error("name and password do not belong in the URL; give a token file")]
+    Credentials,
+    #[error("the URL is that of a server: `?` and `#` cannot stand in it")]
+    Query,
+    #[error("the path of a Unix socket is absolute: unix:/run/server.sock")]
+    Unix,
+    #[error("`{0}` is no group version; write GROUP/VERSION, or VERSION for the core group")]
+    GroupVersion(String),
+    #[error("{0} stands there twice")]
+    Twice(String),
+}
+
+impl FromStr for AggregateOptions {
+    type Err = AggregateOptionsError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse(text).map_err(|fault| AggregateOptionsError { text: text.to_owned(), fault })
+    }
+}
+
+fn parse(text: &str) -> Result<AggregateOptions, Fault> {
+    let (name, rest) = text.split_once('=').ok_or(Fault::NoName)?;
+    if name.is_empty() || name.contains("://") {
+        return Err(Fault::NoName);
+    }
+    if name.len() > 63 || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+        return Err(Fault::Name(name.to_owned()));
+    }
+    let mut parts = rest.split(',');
+    let mut options = AggregateOptions::new(name, address(parts.next().unwrap_or_default())?);
+    for part in parts {
+        let group_version = group_version(part).ok_or_else(|| Fault::GroupVersion(part.to_owned()))?;
+        if options.group_versions.contains(&group_version) {
+            return Err(Fault::Twice(part.to_owned()));
+        }
+        options.group_versions.push(group_version);
+    }
+    Ok(options)
+}
+
+fn group_version(text: &str) -> Option<GroupVersionName> {
+    let (group, version) = text.split_once('/').unwrap_or(("", text));
+    let valid = is_name(version) && (is_name(group) || !text.contains('/'));
+    valid.then(|| GroupVersionName { group: group.into(), version: version.into() })
+}
+
+/// Whether a text can be a segment of a path that means itself: a group or a version.
+pub(crate) fn is_name(text: &str) -> bool {
+    let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    text.len() <= 253
+        && ends(text.bytes().next())
+        && ends(text.bytes().next_back())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+fn address(url: &str) -> Result<Address, Fault> {
+    let Some((scheme, rest)) = url.split_once(':') else { return Err(Fault::NoScheme) };
+    let scheme = scheme.to_ascii_lowercase();
+    let tls = match scheme.as_str() {
+        "http" => false,
+        "https" => true,
+        "unix" => {
+            let path = rest.strip_prefix("//").unwrap_or(rest);
+            return if path.starts_with('/') && path.len() > 1 {
+                Ok(Address { socket: Socket::Unix(path.into()), prefix: String::new() })
+            } else {
+                Err(Fault::Unix)
+            };
+        }
+        _ if !rest.starts_with("//") => return Err(Fault::NoScheme),
+        other => return Err(Fault::Scheme(other.to_owned())),
+    };
+    if url.contains(['?', '#']) {
+        return Err(Fault::Query);
+    }
+    let uri: http::Uri = url.parse().map_err(|error: http::uri::InvalidUri| Fault::Url(error.to_string()))?;
+    let authority = uri.authority().ok_or(Fault::NoHost)?;
+    if authority.as_str().contains('@') {
+        return Err(Fault::Credentials);
+    }
+    let host = authority.host();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    if bare.is_empty() {
+        return Err(Fault::NoHost);
+    }
+    let port = match authority.as_str()[host.len()..].strip_prefix(':') {
+        None => 80 + u16::from(tls) * 363,
+        Some(port) => port.parse().ok().filter(|port| *port > 0).ok_or(Fault::Port)?,
+    };
+    let prefix = uri.path().trim_end_matches('/').to_owned();
+    Ok(Address { socket: Socket::Tcp { host: bare.to_owned(), port, tls }, prefix })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> String {
+        text.parse::<AggregateOptions>().map(|options| options.address.to_string()).expect_err("a fault").to_string()
+    }
+
+    #[test]
+    fn addresses_are_read_as_they_print() {
+        for (url, printed) in [
+            ("http://localhost", "http://localhost:80"),
+            ("https://example.com/", "https://example.com:443"),
+            ("HTTPS://example.com:6443/clusters/a/", "https://example.com:6443/clusters/a"),
+            ("http://[::1]:8001", "http://[::1]:8001"),
+            ("unix:/run/a.sock", "unix:/run/a.sock"),
+            ("unix:///run/a.sock", "unix:/run/a.sock"),
+        ] {
+            let options: AggregateOptions = format!("a={url}").parse().expect("options");
+            assert_eq!(options.address.to_string(), printed);
+            assert_eq!(address(printed).expect("an address"), options.address);
+        }
+    }
+
+    #[test]
+    fn group_versions_are_names() {
+        let options: AggregateOptions = "a=http://h,apps/v1,v1".parse().expect("options");
+        let paths: Vec<_> = options.group_versions.iter().map(GroupVersionName::path).collect();
+        assert_eq!(paths, ["apis/apps/v1", "api/v1"]);
+        for wrong in ["", "/v1", "apps/", "../v1", "a/b/c", "a b/v1", "apps/v1?x"] {
+            assert!(fault(&format!("a=http://h,{wrong}")).contains("is no group version"), "{wrong}");
+        }
+        assert!(fault("a=http://h,v1,v1").ends_with("v1 stands there twice"));
+    }
+
+    #[test]
+    fn faults_say_what_to_write() {
+        for (text, says) in [
+            ("http://h", "no name"),
+            ("=http://h", "no name"),
+            ("a b=http://h", "is no name"),
+            ("a=h:80", "no scheme;"),
+            ("a=h", "no scheme;"),
+            ("a=gopher://h", "no scheme `gopher`"),
+            ("a=http://", "no URL"),
+            ("a=http://u:p@h", "token file"),
+            ("a=http://h?x=y", "cannot stand in it"),
+            ("a=http://h:99999", "port"),
+            ("a=http://h:0", "port"),
+            ("a=unix:run", "absolute"),
+        ] {
+            assert!(fault(text).contains(says), "{text}: {}", fault(text));
+        }
+    }
+
+    #[test]
+    fn tokens_are_not_shown() {
+        let token = Token::new("secret\n").expect("a token");
+        assert_eq!((token.secret(), format!("{token:?}").as_str()), ("secret", "Token(…)"));
+        assert!(Token::new(" ").is_err());
+        assert!(Token::new("two words").is_err());
+    }
+}

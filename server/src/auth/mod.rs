@@ -1,0 +1,270 @@
+//! Who may ask: static tokens, as kube-apiserver's `--token-auth-file` has them.
+
+use arc_swap::ArcSwap;
+use http::{HeaderMap, header};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::sync::Arc;
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+
+/// Tokens and whose they are. Only their hashes are held.
+///
+/// ```
+/// use kubeshape_server::Tokens;
+///
+/// let tokens = Tokens::parse("s3cret,jane,1001,\"admins,dev\"\n")?;
+/// assert_eq!(tokens.user("s3cret"), Some("jane"));
+/// assert_eq!(tokens.user("s3cre"), None);
+/// # Ok::<(), kubeshape_server::TokenError>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Tokens {
+    entries: Vec<([u8; 32], String)>,
+}
+
+impl fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tokens({})", self.entries.len())
+    }
+}
+
+/// Why a file of tokens cannot be used. No part of a token is ever in it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// A line is neither a token nor `token,user,uid[,groups]`.
+    #[error("line {line}: {why}")]
+    Line {
+        /// From 1.
+        line: usize,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Nobody could ever ask.
+    #[error("there is no token in it")]
+    Empty,
+}
+
+impl Tokens {
+    /// Reads a file: lines `token,user,uid[,groups]` (CSV with quotes, as kube-apiserver reads them), or a token alone.
+    /// Empty lines and lines that begin with `#` count for nothing. Of two lines with one token the last one counts.
+    ///
+    /// # Errors
+    /// A line has another form, or there is none.
+    pub fn parse(text: &str) -> Result<Tokens, TokenError> {
+        let mut entries: Vec<([u8; 32], String)> = Vec::new();
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+        for (number, source) in text.lines().enumerate() {
+            let wrong = |why| TokenError::Line { line: number + 1, why };
+            let source = source.trim();
+            if source.is_empty() || source.starts_with('#') {
+                continue;
+            }
+            let fields = fields(source).map_err(wrong)?;
+            let user = match fields.as_slice() {
+                [_] => String::new(),
+                [_, _] => return Err(wrong("expected a token alone, or token,user,uid[,groups]")),
+                [_, user, _uid, ..] if user.is_empty() => return Err(wrong("the user is empty")),
+                [_, user, ..] => user.clone(),
+                [] => return Err(wrong("the token is empty")),
+            };
+            let token = &fields[0];
+            if token.is_empty() {
+                return Err(wrong("the token is empty"));
+            }
+            if token.contains(char::is_whitespace) {
+                return Err(wrong("there is a blank in the token"));
+            }
+            let hash = hash(token);
+            entries.retain(|(known, _)| *known != hash);
+            entries.push((hash, user));
+        }
+        if entries.is_empty() { Err(TokenError::Empty) } else { Ok(Tokens { entries }) }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whose token it is; empty for a token without a user. It takes the same time whether there is such a token or
+    /// not, and wherever it stands: hashes are compared, so not even its length shows.
+    pub fn user(&self, token: &str) -> Option<&str> {
+        let hash = hash(token);
+        let mut found = Choice::from(0);
+        let mut place = 0u64;
+        for (n, (known, _)) in self.entries.iter().enumerate() {
+            let same = known.ct_eq(&hash);
+            place.conditional_assign(&(n as u64), same);
+            found |= same;
+        }
+        if bool::from(found) { self.entries.get(place as usize).map(|(_, user)| user.as_str()) } else { None }
+    }
+}
+
+fn hash(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+/// The fields of a line of CSV; blanks before a field count for nothing, as in Go's reader with `TrimLeadingSpace`.
+fn fields(line: &str) -> Result<Vec<String>, &'static str> {
+    let mut fields = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_start();
+        let mut field = String::new();
+        if let Some(mut quoted) = rest.strip_prefix('"') {
+            loop {
+                let Some((text, behind)) = quoted.split_once('"') else { return Err("a quote is not closed") };
+                field.push_str(text);
+                match behind.strip_prefix('"') {
+                    Some(behind) => {
+                        field.push('"');
+                        quoted = behind;
+                    }
+                    None => {
+                        rest = behind;
+                        break;
+                    }
+                }
+            }
+            if !rest.is_empty() && !rest.starts_with(',') {
+                return Err("expected a comma behind the quote");
+            }
+        } else {
+            let end = rest.find(',').unwrap_or(rest.len());
+            if rest[..end].contains('"') {
+                return Err("a quote stands within a field");
+            }
+            field.push_str(&rest[..end]);
+            rest = &rest[end..];
+        }
+        fields.push(field);
+        match rest.strip_prefix(',') {
+            Some(behind) => rest = behind,
+            None => return Ok(fields),
+        }
+    }
+}
+
+/// The tokens that count now; they can be exchanged while requests are served.
+#[derive(Clone, Debug)]
+pub struct Authenticator {
+    tokens: Arc<ArcSwap<Tokens>>,
+}
+
+impl Authenticator {
+    /// Requests need one of `tokens`.
+    pub fn new(tokens: Tokens) -> Authenticator {
+        Authenticator { tokens: Arc::new(ArcSwap::from_pointee(tokens)) }
+    }
+
+    /// From now on these count.
+    pub fn replace(&self, tokens: Tokens) {
+        self.tokens.store(Arc::new(tokens));
+    }
+
+    /// Whether a request may pass: its path is one of the health endpoints, or its token is known.
+    pub fn admits(&self, path: &str, headers: &HeaderMap) -> bool {
+        is_health(path) || bearer(headers).is_some_and(|token| self.tokens.load().user(token).is_some())
+    }
+}
+
+/// Whether a path is one that load balancers and kubelets ask without credentials.
+pub(crate) fn is_health(path: &str) -> bool {
+    ["/healthz", "/livez", "/readyz"]
+        .iter()
+        .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+/// The token of `Authorization: Bearer TOKEN`; the word in any case (k8s.io/apiserver, authentication/request/bearertoken).
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?.trim();
+    let (word, token) = value.split_once(' ')?;
+    let token = token.split(' ').next().filter(|token| !token.is_empty())?;
+    word.eq_ignore_ascii_case("bearer").then_some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_forms_of_lines() -> Result<(), TokenError> {
+        let text = "\u{FEFF}# tokens\r\n\r\n  plain \r\na,jane,1\nb, \"joe \"\"x\"\"\",2,\"g,h\"\na,june,3\n";
+        let tokens = Tokens::parse(text)?;
+        assert_eq!(tokens.len(), 3);
+        for (token, user) in [
+            ("plain", Some("")),
+            ("a", Some("june")),
+            ("b", Some("joe \"x\"")),
+            ("", None),
+            ("A", None),
+            ("g", None),
+            ("plain ", None),
+        ] {
+            assert_eq!(tokens.user(token), user, "{token:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_refused_says_the_line_and_never_the_token() {
+        for (text, message) in [
+            ("", "there is no token in it"),
+            ("# nothing\n", "there is no token in it"),
+            ("a,b,c\nsecret,jane\n", "line 2: expected a token alone, or token,user,uid[,groups]"),
+            ("secret,,1", "line 1: the user is empty"),
+            (",jane,1", "line 1: the token is empty"),
+            ("\"secret,jane,1", "line 1: a quote is not closed"),
+            ("\"secret\"x,jane,1", "line 1: expected a comma behind the quote"),
+            ("sec\"ret,jane,1", "line 1: a quote stands within a field"),
+            ("sec ret", "line 1: there is a blank in the token"),
+        ] {
+            let error = Tokens::parse(text).map(|_| ()).map_err(|error| error.to_string());
+            assert_eq!(error, Err(message.to_owned()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_do_not_show() -> Result<(), TokenError> {
+        assert_eq!(format!("{:?}", Tokens::parse("s3cret")?), "Tokens(1)");
+        assert_eq!(format!("{:?}", Authenticator::new(Tokens::parse("s3cret")?)).find("s3cret"), None);
+        Ok(())
+    }
+
+    #[test]
+    fn who_passes() -> Result<(), Box<dyn std::error::Error>> {
+        let auth = Authenticator::new(Tokens::parse("t1")?);
+        for (path, value, passes) in [
+            ("/apis", "Bearer t1", true),
+            ("/apis", "bearer t1", true),
+            ("/apis", " BEARER t1 x", true),
+            ("/apis", "Bearer  t1", false),
+            ("/apis", "Bearer t2", false),
+            ("/apis", "Bearer", false),
+            ("/apis", "Bearer ", false),
+            ("/apis", "Basic t1", false),
+            ("/apis", "t1", false),
+            ("/healthz", "", true),
+            ("/readyz/files", "", true),
+            ("/livez/", "", true),
+            ("/healthzz", "", false),
+            ("/metrics", "", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::AUTHORIZATION, value.parse()?);
+            assert_eq!(auth.admits(path, &headers), passes, "{path} {value:?}");
+        }
+        auth.replace(Tokens::parse("t2")?);
+        let mut headers = HeaderMap::new();
+        assert!(!auth.admits("/apis", &headers));
+        headers.insert(header::AUTHORIZATION, "Bearer t2".parse()?);
+        assert!(auth.admits("/apis", &headers));
+        Ok(())
+    }
+}

@@ -1,0 +1,231 @@
+//! Bodies of segments, whose compressed forms and digests are put together from those of the segments.
+
+use crate::rope::Rope;
+use bytes::Bytes;
+use flate2::{Compress, Compression, FlushCompress};
+use sha2::{Digest, Sha512};
+use std::sync::{Arc, OnceLock};
+
+/// Text that several bodies share, beginning with a comma, and what was made of it.
+#[derive(Debug)]
+pub(crate) struct Block {
+    parts: Vec<Bytes>,
+    len: usize,
+    /// With the comma and, for the beginning of a list, without it.
+    deflated: [OnceLock<Deflated>; 2],
+    digest: OnceLock<[u8; 64]>,
+}
+
+impl Block {
+    /// The parts of the first member's comma and of everything behind it.
+    pub(crate) fn new(parts: Vec<Bytes>) -> Block {
+        Block { len: parts.iter().map(Bytes::len).sum(), parts, deflated: Default::default(), digest: OnceLock::new() }
+    }
+}
+
+/// A part of a body.
+#[derive(Clone, Debug)]
+pub(crate) enum Segment {
+    /// A text of this body.
+    Text(Bytes),
+    /// A shared text; at the beginning of a list without its comma.
+    Block(Arc<Block>, bool),
+}
+
+impl Segment {
+    pub(crate) fn block(block: &Arc<Block>, first: bool) -> Segment {
+        Segment::Block(Arc::clone(block), first)
+    }
+
+    fn is_same(&self, other: &Segment) -> bool {
+        match (self, other) {
+            (Segment::Text(a), Segment::Text(b)) => a == b,
+            (Segment::Block(a, first), Segment::Block(b, other)) => Arc::ptr_eq(a, b) && first == other,
+            _ => false,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Segment::Text(text) => text.len(),
+            Segment::Block(block, first) => block.len - usize::from(*first),
+        }
+    }
+
+    fn pieces(&self, mut each: impl FnMut(Bytes)) {
+        match self {
+            Segment::Text(text) => each(text.clone()),
+            Segment::Block(block, first) => {
+                for (i, part) in block.parts.iter().enumerate() {
+                    each(if i == 0 && *first { part.slice(1..) } else { part.clone() });
+                }
+            }
+        }
+    }
+
+    fn update(&self, digest: &mut Sha512) {
+        self.pieces(|piece| digest.update(&piece));
+    }
+
+    fn deflated(&self) -> Deflated {
+        let of_pieces = || {
+            let mut pieces = Vec::new();
+            self.pieces(|piece| pieces.push(piece));
+            deflate(pieces.iter().map(|piece| &**piece), FlushCompress::Sync)
+        };
+        match self {
+            Segment::Text(_) => of_pieces(),
+            Segment::Block(block, first) => block.deflated[usize::from(*first)].get_or_init(of_pieces).clone(),
+        }
+    }
+}
+
+/// A deflated text that ends at a byte, so that others can follow, with the checksum of the text.
+#[derive(Clone, Debug)]
+struct Deflated {
+    bytes: Bytes,
+    crc: crc32fast::Hasher,
+}
+
+fn deflate<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, end: FlushCompress) -> Deflated {
+    let mut crc = crc32fast::Hasher::new();
+    let mut compress = Compress::new(Compression::new(6), false);
+    let mut out = Vec::with_capacity(1 << 10);
+    let mut run = |mut input: &[u8], flush: FlushCompress| {
+        loop {
+            if out.capacity() - out.len() < 64 {
+                out.reserve(out.len().max(1 << 10));
+            }
+            let before = compress.total_in();
+            let status = compress.compress_vec(input, &mut out, flush);
+            debug_assert!(status.is_ok(), "deflating memory does not fail");
+            input = &input[(compress.total_in() - before) as usize..];
+            // Room that is left says that everything is out.
+            if status.is_err() || (input.is_empty() && out.len() < out.capacity()) {
+                break;
+            }
+        }
+    };
+    for piece in pieces {
+        crc.update(piece);
+        run(piece, FlushCompress::None);
+    }
+    run(&[], end);
+    out.shrink_to_fit();
+    Deflated { bytes: out.into(), crc }
+}
+
+const GZIP_HEAD: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+/// A last, empty block.
+const DEFLATE_END: [u8; 2] = [0x03, 0x00];
+
+/// One gzip member of a whole text.
+pub(crate) fn gzip(pieces: &[Bytes]) -> Bytes {
+    let Deflated { bytes, crc } = deflate(pieces.iter().map(|piece| &**piece), FlushCompress::Finish);
+    let len = pieces.iter().map(Bytes::len).sum::<usize>();
+    [GZIP_HEAD, &bytes, &crc.finalize().to_le_bytes(), &(len as u32).to_le_bytes()].concat().into()
+}
+
+/// How a document is named in its ETag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Tags {
+    /// SHA-512 of the content, as Kubernetes has it. A change costs a hash of everything behind it.
+    #[default]
+    Content,
+    /// SHA-512 of the digests of chunks: a change costs a hash of its chunk. The same content has the same tag, but not the
+    /// one of kube-apiserver. Documents that are not made of chunks are named as with `Content`.
+    Chunks,
+}
+
+/// How many bytes lie between two states of the digest that are kept.
+const STRIDE: usize = 32 << 10;
+
+/// State of a digest in front of a segment.
+type States = Arc<[(usize, Sha512)]>;
+
+/// A body of segments.
+#[derive(Debug)]
+pub(crate) struct Body {
+    segments: Arc<[Segment]>,
+    /// States within the segments that this body shares with the one before it.
+    inherited: States,
+    states: OnceLock<States>,
+}
+
+impl Body {
+    pub(crate) fn new(segments: Vec<Segment>) -> Body {
+        Body { segments: segments.into(), inherited: Arc::new([]), states: OnceLock::new() }
+    }
+
+    /// A body that takes over what `before` knows about their common beginning.
+    pub(crate) fn after(segments: Vec<Segment>, before: &Body) -> Body {
+        let same = segments.iter().zip(&*before.segments).take_while(|(a, b)| a.is_same(b)).count();
+        let known = before.states.get().unwrap_or(&before.inherited);
+        let inherited = known.iter().take_while(|(at, _)| *at <= same).cloned().collect();
+        Body { segments: segments.into(), inherited, states: OnceLock::new() }
+    }
+
+    pub(crate) fn rope(&self) -> Rope {
+        let mut pieces = Vec::new();
+        self.segments.iter().for_each(|segment| segment.pieces(|piece| pieces.push(piece)));
+        pieces.into_iter().collect()
+    }
+
+    /// The digest of the content.
+    pub(crate) fn content_digest(&self) -> [u8; 64] {
+        let (mut from, mut digest) = self.inherited.last().cloned().unwrap_or_default();
+        let mut states: Vec<(usize, Sha512)> = self.inherited.to_vec();
+        let mut since = 0;
+        while let Some(segment) = self.segments.get(from) {
+            segment.update(&mut digest);
+            since += segment.len();
+            from += 1;
+            if since >= STRIDE {
+                states.push((from, digest.clone()));
+                since = 0;
+            }
+        }
+        let _ = self.states.set(states.into());
+        digest.finalize().into()
+    }
+
+    /// The digest of the digests of the segments.
+    pub(crate) fn chunk_digest(&self) -> [u8; 64] {
+        let mut digest = Sha512::new();
+        for segment in &*self.segments {
+            match segment {
+                Segment::Text(text) => digest.update(Sha512::digest(text)),
+                Segment::Block(block, _) => {
+                    digest.update(block.digest.get_or_init(|| {
+                        let mut digest = Sha512::new();
+                        block.parts.iter().for_each(|part| digest.update(part));
+                        digest.finalize().into()
+                    }));
+                }
+            }
+        }
+        digest.finalize().into()
+    }
+
+    /// One gzip member, of which unchanged segments are compressed already. `head` stands in front, and `skip` bytes of
+    /// the first segment are left out; `tail` stands behind.
+    pub(crate) fn gzip(&self) -> Rope {
+        let mut crc = crc32fast::Hasher::new();
+        let mut len = 0_usize;
+        let mut pieces = vec![Bytes::from_static(GZIP_HEAD)];
+        for segment in &*self.segments {
+            let deflated = segment.deflated();
+            crc.combine(&deflated.crc);
+            len += segment.len();
+            pieces.push(deflated.bytes);
+        }
+        let end = [&DEFLATE_END[..], &crc.finalize().to_le_bytes(), &(len as u32).to_le_bytes()].concat();
+        pieces.push(end.into());
+        pieces.into_iter().collect()
+    }
+
+    /// The segments.
+    pub(crate) fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+}

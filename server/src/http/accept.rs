@@ -1,0 +1,414 @@
+//! Reading `Accept`.
+//!
+//! kube-apiserver reads the header with goautoneg and then matches the clauses in three ways: for OpenAPI
+//! documents, for objects (with `as`, `g` and `v` that ask for another form of the object), and in go-restful,
+//! which sits before some of the endpoints. [`Reading::Kube`] does the same, faults included;
+//! [`Reading::Repaired`] reads the header as RFC 9110 says.
+
+use std::cmp::Reverse;
+
+/// How `Accept` is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// As kube-apiserver does: `q=0` is acceptable, types are case-sensitive, quotation marks mean nothing.
+    Kube,
+    /// As RFC 9110, section 12.5.1 says.
+    Repaired,
+}
+
+/// A media type that an endpoint can answer with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// `application`
+    pub kind: &'static str,
+    /// `json`
+    pub subtype: &'static str,
+    /// Version of `apidiscovery.k8s.io` when the answer is the `APIGroupDiscoveryList`; else the plain form.
+    pub aggregated: Option<&'static str>,
+}
+
+impl Offer {
+    /// The plain form in a media type.
+    pub const fn plain(kind: &'static str, subtype: &'static str) -> Offer {
+        Offer { kind, subtype, aggregated: None }
+    }
+
+    /// Aggregated discovery of a version in a media type.
+    pub const fn aggregated(kind: &'static str, subtype: &'static str, version: &'static str) -> Offer {
+        Offer { kind, subtype, aggregated: Some(version) }
+    }
+}
+
+/// What became of a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The offer at this place.
+    Offer(usize),
+    /// No clause names an offer.
+    Nothing,
+    /// The header holds no clause that can be read at all.
+    Unreadable,
+}
+
+/// A clause of the header.
+#[derive(Clone, Debug, PartialEq)]
+struct Clause<'h> {
+    kind: &'h str,
+    subtype: &'h str,
+    q: f32,
+    parameters: Vec<(&'h str, &'h str)>,
+}
+
+impl<'h> Clause<'h> {
+    /// The last parameter of a name.
+    fn parameter(&self, name: &str) -> Option<&'h str> {
+        self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    /// The version of aggregated discovery that the parameters ask for: `Some(None)` when they ask for the plain
+    /// form, `None` when for something that no endpoint has.
+    fn aggregated(&self) -> Option<Option<&'h str>> {
+        match (self.parameter("as"), self.parameter("g"), self.parameter("v")) {
+            (None, None, None) => Some(None),
+            (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some(version)) => Some(Some(version)),
+            _ => None,
+        }
+    }
+}
+
+/// What kube-apiserver's OpenAPI handlers choose: the first clause in order of preference that fits an offer, all
+/// parameters ignored (specification of the handlers: kube-openapi `pkg/handler`, `pkg/handler3`).
+///
+/// ```
+/// use kubeshape_server::http::accept::{Choice, Offer, Reading, openapi};
+///
+/// let offers = [Offer::plain("application", "json"), Offer::plain("application", "x")];
+/// assert_eq!(openapi("application/x, */*", &offers, Reading::Kube), Choice::Offer(1));
+/// assert_eq!(openapi("application/json;q=0", &offers, Reading::Kube), Choice::Offer(0));
+/// assert_eq!(openapi("application/json;q=0", &offers, Reading::Repaired), Choice::Nothing);
+/// ```
+pub fn openapi(header: &str, offers: &[Offer], reading: Reading) -> Choice {
+    if header.is_empty() || header == "*/*" {
+        return Choice::Offer(0);
+    }
+    if let Some(place) = offers.iter().position(|offer| is_exactly(header, offer)) {
+        return Choice::Offer(place);
+    }
+    match reading {
+        Reading::Kube => {
+            let clauses = kube_clauses(header);
+            if clauses.is_empty() {
+                return Choice::Unreadable;
+            }
+            let fits = |clause: &Clause<'_>, offer: &Offer| {
+                (clause.kind == "*" || clause.kind == offer.kind)
+                    && (clause.subtype == "*" || clause.subtype == offer.subtype)
+            };
+            let place = clauses.iter().find_map(|clause| offers.iter().position(|offer| fits(clause, offer)));
+            place.map_or(Choice::Nothing, Choice::Offer)
+        }
+        Reading::Repaired => repaired(header, offers, false),
+    }
+}
+
+/// What kube-apiserver chooses for objects. Offers of aggregated discovery win over plain ones under
+/// [`Reading::Kube`], whatever the preference (apiserver `pkg/endpoints/discovery/aggregated`, `wrapper.go`), and
+/// are weighed with them under [`Reading::Repaired`].
+pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
+    if header.is_empty() || header == "*/*" {
+        return offers.iter().position(|offer| offer.aggregated.is_none()).map_or(Choice::Nothing, Choice::Offer);
+    }
+    if let Some(place) = offers.iter().position(|offer| is_exactly(header, offer)) {
+        return Choice::Offer(place);
+    }
+    match reading {
+        Reading::Kube => {
+            let clauses = kube_clauses(header);
+            let place = |aggregated: bool| {
+                clauses.iter().find_map(|clause| {
+                    let wanted = clause.aggregated()?;
+                    let served = |name| clause.parameter(name).is_none_or(str::is_empty);
+                    if wanted.is_some() != aggregated || !served("sv") {
+                        return None;
+                    }
+                    if !served("stream") && !(aggregated && clause.parameter("stream") == Some("watch")) {
+                        return None;
+                    }
+                    offers.iter().position(|offer| offer.aggregated == wanted && kube_fits(clause, offer))
+                })
+            };
+            place(true).or_else(|| place(false)).map_or(Choice::Nothing, Choice::Offer)
+        }
+        Reading::Repaired => repaired(header, offers, true),
+    }
+}
+
+/// Whether the clause that is taken asks for indented JSON (`pretty=1`).
+pub fn pretty(header: &str) -> bool {
+    header.contains("pretty")
+        && kube_clauses(header)
+            .iter()
+            .find(|clause| clause.aggregated() == Some(None))
+            .is_some_and(|clause| clause.parameter("pretty") == Some("1"))
+}
+
+/// Whether go-restful finds a route that produces one of the offers: it compares whole types, and of wildcards
+/// knows only `*/*`.
+pub fn restful(header: &str, offers: &[Offer]) -> bool {
+    header.is_empty()
+        || header.split(',').any(|part| {
+            let part = part.split(';').next().unwrap_or_default().trim_matches([' ', '\t']);
+            part == "*/*" || offers.iter().any(|offer| is_exactly(part, offer))
+        })
+}
+
+fn is_exactly(text: &str, offer: &Offer) -> bool {
+    offer.aggregated.is_none()
+        && text.strip_prefix(offer.kind).and_then(|rest| rest.strip_prefix('/')) == Some(offer.subtype)
+}
+
+fn kube_fits(clause: &Clause<'_>, offer: &Offer) -> bool {
+    match (clause.kind, clause.subtype) {
+        ("*", subtype) => subtype == "*",
+        (kind, "*") => kind == offer.kind,
+        (kind, subtype) => kind == offer.kind && subtype == offer.subtype,
+    }
+}
+
+/// Up to the separator, and behind it.
+fn cut(text: &str, separator: char) -> (&str, &str) {
+    text.split_once(separator).unwrap_or((text, ""))
+}
+
+/// The clauses as goautoneg reads them, in its order.
+fn kube_clauses(header: &str) -> Vec<Clause<'_>> {
+    let mut clauses: Vec<Clause<'_>> = header.split(',').filter_map(kube_clause).collect();
+    kube_order(&mut clauses);
+    clauses
+}
+
+fn kube_clause<'h>(part: &'h str) -> Option<Clause<'h>> {
+    let trimmed = |text: &'h str| text.trim_matches(' ');
+    let (media, mut rest) = cut(trimmed(part), ';');
+    let (kind, subtype) = cut(media, '/');
+    let kind = trimmed(kind);
+    let subtype = match (subtype, cut(subtype, '/')) {
+        ("", _) if kind == "*" => "*",
+        ("", _) => return None,
+        (_, (subtype, "")) => trimmed(subtype),
+        _ => return None,
+    };
+    let mut clause = Clause { kind, subtype, q: 1.0, parameters: Vec::new() };
+    while !rest.is_empty() {
+        let (parameter, behind) = cut(rest, ';');
+        rest = behind;
+        let (name, value) = cut(parameter, '=');
+        let (value, more) = cut(value, '=');
+        if value.is_empty() || !more.is_empty() {
+            continue;
+        }
+        match trimmed(name) {
+            "q" => clause.q = value.parse().unwrap_or(0.0),
+            name => clause.parameters.push((name, trimmed(value))),
+        }
+    }
+    Some(clause)
+}
+
+/// goautoneg's order: its comparison is no order (a type without a wildcard comes before one with, even at a lower
+/// q), so what counts is the insertion sort that Go uses for up to a dozen elements. Longer lists are sorted by q,
+/// then by wildcards.
+fn kube_order(clauses: &mut [Clause<'_>]) {
+    const INSERTION: usize = 12;
+    let before = |a: &Clause<'_>, b: &Clause<'_>| {
+        a.q > b.q || (a.kind != "*" && b.kind == "*") || (a.subtype != "*" && b.subtype == "*")
+    };
+    if clauses.len() <= INSERTION {
+        for end in 1..clauses.len() {
+            let mut at = end;
+            while at > 0 && before(&clauses[at], &clauses[at - 1]) {
+                clauses.swap(at, at - 1);
+                at -= 1;
+            }
+        }
+    } else {
+        clauses.sort_by(|a, b| {
+            b.q.total_cmp(&a.q).then((a.kind == "*", a.subtype == "*").cmp(&(b.kind == "*", b.subtype == "*")))
+        });
+    }
+}
+
+/// The clauses as RFC 9110 reads them, in the order of the header.
+fn repaired_clauses(header: &str) -> Vec<Clause<'_>> {
+    split_outside_quotes(header, ',').filter_map(repaired_clause).collect()
+}
+
+fn repaired_clause(part: &str) -> Option<Clause<'_>> {
+    const BLANKS: [char; 2] = [' ', '\t'];
+    let mut pieces = split_outside_quotes(part, ';').map(|piece| piece.trim_matches(BLANKS));
+    let (kind, subtype) = match pieces.next()? {
+        "*" => ("*", "*"),
+        media => media.split_once('/')?,
+    };
+    if kind.is_empty() || subtype.is_empty() || subtype.contains('/') || (kind == "*" && subtype != "*") {
+        return None;
+    }
+    let mut clause = Clause { kind, subtype, q: 1.0, parameters: Vec::new() };
+    for (name, value) in pieces.filter_map(|piece| piece.split_once('=')) {
+        let (name, value) = (name.trim_matches(BLANKS), value.trim_matches(BLANKS));
+        let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
+        if name.eq_ignore_ascii_case("q") {
+            let q: f32 = value.parse().unwrap_or(f32::NAN);
+            clause.q = if q.is_nan() { LEAST } else { q.clamp(0.0, 1.0) };
+        } else {
+            clause.parameters.push((name, value));
+        }
+    }
+    Some(clause)
+}
+
+/// The q of a clause whose own cannot be read: acceptable when there is nothing better.
+const LEAST: f32 = 0.0001;
+
+fn split_outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    let mut escaped = false;
+    text.split(move |c| {
+        if escaped {
+            escaped = false;
+            return false;
+        }
+        match c {
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            c => return c == separator && !quoted,
+        }
+        false
+    })
+}
+
+/// The offer of the highest q, where the q of an offer is that of the most specific clause that fits it; of several
+/// the one that is named more precisely, then the one that is named first, then the first offer.
+fn repaired(header: &str, offers: &[Offer], parameters: bool) -> Choice {
+    let clauses = repaired_clauses(header);
+    if clauses.is_empty() {
+        return Choice::Unreadable;
+    }
+    let specificity = |clause: &Clause<'_>, offer: &Offer| -> Option<u8> {
+        if parameters && clause.aggregated()? != offer.aggregated {
+            return None;
+        }
+        match (clause.kind, clause.subtype) {
+            ("*", _) => Some(0),
+            (kind, "*") => kind.eq_ignore_ascii_case(offer.kind).then_some(1),
+            (kind, subtype) => {
+                (kind.eq_ignore_ascii_case(offer.kind) && subtype.eq_ignore_ascii_case(offer.subtype)).then_some(2)
+            }
+        }
+    };
+    let best = offers.iter().enumerate().filter_map(|(place, offer)| {
+        let fitting =
+            clauses.iter().enumerate().filter_map(|(at, clause)| Some((specificity(clause, offer)?, at, clause)));
+        let (specific, at, clause) =
+            fitting.max_by(|a, b| a.0.cmp(&b.0).then(a.2.q.total_cmp(&b.2.q)).then(b.1.cmp(&a.1)))?;
+        (clause.q > 0.0).then_some((clause.q, specific, Reverse(at), Reverse(place)))
+    });
+    let best = best.max_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2, a.3).cmp(&(b.1, b.2, b.3))));
+    best.map_or(Choice::Nothing, |(.., Reverse(place))| Choice::Offer(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const JSON: Offer = Offer::plain("application", "json");
+    const YAML: Offer = Offer::plain("application", "yaml");
+    const PROTOBUF: Offer = Offer::plain("application", "com.github.proto-openapi.spec.v3.v1.0+protobuf");
+    const AT: Offer = Offer::plain("application", "com.github.proto-openapi.spec.v3@v1.0+protobuf");
+    const V2: Offer = Offer::aggregated("application", "json", "v2");
+    const V2BETA1: Offer = Offer::aggregated("application", "json", "v2beta1");
+
+    fn order(header: &str) -> Vec<String> {
+        kube_clauses(header).iter().map(|c| format!("{}/{}", c.kind, c.subtype)).collect()
+    }
+
+    #[test]
+    fn clauses_are_ordered_as_goautoneg_does() {
+        assert_eq!(order("x/y;q=0.3, u/v;q=0.9, */*, w/*;q=0.9"), ["*/*", "u/v", "w/*", "x/y"]);
+        assert_eq!(order("application/*,application/json,*/*"), ["application/json", "application/*", "*/*"]);
+    }
+
+    #[test]
+    fn odd_clauses_are_read_as_goautoneg_does() {
+        assert_eq!(order("*"), ["*/*"]);
+        assert!(order("garbage, a/, a/b/c").is_empty());
+        assert_eq!(order("/b, a/b/"), ["/b", "a/b"]);
+        assert_eq!(order("a/b;x=\"1,2\""), ["a/b"], "the comma ends the clause, and what follows it is none");
+        let clauses = kube_clauses("a/b;x;y=;z=1=2;w= 3 ;Q=0.5");
+        assert_eq!(clauses[0].parameters, [("w", "3"), ("Q", "0.5")]);
+        assert!((clauses[0].q - 1.0).abs() < f32::EPSILON);
+        assert!(kube_clauses("a/b;q=abc")[0].q.abs() < f32::EPSILON);
+    }
+
+    #[test]
+    fn documents_are_chosen_as_recorded() {
+        let offers = [JSON, PROTOBUF, AT];
+        let kube = |header: &str| openapi(header, &offers, Reading::Kube);
+        assert_eq!(
+            kube("application/json;q=0.5,application/com.github.proto-openapi.spec.v3@v1.0+protobuf"),
+            Choice::Offer(2)
+        );
+        assert_eq!(kube("text/html"), Choice::Nothing);
+        assert_eq!(kube("APPLICATION/JSON"), Choice::Nothing);
+        assert_eq!(kube("garbage"), Choice::Unreadable);
+        for header in
+            ["", "*/*", "application/*", "text/html, */*;q=0.1", "application/json;q=0", "application/json;as=Table"]
+        {
+            assert_eq!(kube(header), Choice::Offer(0), "{header}");
+        }
+    }
+
+    #[test]
+    fn the_repaired_reading_knows_case_quotes_and_exclusion() {
+        let offers = [JSON, PROTOBUF, AT];
+        let chosen = |header: &str| openapi(header, &offers, Reading::Repaired);
+        assert_eq!(chosen("APPLICATION/JSON"), Choice::Offer(0));
+        assert_eq!(chosen("application/json;q=0, */*"), Choice::Offer(1));
+        assert_eq!(chosen("application/json;q=0"), Choice::Nothing);
+        assert_eq!(chosen("garbage"), Choice::Unreadable);
+        assert_eq!(chosen("text/html;x=\"a,application/json\""), Choice::Nothing);
+        assert_eq!(chosen("*/*;q=0.9, application/json;q=0.1"), Choice::Offer(1));
+        assert_eq!(chosen("application/json;q=abc"), Choice::Offer(0));
+    }
+
+    #[test]
+    fn aggregated_discovery_wins_or_is_weighed() {
+        let offers = [V2, V2BETA1, JSON, YAML];
+        let weighed =
+            "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;q=0.1, application/json;q=0.9";
+        assert_eq!(object(weighed, &offers, Reading::Kube), Choice::Offer(0));
+        assert_eq!(object(weighed, &offers, Reading::Repaired), Choice::Offer(2));
+        let unordered = "application/json;v=v2;profile=nopeer;as=APIGroupDiscoveryList;g=apidiscovery.k8s.io";
+        for reading in [Reading::Kube, Reading::Repaired] {
+            assert_eq!(object(unordered, &offers, reading), Choice::Offer(0));
+            assert_eq!(object("application/json;as=APIGroupDiscoveryList;v=v2", &offers, reading), Choice::Nothing);
+            assert_eq!(object("*/*", &offers, reading), Choice::Offer(2));
+            assert_eq!(object("application/yaml", &offers, reading), Choice::Offer(3));
+        }
+        assert_eq!(object("application/json;stream=watch", &offers, Reading::Kube), Choice::Nothing);
+    }
+
+    #[test]
+    fn go_restful_knows_whole_types_only() {
+        let offers = [JSON, YAML];
+        for (header, expected) in [
+            ("", true),
+            ("text/html", false),
+            ("application/*", false),
+            ("x/y, */*;q=0", true),
+            ("application/json;g=1", true),
+        ] {
+            assert_eq!(restful(header, &offers), expected, "{header}");
+        }
+    }
+}

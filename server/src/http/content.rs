@@ -1,0 +1,168 @@
+//! Sending a document: Go's `net/http.ServeContent`.
+
+use super::asked::Asked;
+use super::conditional::{Conditions, Outcome, Validators, evaluate};
+use super::range::{self, Range, RangeError};
+use super::{audit, body, reply};
+use crate::rope::Rope;
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use std::time::SystemTime;
+
+/// A document in the form that was chosen.
+pub(super) struct Content {
+    /// The media type.
+    pub(super) media: HeaderValue,
+    /// Whether the media type was found by looking at the content, which happens after the conditions were checked.
+    pub(super) sniffed: bool,
+    /// The form.
+    pub(super) plain: Rope,
+    /// Its compressed form, if that is to be sent.
+    pub(super) gzip: Option<Rope>,
+    /// The tag, with its quotation marks.
+    pub(super) etag: Option<HeaderValue>,
+    /// When it changed.
+    pub(super) modified: SystemTime,
+    /// When it changed, as a header.
+    pub(super) last_modified: HeaderValue,
+    /// `Vary`, a line each.
+    pub(super) vary: &'static [HeaderValue],
+    /// `Cache-Control` and `Expires`, where they are not the usual ones.
+    pub(super) lasting: Option<(HeaderValue, HeaderValue)>,
+}
+
+impl Content {
+    /// The answer.
+    pub(super) fn send(self, asked: &Asked<'_>) -> Response {
+        let conditions = Conditions {
+            reads: matches!(*asked.method, Method::GET | Method::HEAD),
+            if_match: asked.header(header::IF_MATCH),
+            if_unmodified_since: asked.header(header::IF_UNMODIFIED_SINCE),
+            if_none_match: asked.header(header::IF_NONE_MATCH),
+            if_modified_since: asked.header(header::IF_MODIFIED_SINCE),
+            range: asked.header(header::RANGE),
+            if_range: asked.header(header::IF_RANGE),
+        };
+        let etag = self.etag.as_ref().map(HeaderValue::as_bytes).unwrap_or_default();
+        match evaluate(&conditions, &Validators { etag, modified: self.modified }) {
+            Outcome::NotModified => {
+                let mut response = reply::not_modified();
+                self.shared(response.headers_mut());
+                if self.etag.is_none() {
+                    response.headers_mut().insert(header::LAST_MODIFIED, self.last_modified);
+                }
+                response
+            }
+            Outcome::PreconditionFailed => {
+                let mut response = reply::empty(asked, StatusCode::PRECONDITION_FAILED);
+                self.shared(response.headers_mut());
+                response.headers_mut().insert(header::LAST_MODIFIED, self.last_modified);
+                if !self.sniffed {
+                    response.headers_mut().insert(header::CONTENT_TYPE, self.media);
+                }
+                response
+            }
+            Outcome::Send(ranges) => match range::parse(ranges, self.plain.len()) {
+                Ok(ranges) if ranges.is_empty() => self.whole(asked),
+                Ok(ranges) => self.parts(asked, &ranges),
+                Err(error) => self.refused(asked, error),
+            },
+        }
+    }
+
+    /// The headers that all answers have.
+    fn shared(&self, headers: &mut HeaderMap) {
+        if let Some((control, expires)) = &self.lasting {
+            headers.insert(header::CACHE_CONTROL, control.clone());
+            headers.insert(header::EXPIRES, expires.clone());
+        }
+        if let Some(etag) = &self.etag {
+            headers.insert(header::ETAG, etag.clone());
+        }
+        for line in self.vary {
+            headers.append(header::VARY, line.clone());
+        }
+    }
+
+    fn found(&self, headers: &mut HeaderMap) {
+        self.shared(headers);
+        headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        headers.insert(header::LAST_MODIFIED, self.last_modified.clone());
+    }
+
+    fn whole(self, asked: &Asked<'_>) -> Response {
+        let mut response = match &self.gzip {
+            // The wrapper of kube-apiserver compresses what a handler writes, and for HEAD that is nothing.
+            Some(compressed) if asked.extensions => reply::sized(asked, StatusCode::OK, compressed),
+            Some(compressed) if !asked.head() => reply::chunked(asked, StatusCode::OK, compressed),
+            _ => reply::sized(asked, StatusCode::OK, &self.plain),
+        };
+        let headers = response.headers_mut();
+        self.found(headers);
+        if self.gzip.is_some() && (asked.extensions || !asked.head()) {
+            headers.insert(header::CONTENT_ENCODING, reply::GZIP);
+            if let (true, Some(etag)) = (asked.extensions, &self.etag) {
+                // A strong tag names bytes, and these are others.
+                let weak = [b"W/", etag.as_bytes()].concat();
+                headers.insert(header::ETAG, HeaderValue::from_bytes(&weak).unwrap_or_else(|_| etag.clone()));
+            }
+        }
+        headers.insert(header::CONTENT_TYPE, self.media);
+        response
+    }
+
+    fn parts(self, asked: &Asked<'_>, ranges: &[Range]) -> Response {
+        let size = self.plain.len();
+        let position = |range: &Range| {
+            // Of an empty range the end is before the start, as in Go.
+            let last = (range.start + range.length).wrapping_sub(1).cast_signed();
+            format!("bytes {}-{last}/{size}", range.start)
+        };
+        if let [range] = ranges {
+            let mut response =
+                reply::sized(asked, StatusCode::PARTIAL_CONTENT, &body::slice(&self.plain, range.start, range.length));
+            let headers = response.headers_mut();
+            self.found(headers);
+            if let Ok(position) = HeaderValue::try_from(position(range)) {
+                headers.insert(header::CONTENT_RANGE, position);
+            }
+            headers.insert(header::CONTENT_TYPE, self.media);
+            return response;
+        }
+        let boundary = audit::boundary();
+        let media = self.media.to_str().unwrap_or_default();
+        let mut pieces: Vec<Bytes> = Vec::with_capacity(ranges.len() * 2 + 1);
+        for (place, range) in ranges.iter().enumerate() {
+            let line = if place == 0 { "" } else { "\r\n" };
+            let position = position(range);
+            pieces.push(
+                format!("{line}--{boundary}\r\nContent-Range: {position}\r\nContent-Type: {media}\r\n\r\n").into(),
+            );
+            pieces.extend(body::slice(&self.plain, range.start, range.length).pieces().iter().cloned());
+        }
+        pieces.push(format!("\r\n--{boundary}--\r\n").into());
+        let mut response = reply::sized(asked, StatusCode::PARTIAL_CONTENT, &pieces.into_iter().collect());
+        let headers = response.headers_mut();
+        self.found(headers);
+        if let Ok(media) = HeaderValue::try_from(format!("multipart/byteranges; boundary={boundary}")) {
+            headers.insert(header::CONTENT_TYPE, media);
+        }
+        response
+    }
+
+    /// 416. Go takes the headers away that speak of the content, but not `Expires`.
+    fn refused(self, asked: &Asked<'_>, error: RangeError) -> Response {
+        let mut response = reply::text(asked, StatusCode::RANGE_NOT_SATISFIABLE, error.text());
+        let headers = response.headers_mut();
+        self.shared(headers);
+        headers.remove(header::CACHE_CONTROL);
+        headers.remove(header::ETAG);
+        if error == RangeError::NoOverlap
+            && let Ok(size) = HeaderValue::try_from(format!("bytes */{}", self.plain.len()))
+        {
+            headers.insert(header::CONTENT_RANGE, size);
+        }
+        response
+    }
+}

@@ -1,0 +1,63 @@
+//! `/healthz`, `/livez`, `/readyz` and their checks, as apiserver's `pkg/server/healthz` answers.
+
+use super::asked::Asked;
+use super::route::Health;
+use super::{reply, target};
+use crate::state::Readiness;
+use axum::response::Response;
+use http::StatusCode;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// `/readyz` and its kin: all checks.
+pub(super) fn all(asked: &Asked<'_>, kind: Health, readiness: &Readiness) -> Response {
+    let mut excluded: BTreeSet<String> = target::parameters(asked.query, "exclude").map(Into::into).collect();
+    let mut listed = String::new();
+    let mut healthy = true;
+    for (name, reason) in checks(kind, readiness) {
+        let _ = match reason {
+            _ if excluded.remove(&*name) => writeln!(listed, "[+]{name} excluded: ok"),
+            None => writeln!(listed, "[+]{name} ok"),
+            Some(reason) => {
+                healthy = false;
+                let reason = if asked.extensions { &*reason } else { "reason withheld" };
+                writeln!(listed, "[-]{name} failed: {reason}")
+            }
+        };
+    }
+    if !excluded.is_empty() {
+        let names: Vec<String> = excluded.iter().map(|name| format!("{name:?}")).collect();
+        let _ = writeln!(listed, "warn: some health checks cannot be excluded: no matches for {}", names.join(","));
+    }
+    if !healthy {
+        let _ = writeln!(listed, "{} check failed", kind.name());
+        return reply::text(asked, StatusCode::INTERNAL_SERVER_ERROR, listed);
+    }
+    if target::parameter(asked.query, "verbose").is_none() {
+        return reply::text(asked, StatusCode::OK, "ok");
+    }
+    let _ = writeln!(listed, "{} check passed", kind.name());
+    reply::text(asked, StatusCode::OK, listed)
+}
+
+/// `/readyz/CHECK`
+pub(super) fn one(asked: &Asked<'_>, kind: Health, name: &str, readiness: &Readiness) -> Response {
+    match checks(kind, readiness).into_iter().find(|(found, _)| **found == *name) {
+        None => reply::page_not_found(asked),
+        Some((_, None)) => reply::text(asked, StatusCode::OK, "ok"),
+        Some((_, Some(reason))) => {
+            let text = format!("internal server error: {reason}\n");
+            reply::text(asked, StatusCode::INTERNAL_SERVER_ERROR, text)
+        }
+    }
+}
+
+/// Alive is who answers; ready is who has something to answer with.
+fn checks(kind: Health, readiness: &Readiness) -> Vec<(Arc<str>, Option<Arc<str>>)> {
+    let mut checks = vec![(Arc::from("ping"), None)];
+    if kind == Health::Readyz {
+        checks.extend(readiness.checks());
+    }
+    checks
+}

@@ -1,0 +1,252 @@
+//! The endpoints: a thin layer over a [`Snapshot`].
+//!
+//! kube-apiserver's answers come from four routers behind one another and half a dozen writers of answers, and what
+//! a client sees differs between them in ways that clients have come to rely on. So there is no router of a
+//! framework here: [`route::Route`] reads the path, an endpoint makes the answer, and [`Http`] puts around it what
+//! all answers have.
+
+pub mod accept;
+mod asked;
+pub(crate) mod audit;
+mod body;
+pub mod conditional;
+mod content;
+mod discovery;
+mod encoding;
+mod health;
+mod openapi;
+mod printed;
+pub mod range;
+mod reply;
+pub mod route;
+mod status;
+pub mod target;
+
+use crate::snapshot::{Leaf, Snapshot};
+use crate::state::Endpoints;
+use arc_swap::ArcSwapOption;
+use asked::Asked;
+use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderValue, Method, Request, StatusCode, header};
+use openapi::Merged;
+use printed::Printed;
+use route::Route;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+/// All endpoints as a router, to which layers can be added.
+///
+/// ```
+/// use kubeshape_server::{Endpoints, http};
+/// # fn with(endpoints: Endpoints) {
+/// let router = http::router(endpoints);
+/// # }
+/// ```
+pub fn router(endpoints: Endpoints) -> Router {
+    Router::new().fallback_service(Http::new(endpoints))
+}
+
+/// All endpoints as a service. It is what [`router`] holds, without the cost of a router.
+#[derive(Clone, Debug)]
+pub struct Http {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    endpoints: Endpoints,
+    printed: ArcSwapOption<Printed>,
+    merged: Arc<Merged>,
+}
+
+/// An answer that is there, or comes later.
+enum Answer {
+    Now(Response),
+    Later(Pin<Box<dyn Future<Output = Response> + Send>>),
+}
+
+impl From<Response> for Answer {
+    fn from(response: Response) -> Answer {
+        Answer::Now(response)
+    }
+}
+
+impl Http {
+    /// The endpoints over what they work with.
+    pub fn new(endpoints: Endpoints) -> Http {
+        Http { shared: Arc::new(Shared { endpoints, printed: ArcSwapOption::empty(), merged: Arc::default() }) }
+    }
+}
+
+impl Shared {
+    /// Bodies of requests are not read: there is nothing in them that an answer depends on.
+    fn answer<B>(&self, request: Request<B>, snapshot: &Arc<Snapshot>, route: &Route<'_>) -> Answer
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
+        let Endpoints { extensions, advertise, metrics, readiness, .. } = &self.endpoints;
+        let query = request.uri().query().unwrap_or_default();
+        let asked = Asked { method: request.method(), headers: request.headers(), query, extensions: *extensions };
+        let asked = &asked;
+        match *route {
+            Route::OpenApiV3(path) => match openapi::leaf(asked, snapshot, path) {
+                Some(answer) => answer,
+                None => match snapshot.v3.get(path) {
+                    Some(Leaf::Remote(upstream)) => Answer::Later(upstream.forward(request.map(Body::new))),
+                    _ => reply::page_not_found(asked).into(),
+                },
+            },
+            Route::OpenApiV2 => openapi::v2(asked, snapshot, &self.merged),
+            Route::OpenApiV3Index => openapi::index(asked, snapshot).into(),
+            Route::Core => discovery::core(asked, snapshot, &self.printed(snapshot), advertise).into(),
+            Route::CoreVersion(version) => discovery::core_version(asked, snapshot, version).into(),
+            Route::BelowCore(_) => status::NOT_FOUND.answer(asked).into(),
+            Route::Groups => discovery::groups(asked, snapshot, &self.printed(snapshot), false).into(),
+            Route::GroupsListed => discovery::groups(asked, snapshot, &self.printed(snapshot), true).into(),
+            Route::Group(name, slashes) => discovery::group(asked, snapshot, name, slashes).into(),
+            Route::GroupVersion(name, version, slashes) => {
+                discovery::group_version(asked, snapshot, name, version, slashes).into()
+            }
+            Route::BelowGroup(name, _) => discovery::below_group(asked, snapshot, name).into(),
+            Route::Root => discovery::root(asked, snapshot, &self.printed(snapshot)).into(),
+            Route::Version => discovery::version(asked, snapshot).into(),
+            Route::Health(kind, None) => health::all(asked, kind, readiness).into(),
+            Route::Health(kind, Some(check)) => health::one(asked, kind, check, readiness).into(),
+            Route::Metrics => {
+                let mut response = reply::object(asked, StatusCode::OK, Bytes::from(metrics.encode()).into());
+                response.headers_mut().insert(header::CONTENT_TYPE, METRICS);
+                response.into()
+            }
+            Route::Unknown(_) => reply::page_not_found(asked).into(),
+        }
+    }
+
+    /// The printed forms of a snapshot.
+    fn printed(&self, snapshot: &Snapshot) -> Arc<Printed> {
+        if let Some(printed) = self.printed.load_full().filter(|printed| printed.is_of(snapshot)) {
+            return printed;
+        }
+        let printed = Arc::new(Printed::new(snapshot));
+        self.printed.store(Some(Arc::clone(&printed)));
+        printed
+    }
+}
+
+const METRICS: HeaderValue = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache, private");
+
+impl<B> tower::Service<Request<B>> for Http
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<axum::BoxError>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Answering {
+        let shared = &self.shared;
+        let began = Instant::now();
+        let audit = audit::id(request.headers());
+        let method = request.method().clone();
+        let uri = request.uri().clone();
+        let (answer, endpoint) = match target::decoded(uri.path()) {
+            Some(path) => {
+                let route = Route::of(&path);
+                let snapshot = shared.endpoints.live.current();
+                (shared.answer(request, &snapshot, &route), route.endpoint())
+            }
+            None => {
+                // Go's server does not let such a target through to any handler.
+                let asked = Asked { method: &method, headers: request.headers(), query: "", extensions: true };
+                (reply::text(&asked, StatusCode::BAD_REQUEST, "400 Bad Request").into(), "unknown")
+            }
+        };
+        let record = Record { shared: Arc::clone(shared), began, audit, method, uri, endpoint };
+        match answer {
+            Answer::Now(response) => Answering(Waiting::Done(Some(record.finish(response)))),
+            Answer::Later(answer) => Answering(Waiting::Later(answer, Some(record))),
+        }
+    }
+}
+
+/// What is known about a request when its answer is there.
+#[derive(Debug)]
+struct Record {
+    shared: Arc<Shared>,
+    began: Instant,
+    audit: HeaderValue,
+    method: Method,
+    uri: http::Uri,
+    endpoint: &'static str,
+}
+
+impl Record {
+    /// What all answers have.
+    fn finish(self, mut response: Response) -> Response {
+        let Record { shared, began, audit, method, uri, endpoint } = self;
+        let time: Duration = began.elapsed();
+        let code = response.status().as_u16();
+        shared.endpoints.metrics.request(endpoint, method.as_str(), code, time);
+        tracing::debug!(
+            audit_id = audit.to_str().unwrap_or_default(),
+            endpoint,
+            %method,
+            path = uri.path(),
+            code,
+            micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX),
+            "answered"
+        );
+        let headers = response.headers_mut();
+        if !headers.contains_key(header::CACHE_CONTROL) {
+            headers.insert(header::CACHE_CONTROL, NO_CACHE);
+        }
+        headers.insert(audit::AUDIT_ID, audit);
+        response
+    }
+}
+
+/// The answer to a request.
+pub struct Answering(Waiting);
+
+enum Waiting {
+    Done(Option<Response>),
+    Later(Pin<Box<dyn Future<Output = Response> + Send>>, Option<Record>),
+}
+
+impl std::fmt::Debug for Answering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match &self.0 {
+            Waiting::Done(_) => "Answering::Done",
+            Waiting::Later(..) => "Answering::Later",
+        })
+    }
+}
+
+impl Future for Answering {
+    type Output = Result<Response, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let response = match &mut self.0 {
+            Waiting::Done(response) => response.take(),
+            Waiting::Later(answer, record) => match answer.as_mut().poll(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(response) => record.take().map(|record| record.finish(response)),
+            },
+        };
+        // A future is not polled again after it was ready.
+        response.map_or(Poll::Pending, |response| Poll::Ready(Ok(response)))
+    }
+}

@@ -1,0 +1,127 @@
+//! Printed forms of discovery that belong to one snapshot. Each is made when it is asked for the first time.
+
+use super::status::Form;
+use crate::document::{Dialect, Document};
+use crate::rope::Rope;
+use crate::snapshot::Snapshot;
+use bytes::Bytes;
+use kubeshape_publish::discovery::print::{self, AggregatedVersion};
+use kubeshape_publish::discovery::{Group, group_list_order};
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+type Forms = [OnceLock<Arc<Document>>; 4];
+
+/// The forms of one snapshot.
+#[derive(Debug)]
+pub(super) struct Printed {
+    /// Which snapshot: the documents of which the tags are made.
+    tags: [Arc<Document>; 2],
+    core: [Forms; 2],
+    named: [Forms; 2],
+    groups: Forms,
+    root: OnceLock<Rope>,
+}
+
+impl Printed {
+    pub(super) fn new(snapshot: &Snapshot) -> Printed {
+        Printed {
+            tags: [Arc::clone(&snapshot.discovery.aggregated_core), Arc::clone(&snapshot.discovery.aggregated)],
+            core: Default::default(),
+            named: Default::default(),
+            groups: Default::default(),
+            root: OnceLock::new(),
+        }
+    }
+
+    /// Whether the forms are those of the snapshot.
+    pub(super) fn is_of(&self, snapshot: &Snapshot) -> bool {
+        let [core, named] = &self.tags;
+        Arc::ptr_eq(core, &snapshot.discovery.aggregated_core) && Arc::ptr_eq(named, &snapshot.discovery.aggregated)
+    }
+
+    /// Aggregated discovery of the core group.
+    pub(super) fn core(&self, version: AggregatedVersion, form: Form, snapshot: &Snapshot) -> Arc<Document> {
+        let core = snapshot.discovery.core.iter().map(|group| &**group);
+        aggregated(&self.core, version, form, &snapshot.discovery.aggregated_core, core)
+    }
+
+    /// Aggregated discovery of the named groups.
+    pub(super) fn named(&self, version: AggregatedVersion, form: Form, snapshot: &Snapshot) -> Arc<Document> {
+        let groups = snapshot.discovery.groups.values().map(|group| &**group);
+        aggregated(&self.named, version, form, &snapshot.discovery.aggregated, groups)
+    }
+
+    /// The list of groups.
+    pub(super) fn groups(&self, form: Form, snapshot: &Snapshot) -> Arc<Document> {
+        let make = || {
+            let mut out = Vec::new();
+            let groups = snapshot.discovery.groups.values().map(|group| &**group);
+            print::group_list(&mut out, group_list_order(groups), form.into());
+            Arc::new(Document::new(Dialect::Other, Bytes::from(out), snapshot.discovery.aggregated.modified()))
+        };
+        Arc::clone(self.groups[form as usize].get_or_init(make))
+    }
+
+    /// The paths of `/`, as indented JSON.
+    pub(super) fn root(&self, snapshot: &Snapshot) -> &Rope {
+        self.root.get_or_init(|| Rope::from(Bytes::from(root(snapshot))))
+    }
+}
+
+fn aggregated<'g>(
+    forms: &[Forms; 2],
+    version: AggregatedVersion,
+    form: Form,
+    tagged: &Document,
+    groups: impl Iterator<Item = &'g Group>,
+) -> Arc<Document> {
+    let make = || {
+        let document = if form == Form::Json {
+            // The text of the tag with kind and version before it, and a newline behind.
+            let head = format!(r#"{{"kind":"APIGroupDiscoveryList","apiVersion":"{}","#, version.api_version());
+            tagged.enveloped(head.as_bytes(), b"\n")
+        } else {
+            let mut out = Vec::new();
+            print::aggregated(&mut out, version, groups, form.into());
+            Document::new(Dialect::Other, Bytes::from(out), tagged.modified())
+        };
+        Arc::new(document)
+    };
+    Arc::clone(forms[usize::from(version == AggregatedVersion::V2beta1)][form as usize].get_or_init(make))
+}
+
+/// Every path of the server itself.
+const OWN: [&str; 13] = [
+    "/api",
+    "/apis",
+    "/apis/",
+    "/healthz",
+    "/healthz/ping",
+    "/livez",
+    "/livez/ping",
+    "/metrics",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/readyz",
+    "/version",
+];
+
+/// Of a base the paths are those that its server has; of a server without one, its own.
+fn root(snapshot: &Snapshot) -> String {
+    let mut paths: BTreeSet<String> = snapshot.root_paths.iter().cloned().collect();
+    if paths.is_empty() {
+        paths.extend(OWN.map(str::to_owned));
+    }
+    for version in snapshot.discovery.core.iter().flat_map(|core| &core.versions) {
+        paths.insert(format!("/api/{}", version.version));
+    }
+    for group in snapshot.discovery.groups.values() {
+        paths.insert(format!("/apis/{}", group.name));
+        paths.extend(group.versions.iter().map(|version| format!("/apis/{}/{}", group.name, version.version)));
+    }
+    let paths: Vec<String> =
+        paths.iter().map(|path| format!("    {}", serde_json::Value::from(path.as_str()))).collect();
+    format!("{{\n  \"paths\": [\n{}\n  ]\n}}", paths.join(",\n"))
+}

@@ -1,0 +1,112 @@
+//! `Range` as Go's `net/http` reads it (`parseRange`).
+
+use super::conditional::trimmed;
+
+/// Bytes from `start` on, `length` many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The first byte.
+    pub start: usize,
+    /// How many.
+    pub length: usize,
+}
+
+/// Why there are no ranges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangeError {
+    /// The header cannot be read.
+    Invalid,
+    /// All ranges begin behind the end.
+    NoOverlap,
+}
+
+impl RangeError {
+    /// The text of the answer.
+    pub fn text(self) -> &'static str {
+        match self {
+            RangeError::Invalid => "invalid range\n",
+            RangeError::NoOverlap => "invalid range: failed to overlap\n",
+        }
+    }
+}
+
+/// The ranges of a content of `size` bytes; none when the whole is to be sent.
+///
+/// # Errors
+/// The header cannot be met.
+///
+/// ```
+/// use kubeshape_server::http::range::{Range, parse};
+///
+/// assert_eq!(parse(b"bytes=0-1,-1", 10), Ok(vec![Range { start: 0, length: 2 }, Range { start: 9, length: 1 }]));
+/// ```
+pub fn parse(header: &[u8], size: usize) -> Result<Vec<Range>, RangeError> {
+    if header.is_empty() {
+        return Ok(Vec::new());
+    }
+    let list = header.strip_prefix(b"bytes=").ok_or(RangeError::Invalid)?;
+    let mut ranges = Vec::new();
+    let mut behind = false;
+    for range in list.split(|b| *b == b',').map(trimmed).filter(|range| !range.is_empty()) {
+        let dash = range.iter().position(|b| *b == b'-').ok_or(RangeError::Invalid)?;
+        let (start, end) = (trimmed(&range[..dash]), trimmed(&range[dash + 1..]));
+        if start.is_empty() {
+            let length = number(end).ok_or(RangeError::Invalid)?.min(size);
+            ranges.push(Range { start: size - length, length });
+            continue;
+        }
+        let start = number(start).ok_or(RangeError::Invalid)?;
+        if start >= size {
+            behind = true;
+            continue;
+        }
+        let end = if end.is_empty() { size - 1 } else { number(end).ok_or(RangeError::Invalid)?.min(size - 1) };
+        let length = (end + 1).checked_sub(start).filter(|length| *length > 0).ok_or(RangeError::Invalid)?;
+        ranges.push(Range { start, length });
+    }
+    if ranges.is_empty() && behind && size > 0 {
+        return Err(RangeError::NoOverlap);
+    }
+    if ranges.iter().map(|range| range.length).fold(0, usize::saturating_add) > size {
+        ranges.clear();
+    }
+    Ok(ranges)
+}
+
+/// A number as Go's `ParseInt` reads it, without negative ones.
+fn number(text: &[u8]) -> Option<usize> {
+    let number: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    if text.starts_with(b"-") { None } else { usize::try_from(number).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_read_as_go_does() {
+        let range = |start, length| Range { start, length };
+        for (header, expected) in [
+            ("", Ok(vec![])),
+            ("bytes=0-9", Ok(vec![range(0, 10)])),
+            ("bytes=-10", Ok(vec![range(90, 10)])),
+            ("bytes=-1000", Ok(vec![range(0, 100)])),
+            ("bytes=0-4, 10-14", Ok(vec![range(0, 5), range(10, 5)])),
+            ("bytes= 90 - , ,", Ok(vec![range(90, 10)])),
+            ("bytes=95-1000", Ok(vec![range(95, 5)])),
+            ("bytes=0-,0-", Ok(vec![])),
+            ("bytes=100-", Err(RangeError::NoOverlap)),
+            ("bytes=100-,0-0", Ok(vec![range(0, 1)])),
+            ("items=0-1", Err(RangeError::Invalid)),
+            ("bytes=5-4", Err(RangeError::Invalid)),
+            ("bytes=--1", Err(RangeError::Invalid)),
+            ("bytes=-", Err(RangeError::Invalid)),
+            ("bytes=x-", Err(RangeError::Invalid)),
+            ("bytes=5", Err(RangeError::Invalid)),
+            ("bytes=99999999999999999999-", Err(RangeError::Invalid)),
+        ] {
+            assert_eq!(parse(header.as_bytes(), 100), expected, "{header}");
+        }
+        assert_eq!(parse(b"bytes=0-1", 0), Ok(vec![]));
+    }
+}

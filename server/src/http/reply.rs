@@ -1,0 +1,76 @@
+//! Answers, and the headers that they share.
+
+use super::asked::Asked;
+use super::body;
+use crate::rope::Rope;
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+
+pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(super) const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+pub(super) const GZIP: HeaderValue = HeaderValue::from_static("gzip");
+pub(super) const ACCEPT: HeaderValue = HeaderValue::from_static("Accept");
+pub(super) const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+
+/// Bodies up to this length are announced; Go's `net/http` sends longer ones in chunks when the handler does not say
+/// how long they are.
+const ANNOUNCED: usize = 2048;
+
+fn response(code: StatusCode, body: axum::body::Body) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    response.headers_mut().reserve(10);
+    response
+}
+
+/// An answer without a body, for methods whose answers have one.
+pub(super) fn empty(asked: &Asked<'_>, code: StatusCode) -> Response {
+    if asked.head() {
+        return response(code, body::none());
+    }
+    let mut response = response(code, body::sized(&Rope::default()));
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
+    response
+}
+
+/// 304
+pub(super) fn not_modified() -> Response {
+    response(StatusCode::NOT_MODIFIED, body::none())
+}
+
+/// An answer whose length is announced.
+pub(super) fn sized(asked: &Asked<'_>, code: StatusCode, content: &Rope) -> Response {
+    let mut response = response(code, if asked.head() { body::none() } else { body::sized(content) });
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(content.len()));
+    response
+}
+
+/// An answer in chunks.
+pub(super) fn chunked(asked: &Asked<'_>, code: StatusCode, content: &Rope) -> Response {
+    response(code, if asked.head() { body::none() } else { body::chunked(content) })
+}
+
+/// An answer as handlers give it that do not say how long it is. With extensions the length is always announced.
+#[allow(clippy::needless_pass_by_value)]
+pub(super) fn object(asked: &Asked<'_>, code: StatusCode, content: Rope) -> Response {
+    if asked.extensions || content.len() <= ANNOUNCED {
+        sized(asked, code, &content)
+    } else {
+        chunked(asked, code, &content)
+    }
+}
+
+/// A text, as Go's `http.Error` sends it.
+pub(super) fn text(asked: &Asked<'_>, code: StatusCode, text: impl Into<Bytes>) -> Response {
+    let mut response = object(asked, code, Rope::from(text.into()));
+    response.headers_mut().insert(header::CONTENT_TYPE, TEXT);
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
+    response
+}
+
+/// 404 where nothing is.
+pub(super) fn page_not_found(asked: &Asked<'_>) -> Response {
+    text(asked, StatusCode::NOT_FOUND, Bytes::from_static(b"404 page not found\n"))
+}

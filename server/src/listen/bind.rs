@@ -1,0 +1,143 @@
+//! Sockets that wait for connections.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use tokio::net::{TcpListener, TcpStream};
+#[cfg(unix)]
+use tokio::net::{UnixListener, UnixStream};
+
+/// A socket that waits for connections.
+#[derive(Debug)]
+pub struct Listener {
+    socket: Socket,
+}
+
+#[derive(Debug)]
+enum Socket {
+    Tcp(TcpListener),
+    #[cfg(unix)]
+    Unix(UnixListener, SocketFile),
+}
+
+/// A connection as it was accepted.
+#[derive(Debug)]
+pub(crate) enum Accepted {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+impl Listener {
+    /// Listens on a TCP address; port 0 is any free one.
+    ///
+    /// # Errors
+    /// Those of the system: the address is taken, is none of this machine, or is not allowed.
+    pub async fn tcp(address: SocketAddr) -> io::Result<Listener> {
+        Ok(Listener { socket: Socket::Tcp(TcpListener::bind(address).await?) })
+    }
+
+    /// Listens on a socket file, which only this user may use (mode 0600). A file that is left of a process that is
+    /// gone is replaced.
+    ///
+    /// # Errors
+    /// Somebody listens there, something other than a socket is there, or it cannot be made.
+    #[cfg(unix)]
+    pub async fn unix(path: &Path) -> io::Result<Listener> {
+        use std::fs::{self, Permissions};
+        use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+            Ok(found) if !found.file_type().is_socket() => {
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is a file that is no socket"));
+            }
+            Ok(_) => match UnixStream::connect(path).await {
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
+                Err(error) => return Err(error),
+                Ok(_) => {
+                    return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens on it"));
+                }
+            },
+        }
+        // Nobody may connect before the mode is set, so it gets its name afterwards.
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let _ = fs::remove_file(&temporary);
+        let socket = UnixListener::bind(&temporary)?;
+        let named = fs::set_permissions(&temporary, Permissions::from_mode(0o600))
+            .and_then(|()| fs::rename(&temporary, path))
+            .and_then(|()| SocketFile::new(path));
+        match named {
+            Ok(file) => Ok(Listener { socket: Socket::Unix(socket, file) }),
+            Err(error) => {
+                let _ = fs::remove_file(&temporary);
+                Err(error)
+            }
+        }
+    }
+
+    /// The TCP address, with the port that was chosen.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match &self.socket {
+            Socket::Tcp(socket) => socket.local_addr().ok(),
+            #[cfg(unix)]
+            Socket::Unix(..) => None,
+        }
+    }
+
+    /// The path of the socket file.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.socket {
+            Socket::Tcp(_) => None,
+            #[cfg(unix)]
+            Socket::Unix(_, file) => Some(&file.path),
+        }
+    }
+
+    pub(crate) async fn accept(&self) -> io::Result<Accepted> {
+        match &self.socket {
+            Socket::Tcp(socket) => {
+                let (stream, _) = socket.accept().await?;
+                // Answers are written whole; waiting for more of them helps nobody.
+                stream.set_nodelay(true)?;
+                Ok(Accepted::Tcp(stream))
+            }
+            #[cfg(unix)]
+            Socket::Unix(socket, _) => Ok(Accepted::Unix(socket.accept().await?.0)),
+        }
+    }
+}
+
+/// The file of a socket, removed in the end if it is still the same.
+#[cfg(unix)]
+#[derive(Debug)]
+struct SocketFile {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+#[cfg(unix)]
+impl SocketFile {
+    fn new(path: &Path) -> io::Result<SocketFile> {
+        Ok(SocketFile { path: path.to_owned(), identity: identity(path)? })
+    }
+}
+
+#[cfg(unix)]
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if identity(&self.path).is_ok_and(|identity| identity == self.identity) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::symlink_metadata(path)?;
+    Ok((metadata.dev(), metadata.ino()))
+}

@@ -1,0 +1,214 @@
+//! One connection, from its first byte to its end.
+
+use super::activity::{Activity, Observed, Overdue};
+use super::bind::Accepted;
+use super::service::{Endpoint, Shared};
+use super::tls::Tls;
+use http::Version;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto::Builder;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+
+/// How long a connection without a request may wait for its first one when the server stops: its client may have sent
+/// it already.
+const FIRST: Duration = Duration::from_millis(500);
+
+/// What a client reads that speaks HTTP where TLS is spoken.
+const PLAIN: &[u8] = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nThis port is served with TLS: use https.\n";
+
+/// What the server wants of its connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wish {
+    pub(crate) phase: Phase,
+    /// Grows when idle connections are to be closed, because others wait.
+    pub(crate) shed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    Running,
+    /// Requests are finished, and nothing new is begun.
+    Draining,
+    /// Everything ends at once.
+    Ended,
+}
+
+/// The builder of connections, with the limits.
+pub(crate) fn builder(limits: &crate::limit::Limits) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .title_case_headers(true)
+        // Deadlines are those of `Activity`.
+        .header_read_timeout(None)
+        // Less is refused by hyper.
+        .max_buf_size(limits.header_bytes.max(8192))
+        .max_headers(limits.header_fields);
+    builder
+        .http2()
+        .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
+        .max_concurrent_streams(limits.streams);
+    builder
+}
+
+/// Serves an accepted connection until it ends.
+pub(crate) async fn accepted<S: Endpoint>(
+    stream: Accepted,
+    tls: Option<&Tls>,
+    shared: &Arc<Shared<S>>,
+    builder: &Builder<TokioExecutor>,
+    wish: watch::Receiver<Wish>,
+) {
+    match (stream, tls) {
+        (Accepted::Tcp(stream), None) => serve(stream, shared, builder, wish).await,
+        (Accepted::Tcp(stream), Some(tls)) => {
+            let mut ended = wish.clone();
+            let shaken = tokio::select! {
+                shaken = timeout(shared.limits.handshake, shake(stream, tls)) => shaken,
+                _ = ended.wait_for(|wish| wish.phase == Phase::Ended) => return,
+            };
+            match shaken {
+                Ok(Some(stream)) => serve(stream, shared, builder, wish).await,
+                Ok(None) => {}
+                Err(_) => tracing::debug!("no TLS handshake in time"),
+            }
+        }
+        // Nobody but this user reads what goes through a socket file.
+        #[cfg(unix)]
+        (Accepted::Unix(stream), _) => serve(stream, shared, builder, wish).await,
+    }
+}
+
+async fn shake(mut stream: TcpStream, tls: &Tls) -> Option<tokio_rustls::server::TlsStream<TcpStream>> {
+    /// The first byte of a TLS handshake.
+    const HANDSHAKE: u8 = 22;
+    let mut first = [0];
+    if stream.peek(&mut first).await.ok()? == 1 && first[0].is_ascii_uppercase() && first[0] != HANDSHAKE {
+        let _ = stream.write_all(PLAIN).await;
+        let _ = stream.shutdown().await;
+        return None;
+    }
+    match tls.acceptor().accept(stream).await {
+        Ok(stream) => Some(stream),
+        Err(error) => {
+            tracing::debug!(%error, "TLS handshake failed");
+            None
+        }
+    }
+}
+
+/// What the connection's task wakes up for.
+enum Event {
+    /// The connection ended.
+    End,
+    /// While the server stops, the first request came, which is to be the last.
+    Last,
+    /// The timer ran out.
+    Due,
+    /// The server wants something.
+    Wish,
+}
+
+async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: I,
+    shared: &Arc<Shared<S>>,
+    builder: &Builder<TokioExecutor>,
+    mut wishes: watch::Receiver<Wish>,
+) {
+    let limits = &shared.limits;
+    let activity = Activity::new();
+    let service = service_fn(|request: http::Request<hyper::body::Incoming>| {
+        let running = activity.request(request.version() == Version::HTTP_2);
+        let shared = Arc::clone(shared);
+        async move {
+            let response = shared.answer(request).await;
+            drop(running);
+            Ok::<_, Infallible>(response)
+        }
+    });
+    let io = TokioIo::new(Observed::new(stream, Arc::clone(&activity)));
+    let mut connection = std::pin::pin!(builder.serve_connection(io, service));
+    let Some((first, _)) = activity.deadline(limits) else { return };
+    let mut timer = std::pin::pin!(sleep_until(first));
+    let mut armed = true;
+    // Whether the connection was told to end after what runs.
+    let mut closing = false;
+    let mut draining = false;
+    // A deadline besides those of the activity.
+    let mut end: Option<(Instant, Overdue)> = None;
+    let mut wish = *wishes.borrow_and_update();
+    loop {
+        if wish.phase == Phase::Ended {
+            return;
+        }
+        if wish.phase == Phase::Draining && !draining {
+            draining = true;
+            if activity.is_fresh() {
+                end = Some((Instant::now() + FIRST, Overdue::Idle));
+            }
+        }
+        if draining && !closing && !activity.is_fresh() {
+            closing = true;
+            end = None;
+            connection.as_mut().graceful_shutdown();
+        }
+        let deadline =
+            || match (activity.deadline(limits).filter(|(_, overdue)| !closing || *overdue == Overdue::Stalled), end) {
+                (Some(a), Some(b)) => Some(if a.0 <= b.0 { a } else { b }),
+                (a, b) => a.or(b),
+            };
+        let watched = std::future::poll_fn(|cx| {
+            if connection.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Event::End);
+            }
+            if draining && !closing && !activity.is_fresh() {
+                return Poll::Ready(Event::Last);
+            }
+            if let Some((at, _)) = deadline().filter(|(at, _)| !armed || *at < timer.deadline()) {
+                timer.as_mut().reset(at);
+                armed = true;
+            }
+            if armed && timer.as_mut().poll(cx).is_ready() { Poll::Ready(Event::Due) } else { Poll::Pending }
+        });
+        let event = tokio::select! {
+            biased;
+            event = watched => event,
+            changed = wishes.changed() => if changed.is_ok() { Event::Wish } else { return },
+        };
+        match event {
+            Event::End => return,
+            Event::Last => {}
+            Event::Due => match deadline() {
+                None => armed = false,
+                Some((at, _)) if at > Instant::now() => timer.as_mut().reset(at),
+                Some((_, Overdue::Stalled)) => {
+                    tracing::debug!("a connection was cut: the client sends or takes nothing");
+                    return;
+                }
+                Some((_, Overdue::Idle)) if closing => return,
+                Some((_, Overdue::Idle)) => {
+                    closing = true;
+                    connection.as_mut().graceful_shutdown();
+                    // HTTP/2 waits for streams, which a client may never read.
+                    end = Some((Instant::now() + limits.stall, Overdue::Stalled));
+                }
+            },
+            Event::Wish => {
+                let before = wish;
+                wish = *wishes.borrow_and_update();
+                if wish.shed != before.shed && !closing && activity.is_idle() {
+                    closing = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Connections: from listening sockets to the endpoints, with limits, TLS and an orderly end.
+//!
+//! HTTP/1.1 and HTTP/2 are told apart by what the client sends (prior knowledge) or agrees on in TLS. A connection has
+//! one timer, which is set to the next moment at which something takes too long; see `activity.rs`.
+
+mod activity;
+mod bind;
+mod connection;
+mod refusal;
+mod service;
+mod tls;
+
+pub use bind::Listener;
+pub use service::Endpoint;
+pub use tls::{Tls, TlsError};
+
+use crate::auth::Authenticator;
+use crate::limit::{Limits, Rate};
+use crate::metrics::Metrics;
+use connection::{Phase, Wish};
+use service::Shared;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{Instant, sleep, timeout};
+
+/// A server: endpoints, and what stands before them.
+///
+/// ```
+/// use axum::{Router, routing::get};
+/// use kubeshape_server::{Listener, Server};
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// # runtime.block_on(async {
+/// let listener = Listener::tcp(([127, 0, 0, 1], 0).into()).await?;
+/// let server = Server::new(Router::new().route("/version", get(|| async { "{}" })));
+/// let stop = std::future::ready(());
+/// let ended = server.run(vec![listener], stop, std::future::pending()).await;
+/// assert_eq!(ended.cut, 0);
+/// # Ok::<(), std::io::Error>(())
+/// # })?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Server<S> {
+    endpoint: S,
+    limits: Limits,
+    authenticator: Option<Authenticator>,
+    tls: Option<Tls>,
+    metrics: Arc<Metrics>,
+}
+
+/// How a server ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Connections that had to be cut, because they were not done when the time was over.
+    pub cut: usize,
+}
+
+impl<S: Endpoint> Server<S> {
+    /// Serves `endpoint`, to everybody, with the default limits and without TLS.
+    pub fn new(endpoint: S) -> Self {
+        Server { endpoint, limits: Limits::default(), authenticator: None, tls: None, metrics: Arc::default() }
+    }
+
+    /// With these limits.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Server { limits, ..self }
+    }
+
+    /// Only requests with a known token, except to the health endpoints.
+    #[must_use]
+    pub fn authenticator(self, authenticator: Authenticator) -> Self {
+        Server { authenticator: Some(authenticator), ..self }
+    }
+
+    /// TLS on all TCP sockets.
+    #[must_use]
+    pub fn tls(self, tls: Tls) -> Self {
+        Server { tls: Some(tls), ..self }
+    }
+
+    /// Counts here.
+    #[must_use]
+    pub fn metrics(self, metrics: Arc<Metrics>) -> Self {
+        Server { metrics, ..self }
+    }
+
+    /// Serves until `stop` is ready. From then on nothing new is accepted, idle connections are closed, and running
+    /// requests have [`Limits::grace`] to end, or until `abandon` is ready.
+    pub async fn run(
+        self,
+        listeners: Vec<Listener>,
+        stop: impl Future<Output = ()>,
+        abandon: impl Future<Output = ()>,
+    ) -> Ended {
+        let Server { endpoint, limits, authenticator, tls, metrics } = self;
+        let count = limits.connections.clamp(1, (u32::MAX as usize).min(Semaphore::MAX_PERMITS));
+        let permits = Arc::new(Semaphore::new(count));
+        let (wishes, wish) = watch::channel(Wish { phase: Phase::Running, shed: 0 });
+        let wishes = Arc::new(wishes);
+        let grace = limits.grace;
+        let builder = Arc::new(connection::builder(&limits));
+        let rate = limits.rate.map(Rate::new);
+        let shared = Arc::new(Shared { endpoint, limits, authenticator, rate, metrics, began: Instant::now() });
+        let accepting: Vec<_> = listeners
+            .into_iter()
+            .map(|listener| {
+                let loop_ = Accepting {
+                    listener,
+                    tls: tls.clone(),
+                    permits: Arc::clone(&permits),
+                    wishes: Arc::clone(&wishes),
+                    wish: wish.clone(),
+                    builder: Arc::clone(&builder),
+                    shared: Arc::clone(&shared),
+                };
+                tokio::spawn(loop_.run())
+            })
+            .collect();
+        stop.await;
+        wishes.send_modify(|wish| wish.phase = Phase::Draining);
+        let all = u32::try_from(count).unwrap_or(u32::MAX);
+        let drained = async {
+            for task in accepting {
+                let _ = task.await;
+            }
+            let _ = permits.acquire_many(all).await;
+        };
+        let done = tokio::select! {
+            done = timeout(grace, drained) => done.is_ok(),
+            () = abandon => false,
+        };
+        let cut = if done { 0 } else { count - permits.available_permits() };
+        wishes.send_modify(|wish| wish.phase = Phase::Ended);
+        Ended { cut }
+    }
+}
+
+/// The loop of one listening socket.
+struct Accepting<S> {
+    listener: Listener,
+    tls: Option<Tls>,
+    permits: Arc<Semaphore>,
+    wishes: Arc<watch::Sender<Wish>>,
+    wish: watch::Receiver<Wish>,
+    builder: Arc<hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>>,
+    shared: Arc<Shared<S>>,
+}
+
+/// After an error of the system, such as too many open files.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How often idle connections are asked to close while others wait.
+const SHED: Duration = Duration::from_millis(100);
+/// When the server stops: how long nothing must come to say that nothing waits.
+const QUIET: Duration = Duration::from_millis(5);
+/// How long that is tried.
+const SWEEP: Duration = Duration::from_millis(200);
+
+impl<S: Endpoint> Accepting<S> {
+    async fn run(mut self) {
+        let mut wish = self.wish.clone();
+        let mut stopped = std::pin::pin!(async move {
+            let _ = wish.wait_for(|wish| wish.phase != Phase::Running).await;
+        });
+        loop {
+            // Clients beyond the limit wait in the backlog of the system.
+            let permit = tokio::select! {
+                permit = permit(&self.permits, &self.wishes) => permit,
+                () = stopped.as_mut() => break,
+            };
+            let Some(permit) = permit else { return };
+            tokio::select! {
+                accepted = self.listener.accept() => match accepted {
+                    Ok(stream) => self.serve(stream, permit),
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        sleep(PAUSE).await;
+                    }
+                },
+                () = stopped.as_mut() => break,
+            }
+        }
+        // Connections that the system took before now are answered, too.
+        let until = Instant::now() + SWEEP;
+        while Instant::now() < until
+            && let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned()
+            && let Ok(Ok(stream)) = timeout(QUIET, self.listener.accept()).await
+        {
+            self.serve(stream, permit);
+        }
+    }
+
+    fn serve(&mut self, stream: bind::Accepted, permit: tokio::sync::OwnedSemaphorePermit) {
+        let (tls, shared, builder) = (self.tls.clone(), Arc::clone(&self.shared), Arc::clone(&self.builder));
+        let wish = self.wish.clone();
+        let open = shared.metrics.connection();
+        tokio::spawn(async move {
+            connection::accepted(stream, tls.as_ref(), &shared, &builder, wish).await;
+            drop((open, permit));
+        });
+    }
+}
+
+/// Waits for the place of a connection; while there is none, idle connections are closed.
+async fn permit(permits: &Arc<Semaphore>, wishes: &watch::Sender<Wish>) -> Option<tokio::sync::OwnedSemaphorePermit> {
+    if let Ok(permit) = Arc::clone(permits).try_acquire_owned() {
+        return Some(permit);
+    }
+    let mut waiting = std::pin::pin!(Arc::clone(permits).acquire_owned());
+    loop {
+        wishes.send_modify(|wish| wish.shed += 1);
+        if let Ok(permit) = timeout(SHED, waiting.as_mut()).await {
+            return permit.ok();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Answers to requests that reach no endpoint.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+
+/// Why a request is not handed to the endpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// No known token.
+    Unauthorized,
+    /// Too many requests; seconds until the next one may come.
+    Rate(u64),
+    /// No answer in time.
+    Timeout,
+    /// The endpoint panicked.
+    Panic,
+}
+
+impl Refusal {
+    /// In metrics.
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Refusal::Unauthorized => "unauthorized",
+            Refusal::Rate(_) => "rate",
+            Refusal::Timeout => "timeout",
+            Refusal::Panic => "panic",
+        }
+    }
+
+    /// A Status, compact and with a newline behind it, as kube-apiserver answers 401.
+    pub(crate) fn response(self, id: &HeaderValue) -> Response {
+        let (code, reason, message, details) = match self {
+            Refusal::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".to_owned(), None),
+            Refusal::Rate(seconds) => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "TooManyRequests",
+                "too many requests; try again later".to_owned(),
+                Some(seconds),
+            ),
+            Refusal::Timeout => {
+                (StatusCode::GATEWAY_TIMEOUT, "Timeout", "the request was not answered in time".to_owned(), None)
+            }
+            Refusal::Panic => {
+                let id = id.to_str().unwrap_or_default();
+                let message = format!("internal error while the request was answered; the log has more under {id}");
+                (StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message, None)
+            }
+        };
+        let details = details.map(|n| format!(r#","details":{{"retryAfterSeconds":{n}}}"#)).unwrap_or_default();
+        let body = format!(
+            r#"{{"kind":"Status","apiVersion":"v1","metadata":{{}},"status":"Failure","message":"{message}","reason":"{reason}"{details},"code":{}}}"#,
+            code.as_u16()
+        );
+        let mut response = Response::new(Body::from(body + "\n"));
+        *response.status_mut() = code;
+        let headers = response.headers_mut();
+        headers.insert("audit-id", id.clone());
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Refusal::Rate(seconds) = self {
+            headers.insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn every_body_is_a_status() {
+        for refusal in [Refusal::Unauthorized, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
+            let response = refusal.response(&HeaderValue::from_static("id"));
+            let code = response.status().as_u16();
+            let body = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");
+            let status: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+            assert_eq!(status["kind"], "Status");
+            assert_eq!(status["code"], code);
+        }
+    }
+
+    #[tokio::test]
+    async fn unauthorized_is_answered_as_recorded() {
+        let response = Refusal::Unauthorized.response(&HeaderValue::from_static("id"));
+        assert_eq!(response.headers()["cache-control"], "no-cache, private");
+        assert_eq!(response.headers()["content-type"], "application/json");
+        let body = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");
+        let expected = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":\"Unauthorized\",\"reason\":\"Unauthorized\",\"code\":401}\n";
+        assert_eq!(body, expected);
+    }
+}

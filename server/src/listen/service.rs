@@ -1,0 +1,106 @@
+//! What happens to a request before and around the endpoints: token, rate, bound, time, panics.
+
+use super::refusal::Refusal;
+use crate::auth::{Authenticator, is_health};
+use crate::limit::{Limits, Rate};
+use crate::metrics::Metrics;
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderMap, Request};
+use http_body_util::Limited;
+use hyper::body::{Body as _, Incoming};
+use std::any::Any;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::Poll;
+use tokio::time::Instant;
+use tower::{Service, ServiceExt};
+
+/// Endpoints: what answers requests in the end.
+pub trait Endpoint:
+    Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
+{
+}
+
+impl<S> Endpoint for S where
+    S: Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
+{
+}
+
+/// What all connections share.
+#[derive(Debug)]
+pub(crate) struct Shared<S> {
+    pub(crate) endpoint: S,
+    pub(crate) limits: Limits,
+    pub(crate) authenticator: Option<Authenticator>,
+    pub(crate) rate: Option<Rate>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) began: Instant,
+}
+
+impl<S: Endpoint> Shared<S> {
+    /// Answers a request, whatever happens.
+    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response {
+        let path = request.uri().path();
+        if let Some(authenticator) = &self.authenticator
+            && !authenticator.admits(path, request.headers())
+        {
+            return self.refuse(Refusal::Unauthorized, request.method().as_str(), path, request.headers());
+        }
+        if let Some(rate) = &self.rate
+            && !is_health(path)
+            && let Err(wait) = rate.take(self.began.elapsed())
+        {
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            return self.refuse(Refusal::Rate(seconds), request.method().as_str(), path, request.headers());
+        }
+        let (parts, body) = request.into_parts();
+        let (method, uri) = (parts.method.clone(), parts.uri.clone());
+        let body =
+            if body.is_end_stream() { Body::empty() } else { Body::new(Limited::new(body, self.limits.body_bytes)) };
+        let answer = self.endpoint.clone().oneshot(Request::from_parts(parts, body));
+        let refusal = match tokio::time::timeout(self.limits.request, caught(answer)).await {
+            Ok(Ok(Ok(response))) => return response,
+            Ok(Ok(Err(never))) => match never {},
+            Ok(Err(panic)) => {
+                tracing::error!(path = uri.path(), panic = text(&*panic), "an endpoint panicked");
+                Refusal::Panic
+            }
+            Err(_) => Refusal::Timeout,
+        };
+        self.refuse(refusal, method.as_str(), uri.path(), &HeaderMap::new())
+    }
+
+    fn refuse(&self, refusal: Refusal, method: &str, path: &str, headers: &HeaderMap) -> Response {
+        let id = crate::http::audit::id(headers);
+        let response = refusal.response(&id);
+        self.metrics.refused(refusal.reason());
+        tracing::info!(
+            audit_id = id.to_str().unwrap_or_default(),
+            method,
+            path,
+            code = response.status().as_u16(),
+            reason = refusal.reason(),
+            "request refused"
+        );
+        response
+    }
+}
+
+/// The future, with a panic in it as an error.
+async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
+    let mut future = std::pin::pin!(future);
+    // After a panic it is dropped and never polled again; what endpoints share is swapped as a whole.
+    std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+fn text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("?")
+}

@@ -1,0 +1,94 @@
+//! Certificates, which can be exchanged while connections are served.
+
+use arc_swap::ArcSwap;
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::sync::Arc;
+use tokio_rustls::TlsAcceptor;
+
+/// The server's certificate and key.
+///
+/// New connections get the certificate of the moment; those that are open keep theirs.
+#[derive(Clone)]
+pub struct Tls {
+    current: Arc<Current>,
+    acceptor: TlsAcceptor,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tls").finish_non_exhaustive()
+    }
+}
+
+/// Why a certificate cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// The text is no certificate in PEM form.
+    #[error("the certificate cannot be read: {0}")]
+    Certificate(String),
+    /// The text is no key in PEM form.
+    #[error("the key cannot be read: {0}")]
+    Key(String),
+    /// They do not belong together, or are of an unknown kind.
+    #[error("certificate and key cannot be used together: {0}")]
+    Pair(rustls::Error),
+    /// Protocol versions.
+    #[error("TLS cannot be set up: {0}")]
+    Setup(rustls::Error),
+}
+
+#[derive(Debug)]
+struct Current(ArcSwap<CertifiedKey>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.0.load_full())
+    }
+}
+
+impl Tls {
+    /// With a certificate (and those that it was signed by) and a key, both in PEM form.
+    ///
+    /// # Errors
+    /// They cannot be read or do not belong together.
+    pub fn new(certificates: &[u8], key: &[u8]) -> Result<Tls, TlsError> {
+        let current = Arc::new(Current(ArcSwap::new(Arc::new(pair(certificates, key)?))));
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(TlsError::Setup)?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(&current) as Arc<dyn ResolvesServerCert>);
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Tls { current, acceptor: TlsAcceptor::from(Arc::new(config)) })
+    }
+
+    /// From now on this certificate is shown. After an error the old one stays.
+    ///
+    /// # Errors
+    /// As [`Tls::new`].
+    pub fn replace(&self, certificates: &[u8], key: &[u8]) -> Result<(), TlsError> {
+        self.current.0.store(Arc::new(pair(certificates, key)?));
+        Ok(())
+    }
+
+    pub(crate) fn acceptor(&self) -> &TlsAcceptor {
+        &self.acceptor
+    }
+}
+
+fn pair(certificates: &[u8], key: &[u8]) -> Result<CertifiedKey, TlsError> {
+    let chain = CertificateDer::pem_slice_iter(certificates)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| TlsError::Certificate(error.to_string()))?;
+    if chain.is_empty() {
+        return Err(TlsError::Certificate("there is none in the file".to_owned()));
+    }
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| TlsError::Key(error.to_string()))?;
+    // Checks that the key is that of the first certificate.
+    CertifiedKey::from_der(chain, key, &ring::default_provider()).map_err(TlsError::Pair)
+}

@@ -1,0 +1,226 @@
+//! The documents that a server has without any resource of its own.
+
+use super::read::{self, OpenApi};
+use crate::document::Document;
+use bytes::Bytes;
+use kubeshape_convert::document::Dialect;
+use kubeshape_convert::proto;
+use kubeshape_publish::Profile;
+use kubeshape_publish::discovery::{Group, GroupVersion, Records, assemble, read as discovery};
+use kubeshape_yaml::{Kind, Limits, Stream, Tape};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// Documents of a cluster, each with a name for errors. What each is follows from its content: OpenAPI v3 and v2 (JSON,
+/// YAML, protobuf), discovery, `/version`, the paths of `/`. Without any, the server has only what its inputs define.
+#[derive(Clone, Debug, Default)]
+pub struct BaseDocuments {
+    /// The documents. Of two of one kind and path, the first by name counts.
+    pub documents: Vec<(Arc<str>, Bytes)>,
+    /// The v2 document below the resources; else the one among `documents`.
+    pub onto: Option<(Arc<str>, Bytes)>,
+}
+
+/// Why a base cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BaseError {
+    /// A document cannot be read.
+    #[error("{name}:{line}:{column}: {message}")]
+    Unreadable {
+        /// Its name.
+        name: Arc<str>,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What was found, what was expected, and what to do.
+        message: String,
+    },
+    /// It is nothing that a base is made of.
+    #[error(
+        "{name}: found neither an OpenAPI document nor one of discovery, /version or /; give what `kubectl get --raw` prints for these paths"
+    )]
+    Unknown {
+        /// Its name.
+        name: Arc<str>,
+    },
+    /// Nothing says under which path a v3 document is published.
+    #[error(
+        "{name}: found an OpenAPI v3 document without paths; name its file after its path, such as apis__apps__v1.json"
+    )]
+    NoPath {
+        /// Its name.
+        name: Arc<str>,
+    },
+    /// The definitions of the documents cannot be taken.
+    #[error(transparent)]
+    Definitions(#[from] kubeshape_publish::BaseError),
+    /// Nothing can be laid onto the v2 document.
+    #[error("{name}: {error}")]
+    Onto {
+        /// Its name.
+        name: Arc<str>,
+        /// Why.
+        error: kubeshape_publish::MergeError,
+    },
+}
+
+/// The documents, sorted out.
+#[derive(Debug, Default)]
+pub(super) struct Documents {
+    /// v3 documents by path.
+    pub(super) v3: BTreeMap<Arc<str>, Arc<Document>>,
+    /// Paths of those that came in protobuf form first.
+    decoded: BTreeSet<Arc<str>>,
+    pub(super) v2: Option<(Arc<str>, Bytes)>,
+    pub(super) groups: BTreeMap<Arc<str>, Arc<Group>>,
+    pub(super) version: Option<Bytes>,
+    pub(super) root_paths: Vec<String>,
+}
+
+impl Documents {
+    /// Sorts documents out, and gives those that definitions are taken from.
+    pub(super) fn read(
+        base: BaseDocuments,
+        profile: Profile,
+        now: SystemTime,
+    ) -> Result<(Documents, Vec<(String, Vec<u8>)>), BaseError> {
+        let mut out = Documents::default();
+        let mut sources = Vec::new();
+        let mut records = Records::default();
+        let mut derived = Vec::new();
+        let mut documents = base.documents;
+        documents.sort();
+        for (name, bytes) in documents {
+            let unreadable = |(line, column): (usize, usize), message: String| BaseError::Unreadable {
+                name: Arc::clone(&name),
+                line,
+                column,
+                message,
+            };
+            if proto::detect(&bytes).is_some() {
+                let (dialect, json) = read::decode(&bytes).map_err(|message| unreadable((1, 1), message))?;
+                derived.extend(out.openapi(&name, dialect, &json, Some(&bytes), now)?);
+                // What definitions are made of is read from JSON where both are there.
+                sources.push((format!("~{name}"), json.to_vec()));
+                continue;
+            }
+            if discovery::is_protobuf(&bytes) {
+                let read = discovery::read(&bytes, Limits::default());
+                records.add(read.map_err(|error| unreadable((1, 1), error.to_string()))?);
+                continue;
+            }
+            let yaml = |error: kubeshape_yaml::Error| unreadable((error.line, error.column), error.message);
+            let mut stream = Stream::new(&bytes, Limits::default()).map_err(yaml)?;
+            let source = stream.source();
+            let mut tape = Tape::new();
+            stream.next(&mut tape).transpose().map_err(yaml)?;
+            let document = tape.document(source);
+            let unknown = || BaseError::Unknown { name: Arc::clone(&name) };
+            let root = document.root().ok_or_else(unknown)?;
+            if let Some(dialect) = Dialect::of(root) {
+                let json = read::canonical(root, dialect, &bytes, profile).map_err(|mistakes| {
+                    let (code, place, detail) = mistakes
+                        .into_iter()
+                        .next()
+                        .unwrap_or_else(|| (kubeshape_schema::Code::Unreadable, None, "found no document".to_owned()));
+                    unreadable(place.unwrap_or((1, 1)), format!("{code} {detail}"))
+                })?;
+                derived.extend(out.openapi(&name, dialect, &json, None, now)?);
+                sources.push((name.to_string(), json.to_vec()));
+                continue;
+            }
+            let is_map = |name| root.get(name).is_some_and(|value| value.kind() == Kind::Map);
+            match discovery::read_node(root) {
+                // The index of v3 documents, which follows from them.
+                _ if root.get("kind").is_none() && is_map("paths") => {}
+                Ok(document) => {
+                    if root.get("gitVersion").is_some() {
+                        out.version.get_or_insert_with(|| bytes.clone());
+                    }
+                    records.add(document);
+                }
+                Err(discovery::ReadError::Text(error)) => return Err(yaml(error)),
+                Err(discovery::ReadError::Other(_)) => return Err(unknown()),
+                Err(error) => return Err(unreadable((1, 1), error.to_string())),
+            }
+        }
+        out.root_paths = records.paths().to_vec();
+        let mut groups: BTreeMap<Arc<str>, Vec<Arc<GroupVersion>>> =
+            records.groups().into_iter().map(|group| (group.name, group.versions)).collect();
+        // What no discovery document shows is derived from the documents.
+        for (group, version) in derived {
+            let versions = groups.entry(group).or_default();
+            if !versions.iter().any(|known| known.version == version.version) {
+                versions.push(version);
+            }
+        }
+        let assembled = groups.into_iter().filter_map(|(name, versions)| assemble(name, versions));
+        out.groups = assembled.map(|group| (Arc::clone(&group.name), Arc::new(group))).collect();
+        if let Some((name, bytes)) = base.onto {
+            let json = if proto::detect(&bytes).is_some() {
+                read::decode(&bytes).ok().map(|(_, json)| json).unwrap_or_default()
+            } else {
+                bytes
+            };
+            out.v2 = Some((name, json));
+        }
+        Ok((out, sources))
+    }
+
+    fn openapi(
+        &mut self,
+        name: &Arc<str>,
+        dialect: Dialect,
+        json: &Bytes,
+        protobuf: Option<&Bytes>,
+        now: SystemTime,
+    ) -> Result<read::GroupVersions, BaseError> {
+        match read::openapi(dialect, json, protobuf, now) {
+            OpenApi::V2(json) => {
+                self.v2.get_or_insert_with(|| (Arc::clone(name), json));
+                Ok(Vec::new())
+            }
+            OpenApi::V3(path, document, groups) => {
+                let path = path.or_else(|| path_of_file(name));
+                let path = path.ok_or_else(|| BaseError::NoPath { name: Arc::clone(name) })?;
+                if protobuf.is_some() && !self.v3.contains_key(&path) {
+                    self.decoded.insert(Arc::clone(&path));
+                }
+                match self.v3.get_mut(&path) {
+                    None => {
+                        self.v3.insert(path, document);
+                    }
+                    // Both forms of one document: the bytes of each as they are.
+                    Some(there) => match protobuf {
+                        Some(protobuf) if !self.decoded.contains(&path) => {
+                            let json = Document::new(there.dialect(), there.json().clone(), now);
+                            *there = Arc::new(json.with_protobuf(protobuf.clone()));
+                        }
+                        None if self.decoded.remove(&path) => {
+                            let known = there.protobuf().ok().cloned();
+                            let json = Document::new(there.dialect(), document.json().clone(), now);
+                            *there = Arc::new(match known {
+                                Some(protobuf) => json.with_protobuf(protobuf),
+                                None => json,
+                            });
+                        }
+                        _ => {}
+                    },
+                }
+                Ok(groups)
+            }
+        }
+    }
+}
+
+/// The path that a file is named after: `apis__apps__v1.json`, `apis__apps__v1_openapi.json`.
+pub(super) fn path_of_file(name: &str) -> Option<Arc<str>> {
+    let name = name.rsplit(['/', '\\']).next()?;
+    let mut stem = name;
+    for end in [".zst", ".gz", ".json", ".yaml", ".yml", ".pb", "_openapi"] {
+        stem = stem.strip_suffix(end).unwrap_or(stem);
+    }
+    (!stem.is_empty() && stem != name).then(|| stem.replace("__", "/").into())
+}

@@ -1,0 +1,268 @@
+//! Documents of group versions, the index, and snapshots.
+
+use super::base::Documents;
+use super::finding::Finding;
+use super::groups::{GroupKey, item};
+use super::read::Resource;
+use super::{Reason, Store, Touched};
+use crate::body::{Segment, Tags};
+use crate::document::{Dialect, Document};
+use crate::pieces::{Key, Pieces};
+use crate::rope::Rope;
+use crate::snapshot::{Discovery, Leaf, Snapshot};
+use bytes::Bytes;
+use kubeshape_publish::discovery::{Group, print};
+use kubeshape_publish::{MergeConflict, Piece, Publisher, V3Fragments, write_v3};
+use kubeshape_schema::{Code, escape};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
+use std::time::SystemTime;
+
+/// Members of a group version: definitions by name, each with the place among its versions.
+pub(super) type Members = BTreeMap<Arc<str>, (Arc<Resource>, usize)>;
+
+/// `/version` of a server without a base.
+const VERSION: &str = r#"{
+  "major": "1",
+  "minor": "36",
+  "gitVersion": "v1.36.0",
+  "gitCommit": "",
+  "gitTreeState": "",
+  "buildDate": "1970-01-01T00:00:00Z",
+  "goVersion": "",
+  "compiler": "",
+  "platform": ""
+}"#;
+
+/// A snapshot of nothing.
+pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
+    let list = |head, tail| {
+        let segments = [head, tail].map(|text| Segment::Text(Bytes::from_static(text)));
+        Arc::new(Document::of_chunks(Dialect::Other, segments.into(), None, tags, now))
+    };
+    Snapshot {
+        v3: imbl::OrdMap::new(),
+        index: list(INDEX[0], INDEX[1]),
+        v2: Arc::new(LazyLock::new(Box::new(|| Err("nothing is published yet".into())))),
+        discovery: Discovery {
+            core: None,
+            groups: imbl::OrdMap::new(),
+            aggregated_core: Arc::new(core(b"", now)),
+            aggregated: list(print::TAGGED_HEAD, print::TAGGED_TAIL),
+        },
+        version: base.version.clone().unwrap_or_else(|| Bytes::from_static(VERSION.as_bytes())),
+        root_paths: base.root_paths.clone().into(),
+    }
+}
+
+/// What stands around the entries of the index.
+const INDEX: [&[u8]; 2] = [b"{\"paths\":{", b"}}"];
+
+/// Aggregated discovery of the core group.
+fn core(item: &[u8], now: SystemTime) -> Document {
+    Document::new(Dialect::Other, Bytes::from([print::TAGGED_HEAD, item, print::TAGGED_TAIL].concat()), now)
+}
+
+/// Below this length a piece is copied into its neighbours.
+const SMALL: usize = 1 << 10;
+
+/// The document of a group version, which shares its large parts with the definitions it is made of.
+pub(super) fn document(path: &str, members: &Members, publisher: &Publisher) -> Result<Rope, MergeConflict> {
+    let parts = members.iter().filter_map(|(name, (resource, i))| {
+        let (_, fragments) = resource.versions.get(*i)?;
+        Some((&**name, fragments))
+    });
+    let parts: Vec<(&str, &V3Fragments)> = parts.collect();
+    let mut pieces: Vec<Bytes> = Vec::new();
+    let mut open: Vec<u8> = Vec::new();
+    write_v3(path, parts, publisher.base(), |piece| match piece {
+        Piece::Kept(bytes) if bytes.len() >= SMALL => {
+            pieces.push(std::mem::take(&mut open).into_boxed_slice().into());
+            pieces.push(bytes.clone());
+        }
+        Piece::Kept(bytes) => open.extend_from_slice(bytes),
+        Piece::Text(text) => open.extend_from_slice(text),
+    })?;
+    pieces.push(open.into_boxed_slice().into());
+    Ok(pieces.into_iter().collect())
+}
+
+/// An entry of the index.
+fn entry(url: &str) -> Bytes {
+    let mut out = Vec::with_capacity(url.len() + 32);
+    out.extend_from_slice(b"{\"serverRelativeURL\":");
+    escape::string(&mut out, url, escape::Escape::Html);
+    out.push(b'}');
+    out.into_boxed_slice().into()
+}
+
+/// The address of a document of our own, as Go's `net/url` writes it.
+fn url(path: &str, hash: &str) -> String {
+    let mut out = String::with_capacity(path.len() + hash.len() + 24);
+    out.push_str("/openapi/v3/");
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out.push_str("?hash=");
+    out.push_str(hash);
+    out
+}
+
+impl Store {
+    /// Publishes what was touched. Gives the documents and groups that changed.
+    pub(super) fn publish(&mut self, touched: Touched, now: SystemTime) -> (Vec<(Arc<str>, Reason)>, Vec<Arc<str>>) {
+        let before = Arc::clone(&self.snapshot);
+        let mut v3 = before.v3.clone();
+        let mut entries = BTreeMap::new();
+        let mut documents = Vec::new();
+        for path in touched.paths {
+            let old = before.v3.get(&path);
+            let Some((leaf, url)) = self.leaf(&path, old, now) else {
+                if v3.remove(&path).is_some() {
+                    entries.insert(Arc::clone(&path), None);
+                    documents.push((path, Reason::Removed));
+                }
+                continue;
+            };
+            if let (Some(Leaf::Local(old)), Leaf::Local(new)) = (old, &leaf)
+                && Arc::ptr_eq(old, new)
+            {
+                continue;
+            }
+            let entry = entry(&url);
+            let reason = if old.is_some() { Reason::Changed } else { Reason::Added };
+            if old.is_none() || self.index.get(&path) != Some(&entry) {
+                documents.push((Arc::clone(&path), reason));
+            }
+            entries.insert(Arc::clone(&path), Some(entry));
+            v3.insert(path, leaf);
+        }
+        let (discovery, groups) = self.discovery(&before.discovery, touched.groups, now);
+        if entries.is_empty() && groups.is_empty() && !touched.v2 {
+            return (documents, groups);
+        }
+        let index = if entries.is_empty() {
+            Arc::clone(&before.index)
+        } else {
+            self.index = self.index.edit(entries);
+            self.list(INDEX[0], &self.index, INDEX[1], Some(&before.index), now)
+        };
+        let v2 = if touched.v2 {
+            self.v2.lazy(&self.publisher, &self.published, self.v2_documents.values().next(), self.options, now)
+        } else {
+            Arc::clone(&before.v2)
+        };
+        let (version, root_paths) = (before.version.clone(), Arc::clone(&before.root_paths));
+        self.snapshot = Arc::new(Snapshot { v3, index, v2, discovery, version, root_paths });
+        (documents, groups)
+    }
+
+    /// Who answers for a path, and its address.
+    fn leaf(&mut self, path: &Arc<str>, old: Option<&Leaf>, now: SystemTime) -> Option<(Leaf, String)> {
+        let local = |document: Arc<Document>| {
+            let address = url(path, document.hash());
+            (Leaf::Local(document), address)
+        };
+        if let Some(members) = self.members.get(path) {
+            let rope = document(path, members, &self.publisher);
+            match rope {
+                Ok(rope) => {
+                    self.merge_conflicts.remove(path);
+                    let document = Document::new(Dialect::V3, rope, now);
+                    return Some(local(match old {
+                        Some(Leaf::Local(old)) if old.is_same(&document) => Arc::clone(old),
+                        _ => Arc::new(document),
+                    }));
+                }
+                Err(conflict) => {
+                    let finding = self.conflict(&conflict);
+                    self.merge_conflicts.insert(Arc::clone(path), finding);
+                    return None;
+                }
+            }
+        }
+        self.merge_conflicts.remove(path);
+        let of_inputs = self.documents.get(path).and_then(|places| places.values().next());
+        if let Some(document) = of_inputs.or_else(|| self.base.v3.get(path)) {
+            return Some(local(match old {
+                Some(Leaf::Local(old)) if old.is_same(document) => Arc::clone(old),
+                _ => Arc::clone(document),
+            }));
+        }
+        let documents = self.remotes.values().flat_map(|state| &state.v3);
+        let remote = documents.into_iter().find(|document| document.path == *path)?;
+        Some((remote.leaf.clone(), remote.url.to_string()))
+    }
+
+    fn conflict(&self, conflict: &MergeConflict) -> Finding {
+        let place = self.counting.get(&*conflict.second).map(|(_, (file, _))| Arc::clone(file));
+        let names_at = self.published.get(&*conflict.second).map(|resource| resource.names_at);
+        let file = place.unwrap_or_else(|| conflict.group_version.as_str().into());
+        Finding::new(Code::SchemaConflict, &file, names_at, conflict.to_string()).of(&conflict.second)
+    }
+
+    /// Makes the touched groups anew.
+    fn discovery(
+        &mut self,
+        before: &Discovery,
+        touched: std::collections::BTreeSet<Arc<str>>,
+        now: SystemTime,
+    ) -> (Discovery, Vec<Arc<str>>) {
+        let mut out = before.clone();
+        let mut changed = Vec::new();
+        let mut items = BTreeMap::new();
+        for name in touched {
+            let group = self.group(&name).map(Arc::new);
+            let old = if name.is_empty() { before.core.as_ref() } else { before.groups.get(&name) };
+            if old.map(|old| &**old) == group.as_deref() {
+                continue;
+            }
+            if name.is_empty() {
+                let text = group.as_ref().map(|group| item(group)).unwrap_or_default();
+                out.aggregated_core = Arc::new(core(&text, now));
+                out.core = group;
+            } else {
+                let key = |group: &Arc<Group>| GroupKey::of(group);
+                if let Some(old) = old {
+                    items.insert(key(old), None);
+                }
+                match group {
+                    Some(group) => {
+                        items.insert(key(&group), Some(item(&group)));
+                        out.groups.insert(Arc::clone(&name), group);
+                    }
+                    None => {
+                        out.groups.remove(&name);
+                    }
+                }
+            }
+            changed.push(name);
+        }
+        if !items.is_empty() {
+            self.aggregated = self.aggregated.edit(items);
+            let (head, tail) = (print::TAGGED_HEAD, print::TAGGED_TAIL);
+            out.aggregated = self.list(head, &self.aggregated, tail, Some(&before.aggregated), now);
+        }
+        (out, changed)
+    }
+
+    /// A document of the pieces.
+    fn list<K: Key>(
+        &self,
+        head: &'static [u8],
+        pieces: &Pieces<K>,
+        tail: &'static [u8],
+        before: Option<&Document>,
+        now: SystemTime,
+    ) -> Arc<Document> {
+        let mut segments = vec![Segment::Text(Bytes::from_static(head))];
+        pieces.segments(&mut segments);
+        segments.push(Segment::Text(Bytes::from_static(tail)));
+        Arc::new(Document::of_chunks(Dialect::Other, segments, before, self.options.tags, now))
+    }
+}

@@ -1,0 +1,301 @@
+//! The v2 document: merged when it is read, from parts that are kept.
+//!
+//! As long as no name of a resource meets another one, a change touches the members of its resources only. Otherwise the
+//! document is merged as a whole, as `MergeV2::finish_onto` does it, which is also what defines the result.
+
+use super::StoreOptions;
+use super::base::BaseError;
+use super::parallel;
+use super::read::Resource;
+use crate::body::Segment;
+use crate::document::{Dialect, Document};
+use crate::pieces::{Name, Pieces};
+use crate::snapshot::LazyV2;
+use bytes::Bytes;
+use imbl::OrdMap;
+use imbl::ordmap::DiffItem;
+use kubeshape_publish::{Laid, MergeV2, Onto, Publisher, Section, V2Fragments};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// The document of a server without any.
+const NOTHING: &[u8] = br#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"1.36"},"paths":{}}"#;
+
+type Resources = OrdMap<Arc<str>, Arc<Resource>>;
+
+/// What merging keeps between snapshots.
+#[derive(Debug)]
+pub(super) struct Merging {
+    base: Bytes,
+    state: Mutex<State>,
+}
+
+impl Merging {
+    /// Merging onto a document, or onto nothing.
+    pub(super) fn new(base: Option<&(Arc<str>, Bytes)>) -> Result<Merging, BaseError> {
+        let (name, base) = base.cloned().unwrap_or_else(|| ("".into(), Bytes::from_static(NOTHING)));
+        let onto = Onto::read(&base).map_err(|error| BaseError::Onto { name, error })?;
+        let read = Some((base.clone(), Arc::new(onto)));
+        Ok(Merging { base, state: Mutex::new(State { read, merged: None }) })
+    }
+
+    /// The v2 document of these resources, merged at its first use.
+    pub(super) fn lazy(
+        self: &Arc<Self>,
+        publisher: &Arc<Publisher>,
+        resources: &Resources,
+        onto: Option<&Bytes>,
+        options: StoreOptions,
+        now: SystemTime,
+    ) -> Arc<LazyV2> {
+        let (publisher, resources, merging) = (Arc::clone(publisher), resources.clone(), Arc::clone(self));
+        let base = onto.unwrap_or(&self.base).clone();
+        Arc::new(LazyLock::new(Box::new(move || {
+            let mut state = merging.state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.document(&publisher, &resources, &base, options, now)
+        })))
+    }
+}
+
+/// The document that is laid onto, and what was merged last.
+#[derive(Debug)]
+struct State {
+    read: Option<(Bytes, Arc<Onto>)>,
+    merged: Option<Merged>,
+}
+
+/// How many resources need what all of a kind share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Counts {
+    scale: usize,
+    cluster: usize,
+    namespaced: usize,
+}
+
+impl Counts {
+    fn flags(self) -> [bool; 3] {
+        [self.scale > 0, self.cluster > 0, self.namespaced > 0]
+    }
+
+    fn count(&mut self, part: &V2Fragments, change: impl Fn(usize) -> usize) {
+        if part.scale {
+            self.scale = change(self.scale);
+        }
+        let scope = if part.namespaced { &mut self.namespaced } else { &mut self.cluster };
+        *scope = change(*scope);
+    }
+}
+
+/// A merged document of which parts can be changed.
+#[derive(Clone, Debug)]
+struct Merged {
+    onto: Arc<Onto>,
+    resources: Resources,
+    counts: Counts,
+    laid: Arc<Laid>,
+    paths: Pieces<Name>,
+    definitions: Pieces<Name>,
+    document: Arc<Document>,
+}
+
+impl State {
+    fn document(
+        &mut self,
+        publisher: &Publisher,
+        resources: &Resources,
+        base: &Bytes,
+        options: StoreOptions,
+        now: SystemTime,
+    ) -> Result<Arc<Document>, Arc<str>> {
+        let onto = match &self.read {
+            Some((bytes, onto)) if bytes == base => Arc::clone(onto),
+            _ => Arc::new(Onto::read(base).map_err(|error| Arc::from(error.to_string()))?),
+        };
+        self.read = Some((base.clone(), Arc::clone(&onto)));
+        let before = self.merged.take().filter(|merged| Arc::ptr_eq(&merged.onto, &onto));
+        let changed = before.as_ref().and_then(|before| before.change(publisher, resources, options, now));
+        self.merged = changed.or_else(|| Merged::new(publisher, resources, &onto, before.as_ref(), options, now));
+        if let Some(merged) = &self.merged {
+            return Ok(Arc::clone(&merged.document));
+        }
+        // Some names meet: the rules of merging decide.
+        let mut merge = MergeV2::new();
+        for (name, resource) in resources {
+            if let Some(fragments) = resource.v2(publisher) {
+                merge.add(name, fragments.clone());
+            }
+        }
+        let merged = merge.finish_onto_read(publisher.base(), (*onto).clone(), options.profile);
+        let merged = merged.map_err(|error| Arc::from(error.to_string()))?;
+        Ok(Arc::new(Document::new(Dialect::V2, Bytes::from(merged.document), now)))
+    }
+}
+
+/// Changes of members.
+#[derive(Debug, Default)]
+struct Edits {
+    paths: BTreeMap<Name, Option<Bytes>>,
+    definitions: BTreeMap<Name, Option<Bytes>>,
+}
+
+impl Edits {
+    fn remove(&mut self, part: &V2Fragments) {
+        self.paths.extend(part.paths.iter().map(|path| (Name(path.name.as_str().into()), None)));
+        self.definitions.extend(part.definitions.iter().map(|d| (Name(d.name.as_str().into()), None)));
+    }
+
+    /// Adds the members of a resource; false if a name is there already.
+    fn add(&mut self, part: &V2Fragments, merged: &Merged, publisher: &Publisher) -> bool {
+        let base = publisher.base();
+        let printed = |mut json: Vec<u8>| {
+            merged.laid.rewrite(&mut json);
+            Bytes::from(json.into_boxed_slice())
+        };
+        for path in &part.paths {
+            let name = Name(path.name.as_str().into());
+            if merged.onto.paths().contains_key(&path.name) || is_there(&self.paths, &merged.paths, &name) {
+                return false;
+            }
+            let mut json = Vec::new();
+            path.write(base, &mut json);
+            self.paths.insert(name, Some(printed(json)));
+        }
+        for definition in &part.definitions {
+            let name = Name(definition.name.as_str().into());
+            let taken = merged.laid.has_definition(&definition.name) || V2Fragments::is_shared(base, &definition.name);
+            if taken || is_there(&self.definitions, &merged.definitions, &name) {
+                return false;
+            }
+            let json = &definition.json;
+            let json = if merged.laid.rewrites() { printed(json.to_vec()) } else { json.clone() };
+            self.definitions.insert(name, Some(json));
+        }
+        true
+    }
+}
+
+fn is_there(edits: &BTreeMap<Name, Option<Bytes>>, members: &Pieces<Name>, name: &Name) -> bool {
+    edits.get(name).map_or_else(|| members.get(name).is_some(), Option::is_some)
+}
+
+/// The part of a resource that has paths.
+fn part<'r>(resource: &'r Resource, publisher: &Publisher) -> Option<&'r V2Fragments> {
+    resource.v2(publisher).filter(|part| !part.paths.is_empty())
+}
+
+impl Merged {
+    /// Merges all of it; none if names meet.
+    fn new(
+        publisher: &Publisher,
+        resources: &Resources,
+        onto: &Arc<Onto>,
+        before: Option<&Merged>,
+        options: StoreOptions,
+        now: SystemTime,
+    ) -> Option<Merged> {
+        let mut counts = Counts::default();
+        let all: Vec<&Resource> = resources.values().map(|resource| &**resource).collect();
+        let parts = parallel::map(&all, |resource| part(resource, publisher));
+        let parts: Vec<&V2Fragments> = parts.into_iter().flatten().collect();
+        parts.iter().for_each(|part| counts.count(part, |n| n + 1));
+        if parts.is_empty() {
+            return None;
+        }
+        let [scale, cluster, namespaced] = counts.flags();
+        let laid = match before {
+            Some(before) if before.counts.flags() == counts.flags() => Arc::clone(&before.laid),
+            _ => Arc::new(onto.lay(V2Fragments::shared(publisher.base(), scale, cluster, namespaced))),
+        };
+        let nothing = Document::new(Dialect::V2, Bytes::new(), now);
+        let member =
+            |(name, json): (&String, &Vec<u8>)| (Name(name.as_str().into()), Some(Bytes::copy_from_slice(json)));
+        let mut merged = Merged {
+            onto: Arc::clone(onto),
+            resources: resources.clone(),
+            counts,
+            paths: Pieces::new(8),
+            definitions: Pieces::new(2),
+            laid,
+            document: Arc::new(nothing),
+        };
+        let mut edits = Edits::default();
+        if !parts.iter().all(|part| edits.add(part, &merged, publisher)) {
+            return None;
+        }
+        edits.paths.extend(onto.paths().iter().map(member));
+        edits.definitions.extend(merged.laid.definitions.iter().map(member));
+        merged.paths = merged.paths.edit(edits.paths);
+        merged.definitions = merged.definitions.edit(edits.definitions);
+        merged.document = merged.print(before.map(|before| &*before.document), options, now);
+        Some(merged)
+    }
+
+    /// The same with other resources; none if that is not a matter of members alone.
+    fn change(
+        &self,
+        publisher: &Publisher,
+        resources: &Resources,
+        options: StoreOptions,
+        now: SystemTime,
+    ) -> Option<Merged> {
+        let mut merged = self.clone();
+        let mut edits = Edits::default();
+        let (mut gone, mut come) = (Vec::new(), Vec::new());
+        for item in self.resources.diff(resources) {
+            match item {
+                DiffItem::Add(_, new) => come.push(new),
+                DiffItem::Remove(_, old) => gone.push(old),
+                DiffItem::Update { old, new } => {
+                    if !Arc::ptr_eq(old.1, new.1) {
+                        gone.push(old.1);
+                        come.push(new.1);
+                    }
+                }
+            }
+        }
+        for part in gone.into_iter().filter_map(|resource| part(resource, publisher)) {
+            merged.counts.count(part, |n| n.saturating_sub(1));
+            edits.remove(part);
+        }
+        for part in come.into_iter().filter_map(|resource| part(resource, publisher)) {
+            merged.counts.count(part, |n| n + 1);
+            if !edits.add(part, self, publisher) {
+                return None;
+            }
+        }
+        let is_empty = merged.counts.flags() == [false; 3];
+        if is_empty || merged.counts.flags() != self.counts.flags() {
+            return None;
+        }
+        merged.resources = resources.clone();
+        merged.paths = self.paths.edit(edits.paths);
+        merged.definitions = self.definitions.edit(edits.definitions);
+        if !merged.paths.is_same(&self.paths) || !merged.definitions.is_same(&self.definitions) {
+            merged.document = merged.print(Some(&self.document), options, now);
+        }
+        Some(merged)
+    }
+
+    fn print(&self, before: Option<&Document>, options: StoreOptions, now: SystemTime) -> Arc<Document> {
+        let mut segments = Vec::new();
+        let shown = |section| section != Section::Parameters || !self.laid.parameters.is_empty();
+        for (text, section) in self.onto.texts(shown) {
+            segments.push(Segment::Text(text.into()));
+            match section {
+                Some(Section::Paths) => self.paths.segments(&mut segments),
+                Some(Section::Definitions) => self.definitions.segments(&mut segments),
+                Some(Section::Parameters) => {
+                    let mut all: Pieces<Name> = Pieces::new(64);
+                    let member = |(name, json): (&String, &Vec<u8>)| {
+                        (Name(name.as_str().into()), Some(Bytes::copy_from_slice(json)))
+                    };
+                    all = all.edit(self.laid.parameters.iter().map(member).collect());
+                    all.segments(&mut segments);
+                }
+                None => {}
+            }
+        }
+        Arc::new(Document::of_chunks(Dialect::V2, segments, before, options.tags, now))
+    }
+}

@@ -1,0 +1,253 @@
+//! What the store publishes, and what it says about files.
+
+use bytes::Bytes;
+use kubeshape_server::{Applied, BaseDocuments, Change, Leaf, Reason, Snapshot, Store, StoreOptions};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+fn crd(group: &str, plural: &str, kind: &str, versions: &[&str]) -> String {
+    let mut out = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {plural}.{group}}}\nspec:\n  \
+         group: {group}\n  scope: Namespaced\n  names: {{plural: {plural}, kind: {kind}}}\n  versions:\n"
+    );
+    for (i, version) in versions.iter().enumerate() {
+        out.push_str(&format!(
+            "  - name: {version}\n    served: true\n    storage: {}\n    schema: {{openAPIV3Schema: {{type: object, description: {kind} of {version}}}}}\n",
+            i == 0
+        ));
+    }
+    out
+}
+
+fn store() -> Store {
+    Store::new(BaseDocuments::default(), StoreOptions::default(), SystemTime::UNIX_EPOCH).expect("needs no documents")
+}
+
+fn now(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+fn set(store: &mut Store, files: &[(&str, &str)]) -> Applied {
+    let change = |(name, text): &(&str, &str)| Change {
+        name: (*name).into(),
+        content: Some(Bytes::copy_from_slice(text.as_bytes())),
+    };
+    store.apply(files.iter().map(change).collect(), now(1))
+}
+
+fn delete(store: &mut Store, name: &str) -> Applied {
+    store.apply(vec![Change { name: name.into(), content: None }], now(2))
+}
+
+fn v3(snapshot: &Snapshot, path: &str) -> Option<String> {
+    match snapshot.v3.get(path)? {
+        Leaf::Local(document) => Some(String::from_utf8(document.json().to_bytes().to_vec()).expect("JSON")),
+        Leaf::Remote(_) => None,
+    }
+}
+
+fn v2(snapshot: &Snapshot) -> String {
+    let document = snapshot.v2.as_ref().as_ref().expect("merges");
+    String::from_utf8(document.json().to_bytes().to_vec()).expect("JSON")
+}
+
+fn index(snapshot: &Snapshot) -> String {
+    String::from_utf8(snapshot.index.json().to_bytes().to_vec()).expect("JSON")
+}
+
+/// Everything of the resource is in v2 and v3.
+fn assert_published(snapshot: &Snapshot, group: &str, version: &str, plural: &str, kind: &str) {
+    let path = format!("/apis/{group}/{version}/namespaces/{{namespace}}/{plural}");
+    let reversed = group.split('.').rev().collect::<Vec<_>>().join(".");
+    let definition = format!("\"{reversed}.{version}.{kind}\":{{");
+    for (form, text) in
+        [("v3", v3(snapshot, &format!("apis/{group}/{version}")).expect("has a document")), ("v2", v2(snapshot))]
+    {
+        assert!(text.contains(&path), "{form} lacks {path}");
+        assert!(text.contains(&definition), "{form} lacks {definition}");
+    }
+    assert!(index(snapshot).contains(&format!("/openapi/v3/apis/{group}/{version}?hash=")));
+    let group = snapshot.discovery.groups.get(group).expect("has a group");
+    let version = group.versions.iter().find(|v| *v.version == *version).expect("has a version");
+    assert!(version.resources.iter().any(|resource| *resource.name == *plural));
+}
+
+// The test plan of "Publish CRD OpenAPI".
+
+#[test]
+fn crds_in_two_groups_are_in_v2_and_v3() {
+    let mut store = store();
+    set(
+        &mut store,
+        &[("a", &crd("a.example.com", "foos", "Foo", &["v1"])), ("b", &crd("b.example.com", "bars", "Bar", &["v1"]))],
+    );
+    let snapshot = store.snapshot();
+    assert_published(&snapshot, "a.example.com", "v1", "foos", "Foo");
+    assert_published(&snapshot, "b.example.com", "v1", "bars", "Bar");
+}
+
+#[test]
+fn two_versions_of_one_crd_are_in_v2_and_v3() {
+    let mut store = store();
+    set(&mut store, &[("a", &crd("example.com", "foos", "Foo", &["v1", "v2"]))]);
+    let snapshot = store.snapshot();
+    assert_published(&snapshot, "example.com", "v1", "foos", "Foo");
+    assert_published(&snapshot, "example.com", "v2", "foos", "Foo");
+}
+
+#[test]
+fn two_versions_of_a_group_from_two_crds_are_in_v2_and_v3() {
+    let mut store = store();
+    set(
+        &mut store,
+        &[("a", &crd("example.com", "foos", "Foo", &["v1"])), ("b", &crd("example.com", "bars", "Bar", &["v2"]))],
+    );
+    let snapshot = store.snapshot();
+    assert_published(&snapshot, "example.com", "v1", "foos", "Foo");
+    assert_published(&snapshot, "example.com", "v2", "bars", "Bar");
+}
+
+#[test]
+fn two_kinds_of_one_group_version_are_in_v2_and_v3() {
+    let mut store = store();
+    set(
+        &mut store,
+        &[("a", &crd("example.com", "foos", "Foo", &["v1"])), ("b", &crd("example.com", "bars", "Bar", &["v1"]))],
+    );
+    let snapshot = store.snapshot();
+    assert_published(&snapshot, "example.com", "v1", "foos", "Foo");
+    assert_published(&snapshot, "example.com", "v1", "bars", "Bar");
+}
+
+#[test]
+fn documents_are_current_after_a_crd_is_created_changed_and_deleted() {
+    let mut store = store();
+    set(&mut store, &[("a", &crd("example.com", "foos", "Foo", &["v1"]))]);
+    let first = store.snapshot();
+    assert!(v2(&first).contains("Foo of v1"));
+    let applied = set(&mut store, &[("b", &crd("example.com", "bars", "Bar", &["v1"]))]);
+    assert_eq!(applied.documents, [("apis/example.com/v1".into(), Reason::Changed)]);
+    assert_published(&store.snapshot(), "example.com", "v1", "bars", "Bar");
+    set(&mut store, &[("a", &crd("example.com", "foos", "Foo", &["v1"]).replace("Foo of v1", "Something else"))]);
+    let third = store.snapshot();
+    for text in [v2(&third), v3(&third, "apis/example.com/v1").expect("has a document")] {
+        assert!(text.contains("Something else") && !text.contains("Foo of v1") && text.contains("Bar of v1"));
+    }
+    delete(&mut store, "a");
+    let fourth = store.snapshot();
+    for text in [v2(&fourth), v3(&fourth, "apis/example.com/v1").expect("has a document")] {
+        assert!(!text.contains("foos") && text.contains("Bar of v1"));
+    }
+    let applied = delete(&mut store, "b");
+    assert_eq!(applied.documents, [("apis/example.com/v1".into(), Reason::Removed)]);
+    let last = store.snapshot();
+    assert_eq!(index(&last), r#"{"paths":{}}"#);
+    assert!(!v2(&last).contains("example.com") && last.v3.is_empty() && last.discovery.groups.is_empty());
+    assert!(v2(&first).contains("Foo of v1"), "a snapshot never changes");
+}
+
+#[test]
+fn a_version_that_is_no_longer_served_loses_its_document() {
+    let mut store = store();
+    let text = crd("example.com", "foos", "Foo", &["v1", "v2"]);
+    set(&mut store, &[("a", &text)]);
+    assert!(store.snapshot().v3.contains_key("apis/example.com/v2"));
+    let v2_off = text.replacen("name: v2\n    served: true", "name: v2\n    served: false", 1);
+    let applied = set(&mut store, &[("a", &v2_off)]);
+    assert_eq!(applied.documents, [("apis/example.com/v2".into(), Reason::Removed)]);
+    let snapshot = store.snapshot();
+    assert!(!index(&snapshot).contains("example.com/v2") && !v2(&snapshot).contains("example.com/v2"));
+    assert_published(&snapshot, "example.com", "v1", "foos", "Foo");
+}
+
+#[test]
+fn what_did_not_change_is_shared_between_snapshots() {
+    let mut store = store();
+    set(
+        &mut store,
+        &[("a", &crd("a.example.com", "foos", "Foo", &["v1"])), ("b", &crd("b.example.com", "bars", "Bar", &["v1"]))],
+    );
+    let before = store.snapshot();
+    let applied = set(&mut store, &[("b", &crd("b.example.com", "bars", "Bar", &["v1"]).replace("Bar of", "Bars of"))]);
+    assert_eq!(applied.documents.len(), 1);
+    assert!(applied.groups.is_empty(), "discovery shows no description");
+    let after = store.snapshot();
+    let leaf = |snapshot: &Snapshot, path: &str| match snapshot.v3.get(path) {
+        Some(Leaf::Local(document)) => Arc::clone(document),
+        _ => panic!("{path} is missing"),
+    };
+    assert!(Arc::ptr_eq(&leaf(&before, "apis/a.example.com/v1"), &leaf(&after, "apis/a.example.com/v1")));
+    assert!(!Arc::ptr_eq(&leaf(&before, "apis/b.example.com/v1"), &leaf(&after, "apis/b.example.com/v1")));
+    assert!(Arc::ptr_eq(&before.discovery.aggregated, &after.discovery.aggregated));
+    // A comment changes nothing that is published.
+    let comment = format!("# A comment.\n{}", crd("a.example.com", "foos", "Foo", &["v1"]));
+    let applied = set(&mut store, &[("a", &comment)]);
+    assert!(applied.documents.is_empty() && applied.groups.is_empty());
+    let last = store.snapshot();
+    assert!(Arc::ptr_eq(&leaf(&after, "apis/a.example.com/v1"), &leaf(&last, "apis/a.example.com/v1")));
+    assert_eq!(leaf(&last, "apis/a.example.com/v1").modified(), now(1));
+}
+
+#[test]
+fn a_broken_file_keeps_its_content_until_it_is_whole_or_gone() {
+    let mut store = store();
+    let text = crd("example.com", "foos", "Foo", &["v1"]);
+    set(&mut store, &[("a", &text)]);
+    let before = store.snapshot();
+    let applied = set(&mut store, &[("a", "apiVersion: apiextensions.k8s.io/v1\nkind: [CustomResourceDefinition\n")]);
+    assert!(!applied.changed);
+    assert_eq!(applied.broken.len(), 1);
+    assert!(
+        applied.broken[0].place.is_some() && applied.broken[0].to_string().starts_with("a:"),
+        "{}",
+        applied.broken[0]
+    );
+    assert_eq!(index(&store.snapshot()), index(&before));
+    let applied = set(&mut store, &[("b", &crd("b.example.com", "bars", "Bar", &["v1"]))]);
+    assert_eq!(applied.broken.len(), 1, "it is reported as long as it is broken");
+    let applied = set(&mut store, &[("a", &text.replace("Foo of", "Foos of"))]);
+    assert!(applied.broken.is_empty() && applied.changed);
+    set(&mut store, &[("a", "kind: {")]);
+    let applied = delete(&mut store, "a");
+    assert!(applied.broken.is_empty());
+    assert!(!store.snapshot().v3.contains_key("apis/example.com/v1"));
+}
+
+#[test]
+fn of_two_crds_of_one_name_the_first_by_file_counts() {
+    let mut store = store();
+    let text = crd("example.com", "foos", "Foo", &["v1"]);
+    let applied = set(&mut store, &[("b", &text.replace("Foo of", "Second of")), ("a", &text)]);
+    assert_eq!(applied.findings.len(), 1);
+    assert_eq!(&*applied.findings[0].file, "b");
+    assert!(v3(&store.snapshot(), "apis/example.com/v1").expect("has a document").contains("Foo of v1"));
+    delete(&mut store, "a");
+    assert!(v3(&store.snapshot(), "apis/example.com/v1").expect("has a document").contains("Second of v1"));
+}
+
+#[test]
+fn a_crd_that_lacks_a_name_is_not_published() {
+    let mut store = store();
+    let other = crd("example.com", "foes", "Foe", &["v1"]).replace("kind: Foe}", "kind: Foe, shortNames: [foos]}");
+    let applied = set(&mut store, &[("a", &crd("example.com", "foos", "Foo", &["v1"])), ("b", &other)]);
+    assert_eq!(applied.findings.len(), 1);
+    assert_eq!(applied.findings[0].code.to_string(), "KS9020");
+    assert!(!v2(&store.snapshot()).contains("foes"));
+    let applied = delete(&mut store, "a");
+    assert!(applied.findings.is_empty());
+    assert_published(&store.snapshot(), "example.com", "v1", "foes", "Foe");
+}
+
+#[test]
+fn lists_and_streams_hold_any_number_of_crds() {
+    let mut store = store();
+    let (a, b) = (crd("a.example.com", "foos", "Foo", &["v1"]), crd("b.example.com", "bars", "Bar", &["v1"]));
+    let indented = |text: &str| text.replace('\n', "\n  ");
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}\n- {}", indented(&a).trim_end(), indented(&b));
+    set(&mut store, &[("list", &list)]);
+    let of_list = store.snapshot();
+    assert_published(&of_list, "a.example.com", "v1", "foos", "Foo");
+    let applied = set(&mut store, &[("list", &format!("{a}---\n{b}"))]);
+    assert!(applied.documents.is_empty(), "the same definitions give the same documents");
+    assert_published(&store.snapshot(), "b.example.com", "v1", "bars", "Bar");
+}
