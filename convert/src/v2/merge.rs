@@ -52,11 +52,19 @@ impl Overlay {
             definitions: members(root.get("definitions")),
             parameters: members(root.get("parameters")),
         };
-        let used_before = reached(&overlay, |_| true);
-        overlay.paths.retain(|path, _| wanted(path));
-        let used_after = reached(&overlay, |_| true);
-        overlay.definitions.retain(|name, _| !used_before.contains(name) || used_after.contains(name));
+        overlay.retain(wanted);
         Ok(overlay)
+    }
+
+    /// Takes paths away that are not wanted, and the definitions that only they reach.
+    pub fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+        if self.paths.keys().all(|path| wanted(path)) {
+            return;
+        }
+        let used_before = reached(self, |_| true);
+        let used_after = reached(self, &wanted);
+        self.paths.retain(|path, _| wanted(path));
+        self.definitions.retain(|name, _| !used_before.contains(name) || used_after.contains(name));
     }
 }
 

@@ -1,87 +1,64 @@
 //! Discovery documents of downstream servers.
 
 use super::options::GroupVersionName;
-use kubeshape_publish::discovery::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope};
-use serde_json::Value;
+use kubeshape_publish::discovery::read::{Document, read};
+use kubeshape_publish::discovery::{Group, Resource};
+use kubeshape_yaml::Limits;
 use std::sync::Arc;
 
-pub(super) enum Body {
+/// Two million nodes of 20 bytes, more than a document of the size that is read at most has unless it is made for
+/// it.
+const LIMITS: Limits = Limits { bytes: 1 << 30, depth: 64, nodes: 2_000_000, alias_nodes: 0, scalar: 1 << 20 };
+
+/// What `/apis` or `/api` answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiscoveryBody {
+    /// Aggregated discovery.
     Groups(Vec<Group>),
+    /// The names alone.
     Names(Vec<GroupVersionName>),
 }
 
-fn text(v: &Value) -> Arc<str> {
-    v.as_str().unwrap_or_default().into()
-}
-
-fn list(v: &Value) -> &[Value] {
-    v.as_array().map_or(&[], Vec::as_slice)
-}
-
-impl Body {
-    pub(super) fn read(body: &[u8]) -> Result<Body, String> {
-        let v: Value = serde_json::from_slice(body).map_err(|e| e.to_string())?;
-        match v["kind"].as_str() {
-            Some("APIGroupDiscoveryList") => Ok(Body::Groups(
-                list(&v["items"])
-                    .iter()
-                    .map(|g| Group {
-                        name: text(&g["metadata"]["name"]),
-                        versions: list(&g["versions"])
-                            .iter()
-                            .map(|x| {
-                                Arc::new(GroupVersion {
-                                    version: text(&x["version"]),
-                                    priority: Priority { group: 1000, version: 15 },
-                                    origin: Origin::Aggregated,
-                                    freshness: if x["freshness"] == "Stale" {
-                                        Freshness::Stale
-                                    } else {
-                                        Freshness::Current
-                                    },
-                                    resources: list(&x["resources"]).iter().map(resource).collect(),
-                                })
-                            })
-                            .collect(),
-                    })
-                    .collect(),
-            )),
-            Some("APIGroupList") => Ok(Body::Names(
-                list(&v["groups"])
-                    .iter()
-                    .flat_map(|g| {
-                        list(&g["versions"])
-                            .iter()
-                            .map(|x| GroupVersionName { group: text(&g["name"]), version: text(&x["version"]) })
-                    })
-                    .collect(),
-            )),
-            Some("APIVersions") => Ok(Body::Names(
-                list(&v["versions"]).iter().map(|x| GroupVersionName { group: "".into(), version: text(x) }).collect(),
-            )),
-            kind => Err(format!("no discovery: {kind:?}")),
+impl DiscoveryBody {
+    /// Reads an answer of `/apis` or `/api`.
+    ///
+    /// # Errors
+    /// It is something else; the text says why.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_server::aggregate::DiscoveryBody;
+    /// let body = br#"{"kind":"APIGroupList","groups":[{"name":"a.io","versions":[{"groupVersion":"a.io/v1","version":"v1"}]}]}"#;
+    /// let DiscoveryBody::Names(names) = DiscoveryBody::read(body)? else { unreachable!() };
+    /// assert_eq!(names[0].path(), "apis/a.io/v1");
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn read(body: &[u8]) -> Result<DiscoveryBody, String> {
+        match read(body, LIMITS).map_err(|error| error.to_string())? {
+            Document::Aggregated(groups) => Ok(DiscoveryBody::Groups(groups)),
+            Document::Groups(groups) => {
+                let versions = |group: &Arc<str>, versions: Vec<Arc<str>>| {
+                    let group = Arc::clone(group);
+                    versions.into_iter().map(move |version| GroupVersionName { group: Arc::clone(&group), version })
+                };
+                let names = groups.into_iter().flat_map(|group| versions(&group.name, group.versions));
+                Ok(DiscoveryBody::Names(names.collect()))
+            }
+            Document::Versions { versions, .. } => {
+                let names = versions.into_iter().map(|version| GroupVersionName { group: "".into(), version });
+                Ok(DiscoveryBody::Names(names.collect()))
+            }
+            _ => Err("it does not list groups".to_owned()),
         }
     }
 }
 
-fn resource(r: &Value) -> Resource {
-    Resource {
-        name: if r["resource"].is_string() { text(&r["resource"]) } else { text(&r["name"]) },
-        response_kind: Kind { kind: text(&r["responseKind"]["kind"]), ..Kind::default() },
-        scope: Scope::Namespaced,
-        singular: text(&r["singularResource"]),
-        verbs: Vec::new(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
-        storage_version_hash: None,
-        subresources: Vec::new(),
-    }
-}
-
+/// Reads the answer of a group version.
 pub(super) fn resources(body: &[u8], name: &GroupVersionName) -> Result<Vec<Resource>, String> {
-    let v: Value = serde_json::from_slice(body).map_err(|e| e.to_string())?;
-    if v["kind"] != "APIResourceList" {
-        return Err(format!("no resources of {}", name.path()));
+    match read(body, LIMITS).map_err(|error| error.to_string())? {
+        Document::Resources { group, version, resources } if group == name.group && version == name.version => {
+            Ok(resources)
+        }
+        _ => Err(format!("it does not list the resources of {}", name.path())),
     }
-    Ok(list(&v["resources"]).iter().map(resource).collect())
 }

@@ -1,14 +1,69 @@
 //! Servers that publish OpenAPI v2 alone (spec: publishing, §4.2; upstream: `openapiv2converter`).
 
 use super::groups::Wanted;
+use super::options::AggregateOptions;
 use kubeshape_convert::graph::split::{self, split};
-use kubeshape_convert::v2::merge::Overlay;
+use kubeshape_convert::v2::merge::{Overlay, merge};
 use kubeshape_convert::{v2, v3};
 use kubeshape_schema::{Bump, NoteKind, Profile};
 use kubeshape_yaml::{Document, Limits, Stream, Tape};
 
+/// The v3 documents that a server with v2 alone adds: paths and JSON.
+///
+/// # Errors
+/// It is no v2 document, or cannot be converted; the text says why.
+///
+/// # Example
+/// ```
+/// use kubeshape_publish::Profile;
+/// use kubeshape_server::aggregate::documents_of_v2;
+/// let body = br#"{"swagger":"2.0","paths":{"/apis/a.io/v1/things":{"get":{"responses":{}}},"/version":{}}}"#;
+/// let documents = documents_of_v2(body, &"a=http://localhost".parse()?, Profile::Kube)?;
+/// assert_eq!(documents.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>(), ["apis/a.io/v1"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn documents_of_v2(body: &[u8], options: &AggregateOptions, profile: Profile) -> Result<Vec<Printed>, String> {
+    documents(body, Wanted::of(options), profile)
+}
+
+/// Lays what servers add to the v2 document onto it, in the order given (spec: publishing, §4.3). `owns` says
+/// whether a server, by its number, has a group version (`apis/GROUP/VERSION`): what is local, or another server's,
+/// it does not. A server whose part cannot be laid onto the document is left out.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::v2::merge::{Overlay, merge};
+/// use kubeshape_publish::Profile;
+/// use kubeshape_server::aggregate::merge_v2;
+/// let local = br#"{"swagger":"2.0","paths":{"/apis/a.io/v1/things":{}}}"#;
+/// let remote = br#"{"swagger":"2.0","paths":{"/apis/a.io/v1/others":{},"/apis/b.io/v1/things":{}}}"#;
+/// let remote = Overlay::of(remote, |_| true)?;
+/// let merged = merge_v2(local.to_vec(), [&remote], |_, path| path != "apis/a.io/v1", Profile::Kube);
+/// assert_eq!(merged, br#"{"swagger":"2.0","paths":{"/apis/a.io/v1/things":{},"/apis/b.io/v1/things":{}}}"#);
+/// # Ok::<(), kubeshape_convert::v2::merge::MergeError>(())
+/// ```
+pub fn merge_v2<'o>(
+    mut document: Vec<u8>,
+    overlays: impl IntoIterator<Item = &'o Overlay>,
+    owns: impl Fn(usize, &str) -> bool,
+    profile: Profile,
+) -> Vec<u8> {
+    for (server, overlay) in overlays.into_iter().enumerate() {
+        let mut overlay = overlay.clone();
+        overlay.retain(|path| owns(server, split::name_of(path)));
+        if overlay.paths.is_empty() {
+            continue;
+        }
+        match merge(&document, overlay, profile == Profile::Kube) {
+            Ok(merged) => document = merged.document,
+            Err(error) => tracing::warn!(server, %error, "the v2 document of an aggregated server does not merge"),
+        }
+    }
+    document
+}
+
 /// A v3 document: its path and JSON.
-pub(super) type Printed = (String, Vec<u8>);
+type Printed = (String, Vec<u8>);
 
 /// The v3 documents of the wanted group versions of a v2 document.
 ///

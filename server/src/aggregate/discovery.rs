@@ -1,6 +1,6 @@
 //! Which resources a server has (spec: publishing, §5.2; upstream: the aggregator's `discoveryManager`).
 
-use super::bodies::{Body, resources};
+use super::bodies::{DiscoveryBody, resources};
 use super::client::{Answer, Failure, Question};
 use super::groups::{Published, Wanted, published, shown};
 use super::options::GroupVersionName;
@@ -105,10 +105,10 @@ impl DiscoveryPoll {
             status => return Err(Failure::Status { path: place.to_owned(), status: status.as_u16() }),
         }
         let content = |fault| Failure::Content { path: place.to_owned(), fault };
-        let body = Body::read(&body).map_err(content)?;
+        let body = DiscoveryBody::read(&body).map_err(content)?;
         self.lists.remove(place);
         match body {
-            Body::Groups(groups) => {
+            DiscoveryBody::Groups(groups) => {
                 let mut value = published(&groups, wanted);
                 value.retain(|name, _| name.group.is_empty() == core);
                 if let Some(tag) = tag {
@@ -116,7 +116,7 @@ impl DiscoveryPoll {
                 }
                 Ok(value)
             }
-            Body::Names(names) => {
+            DiscoveryBody::Names(names) => {
                 let mut names: Vec<_> = names
                     .into_iter()
                     .filter(|name| name.group.is_empty() == core && wanted.has(&name.group, &name.version))

@@ -1,7 +1,9 @@
 //! The group versions of a downstream server, and how they stand in discovery (spec: publishing, §5.2).
 
 use super::options::{AggregateOptions, GroupVersionName, is_name};
-use kubeshape_publish::discovery::{Freshness, Group, GroupVersion, Origin, Priority};
+use kubeshape_publish::discovery::{
+    Freshness, Group, GroupVersion, Origin, Priority, UNSET, assemble, built_in_priority,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -85,10 +87,10 @@ pub(super) fn shown(published: Option<&Published>, wanted: Wanted<'_>, answers: 
             }));
         }
     }
-    groups.into_iter().map(|(name, versions)| Group { name, versions }).collect()
+    groups.into_iter().filter_map(|(name, versions)| assemble(name, versions)).collect()
 }
 
-/// What an APIService has by default; other priorities nobody tells.
-pub(super) fn priority(_name: &GroupVersionName) -> Priority {
-    Priority { group: 1000, version: 15 }
+/// What the cluster's own groups have, and what others have by default; what else a server has, nobody tells.
+pub(super) fn priority(name: &GroupVersionName) -> Priority {
+    built_in_priority(&name.group, &name.version).unwrap_or(UNSET)
 }

@@ -42,6 +42,10 @@ impl Index {
     /// # Ok::<(), String>(())
     /// ```
     pub fn read(body: &[u8]) -> Result<Index, String> {
+        // An array would be taken for an object without members.
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            return Err("it is no object".to_owned());
+        }
         let body: Body = serde_json::from_slice(body).map_err(|error| error.to_string())?;
         let mut documents = BTreeMap::new();
         for (path, place) in body.paths.unwrap_or_default() {

@@ -25,7 +25,9 @@ mod options;
 mod poll;
 mod proxy;
 
+pub use bodies::DiscoveryBody;
 pub use connect::ConnectError;
+pub use converted::{documents_of_v2, merge_v2};
 pub use index::Index;
 pub use options::{
     Address, AggregateOptions, AggregateOptionsError, BadToken, GroupVersionName, Limits, Socket, Timeouts, Token,

@@ -1,8 +1,5 @@
 //! Downstream servers that answer as they are told to, over real sockets.
 
-// Not every test needs all of it.
-#![allow(dead_code)]
-
 use kubeshape_publish::Profile;
 use kubeshape_publish::discovery::{Freshness, Group};
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Timeouts};
@@ -20,27 +17,27 @@ use tokio::time::{sleep, timeout};
 
 /// What a server saw.
 #[derive(Clone, Debug)]
-pub struct Seen {
-    pub method: String,
+pub(crate) struct Seen {
+    pub(crate) method: String,
     /// Path and query.
-    pub target: String,
+    pub(crate) target: String,
     /// Names in lower case.
-    pub headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
 }
 
 impl Seen {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    pub fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 }
 
 /// What it does.
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub(crate) enum Reply {
     /// It answers and waits for the next request.
     Answer(Vec<u8>),
     /// It answers and closes the connection.
@@ -56,7 +53,7 @@ pub enum Reply {
 }
 
 /// An answer with these headers and Content-Length.
-pub fn answer(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Reply {
+pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Reply {
     let body = body.as_ref();
     let mut head = head(status, headers);
     let _ = write!(head, "Content-Length: {}\r\n\r\n", body.len());
@@ -64,7 +61,7 @@ pub fn answer(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> 
 }
 
 /// The beginning of an answer, up to the last header.
-pub fn head(status: u16, headers: &[(&str, &str)]) -> String {
+pub(crate) fn head(status: u16, headers: &[(&str, &str)]) -> String {
     let mut head = format!("HTTP/1.1 {status} x\r\n");
     for (name, value) in headers {
         let _ = write!(head, "{name}: {value}\r\n");
@@ -72,26 +69,26 @@ pub fn head(status: u16, headers: &[(&str, &str)]) -> String {
     head
 }
 
-pub fn json(body: impl AsRef<[u8]>) -> Reply {
+pub(crate) fn json(body: impl AsRef<[u8]>) -> Reply {
     answer(200, &[("Content-Type", "application/json")], body)
 }
 
-pub fn missing() -> Reply {
+pub(crate) fn missing() -> Reply {
     answer(404, &[], "404 page not found\n")
 }
 
 /// The index of `apis/GROUP/VERSION`s with a hash.
-pub fn index(group_versions: &[&str], hash: &str) -> String {
+pub(crate) fn index(group_versions: &[&str], hash: &str) -> String {
     let place = |gv: &&str| format!(r#""apis/{gv}":{{"serverRelativeURL":"/openapi/v3/apis/{gv}?hash={hash}"}}"#);
     format!(r#"{{"paths":{{{}}}}}"#, group_versions.iter().map(place).collect::<Vec<_>>().join(","))
 }
 
 /// The aggregated discovery of group versions with one resource each.
-pub fn discovery(group_versions: &[&str], resource: &str) -> String {
+pub(crate) fn discovery(group_versions: &[&str], resource: &str) -> String {
     discovery_as("v2", group_versions, resource)
 }
 
-pub fn discovery_as(version: &str, group_versions: &[&str], resource: &str) -> String {
+pub(crate) fn discovery_as(version: &str, group_versions: &[&str], resource: &str) -> String {
     let item = |gv: &&str| {
         let (group, version) = gv.split_once('/').expect("GROUP/VERSION");
         format!(
@@ -107,7 +104,7 @@ pub fn discovery_as(version: &str, group_versions: &[&str], resource: &str) -> S
 }
 
 /// Answers like a server that has these group versions, v3 and discovery, and its documents.
-pub fn healthy(seen: &Seen, group_versions: &[&str]) -> Reply {
+pub(crate) fn healthy(seen: &Seen, group_versions: &[&str]) -> Reply {
     match seen.path() {
         "/openapi/v3" => json(index(group_versions, "00")),
         "/apis" => json(discovery(group_versions, "things")),
@@ -123,8 +120,8 @@ pub fn healthy(seen: &Seen, group_versions: &[&str]) -> Reply {
 type Handler = Arc<dyn Fn(&Seen) -> Reply + Send + Sync>;
 
 /// A server; it ends when it is dropped.
-pub struct Fake {
-    pub address: SocketAddr,
+pub(crate) struct Fake {
+    pub(crate) address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
     connections: Arc<AtomicUsize>,
     sent: Arc<AtomicU64>,
@@ -132,7 +129,7 @@ pub struct Fake {
 }
 
 impl Fake {
-    pub async fn start(handler: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Fake {
+    pub(crate) async fn start(handler: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Fake {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let fake = Fake {
@@ -163,12 +160,12 @@ impl Fake {
         fake
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
+    pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().expect("no panic").clone()
     }
 
     /// Waits until a path was asked for so many times.
-    pub async fn asked(&self, path: &str, times: usize) -> Vec<Seen> {
+    pub(crate) async fn asked(&self, path: &str, times: usize) -> Vec<Seen> {
         for _ in 0..500 {
             let seen: Vec<_> = self.seen().into_iter().filter(|seen| seen.path() == path).collect();
             if seen.len() >= times {
@@ -179,23 +176,23 @@ impl Fake {
         panic!("{path} was not asked for {times} times: {:?}", self.seen());
     }
 
-    pub fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
     /// Bytes that a flood got rid of.
-    pub fn sent(&self) -> u64 {
+    pub(crate) fn sent(&self) -> u64 {
         self.sent.load(Ordering::SeqCst)
     }
 
     /// How it is aggregated: `rest` is `,GROUP/VERSION…`.
-    pub fn options(&self, rest: &str) -> AggregateOptions {
+    pub(crate) fn options(&self, rest: &str) -> AggregateOptions {
         quick(format!("fake=http://{}{rest}", self.address).parse().expect("options"))
     }
 }
 
 /// Short times and small sizes.
-pub fn quick(mut options: AggregateOptions) -> AggregateOptions {
+pub(crate) fn quick(mut options: AggregateOptions) -> AggregateOptions {
     let ms = Duration::from_millis;
     options.refresh = ms(20);
     options.backoff = (ms(10), ms(40));
@@ -208,7 +205,7 @@ pub fn quick(mut options: AggregateOptions) -> AggregateOptions {
 }
 
 /// Answers requests on a connection; says whether it shall be reset.
-pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     handler: &Handler,
     seen: &Mutex<Vec<Seen>>,
@@ -280,12 +277,12 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
 }
 
 /// An aggregation and what it tells.
-pub struct Watched {
-    pub aggregator: Aggregator,
-    pub states: mpsc::Receiver<RemoteState>,
+pub(crate) struct Watched {
+    pub(crate) aggregator: Aggregator,
+    pub(crate) states: mpsc::Receiver<RemoteState>,
 }
 
-pub fn aggregate(servers: Vec<AggregateOptions>) -> Watched {
+pub(crate) fn aggregate(servers: Vec<AggregateOptions>) -> Watched {
     let (updates, states) = mpsc::channel(64);
     let aggregator =
         Aggregator::spawn(servers, Profile::Kube, updates, Arc::new(Metrics::default())).expect("it starts");
@@ -294,7 +291,7 @@ pub fn aggregate(servers: Vec<AggregateOptions>) -> Watched {
 
 impl Watched {
     /// The first state that is as wanted.
-    pub async fn until(&mut self, wanted: impl Fn(&RemoteState) -> bool) -> RemoteState {
+    pub(crate) async fn until(&mut self, wanted: impl Fn(&RemoteState) -> bool) -> RemoteState {
         let mut last = None;
         let found = timeout(Duration::from_secs(5), async {
             while let Some(state) = self.states.recv().await {
@@ -310,19 +307,19 @@ impl Watched {
     }
 
     /// The first state with the documents and current resources.
-    pub async fn complete(&mut self) -> RemoteState {
+    pub(crate) async fn complete(&mut self) -> RemoteState {
         self.until(|state| !state.v3.is_empty() && has(&state.groups, Freshness::Current)).await
     }
 }
 
 /// Whether there are groups, all of whose versions are this fresh and have resources.
-pub fn has(groups: &[Group], freshness: Freshness) -> bool {
+pub(crate) fn has(groups: &[Group], freshness: Freshness) -> bool {
     let mut versions = groups.iter().flat_map(|group| &group.versions).peekable();
     versions.peek().is_some() && versions.all(|one| one.freshness == freshness && !one.resources.is_empty())
 }
 
 /// Group, version, freshness and resources of everything.
-pub fn shown(groups: &[Group]) -> Vec<String> {
+pub(crate) fn shown(groups: &[Group]) -> Vec<String> {
     let versions = groups.iter().flat_map(|group| group.versions.iter().map(move |version| (group, version)));
     versions
         .map(|(group, version)| {
@@ -333,7 +330,7 @@ pub fn shown(groups: &[Group]) -> Vec<String> {
 }
 
 /// Paths, URLs and who answers.
-pub fn documents(state: &RemoteState) -> Vec<(&str, &str, bool)> {
+pub(crate) fn documents(state: &RemoteState) -> Vec<(&str, &str, bool)> {
     state
         .v3
         .iter()

@@ -1,8 +1,6 @@
 //! What is taken from downstream servers that do what they should.
 
-mod aggregate_fake;
-
-use aggregate_fake::{
+use crate::fake::{
     Fake, aggregate, answer, discovery, discovery_as, documents, has, healthy, index, json, missing, shown,
 };
 use kubeshape_convert::v2::merge::merge;
@@ -52,7 +50,7 @@ async fn only_what_is_configured_is_taken() {
 
 #[tokio::test]
 async fn what_is_unchanged_is_neither_sent_nor_told() {
-    let tagged = |seen: &aggregate_fake::Seen, body: String| match seen.header("if-none-match") {
+    let tagged = |seen: &crate::fake::Seen, body: String| match seen.header("if-none-match") {
         Some("\"t\"") => answer(304, &[("Etag", "\"t\"")], ""),
         _ => answer(200, &[("Etag", "\"t\""), ("Content-Type", "application/json")], body),
     };
@@ -268,7 +266,7 @@ async fn answers_are_unpacked_within_bounds() {
 
 #[tokio::test]
 async fn stopping_waits_for_nothing() {
-    let fake = Fake::start(|_| aggregate_fake::Reply::Hang(Vec::new())).await;
+    let fake = Fake::start(|_| crate::fake::Reply::Hang(Vec::new())).await;
     let mut options = fake.options("");
     options.timeouts = kubeshape_server::aggregate::Timeouts::default();
     let watched = aggregate(vec![options]);
@@ -288,14 +286,57 @@ async fn a_server_may_be_a_unix_socket() {
         let mut tasks = tokio::task::JoinSet::new();
         while let Ok((stream, _)) = listener.accept().await {
             tasks.spawn(async move {
-                let handler: Arc<dyn Fn(&aggregate_fake::Seen) -> aggregate_fake::Reply + Send + Sync> =
+                let handler: Arc<dyn Fn(&crate::fake::Seen) -> crate::fake::Reply + Send + Sync> =
                     Arc::new(|seen| healthy(seen, &["a.io/v1"]));
-                aggregate_fake::serve(stream, &handler, &std::sync::Mutex::default(), &Default::default()).await
+                crate::fake::serve(stream, &handler, &std::sync::Mutex::default(), &Default::default()).await
             });
         }
     });
     let options = format!("fake=unix:{}", path.display()).parse().expect("options");
-    let mut watched = aggregate(vec![aggregate_fake::quick(options)]);
+    let mut watched = aggregate(vec![crate::fake::quick(options)]);
     watched.complete().await;
+    server.abort();
+}
+
+#[tokio::test]
+async fn tls_is_checked_against_the_given_authority() {
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    let other = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+    let certificate: CertificateDer<'static> = made.cert.der().clone();
+    let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .expect("a certificate");
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let server = tokio::spawn(async move {
+        let mut tasks = tokio::task::JoinSet::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tasks.spawn(async move {
+                let Ok(stream) = acceptor.accept(stream).await else { return };
+                let handler: Arc<dyn Fn(&crate::fake::Seen) -> crate::fake::Reply + Send + Sync> =
+                    Arc::new(|seen| healthy(seen, &["a.io/v1"]));
+                crate::fake::serve(stream, &handler, &std::sync::Mutex::default(), &Default::default()).await;
+            });
+        }
+    });
+    let options = |pem: String| {
+        let options = format!("fake=https://{address},a.io/v1").parse().expect("options");
+        let mut options = crate::fake::quick(options);
+        options.certificates = Some(pem.into_bytes());
+        options
+    };
+    aggregate(vec![options(made.cert.pem())]).complete().await;
+    let mut watched = aggregate(vec![options(other.cert.pem())]);
+    let state = watched.states.recv().await.expect("a state");
+    assert_eq!(shown(&state.groups), ["a.io/v1 Stale "]);
+    sleep(Duration::from_millis(200)).await;
+    assert!(watched.states.try_recv().is_err(), "it is not trusted");
     server.abort();
 }

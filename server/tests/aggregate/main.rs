@@ -1,0 +1,7 @@
+//! The aggregation of downstream servers, over real sockets, with servers that do what they should and others.
+
+mod bodies;
+mod fake;
+mod faults;
+mod proxy;
+mod taken;
