@@ -1,7 +1,9 @@
 //! The command line: one definition from which help, man page and completions are made.
 
+mod serve;
 mod ssa;
 
+pub(crate) use serve::{LogFormat, LogLevel, ServeArgs, Switch};
 pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
     UpdateArgs, WriteArgs,
@@ -53,6 +55,7 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     Fieldset(FieldsetArgs),
     Scenario(ScenarioArgs),
+    Serve(Box<ServeArgs>),
     ExplainCode(ExplainArgs),
     /// Print the completions of a shell
     Completions {

@@ -1,7 +1,7 @@
 //! The `kubeshape` command.
 //!
 //! Entry points: [`args`] is the command line, [`convert`] what is published for an API, [`ssa`] what is done to its
-//! objects, [`explain`] the pages of codes. Exit codes are those of every command: 0 done and nothing to object, 1 the
+//! objects, [`serve`] answers clients, [`explain`] the pages of codes. Exit codes are those of every command: 0 done and nothing to object, 1 the
 //! answer is no, 2 no answer.
 
 mod args;
@@ -11,6 +11,7 @@ mod explain;
 mod input;
 mod output;
 mod render;
+mod serve;
 mod ssa;
 mod ui;
 
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => ssa::run(ssa::Job::Merge(args), cli.color),
         Command::Fieldset(args) => ssa::run(ssa::Job::Fieldset(args), cli.color),
         Command::Scenario(args) => ssa::run(ssa::Job::Scenario(args), cli.color),
+        Command::Serve(args) => serve::run(args, cli.color),
         Command::ExplainCode(args) => explain::run(args).map(|()| true),
         Command::Completions { shell } => completions(*shell).map(|()| true),
         Command::Man => man().map(|()| true),

@@ -29,6 +29,10 @@ pub(crate) struct Gathered {
     pub(crate) roots: Vec<Root>,
     /// Files and folders that cannot be looked at, in order, with the reason.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
+    /// Canonical paths of the folders that were searched.
+    pub(crate) folders: BTreeSet<PathBuf>,
+    /// Symbolic links that were found in folders, wherever they lead.
+    pub(crate) links: Vec<PathBuf>,
 }
 
 /// Finds all inputs. `outside` is a folder that is not searched: the one that results are written to.
@@ -37,7 +41,8 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>) -> Gathered 
     arguments.sort_by(|a, b| by_component(a, b));
     arguments.dedup();
 
-    let mut walk = Walk { outside, files: BTreeMap::new(), folders: BTreeSet::new(), unreadable: Vec::new() };
+    let mut walk =
+        Walk { outside, files: BTreeMap::new(), folders: BTreeSet::new(), unreadable: Vec::new(), links: Vec::new() };
     let mut roots = Vec::new();
     let mut stdin = false;
     for path in arguments {
@@ -65,7 +70,7 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>) -> Gathered 
     }
     inputs.sort_by(|a, b| by_component(a.path(), b.path()));
     walk.unreadable.sort_by(|a, b| by_component(&a.0, &b.0));
-    Gathered { inputs, roots, unreadable: walk.unreadable }
+    Gathered { inputs, roots, unreadable: walk.unreadable, folders: walk.folders, links: walk.links }
 }
 
 struct Walk<'a> {
@@ -75,6 +80,7 @@ struct Walk<'a> {
     /// Canonical paths of the folders that were searched: what makes loops of symbolic links end.
     folders: BTreeSet<PathBuf>,
     unreadable: Vec<(PathBuf, String)>,
+    links: Vec<PathBuf>,
 }
 
 impl Walk<'_> {
@@ -92,6 +98,11 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+
+    fn link(&mut self, path: &Path) -> std::io::Result<(fs::Metadata, PathBuf)> {
+        self.links.push(path.to_owned());
+        Ok((fs::metadata(path)?, path.canonicalize()?))
     }
 
     /// Searches a folder and the folders in it.
@@ -115,9 +126,14 @@ impl Walk<'_> {
                 let (path, inner) = (path.join(&name), canonical.join(&name));
                 match entry.file_type() {
                     Err(error) => self.unreadable.push((path, describe(&error))),
+                    // Kubernetes mounts each state of a ConfigMap as a folder `..TIME` and leads links into the newest.
+                    Ok(kind) if kind.is_dir() && name.as_encoded_bytes().starts_with(b"..") => {}
                     Ok(kind) if kind.is_dir() => todo.push((path, inner)),
                     Ok(kind) if kind.is_file() && is_candidate(&path) => self.file(path, inner, false),
-                    Ok(kind) if kind.is_symlink() => match link(&path) {
+                    Ok(kind) if kind.is_symlink() && name.as_encoded_bytes().starts_with(b"..") => {
+                        self.links.push(path)
+                    }
+                    Ok(kind) if kind.is_symlink() => match self.link(&path) {
                         Ok((metadata, target)) if metadata.is_dir() => todo.push((path, target)),
                         Ok((metadata, target)) if metadata.is_file() && is_candidate(&path) => {
                             self.file(path, target, false);
@@ -134,12 +150,8 @@ impl Walk<'_> {
     }
 }
 
-fn link(path: &Path) -> std::io::Result<(fs::Metadata, PathBuf)> {
-    Ok((fs::metadata(path)?, path.canonicalize()?))
-}
-
 /// Whether a file of this name is looked at in a folder.
-fn is_candidate(path: &Path) -> bool {
+pub(crate) fn is_candidate(path: &Path) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()) else { return false };
     let name = COMPRESSED.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
     SUFFIXES.iter().any(|suffix| name.ends_with(suffix))

@@ -7,7 +7,7 @@ mod gather;
 mod order;
 mod read;
 
-pub(crate) use gather::{Gathered, gather};
+pub(crate) use gather::{Gathered, gather, is_candidate};
 pub(crate) use read::{ReadError, Reader};
 
 use std::path::{Path, PathBuf};

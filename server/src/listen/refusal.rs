@@ -72,7 +72,8 @@ mod tests {
     #[tokio::test]
     async fn every_body_is_a_status() {
         for refusal in [Refusal::Unauthorized, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
-            let response = refusal.response(&HeaderValue::from_static("id"));
+            let id = HeaderValue::from_static("id");
+            let response = refusal.response(&id);
             let code = response.status().as_u16();
             let body = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");
             let status: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
@@ -83,7 +84,8 @@ mod tests {
 
     #[tokio::test]
     async fn unauthorized_is_answered_as_recorded() {
-        let response = Refusal::Unauthorized.response(&HeaderValue::from_static("id"));
+        let id = HeaderValue::from_static("id");
+        let response = Refusal::Unauthorized.response(&id);
         assert_eq!(response.headers()["cache-control"], "no-cache, private");
         assert_eq!(response.headers()["content-type"], "application/json");
         let body = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");

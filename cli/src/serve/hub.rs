@@ -1,0 +1,216 @@
+//! The one place where what is served changes: a thread that owns the store, takes in what happens and swaps snapshots.
+//! While nothing happens it waits.
+
+use super::finding;
+use super::inputs::{Inputs, Places, Scan};
+use super::secrets::Secrets;
+use super::watch::Watcher;
+use kubeshape_schema::Code;
+use kubeshape_server::{Applied, Change, Finding, Live, Metrics, Readiness, Reason, RemoteState, Store};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Changes come in bursts: after the first one, this long without another ends it.
+const QUIET: Duration = Duration::from_millis(50);
+/// A burst is taken in after this long, even if it goes on.
+const LONGEST: Duration = Duration::from_millis(500);
+/// Broken files that `/readyz` names.
+const NAMED: usize = 5;
+
+/// The check of `/readyz` about the inputs.
+pub(super) const INPUTS: &str = "inputs";
+
+/// What happens.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// Something changed at these paths.
+    Files(Vec<PathBuf>),
+    /// Something changed, and nobody knows where.
+    Rescan,
+    /// Everything is to be read again (SIGHUP).
+    Reload,
+    /// An aggregated server publishes something else.
+    Remote(Box<RemoteState>),
+    /// The server stops.
+    Stop,
+}
+
+/// The owner of the store.
+pub(super) struct Hub {
+    pub(super) store: Store,
+    pub(super) inputs: Inputs,
+    pub(super) secrets: Secrets,
+    pub(super) live: Arc<Live>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) readiness: Arc<Readiness>,
+    pub(super) watcher: Option<Watcher>,
+    /// What cannot be read in the store's files.
+    pub(super) broken: Vec<Finding>,
+}
+
+/// What a burst of events comes to.
+#[derive(Debug, Default)]
+struct Burst {
+    paths: BTreeSet<PathBuf>,
+    everything: bool,
+    secrets: bool,
+    remotes: Vec<RemoteState>,
+    stop: bool,
+}
+
+impl Burst {
+    fn add(&mut self, event: Event) {
+        match event {
+            Event::Files(paths) => self.paths.extend(paths),
+            Event::Rescan => self.everything = true,
+            Event::Reload => (self.everything, self.secrets) = (true, true),
+            Event::Remote(state) => self.remotes.push(*state),
+            Event::Stop => self.stop = true,
+        }
+    }
+}
+
+impl Hub {
+    /// Takes in what happens until the server stops.
+    pub(super) fn run(mut self, events: &Receiver<Event>) {
+        while let Ok(event) = events.recv() {
+            let mut burst = Burst::default();
+            burst.add(event);
+            let until = Instant::now() + LONGEST;
+            // Editors write in several steps; what aggregated servers say is whole.
+            while !burst.stop && (burst.everything || !burst.paths.is_empty()) && Instant::now() < until {
+                match events.recv_timeout(QUIET) {
+                    Ok(event) => burst.add(event),
+                    Err(RecvTimeoutError::Timeout) => break,
+                    Err(RecvTimeoutError::Disconnected) => burst.stop = true,
+                }
+            }
+            if burst.stop {
+                return;
+            }
+            self.take(burst);
+        }
+    }
+
+    fn take(&mut self, burst: Burst) {
+        for state in burst.remotes {
+            let began = Instant::now();
+            tracing::debug!(server = &*state.name, "an aggregated server publishes something else");
+            let applied = self.store.set_remote(state, SystemTime::now());
+            self.publish(&applied, began, true);
+        }
+        if burst.secrets || burst.paths.iter().any(|path| self.secrets.places().concern(path)) {
+            self.secrets.reload();
+        }
+        let began = Instant::now();
+        let scan = if burst.everything {
+            self.inputs.scan(&burst.paths)
+        } else if burst.paths.iter().any(|path| self.inputs.places().concern(path)) {
+            self.inputs.rescan(&burst.paths)
+        } else {
+            return;
+        };
+        self.follow();
+        self.apply(scan, began);
+    }
+
+    /// Watches where files are now.
+    pub(super) fn follow(&mut self) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.follow(&self.places());
+        }
+    }
+
+    fn places(&self) -> Places {
+        self.inputs.places().clone().with(self.secrets.paths())
+    }
+
+    /// Takes changed files in.
+    fn apply(&mut self, scan: Scan, began: Instant) {
+        for (file, why) in &scan.unreadable {
+            tracing::warn!(file = &**file, code = %Code::Unreadable, reason = why, "a file cannot be read; what it held before is served");
+        }
+        let files = scan.changes.len();
+        let before = std::mem::take(&mut self.broken);
+        let applied = self.store.apply(scan.changes, SystemTime::now());
+        for finding in &applied.findings {
+            finding::log(finding);
+        }
+        for repaired in before.iter().filter(|old| applied.broken.iter().all(|new| new.file != old.file)) {
+            tracing::info!(file = &*repaired.file, "a file that was broken is whole again, or gone");
+        }
+        self.broken.clone_from(&applied.broken);
+        self.publish(&applied, began, false);
+        if applied.changed {
+            let documents = applied.documents.len();
+            tracing::info!(files, documents, groups = applied.groups.len(), "changed files are served");
+        }
+        if files > 0 || !scan.unreadable.is_empty() {
+            let fine = self.broken.is_empty() && self.inputs.unreadable().next().is_none();
+            self.metrics.reloaded(if fine { "success" } else { "failure" });
+        }
+        self.report();
+    }
+
+    /// The first reading of the inputs. Gives what was read, for messages about it.
+    pub(super) fn first(&mut self) -> (Vec<Change>, Vec<(Arc<str>, String)>, Applied) {
+        let began = Instant::now();
+        let Scan { changes, unreadable } = self.inputs.scan(&BTreeSet::new());
+        let applied = self.store.apply(changes.clone(), SystemTime::now());
+        self.broken.clone_from(&applied.broken);
+        self.publish(&applied, began, false);
+        self.report();
+        (changes, unreadable, applied)
+    }
+
+    /// Serves what the store publishes now.
+    fn publish(&self, applied: &Applied, began: Instant, remote: bool) {
+        if !applied.changed {
+            return;
+        }
+        let snapshot = self.store.snapshot();
+        let made = began.elapsed();
+        if !applied.groups.is_empty() {
+            let began = Instant::now();
+            // Made here rather than while somebody waits for it.
+            snapshot.discovery.aggregated.hash();
+            let time = made / u32::try_from(applied.groups.len()).unwrap_or(u32::MAX) + began.elapsed();
+            self.metrics.discovery_aggregated(time);
+            self.metrics.regenerated("discovery", if remote { "remote" } else { "update" }, time);
+        }
+        if !applied.documents.is_empty() {
+            let began = Instant::now();
+            snapshot.index.hash();
+            self.metrics.regenerated("index", if remote { "remote" } else { "update" }, began.elapsed());
+        }
+        // They are made together; what one of them took is not known.
+        let each = made / u32::try_from(applied.documents.len().max(1)).unwrap_or(u32::MAX);
+        for (_, reason) in &applied.documents {
+            let reason = match reason {
+                _ if remote => "remote",
+                Reason::Added => "add",
+                Reason::Changed => "update",
+                Reason::Removed => "delete",
+            };
+            self.metrics.regenerated("v3", reason, each);
+        }
+        self.live.swap(snapshot);
+    }
+
+    /// Tells readiness and metrics about the files.
+    fn report(&self) {
+        let unreadable = self.inputs.unreadable().map(|(file, why)| format!("{file}: {} {why}", Code::Unreadable));
+        let reasons: Vec<String> = unreadable.chain(self.broken.iter().map(finding::line)).collect();
+        let reason = (!reasons.is_empty()).then(|| {
+            let more = reasons.len().saturating_sub(NAMED);
+            let named = reasons[..reasons.len() - more].join("; ");
+            if more == 0 { named } else { format!("{named}; and {more} more") }
+        });
+        self.readiness.set(INPUTS, reason.as_deref());
+        self.metrics.ready(INPUTS, reason.is_none());
+        self.metrics.files(self.inputs.len().saturating_sub(reasons.len()), reasons.len());
+    }
+}

@@ -1,0 +1,271 @@
+//! The files that are served: which there are, and which of them have another content than before.
+
+use crate::error::describe;
+use crate::input::{Gathered, Input, ReadError, Reader, Source, gather};
+use bytes::Bytes;
+use kubeshape_server::Change;
+use kubeshape_yaml::Limits;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is known about a file.
+#[derive(Debug)]
+struct Known {
+    name: Arc<str>,
+    /// `None` if it could not be read or was never looked at.
+    stamp: Option<Stamp>,
+}
+
+/// What changes whenever the content does, and sometimes otherwise: contents are compared afterwards.
+type Stamp = (u64, u64, u64, i64, i64, i64, i64);
+
+/// The files of the command line.
+#[derive(Debug)]
+pub(super) struct Inputs {
+    arguments: Vec<PathBuf>,
+    /// By canonical path.
+    files: BTreeMap<PathBuf, Known>,
+    /// Files and folders that cannot be read, with the reason.
+    unreadable: BTreeMap<Arc<str>, String>,
+    reader: Reader,
+    places: Places,
+}
+
+/// Where something can happen that concerns the inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Places {
+    /// Folders whose entries are to be watched.
+    pub(super) watched: BTreeSet<PathBuf>,
+    /// Of these, the ones that are searched for files.
+    searched: BTreeSet<PathBuf>,
+    /// Paths that matter wherever they are: files, links on the way to them, folders of the command line.
+    names: BTreeSet<PathBuf>,
+}
+
+/// Files that are different now.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub(super) changes: Vec<Change>,
+    /// Why files cannot be read that could be before.
+    pub(super) unreadable: Vec<(Arc<str>, String)>,
+}
+
+impl Inputs {
+    pub(super) fn new(arguments: &[PathBuf]) -> Inputs {
+        Inputs {
+            arguments: arguments.to_vec(),
+            files: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
+            reader: Reader::default(),
+            places: Places::default(),
+        }
+    }
+
+    /// Where to watch.
+    pub(super) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// What cannot be read now.
+    pub(super) fn unreadable(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.unreadable.iter().map(|(name, why)| (&**name, why.as_str()))
+    }
+
+    /// How many files there are.
+    pub(super) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Looks at these paths only, if that is enough to know what changed; else at everything. Paths are those that the
+    /// system tells.
+    pub(super) fn rescan(&mut self, paths: &BTreeSet<PathBuf>) -> Scan {
+        let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+        let relevant: BTreeSet<PathBuf> = paths.iter().filter(|path| self.places.concern(path)).cloned().collect();
+        if !relevant.iter().all(|path| self.files.contains_key(path) && is_file(path)) {
+            return self.scan(&relevant);
+        }
+        let mut scan = Scan::default();
+        for path in relevant {
+            self.read(&path, true, &mut scan);
+        }
+        scan
+    }
+
+    /// Looks at everything; what looks the same as before is read only if it is among `changed`.
+    pub(super) fn scan(&mut self, changed: &BTreeSet<PathBuf>) -> Scan {
+        let Gathered { inputs, unreadable, folders, links, roots: _ } = gather(&self.arguments, None);
+        let mut scan = Scan::default();
+        self.places = Places::new(&self.arguments, &inputs, folders, &links);
+
+        let gone: BTreeMap<Arc<str>, String> =
+            unreadable.into_iter().map(|(path, why)| (path.to_string_lossy().into(), why)).collect();
+        // What an argument held that cannot be looked at now stays: it may be on its way back.
+        let kept = |path: &str| gone.keys().any(|root| Path::new(path).starts_with(&**root));
+        let found: BTreeMap<PathBuf, Arc<str>> = inputs
+            .iter()
+            .map(|input| {
+                let path = if input.source == Source::Stdin { PathBuf::from("-") } else { input.canonical.clone() };
+                (path, Arc::from(input.name()))
+            })
+            .collect();
+        let mut removed = Vec::new();
+        self.files.retain(|path, known| {
+            let stays = found.get(path) == Some(&known.name) || (!found.contains_key(path) && kept(&known.name));
+            if !stays {
+                removed.push(Arc::clone(&known.name));
+            }
+            stays
+        });
+        self.unreadable.retain(|name, _| found.values().any(|found| found == name) || gone.contains_key(name));
+        for (name, why) in gone {
+            self.unreadable_now(name, why, &mut scan);
+        }
+        let mut present = BTreeSet::new();
+        for (path, name) in found {
+            present.insert(Arc::clone(&name));
+            let is_changed = changed.contains(&path);
+            self.files.entry(path.clone()).or_insert(Known { name, stamp: None });
+            self.read(&path, is_changed, &mut scan);
+        }
+        // A link that leads elsewhere now has a new file under the old name, which is no removal.
+        let removed = removed.into_iter().filter(|name| !present.contains(name));
+        scan.changes.extend(removed.map(|name| Change { name, content: None }));
+        scan
+    }
+
+    /// Reads a file if it looks different, or in any case.
+    fn read(&mut self, path: &Path, always: bool, scan: &mut Scan) {
+        let Some(known) = self.files.get_mut(path) else { return };
+        let is_stdin = path == Path::new("-");
+        let now = if is_stdin { None } else { fs::metadata(path).ok().as_ref().and_then(stamp) };
+        if !always && known.stamp.is_some() && known.stamp == now {
+            return;
+        }
+        let source = if is_stdin { Source::Stdin } else { Source::File(path.to_owned()) };
+        let input = Input { source, canonical: path.to_owned(), named: true };
+        let name = Arc::clone(&known.name);
+        match self.reader.read(&input, &Limits::default()) {
+            Ok(bytes) => {
+                known.stamp = now;
+                self.unreadable.remove(&name);
+                scan.changes.push(Change { name, content: Some(Bytes::copy_from_slice(bytes)) });
+            }
+            Err(ReadError::Unreadable(why) | ReadError::TooLarge(why)) => {
+                known.stamp = None;
+                self.unreadable_now(name, why, scan);
+            }
+        }
+    }
+
+    fn unreadable_now(&mut self, name: Arc<str>, why: String, scan: &mut Scan) {
+        if self.unreadable.get(&name) != Some(&why) {
+            scan.unreadable.push((Arc::clone(&name), why.clone()));
+            self.unreadable.insert(name, why);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps)] // elsewhere there is none
+fn stamp(metadata: &Metadata) -> Option<Stamp> {
+    use std::os::unix::fs::MetadataExt;
+    Some((
+        metadata.dev(),
+        metadata.ino(),
+        metadata.size(),
+        metadata.mtime(),
+        metadata.mtime_nsec(),
+        metadata.ctime(),
+        metadata.ctime_nsec(),
+    ))
+}
+
+#[cfg(not(unix))]
+fn stamp(_: &Metadata) -> Option<Stamp> {
+    None
+}
+
+impl Places {
+    fn new(arguments: &[PathBuf], inputs: &[Input], folders: BTreeSet<PathBuf>, links: &[PathBuf]) -> Places {
+        let mut places = Places { watched: folders.clone(), searched: folders, names: BTreeSet::new() };
+        for path in arguments.iter().filter(|path| path.as_os_str() != "-") {
+            places.trail(path, 0);
+        }
+        for link in links {
+            places.trail(link, 0);
+        }
+        for input in inputs.iter().filter(|input| input.source != Source::Stdin) {
+            places.watched.extend(input.canonical.parent().map(Path::to_owned));
+            places.names.insert(input.canonical.clone());
+        }
+        places
+    }
+
+    /// A file beside the inputs whose changes matter.
+    pub(super) fn with(mut self, paths: &[PathBuf]) -> Places {
+        for path in paths {
+            self.trail(path, 0);
+        }
+        self
+    }
+
+    /// Notes every link on the way to a path, and the path, with the folders that they are in. Of what does not exist, the
+    /// way as far as it does.
+    fn trail(&mut self, path: &Path, depth: usize) {
+        /// As many links as Linux follows.
+        const LINKS: usize = 40;
+        let Ok(path) = std::path::absolute(path) else { return };
+        let mut way = PathBuf::new();
+        let mut parts = path.components();
+        while let Some(part) = parts.next() {
+            let parent = way.clone();
+            way.push(part);
+            let Ok(metadata) = fs::symlink_metadata(&way) else {
+                self.note(&parent, &way);
+                return;
+            };
+            if metadata.is_symlink() && depth < LINKS {
+                self.note(&parent, &way);
+                if let Ok(target) = fs::read_link(&way) {
+                    self.trail(&parent.join(target).join(parts.as_path()), depth + 1);
+                }
+                return;
+            }
+        }
+        if let Some(parent) = way.parent() {
+            self.note(parent, &way);
+        }
+    }
+
+    fn note(&mut self, parent: &Path, path: &Path) {
+        // The system tells paths below the folder that is watched.
+        let Ok(parent) = parent.canonicalize() else { return };
+        if let Some(name) = path.file_name() {
+            self.names.insert(parent.join(name));
+        }
+        self.watched.insert(parent);
+    }
+
+    /// Whether something at this path may change what is served.
+    pub(super) fn concern(&self, path: &Path) -> bool {
+        let on_the_way = |names: &BTreeSet<PathBuf>| {
+            names.range::<Path, _>(path..).next().is_some_and(|name| name.starts_with(path))
+        };
+        if on_the_way(&self.names) || on_the_way(&self.searched) {
+            return true;
+        }
+        // In a folder: new files, folders and links, but not what editors leave beside them.
+        path.parent().is_some_and(|parent| self.searched.contains(parent))
+            && fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() || crate::input::is_candidate(path))
+    }
+}
+
+/// The bytes of a file that is no input.
+///
+/// # Errors
+/// It cannot be read; the reason.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| describe(&error))
+}

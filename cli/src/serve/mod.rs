@@ -1,0 +1,329 @@
+//! `kubeshape serve`.
+//!
+//! [`plan`] checks the command line. The [`hub`] is a thread that owns the store: it takes in changed files ([`watch`] says
+//! where, [`inputs`] which) and what aggregated servers publish, and swaps the snapshot that `kubeshape-server` answers
+//! from. This module starts all of it, waits for signals and ends it in order.
+
+mod finding;
+mod hub;
+mod inputs;
+mod log;
+mod plan;
+mod secrets;
+mod watch;
+
+use crate::args::{LogFormat, ServeArgs, Switch, When};
+use crate::error::{Fatal, describe};
+use crate::ui::{self, Ui};
+use hub::{Event, Hub};
+use kubeshape_schema::{Code, NoteKind};
+use kubeshape_server::aggregate::{AggregateOptions, Aggregator};
+use kubeshape_server::http::Http;
+use kubeshape_server::{
+    Endpoints, Leaf, Limits, Listener, Live, Metrics, Readiness, Server, Snapshot, Store, StoreOptions, Tags,
+};
+use plan::Plan;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::SystemTime;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+
+/// The check of `/readyz` that fails when the server stops.
+const SHUTDOWN: &str = "shutdown";
+
+/// Runs the command; says whether nothing is to object.
+///
+/// # Errors
+/// There is nothing that could be served, or nowhere to serve it.
+pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
+    let plan = Plan::new(args)?;
+    log::begin(args.log_format, args.log_level, color);
+    let metrics = Arc::new(Metrics::default());
+    metrics.started(SystemTime::now());
+    let options = StoreOptions {
+        profile: plan.profile,
+        // A change costs the same however many groups there are; the tags of large documents are not the server's.
+        tags: if args.extensions == Switch::On { Tags::Chunks } else { Tags::Content },
+    };
+    let store = match Store::new(plan.base, options, SystemTime::now()) {
+        Ok(store) => store,
+        Err(error) => {
+            Ui::new(color, When::Never, false, false).error(&format!("a base document cannot be used: {error}"));
+            return Ok(false);
+        }
+    };
+    let live = Arc::new(Live::new(store.snapshot()));
+    let readiness = Arc::new(Readiness::default());
+    readiness.set(SHUTDOWN, None);
+    let mut hub = Hub {
+        store,
+        inputs: inputs::Inputs::new(&args.inputs),
+        secrets: plan.secrets,
+        live: Arc::clone(&live),
+        metrics: Arc::clone(&metrics),
+        readiness: Arc::clone(&readiness),
+        watcher: None,
+        broken: Vec::new(),
+    };
+    let (events, happened) = channel();
+    if args.watch {
+        // Before the files are read, so that nothing is missed in between.
+        hub.watcher = Some(watch::Watcher::new(events.clone()));
+    }
+    let anything = first(&mut hub, args.log_format, color);
+    if !args.inputs.is_empty() && !anything && args.base.is_empty() && args.aggregate.is_empty() {
+        Ui::new(color, When::Never, false, false).error("nothing of the inputs can be served");
+        return Ok(false);
+    }
+    hub.follow();
+
+    let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
+    let sizes = Arc::clone(&live);
+    metrics.measured_by(move |metrics| measure(metrics, &sizes.current()));
+    let listeners = listen(&runtime, args)?;
+    let address = listeners.iter().find_map(Listener::address);
+    let is_secure = hub.secrets.tls().is_some();
+    warn(&listeners, is_secure, hub.secrets.authenticator().is_some());
+    let endpoints = Endpoints {
+        live,
+        extensions: args.extensions == Switch::On,
+        advertise: args.advertise_address.clone().unwrap_or_else(|| reachable(address)).into(),
+        metrics: Arc::clone(&metrics),
+        readiness: Arc::clone(&readiness),
+    };
+    let limits = Limits {
+        connections: args.max_connections as usize,
+        rate: args.max_rate,
+        grace: args.shutdown_grace,
+        ..Limits::default()
+    };
+    let mut server = Server::new(Http::new(endpoints)).limits(limits).metrics(Arc::clone(&metrics));
+    if let Some(authenticator) = hub.secrets.authenticator() {
+        server = server.authenticator(authenticator.clone());
+    }
+    if let Some(tls) = hub.secrets.tls() {
+        server = server.tls(tls.clone());
+    }
+    let hub = std::thread::Builder::new()
+        .name("hub".to_owned())
+        .stack_size(crate::convert::STACK)
+        .spawn(move || hub.run(&happened))?;
+    let _entered = runtime.enter();
+    let aggregator = aggregate(plan.aggregate, plan.profile, &events, &metrics)?;
+    let mut signals = Signals::new().map_err(Fatal::Threads)?;
+    for listener in &listeners {
+        ui::print(ready(listener, is_secure).as_bytes())?;
+    }
+    let ended = runtime.block_on(async {
+        let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
+        let (abandoning, abandoned) = tokio::sync::oneshot::channel::<()>();
+        let serving = server.run(listeners, async { _ = stopped.await }, async { _ = abandoned.await });
+        let signalled = async {
+            signals.stop(&events).await;
+            readiness.set(SHUTDOWN, Some("the server stops"));
+            metrics.ready(SHUTDOWN, false);
+            tracing::info!("stopping: running requests are finished; a second signal ends them");
+            drop(stopping);
+            signals.stop(&events).await;
+            drop(abandoning);
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            ended = serving => ended,
+            () = signalled => kubeshape_server::Ended { cut: 0 },
+        }
+    });
+    let _ = events.send(Event::Stop);
+    let _ = hub.join();
+    if let Some(aggregator) = aggregator {
+        runtime.block_on(aggregator.stop());
+    }
+    // A merge of the v2 document may still run, and nobody waits for it any more.
+    runtime.shutdown_background();
+    if ended.cut > 0 {
+        tracing::warn!(connections = ended.cut, "stopped; connections had to be cut");
+    } else {
+        tracing::info!("stopped");
+    }
+    Ok(ended.cut == 0)
+}
+
+/// Reads the inputs for the first time and says what there is to say about them. Whether anything of them is served.
+fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
+    let (changes, unreadable, applied) = hub.first();
+    let mut ui = Ui::new(color, When::Never, false, false);
+    let mut say = |shown: &crate::convert::Finding, log: &dyn Fn()| match format {
+        LogFormat::Text => ui.finding(shown),
+        LogFormat::Json => log(),
+    };
+    for (file, why) in &unreadable {
+        let found = kubeshape_server::Finding {
+            code: Code::Unreadable,
+            file: Arc::clone(file),
+            place: None,
+            resource: String::new(),
+            detail: why.clone(),
+        };
+        say(&finding::shown(&found, &[]), &|| finding::log(&found));
+    }
+    for found in applied.findings.iter().filter(|found| found.code != Code::Skipped) {
+        say(&finding::shown(found, &changes), &|| finding::log(found));
+    }
+    if format == LogFormat::Text {
+        ui.end(None, "");
+    }
+    let errors = applied.findings.iter().filter(|found| found.code.kind() == NoteKind::Error).count();
+    tracing::info!(
+        files = hub.inputs.len(),
+        documents = applied.documents.len(),
+        definitions = hub.store.published(),
+        errors = errors + unreadable.len(),
+        "inputs are read"
+    );
+    // An empty folder may be filled later.
+    !applied.documents.is_empty() || (hub.broken.is_empty() && unreadable.is_empty())
+}
+
+/// Binds the sockets.
+fn listen(runtime: &Runtime, args: &ServeArgs) -> Result<Vec<Listener>, Fatal> {
+    let default = [SocketAddr::from(([127, 0, 0, 1], 8001))];
+    let addresses =
+        if args.listen.is_empty() && args.unix_socket.is_none() { &default } else { args.listen.as_slice() };
+    let mut listeners = Vec::new();
+    for address in addresses {
+        let listener = runtime.block_on(Listener::tcp(*address));
+        let cannot = |error| Fatal::Usage(format!("cannot listen on {address}: {}", describe(&error)));
+        listeners.push(listener.map_err(cannot)?);
+    }
+    if let Some(path) = &args.unix_socket {
+        #[cfg(unix)]
+        {
+            let listener = runtime.block_on(Listener::unix(path));
+            let cannot = |error| Fatal::Usage(format!("cannot listen on {}: {}", path.display(), describe(&error)));
+            listeners.push(listener.map_err(cannot)?);
+        }
+        #[cfg(not(unix))]
+        return Err(Fatal::Usage(format!("{}: there are no socket files on this system", path.display())));
+    }
+    Ok(listeners)
+}
+
+/// Says what others could do.
+fn warn(listeners: &[Listener], is_secure: bool, has_tokens: bool) {
+    for address in listeners.iter().filter_map(Listener::address).filter(|address| !address.ip().is_loopback()) {
+        if !has_tokens {
+            tracing::warn!(%address, "everybody who reaches this address can read what is served: give --token-file");
+        }
+        if !is_secure {
+            tracing::warn!(%address, "without TLS everybody on the way can read and change answers: give --tls-cert");
+        }
+    }
+}
+
+/// The line that says where it is served.
+fn ready(listener: &Listener, is_secure: bool) -> String {
+    match (listener.address(), listener.path()) {
+        (Some(address), _) => format!("serving on {}://{address}\n", if is_secure { "https" } else { "http" }),
+        (None, path) => format!("serving on unix:{}\n", path.unwrap_or(std::path::Path::new("")).display()),
+    }
+}
+
+/// Where clients reach the server, as far as it knows.
+fn reachable(address: Option<SocketAddr>) -> String {
+    match address {
+        None => "localhost".to_owned(),
+        Some(address) if address.ip().is_unspecified() => format!("127.0.0.1:{}", address.port()),
+        Some(address) => address.to_string(),
+    }
+}
+
+/// Starts to look at aggregated servers, and hands what they publish to the hub.
+fn aggregate(
+    servers: Vec<AggregateOptions>,
+    profile: kubeshape_publish::Profile,
+    events: &Sender<Event>,
+    metrics: &Arc<Metrics>,
+) -> Result<Option<Aggregator>, Fatal> {
+    if servers.is_empty() {
+        return Ok(None);
+    }
+    let (updates, mut states) = mpsc::channel(64);
+    let events = events.clone();
+    tokio::spawn(async move {
+        while let Some(state) = states.recv().await {
+            if events.send(Event::Remote(Box::new(state))).is_err() {
+                return;
+            }
+        }
+    });
+    let aggregator = Aggregator::spawn(servers, profile, updates, Arc::clone(metrics));
+    aggregator.map(Some).map_err(|error| Fatal::Usage(format!("--aggregate: {error}")))
+}
+
+/// Sizes of what is held, for `/metrics`.
+fn measure(metrics: &Metrics, snapshot: &Snapshot) {
+    let mut v3 = kubeshape_server::Sizes::default();
+    for leaf in snapshot.v3.values() {
+        if let Leaf::Local(document) = leaf {
+            let sizes = document.sizes();
+            v3.json += sizes.json;
+            v3.compressed += sizes.compressed;
+            v3.protobuf += sizes.protobuf;
+        }
+    }
+    let others = [&snapshot.index, &snapshot.discovery.aggregated].map(|document| document.sizes());
+    let sum = |of: fn(&kubeshape_server::Sizes) -> usize| (of(&v3) + others.iter().map(of).sum::<usize>()) as u64;
+    metrics.cache_size("v3", v3.json as u64);
+    metrics.cache_size("index", others[0].json as u64);
+    metrics.cache_size("discovery", others[1].json as u64);
+    metrics.cache_size("compressed", sum(|sizes| sizes.compressed));
+    metrics.cache_size("protobuf", sum(|sizes| sizes.protobuf));
+}
+
+/// The signals that the server knows.
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> std::io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for a signal to stop; others are handed to the hub.
+    async fn stop(&mut self, events: &Sender<Event>) {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => return,
+                _ = self.terminate.recv() => return,
+                _ = self.hangup.recv() => { let _ = events.send(Event::Reload); }
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    #[allow(clippy::unnecessary_wraps)] // as on other systems
+    fn new() -> std::io::Result<Signals> {
+        Ok(Signals)
+    }
+
+    async fn stop(&mut self, _: &Sender<Event>) {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}

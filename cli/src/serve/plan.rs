@@ -1,0 +1,118 @@
+//! The command line, checked, and what it names besides the inputs.
+
+use super::secrets::Secrets;
+use crate::args::{self, ServeArgs};
+use crate::error::Fatal;
+use crate::input::{ReadError, Reader, gather};
+use bytes::Bytes;
+use kubeshape_publish::Profile;
+use kubeshape_server::BaseDocuments;
+use kubeshape_server::aggregate::{AggregateOptions, Token};
+use kubeshape_yaml::Limits;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) profile: Profile,
+    pub(super) base: BaseDocuments,
+    pub(super) secrets: Secrets,
+    pub(super) aggregate: Vec<AggregateOptions>,
+}
+
+impl Plan {
+    /// Checks the command line and reads what it names besides the inputs.
+    ///
+    /// # Errors
+    /// It asks for something that cannot be, or a file of it cannot be read.
+    pub(super) fn new(args: &ServeArgs) -> Result<Plan, Fatal> {
+        if args.inputs.is_empty() && args.base.is_empty() && args.onto.is_none() && args.aggregate.is_empty() {
+            return Err(usage("nothing to serve: name files or folders, or give --base or --aggregate"));
+        }
+        if args.watch && args.inputs.iter().any(|path| path.as_os_str() == "-") {
+            return Err(usage("standard input cannot be watched: leave out `-` or --watch"));
+        }
+        if let Some(address) = &args.advertise_address
+            && (address.is_empty() || !address.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b)))
+        {
+            return Err(usage(format!("--advertise-address {address:?} is not of the form HOST:PORT")));
+        }
+        let aggregate = aggregate(args)?;
+        let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
+        Ok(Plan {
+            profile: match args.profile {
+                args::Profile::Kube => Profile::Kube,
+                args::Profile::Faithful => Profile::Faithful,
+            },
+            base: BaseDocuments {
+                documents: documents(&args.base)?,
+                onto: args.onto.as_deref().map(|path| document(&mut Reader::default(), path)).transpose()?,
+            },
+            secrets: Secrets::read(tls, args.token_file.as_deref())?,
+            aggregate,
+        })
+    }
+}
+
+fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
+    let mut servers: Vec<AggregateOptions> = Vec::new();
+    let certificates = args.aggregate_ca.as_deref().map(file).transpose()?;
+    for text in &args.aggregate {
+        let mut server: AggregateOptions = text.parse().map_err(|error| usage(format!("--aggregate {error}")))?;
+        if servers.iter().any(|other| other.name == server.name) {
+            return Err(usage(format!("--aggregate: there are two servers with the name {}", server.name)));
+        }
+        server.refresh = args.refresh;
+        server.certificates.clone_from(&certificates);
+        servers.push(server);
+    }
+    for text in &args.aggregate_token_file {
+        let (name, path) =
+            text.split_once('=').ok_or_else(|| usage(format!("--aggregate-token-file {text}: expected NAME=FILE")))?;
+        let server = servers.iter_mut().find(|server| *server.name == *name).ok_or_else(|| {
+            usage(format!("--aggregate-token-file {text}: there is no --aggregate with the name {name}"))
+        })?;
+        let path = Path::new(path);
+        let bytes = file(path)?;
+        let unusable = |message: String| Fatal::Read { path: path.to_owned(), message };
+        let text = std::str::from_utf8(&bytes).map_err(|_| unusable("it is no UTF-8".to_owned()))?;
+        server.token = Some(Token::new(text).map_err(|error| unusable(error.to_string()))?);
+    }
+    for (given, option) in [
+        (args.aggregate_ca.is_some(), "--aggregate-ca"),
+        (!args.aggregate_token_file.is_empty(), "--aggregate-token-file"),
+    ] {
+        if given && servers.is_empty() {
+            return Err(usage(format!("{option} says something about aggregated servers: add --aggregate")));
+        }
+    }
+    Ok(servers)
+}
+
+/// All documents of files and folders.
+fn documents(paths: &[PathBuf]) -> Result<Vec<(Arc<str>, Bytes)>, Fatal> {
+    let gathered = gather(paths, None);
+    if let Some((path, message)) = gathered.unreadable.into_iter().next() {
+        return Err(Fatal::Read { path, message });
+    }
+    let mut reader = Reader::default();
+    gathered.inputs.iter().map(|input| document(&mut reader, input.path())).collect()
+}
+
+fn document(reader: &mut Reader, path: &Path) -> Result<(Arc<str>, Bytes), Fatal> {
+    match reader.read_path(path, &Limits::default()) {
+        Ok(bytes) => Ok((path.to_string_lossy().into(), Bytes::copy_from_slice(bytes))),
+        Err(ReadError::Unreadable(message) | ReadError::TooLarge(message)) => {
+            Err(Fatal::Read { path: path.to_owned(), message })
+        }
+    }
+}
+
+fn file(path: &Path) -> Result<Vec<u8>, Fatal> {
+    super::inputs::read(path).map_err(|message| Fatal::Read { path: path.to_owned(), message })
+}
+
+fn usage(message: impl Into<String>) -> Fatal {
+    Fatal::Usage(message.into())
+}

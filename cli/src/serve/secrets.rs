@@ -1,0 +1,89 @@
+//! Certificate, key and tokens, which may change while the server runs.
+
+use super::inputs::{self, Places};
+use crate::error::Fatal;
+use kubeshape_server::{Authenticator, Tls, Tokens};
+use std::path::{Path, PathBuf};
+
+/// What is read of the files that say who the server is and who may ask.
+#[derive(Debug, Default)]
+pub(super) struct Secrets {
+    tls: Option<(Tls, PathBuf, PathBuf)>,
+    tokens: Option<(Authenticator, PathBuf)>,
+    paths: Vec<PathBuf>,
+}
+
+impl Secrets {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// One cannot be read or used; the message names it, and never what is in it.
+    pub(super) fn read(tls: Option<(&Path, &Path)>, tokens: Option<&Path>) -> Result<Secrets, Fatal> {
+        let mut secrets = Secrets::default();
+        if let Some((certificate, key)) = tls {
+            let (pem, key_pem) = (file(certificate)?, file(key)?);
+            let tls = Tls::new(&pem, &key_pem).map_err(|error| unusable(certificate, &error))?;
+            secrets.paths.extend([certificate.to_owned(), key.to_owned()]);
+            secrets.tls = Some((tls, certificate.to_owned(), key.to_owned()));
+        }
+        if let Some(path) = tokens {
+            secrets.tokens = Some((Authenticator::new(parse(path)?), path.to_owned()));
+            secrets.paths.push(path.to_owned());
+        }
+        Ok(secrets)
+    }
+
+    pub(super) fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref().map(|(tls, ..)| tls)
+    }
+
+    pub(super) fn authenticator(&self) -> Option<&Authenticator> {
+        self.tokens.as_ref().map(|(authenticator, _)| authenticator)
+    }
+
+    /// The files.
+    pub(super) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
+    /// Where something can happen that concerns them.
+    pub(super) fn places(&self) -> Places {
+        Places::default().with(&self.paths)
+    }
+
+    /// Reads the files again. What cannot be used changes nothing.
+    pub(super) fn reload(&self) {
+        if let Some((tls, certificate, key)) = &self.tls {
+            let replaced = file(certificate)
+                .and_then(|pem| Ok((pem, file(key)?)))
+                .and_then(|(pem, key)| tls.replace(&pem, &key).map_err(|error| unusable(certificate, &error)));
+            match replaced {
+                Ok(()) => tracing::info!("the certificate was read again"),
+                Err(error) => tracing::error!(%error, "the old certificate stays"),
+            }
+        }
+        if let Some((authenticator, path)) = &self.tokens {
+            match parse(path) {
+                Ok(tokens) => {
+                    tracing::info!(count = tokens.len(), "the tokens were read again");
+                    authenticator.replace(tokens);
+                }
+                Err(error) => tracing::error!(%error, "the old tokens stay"),
+            }
+        }
+    }
+}
+
+fn file(path: &Path) -> Result<Vec<u8>, Fatal> {
+    inputs::read(path).map_err(|message| Fatal::Read { path: path.to_owned(), message })
+}
+
+fn parse(path: &Path) -> Result<Tokens, Fatal> {
+    let bytes = file(path)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| unusable(path, &"it is no UTF-8"))?;
+    Tokens::parse(text).map_err(|error| unusable(path, &error))
+}
+
+fn unusable(path: &Path, why: &dyn std::fmt::Display) -> Fatal {
+    Fatal::Read { path: path.to_owned(), message: why.to_string() }
+}
