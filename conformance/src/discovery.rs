@@ -206,7 +206,7 @@ pub fn compare(server: &str, folder: &Path, own: &[Group], crds: &[OurCrd], tabl
         for exchange in exchanges.iter().filter(|exchange| exchange.status == 200) {
             let (path, query) = exchange.request.path.split_once('?').unwrap_or((&exchange.request.path, ""));
             let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-            let discovery = matches!(segments.first(), Some(&("api" | "apis")));
+            let discovery = matches!(segments[..], ["api" | "apis"] | ["api" | "apis", _] | ["apis", _, _]);
             if !discovery || exchange.header("content-encoding") == "gzip" {
                 continue;
             }

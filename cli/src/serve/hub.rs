@@ -2,7 +2,7 @@
 //! While nothing happens it waits.
 
 use super::finding;
-use super::inputs::{Inputs, Places, Scan};
+use super::inputs::{Inputs, Scan};
 use super::secrets::Secrets;
 use super::watch::Watcher;
 use kubeshape_schema::Code;
@@ -120,12 +120,8 @@ impl Hub {
     /// Watches where files are now.
     pub(super) fn follow(&mut self) {
         if let Some(watcher) = &mut self.watcher {
-            watcher.follow(&self.places());
+            watcher.follow(&self.inputs.places().clone().with(self.secrets.paths()));
         }
-    }
-
-    fn places(&self) -> Places {
-        self.inputs.places().clone().with(self.secrets.paths())
     }
 
     /// Takes changed files in.

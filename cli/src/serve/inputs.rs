@@ -7,6 +7,7 @@ use kubeshape_server::Change;
 use kubeshape_yaml::Limits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -251,7 +252,10 @@ impl Places {
     /// Whether something at this path may change what is served.
     pub(super) fn concern(&self, path: &Path) -> bool {
         let on_the_way = |names: &BTreeSet<PathBuf>| {
-            names.range::<Path, _>(path..).next().is_some_and(|name| name.starts_with(path))
+            names
+                .range::<Path, _>((Bound::Included(path), Bound::Unbounded))
+                .next()
+                .is_some_and(|name| name.starts_with(path))
         };
         if on_the_way(&self.names) || on_the_way(&self.searched) {
             return true;

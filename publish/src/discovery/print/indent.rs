@@ -1,7 +1,7 @@
 //! Indenting JSON as Go's `json.Indent` does with two blanks.
 
-/// Appends compact or other JSON with two blanks per level; blanks between its tokens are dropped, line ends at its
-/// end are kept.
+/// Appends compact or other JSON with two blanks per level; blanks between and behind its tokens are dropped: the
+/// server ends indented documents without a line end.
 pub(super) fn indent(out: &mut Vec<u8>, json: &[u8]) {
     let mut depth = 0_usize;
     let mut bytes = json.iter().copied().peekable();
@@ -41,7 +41,6 @@ pub(super) fn indent(out: &mut Vec<u8>, json: &[u8]) {
                 line(out, depth);
             }
             b':' => out.extend_from_slice(b": "),
-            b'\n' if depth == 0 => out.push(byte),
             b' ' | b'\t' | b'\n' | b'\r' => {}
             _ => out.push(byte),
         }

@@ -1,7 +1,7 @@
 //! Printing discovery.
 //!
 //! Everything appends to a buffer. JSON is that of Go's `encoding/json`: members in the order of the API's types,
-//! `<`, `>` and `&` escaped, a final newline behind a whole document.
+//! `<`, `>` and `&` escaped, a final newline behind a whole document unless it is indented.
 
 mod indent;
 mod json;
@@ -249,7 +249,7 @@ fn text(out: &mut Vec<u8>, encoding: Encoding, json: impl FnOnce(&mut Vec<u8>)) 
 /// use kubeshape_publish::discovery::print::{self, Encoding};
 /// let mut out = Vec::new();
 /// print::transcode(&mut out, br#"{"paths":["/api"]}"#, Encoding::JsonIndented)?;
-/// assert_eq!(String::from_utf8(out).unwrap(), "{\n  \"paths\": [\n    \"/api\"\n  ]\n}\n");
+/// assert_eq!(String::from_utf8(out).unwrap(), "{\n  \"paths\": [\n    \"/api\"\n  ]\n}");
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn transcode(out: &mut Vec<u8>, json: &[u8], encoding: Encoding) -> Result<(), Error> {
@@ -257,9 +257,6 @@ pub fn transcode(out: &mut Vec<u8>, json: &[u8], encoding: Encoding) -> Result<(
         Encoding::JsonIndented => {
             parse(json, |_| ())?;
             indent::indent(out, json);
-            if !json.ends_with(b"\n") {
-                out.push(b'\n');
-            }
         }
         Encoding::Yaml => yaml(out, json)?,
         Encoding::Json | Encoding::Protobuf => out.extend_from_slice(json),
