@@ -7,6 +7,7 @@
 
 mod documents;
 mod report;
+mod serve;
 mod serve_update;
 mod smd;
 mod work;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Some("documents") => documents::all(&arguments),
         Some("one-smd") => smd::one(&arguments[1..]),
         Some("smd") => smd::all(&arguments),
+        Some("serve") => serve::all(&arguments),
         Some("serve-update") => serve_update::run(&arguments[1..]),
         Some("one") if arguments.len() >= 4 => one(&arguments),
         Some(path) if !path.starts_with('-') => report::all(&arguments),
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench serve-update FOLDER [N…]");
             eprintln!("       kubeshape-bench smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]");
+            eprintln!("       kubeshape-bench serve FOLDER [--base FOLDER] [--program KUBESHAPE] [--oracle PROGRAM]");
+            eprintln!("           [--time MS] [--counts N,…] [--only requests|discovery|updates]");
             ExitCode::from(2)
         }
     }

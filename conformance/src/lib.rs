@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod apiserver;
+pub mod clients;
 pub mod cluster;
 pub mod crds;
 pub mod discovery;

@@ -3,13 +3,14 @@
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::Table;
-use kubeshape_conformance::{AREAS, BaseFolder, compare, generated, has_records, own};
+use kubeshape_conformance::{AREAS, BaseFolder, clients, compare, generated, has_records, own};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
+       kubeshape-conformance clients [--program KUBESHAPE] [--json] [--all]
 
 Compares kubeshape's answers with recorded answers of the originals and prints a table per area.
 Exits with 1 if any answer differs or is missing that KNOWN.md does not name.
@@ -21,12 +22,14 @@ areas:
   smd         structured-merge-diff's and managed fields' answers: upstream's own tests, and drawn sequences
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
+  clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
 Without areas: crds, apiserver, openapi and smd, as far as the golden folder holds them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
            server-side apply five for every two
 --seed S   where generating begins (1)
+--program  the `kubeshape` command that serves (the one built beside this program)
 
 KUBESHAPE_CORPUS  folder of inputs
 KUBESHAPE_GOLDEN  folder of recorded answers
@@ -38,6 +41,7 @@ struct Arguments {
     json: bool,
     all: bool,
     generated: generated::Plan,
+    program: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -69,8 +73,11 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--all" => out.all = true,
             "--count" => out.generated.count = number(&mut arguments, "--count")?,
             "--seed" => out.generated.seed = number(&mut arguments, "--seed")?,
+            "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
-            area if AREAS.contains(&area) || ["corpus", "generated"].contains(&area) => out.areas.push(argument),
+            area if AREAS.contains(&area) || ["corpus", "generated", "clients"].contains(&area) => {
+                out.areas.push(argument)
+            }
             other => return Err(format!("unknown area {other:?}\n\n{USAGE}")),
         }
     }
@@ -109,6 +116,11 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
                 own::compare(base.as_ref().map(|base| &base.publisher), known).map_err(|error| error.to_string())?
             }
             "generated" => generated::compare(&arguments.generated, known)?,
+            "clients" => {
+                let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
+                let recorded = folder("KUBESHAPE_CORPUS").zip(golden.clone());
+                clients::compare(&clients::Plan { program, recorded }, known)?
+            }
             area => {
                 let (Some(corpus), Some(golden)) = (folder("KUBESHAPE_CORPUS"), &golden) else {
                     return Err(missing_folders());

@@ -1,0 +1,105 @@
+//! Thousands of CustomResourceDefinitions made of some, and folders that are removed again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A folder of temporary files, removed with this.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    folder: PathBuf,
+}
+
+impl Scratch {
+    /// A new folder.
+    pub(super) fn new() -> Result<Scratch, String> {
+        let folder = std::env::temp_dir().join(format!("kubeshape-bench-{}", std::process::id()));
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(Scratch { folder })
+    }
+
+    /// A place inside.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Writes a file and the folders above it.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, bytes));
+    written.map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// A CustomResourceDefinition whose group can be changed: its text, the name of its resource and its group.
+#[derive(Clone, Debug)]
+pub(super) struct Template {
+    text: String,
+    plural: String,
+    group: String,
+}
+
+/// The CustomResourceDefinitions of a folder that are a file of their own.
+pub(super) fn templates(folder: &Path) -> Vec<Template> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    files.iter().filter_map(|file| template(fs::read_to_string(file).ok()?)).collect()
+}
+
+/// Names stand where machines write them: `name` below `metadata`, `group` below `spec`.
+fn template(text: String) -> Option<Template> {
+    let kinds = text.lines().filter(|line| *line == "kind: CustomResourceDefinition").count();
+    let group = text.lines().find_map(|line| line.strip_prefix("  group: "))?.trim().to_owned();
+    let end = format!(".{group}");
+    let name =
+        text.lines().filter_map(|line| line.strip_prefix("  name: ")).find(|name| name.trim().ends_with(&end))?;
+    let plural = name.trim().strip_suffix(&end)?.to_owned();
+    (kinds == 1).then_some(Template { text, plural, group })
+}
+
+impl Template {
+    /// The same resource in a group of its copy.
+    fn copy(&self, number: usize) -> String {
+        let (group, name) = (format!("c{number}.{}", self.group), format!("{}.{}", self.plural, self.group));
+        let group_of = |group: &str| format!("\n  group: {group}");
+        let name_of = |name: &str| format!("\n  name: {name}");
+        let copy = self.text.replacen(&group_of(&self.group), &group_of(&group), 1);
+        // Groups of the community are protected, copies of them too.
+        copy.replacen(&name_of(&name), &name_of(&format!("{}.{group}", self.plural)), 1)
+    }
+}
+
+/// Writes `count` CustomResourceDefinitions, each a file, and gives the path of the first.
+pub(super) fn write_copies(templates: &[Template], count: usize, folder: &Path) -> Result<PathBuf, String> {
+    let first = folder.join("00000.yaml");
+    let copies = templates.iter().cycle().enumerate().take(count);
+    for (at, template) in copies {
+        let text = template.copy(at / templates.len());
+        write(&folder.join(format!("{at:05}.yaml")), text.as_bytes())?;
+    }
+    Ok(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::template;
+
+    #[test]
+    fn a_copy_has_a_group_of_its_own() {
+        let text = "kind: CustomResourceDefinition\nmetadata:\n  name: as.b.example\nspec:\n  group: b.example\n";
+        let template = template(text.to_owned()).expect("a template");
+        let copy = template.copy(7);
+        assert!(copy.contains("\n  name: as.c7.b.example\n") && copy.contains("\n  group: c7.b.example\n"));
+    }
+}

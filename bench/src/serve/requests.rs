@@ -1,0 +1,147 @@
+//! What requests cost, beside upstream's handlers with the same documents.
+
+use super::Plan;
+use super::load::{Answer, Connection, Cost, Request, measure};
+use super::many::Scratch;
+use super::process::Server;
+use super::table::{Table, Unit};
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::path::Path;
+
+const AGGREGATED: (&str, &str) = ("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+const JSON: (&str, &str) = ("Accept", "application/json");
+const PROTOBUF: (&str, &str) = ("Accept", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+const GZIP: (&str, &str) = ("Accept-Encoding", "gzip");
+/// Documents below this are small.
+const SMALL: usize = 64 << 10;
+
+/// A published v3 document.
+struct Leaf {
+    url: String,
+    bytes: usize,
+    etag: String,
+}
+
+/// Both servers, filled with the same documents.
+struct Both<'p> {
+    ours: Server,
+    theirs: Option<Server>,
+    leaves: Vec<Leaf>,
+    plan: &'p Plan,
+}
+
+/// Measures the documents of the plan's folder.
+pub(super) fn documents(plan: &Plan, scratch: &Scratch, table: &mut Table) -> Result<(), String> {
+    let both = Both::start(plan, &plan.folder, &scratch.path("documents"))?;
+    let small = both.leaves.iter().filter(|leaf| leaf.bytes < SMALL).max_by_key(|leaf| leaf.bytes);
+    let large = both.leaves.iter().max_by_key(|leaf| leaf.bytes);
+    for (leaf, target) in [(small, 0.5), (large, 1.0)] {
+        let Some(Leaf { url, bytes, etag }) = leaf else { continue };
+        let size = format!("v3 document of {} KB", bytes / 1024);
+        both.compare(&size, &Request::get(url, &[JSON]), 200, target, table)?;
+        both.compare(&format!("{size}, 304"), &Request::get(url, &[JSON, ("If-None-Match", etag)]), 304, 0.5, table)?;
+        // Upstream does not compress v3 documents: beside v2's as it would compress them.
+        let compressed = both.of_ours(&Request::get(url, &[JSON, GZIP]), 200)?;
+        table.noted(&format!("{size}, compressed"), compressed.seconds, Unit::Seconds);
+    }
+    both.compare("v3 index", &Request::get("/openapi/v3", &[JSON]), 200, 0.5, table)?;
+    let document = ask(both.ours.address, &Request::get("/openapi/v2", &[JSON]))?;
+    let etag = document.header("etag").unwrap_or_default();
+    let size = format!("v2 document of {} KB", document.body.len() / 1024);
+    both.compare(
+        &format!("{size}, 304"),
+        &Request::get("/openapi/v2", &[JSON, ("If-None-Match", etag)]),
+        304,
+        0.5,
+        table,
+    )?;
+    both.compare(&format!("{size}, compressed"), &Request::get("/openapi/v2", &[JSON, GZIP]), 200, 0.02, table)?;
+    both.compare("v2 protobuf, compressed", &Request::get("/openapi/v2", &[PROTOBUF, GZIP]), 200, 0.02, table)?;
+    both.discovery(table)
+}
+
+/// Measures the aggregated discovery of many CustomResourceDefinitions.
+pub(super) fn discovery(plan: &Plan, folder: &Path, scratch: &Scratch, table: &mut Table) -> Result<(), String> {
+    let both = Both::start(plan, folder, &scratch.path("discovery"))?;
+    let compressed = both.discovery_compressed(table)?;
+    table.limited("its bytes, compressed", bytes(compressed.bytes), 1e6, Unit::Bytes);
+    table.limited("its processor time for each read", compressed.seconds, 1e-3, Unit::Seconds);
+    both.discovery(table)
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn bytes(length: usize) -> f64 {
+    length as f64
+}
+
+impl<'p> Both<'p> {
+    fn start(plan: &'p Plan, folder: &Path, copy: &Path) -> Result<Both<'p>, String> {
+        let ours = plan.kubeshape(folder, false)?;
+        let leaves = copy_documents(ours.address, copy)?;
+        let theirs = plan.oracle.as_ref().map(|oracle| {
+            Server::start(oracle, |command, address| {
+                command.args(["serve", "-listen", address]).arg(copy);
+            })
+        });
+        Ok(Both { ours, theirs: theirs.transpose()?, leaves, plan })
+    }
+
+    fn compare(
+        &self,
+        what: &str,
+        request: &Request,
+        status: u16,
+        target: f64,
+        table: &mut Table,
+    ) -> Result<Cost, String> {
+        let ours = self.of_ours(request, status)?;
+        let theirs = self.theirs.as_ref().map(|server| measure(server, request, status, self.plan.time)).transpose()?;
+        table.compared(what, ours.seconds, theirs.map(|cost| cost.seconds), target, Unit::Seconds);
+        Ok(ours)
+    }
+
+    fn of_ours(&self, request: &Request, status: u16) -> Result<Cost, String> {
+        measure(&self.ours, request, status, self.plan.time)
+    }
+
+    fn discovery(&self, table: &mut Table) -> Result<(), String> {
+        let answer = ask(self.ours.address, &Request::get("/apis", &[AGGREGATED]))?;
+        let etag = answer.header("etag").unwrap_or_default();
+        let size = format!("discovery of {} KB", answer.body.len() / 1024);
+        self.compare(&size, &Request::get("/apis", &[AGGREGATED]), 200, 0.5, table)?;
+        let not_modified = Request::get("/apis", &[AGGREGATED, ("If-None-Match", etag)]);
+        self.compare(&format!("{size}, 304"), &not_modified, 304, 0.5, table)?;
+        Ok(())
+    }
+
+    fn discovery_compressed(&self, table: &mut Table) -> Result<Cost, String> {
+        self.compare("aggregated discovery, compressed", &Request::get("/apis", &[AGGREGATED, GZIP]), 200, 0.02, table)
+    }
+}
+
+/// Asks once.
+pub(super) fn ask(address: SocketAddr, request: &Request) -> Result<Answer, String> {
+    let answer = Connection::open(address).and_then(|mut connection| connection.ask(request));
+    let answer = answer.map_err(|error| error.to_string())?;
+    if answer.status == 200 { Ok(answer) } else { Err(format!("{request:?}: status {}", answer.status)) }
+}
+
+/// Keeps what a server publishes as files, for the Go server.
+fn copy_documents(address: SocketAddr, folder: &Path) -> Result<Vec<Leaf>, String> {
+    let index = ask(address, &Request::get("/openapi/v3", &[JSON]))?;
+    let index: Value = serde_json::from_slice(&index.body).map_err(|error| error.to_string())?;
+    let mut leaves = Vec::new();
+    for (path, entry) in index["paths"].as_object().into_iter().flatten() {
+        let url = entry["serverRelativeURL"].as_str().unwrap_or_default().to_owned();
+        let answer = ask(address, &Request::get(&url, &[JSON]))?;
+        super::many::write(&folder.join("openapi").join("v3").join(format!("{path}.json")), &answer.body)?;
+        let etag = answer.header("etag").unwrap_or_default().to_owned();
+        leaves.push(Leaf { url, bytes: answer.body.len(), etag });
+    }
+    for (path, accept) in [("openapi/v2", JSON), ("apis", AGGREGATED)] {
+        let answer = ask(address, &Request::get(&format!("/{path}"), &[accept]))?;
+        super::many::write(&folder.join(format!("{path}.json")), &answer.body)?;
+    }
+    Ok(leaves)
+}

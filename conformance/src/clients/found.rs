@@ -1,0 +1,206 @@
+//! What client-go finds.
+
+use super::Defined;
+use crate::table::{Table, Verdict};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What client-go makes of a server.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Found {
+    aggregated: Discovered,
+    legacy: Discovered,
+    openapi_v3: Vec<Document>,
+    openapi_v2: Document,
+    cached: Cached,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Discovered {
+    requests: Vec<Exchange>,
+    groups: Vec<serde_json::Value>,
+    resources: Vec<Resource>,
+    preferred: Vec<Resource>,
+    mapper: Mapped,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Resource {
+    group: String,
+    version: String,
+    name: String,
+    kind: String,
+    response_kind: String,
+    singular: String,
+    namespaced: bool,
+    verbs: Vec<String>,
+    short_names: Vec<String>,
+    categories: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Mapped {
+    resources: usize,
+    kinds: BTreeMap<String, String>,
+    short_names: BTreeMap<String, String>,
+    faults: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Exchange {
+    path: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Cached {
+    first: Vec<Exchange>,
+    second: Vec<Exchange>,
+    invalidated: Vec<Exchange>,
+    same: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Document {
+    #[serde(default)]
+    group_version: String,
+    kinds: Vec<String>,
+}
+
+impl Resource {
+    fn group_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+
+    /// Without what the unaggregated form does not say: singular names of subresources.
+    fn in_both_forms(&self) -> Resource {
+        let mut out = self.clone();
+        if out.name.contains('/') {
+            out.singular.clear();
+        }
+        out
+    }
+}
+
+impl Found {
+    /// Compares what was found in two ways, and looks for every CustomResourceDefinition.
+    pub(super) fn compare(&self, row: &str, crds: &[Defined], table: &mut Table) {
+        let mut say = |record: &str, objection: Option<String>| {
+            table.add(row, record, objection.map_or(Verdict::Equal, Verdict::Differing));
+        };
+        for (form, found) in [("aggregated", &self.aggregated), ("legacy", &self.legacy)] {
+            let faults = &found.mapper.faults;
+            say(&format!("{form}: REST mapper"), (!faults.is_empty()).then(|| faults.join("; ")));
+            say(&format!("{form}: requests"), found.objection_to_requests(form));
+        }
+        say("resources", different(&resources(&self.aggregated.resources), &resources(&self.legacy.resources)));
+        say(
+            "preferred resources",
+            different(&resources(&self.aggregated.preferred), &resources(&self.legacy.preferred)),
+        );
+        say("groups", different(&groups(&self.aggregated.groups), &groups(&self.legacy.groups)));
+        say("kinds", different(&self.aggregated.mapper.kinds, &self.legacy.mapper.kinds));
+        say("short names", different(&self.aggregated.short_names(), &self.legacy.short_names()));
+        let mapped = (self.aggregated.mapper.resources, self.legacy.mapper.resources);
+        say("mapped resources", (mapped.0 != mapped.1).then(|| format!("{mapped:?}")));
+        say("caches", self.cached.objection(self.openapi_v3.len()));
+        for crd in crds {
+            for version in &crd.versions {
+                let record = format!("{}.{} {version}", crd.plural, crd.group);
+                say(&record, self.objection_to(crd, version));
+            }
+        }
+        // Every group version that discovery names has a document.
+        let documents: BTreeSet<&str> = self.openapi_v3.iter().map(|d| d.group_version.as_str()).collect();
+        let versions: BTreeSet<String> = self.aggregated.resources.iter().map(Resource::group_version).collect();
+        for version in versions {
+            let missing = !documents.contains(version.as_str());
+            say(&format!("OpenAPI v3 {version}"), missing.then(|| "no document".to_owned()));
+        }
+    }
+
+    /// Why a version of a CustomResourceDefinition is not everywhere it has to be.
+    fn objection_to(&self, crd: &Defined, version: &str) -> Option<String> {
+        let matches = |resource: &&Resource| {
+            resource.group == crd.group && resource.version == version && resource.name == crd.plural
+        };
+        let Some(resource) = self.aggregated.resources.iter().find(matches) else {
+            return Some("not in discovery".to_owned());
+        };
+        let group_version = format!("{}/{version}", crd.group);
+        let kind = format!("{group_version}, {}", resource.kind);
+        if !self.aggregated.mapper.kinds.contains_key(&kind) {
+            return Some(format!("{kind} is not mapped"));
+        }
+        let document = self.openapi_v3.iter().find(|document| document.group_version == group_version);
+        match document {
+            None => Some(format!("{group_version} has no v3 document")),
+            Some(document) if !document.kinds.contains(&kind) => Some(format!("{kind} is not in its v3 document")),
+            Some(_) if !self.openapi_v2.kinds.contains(&kind) => Some(format!("{kind} is not in the v2 document")),
+            Some(_) => None,
+        }
+    }
+}
+
+impl Discovered {
+    /// One reading of the aggregated form takes two requests, of the other one more for every group version.
+    fn objection_to_requests(&self, form: &str) -> Option<String> {
+        let mut paths = BTreeSet::from(["/api".to_owned(), "/apis".to_owned()]);
+        if form == "legacy" {
+            let core = |version: &str| !version.contains('/');
+            let versions = self.resources.iter().map(Resource::group_version);
+            paths.extend(versions.map(|v| if core(&v) { format!("/api/{v}") } else { format!("/apis/{v}") }));
+        }
+        let asked: Vec<String> = self.requests.iter().map(|exchange| exchange.path.clone()).collect();
+        let failed = self.requests.iter().any(|exchange| exchange.status != 200);
+        let expected = asked.iter().cloned().collect::<BTreeSet<_>>() == paths && asked.len() == paths.len();
+        (failed || !expected).then(|| format!("{:?}", self.requests))
+    }
+
+    /// What short names are expanded to. Where several resources have one, the first group wins, and the order of
+    /// groups is not the same in both forms.
+    fn short_names(&self) -> BTreeMap<String, String> {
+        let mut owners: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
+        for resource in &self.resources {
+            for name in &resource.short_names {
+                owners.entry(name).or_default().insert((&resource.group, &resource.name));
+            }
+        }
+        let single = |name: &str| owners.get(name).is_some_and(|owners| owners.len() == 1);
+        let names = self.mapper.short_names.iter();
+        names.map(|(name, to)| (name.clone(), if single(name) { to.clone() } else { String::new() })).collect()
+    }
+}
+
+impl Cached {
+    /// Groups, resources and documents come from the caches; what was invalidated is validated by its ETag. Only
+    /// the index of v3 documents is asked for each time.
+    fn objection(&self, documents: usize) -> Option<String> {
+        const INDEX: &str = "/openapi/v3";
+        // Groups and resources, the index, the documents.
+        let first = self.first.len() == documents + 3 && self.first.iter().all(|exchange| exchange.status == 200);
+        let second = self.second.iter().all(|exchange| exchange.path == INDEX);
+        let validated = self.invalidated.iter().all(|exchange| exchange.status == 304 || exchange.path == INDEX);
+        if self.same && first && second && validated && self.invalidated.len() == 3 {
+            return None;
+        }
+        let Cached { first, second, invalidated, same } = self;
+        Some(format!("the same: {same}; first {first:?}, then {second:?}, then {invalidated:?}"))
+    }
+}
+
+fn resources(resources: &[Resource]) -> BTreeMap<String, Resource> {
+    let named = |resource: &Resource| format!("{} {}", resource.group_version(), resource.name);
+    resources.iter().map(|resource| (named(resource), resource.in_both_forms())).collect()
+}
+
+fn groups(groups: &[serde_json::Value]) -> BTreeMap<String, serde_json::Value> {
+    groups.iter().map(|group| (group["name"].to_string(), group.clone())).collect()
+}
+
+/// Where two maps differ first.
+fn different<V: PartialEq + std::fmt::Debug>(a: &BTreeMap<String, V>, b: &BTreeMap<String, V>) -> Option<String> {
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let name = names.into_iter().find(|name| a.get(*name) != b.get(*name))?;
+    Some(format!("{name}: aggregated {:?}, legacy {:?}", a.get(name), b.get(name)))
+}
