@@ -121,16 +121,12 @@ fn fields(line: &str) -> Result<Vec<String>, &'static str> {
             loop {
                 let Some((text, behind)) = quoted.split_once('"') else { return Err("a quote is not closed") };
                 field.push_str(text);
-                match behind.strip_prefix('"') {
-                    Some(behind) => {
-                        field.push('"');
-                        quoted = behind;
-                    }
-                    None => {
-                        rest = behind;
-                        break;
-                    }
-                }
+                let Some(behind) = behind.strip_prefix('"') else {
+                    rest = behind;
+                    break;
+                };
+                field.push('"');
+                quoted = behind;
             }
             if !rest.is_empty() && !rest.starts_with(',') {
                 return Err("expected a comma behind the quote");
