@@ -74,6 +74,7 @@ impl Segment {
             deflate(pieces.iter().map(|piece| &**piece), FlushCompress::Sync)
         };
         match self {
+            Segment::Text(text) if text.len() < STORED => stored(text),
             Segment::Text(_) => of_pieces(),
             Segment::Block(block, first) => block.deflated[usize::from(*first)].get_or_init(of_pieces).clone(),
         }
@@ -113,6 +114,18 @@ fn deflate<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, end: FlushCompress) -
     run(&[], end);
     out.shrink_to_fit();
     Deflated { bytes: out.into(), crc }
+}
+
+/// Texts below this length are not compressed: making a compressor costs more.
+const STORED: usize = 512;
+
+/// A short text as a stored block (RFC 1951, 3.2.4).
+fn stored(text: &Bytes) -> Deflated {
+    let len = (text.len() as u16).to_le_bytes();
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(text);
+    let block = [&[0, len[0], len[1], !len[0], !len[1]], &**text].concat();
+    Deflated { bytes: block.into(), crc }
 }
 
 const GZIP_HEAD: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
@@ -207,8 +220,7 @@ impl Body {
         digest.finalize().into()
     }
 
-    /// One gzip member, of which unchanged segments are compressed already. `head` stands in front, and `skip` bytes of
-    /// the first segment are left out; `tail` stands behind.
+    /// One gzip member, of which unchanged segments are compressed already.
     pub(crate) fn gzip(&self) -> Rope {
         let mut crc = crc32fast::Hasher::new();
         let mut len = 0_usize;
