@@ -194,8 +194,10 @@ fn resources(resources: &[Resource]) -> BTreeMap<String, Resource> {
     resources.iter().map(|resource| (named(resource), resource.in_both_forms())).collect()
 }
 
+/// Without the nameless group that client-go makes of an `/api` without versions in the unaggregated form.
 fn groups(groups: &[serde_json::Value]) -> BTreeMap<String, serde_json::Value> {
-    groups.iter().map(|group| (group["name"].to_string(), group.clone())).collect()
+    let named = groups.iter().filter(|group| group["versions"].as_array().is_some_and(|versions| !versions.is_empty()));
+    named.map(|group| (group["name"].to_string(), group.clone())).collect()
 }
 
 /// Where two maps differ first.
