@@ -258,7 +258,7 @@ fn aggregate(
             }
         }
     });
-    let aggregator = Aggregator::spawn(servers, profile, updates, Arc::clone(metrics));
+    let aggregator = Aggregator::spawn(servers, profile, &updates, metrics);
     aggregator.map(Some).map_err(|error| Fatal::Usage(format!("--aggregate: {error}")))
 }
 
