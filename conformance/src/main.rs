@@ -76,7 +76,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
             area if AREAS.contains(&area) || ["corpus", "generated", "clients"].contains(&area) => {
-                out.areas.push(argument)
+                out.areas.push(argument);
             }
             other => return Err(format!("unknown area {other:?}\n\n{USAGE}")),
         }
