@@ -137,10 +137,10 @@ fn what_the_files_define_is_served() {
     assert!(server.get("/openapi/v2").1.contains("com.example.a.v1.Gear"));
     assert!(server.get("/apis").1.contains("a.example.com"));
     let (code, body) = server.get("/readyz");
-    assert!(code == 500 && body.contains("[-]inputs failed: crds/broken.yaml:2:"), "{code} {body}");
+    assert!(code == 500 && body.contains("[-]inputs failed: crds/broken.yaml:1:5:"), "{code} {body}");
     assert_eq!(server.get("/livez"), (200, "ok".to_owned()));
     let log = server.log();
-    assert!(log.contains("error[KS1001]") && log.contains("--> crds/broken.yaml:2:"), "{log}");
+    assert!(log.contains("error[KS1001]") && log.contains("--> crds/broken.yaml:1:5"), "{log}");
     let metrics = server.get("/metrics").1;
     for line in [
         "crd_openapi_v3_aggregation_duration_seconds_count{reason=\"add\"} 1",
