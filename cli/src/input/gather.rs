@@ -131,7 +131,7 @@ impl Walk<'_> {
                     Ok(kind) if kind.is_dir() => todo.push((path, inner)),
                     Ok(kind) if kind.is_file() && is_candidate(&path) => self.file(path, inner, false),
                     Ok(kind) if kind.is_symlink() && name.as_encoded_bytes().starts_with(b"..") => {
-                        self.links.push(path)
+                        self.links.push(path);
                     }
                     Ok(kind) if kind.is_symlink() => match self.link(&path) {
                         Ok((metadata, target)) if metadata.is_dir() => todo.push((path, target)),

@@ -4,7 +4,7 @@ use crate::args::Format;
 use crate::convert::documents;
 use kubeshape_schema::Code;
 use kubeshape_yaml::emit::Emitter;
-use kubeshape_yaml::{Limits, Stream, Tape};
+use kubeshape_yaml::{Limits, Stream, Tape, json};
 
 /// What a format does not hold of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Formatter {
         match format {
             Format::Json if !pretty => return Some(json),
             Format::Json => {
-                indented(json, &mut self.out);
+                json::indent(json, &mut self.out);
                 self.out.push(b'\n');
             }
             Format::Yaml => match read(json, &mut self.tape) {
@@ -64,52 +64,6 @@ pub(crate) fn read<'a>(json: &'a [u8], tape: &mut Tape) -> Option<&'a str> {
     let mut stream = Stream::new(json, limits).ok()?;
     stream.next(tape)?.ok()?;
     Some(stream.source())
-}
-
-/// Appends JSON with members and items on lines of their own, indented by two spaces.
-pub(crate) fn indented(json: &[u8], out: &mut Vec<u8>) {
-    let mut depth = 0;
-    let mut at = 0;
-    let line = |out: &mut Vec<u8>, depth: usize| {
-        out.push(b'\n');
-        out.extend(std::iter::repeat_n(b' ', 2 * depth));
-    };
-    while let Some(&byte) = json.get(at) {
-        at += 1;
-        match byte {
-            b'"' => {
-                let start = at - 1;
-                while let Some(&byte) = json.get(at) {
-                    at += 1 + usize::from(byte == b'\\');
-                    if byte == b'"' {
-                        break;
-                    }
-                }
-                out.extend_from_slice(&json[start..at.min(json.len())]);
-            }
-            b'{' | b'[' => {
-                out.push(byte);
-                if json.get(at) == Some(&(byte + 2)) {
-                    out.push(byte + 2);
-                    at += 1;
-                } else {
-                    depth += 1;
-                    line(out, depth);
-                }
-            }
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                line(out, depth);
-                out.push(byte);
-            }
-            b',' => {
-                out.push(b',');
-                line(out, depth);
-            }
-            b':' => out.extend_from_slice(b": "),
-            _ => out.push(byte),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,15 @@ pub(super) struct Hub {
     pub(super) broken: Vec<Finding>,
 }
 
+/// What came of the first reading.
+pub(super) struct First {
+    /// The files.
+    pub(super) changes: Vec<Change>,
+    /// Those that cannot be read, and why.
+    pub(super) unreadable: Vec<(Arc<str>, String)>,
+    pub(super) applied: Applied,
+}
+
 /// What a burst of events comes to.
 #[derive(Debug, Default)]
 struct Burst {
@@ -152,14 +161,14 @@ impl Hub {
     }
 
     /// The first reading of the inputs. Gives what was read, for messages about it.
-    pub(super) fn first(&mut self) -> (Vec<Change>, Vec<(Arc<str>, String)>, Applied) {
+    pub(super) fn first(&mut self) -> First {
         let began = Instant::now();
         let Scan { changes, unreadable } = self.inputs.scan(&BTreeSet::new());
         let applied = self.store.apply(changes.clone(), SystemTime::now());
         self.broken.clone_from(&applied.broken);
         self.publish(&applied, began, false);
         self.report();
-        (changes, unreadable, applied)
+        First { changes, unreadable, applied }
     }
 
     /// Serves what the store publishes now.

@@ -15,7 +15,7 @@ mod watch;
 use crate::args::{LogFormat, ServeArgs, Switch, When};
 use crate::error::{Fatal, describe};
 use crate::ui::{self, Ui};
-use hub::{Event, Hub};
+use hub::{Event, First, Hub};
 use kubeshape_schema::{Code, NoteKind};
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator};
 use kubeshape_server::http::Http;
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
 
 /// Reads the inputs for the first time and says what there is to say about them. Whether anything of them is served.
 fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
-    let (changes, unreadable, applied) = hub.first();
+    let First { changes, unreadable, applied } = hub.first();
     let mut ui = Ui::new(color, When::Never, false, false);
     let mut say = |shown: &crate::convert::Finding, log: &dyn Fn()| match format {
         LogFormat::Text => ui.finding(shown),

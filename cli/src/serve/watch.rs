@@ -90,8 +90,7 @@ impl Watcher {
 /// Whether an event says that a content may be another one. Reading makes events, too.
 fn is_change(kind: EventKind) -> bool {
     match kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
-        EventKind::Access(_) => false,
+        EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
         EventKind::Any | EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Other => true,
     }
 }

@@ -11,12 +11,12 @@ use super::sets::{managed, read_object};
 use super::text::check_stdin;
 use crate::args::BlameArgs;
 use crate::error::Fatal;
-use crate::output::format::indented;
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{DisplayPath, PathElement, Set};
 use kubeshape_smd::managed::{Owned, Owner, Ownership};
 use kubeshape_smd::typed::Duplicates;
 use kubeshape_yaml::emit::Emitter;
+use kubeshape_yaml::json;
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use std::fmt::Write;
 
@@ -387,7 +387,7 @@ fn as_json(fields: &[Field<'_, '_>], session: &Session<'_>) -> Vec<u8> {
     }
     compact.push(b']');
     let mut out = Vec::new();
-    indented(&compact, &mut out);
+    json::indent(&compact, &mut out);
     out.push(b'\n');
     out
 }

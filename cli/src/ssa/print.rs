@@ -2,12 +2,12 @@
 
 use crate::args::{Format, ResultArgs};
 use crate::error::Fatal;
-use crate::output::format::indented;
 use crate::output::{Stage, names};
 use crate::ui;
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
 use kubeshape_yaml::emit::Emitter;
+use kubeshape_yaml::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -186,7 +186,7 @@ pub(crate) fn json(value: Value<'_>, out: &mut Vec<u8>) {
     let mut compact = Vec::new();
     // What is not finite was read from YAML, which kubectl could not send either; it is left out.
     if value.write_json(&mut compact).is_ok() {
-        indented(&compact, out);
+        json::indent(&compact, out);
         out.push(b'\n');
     }
 }

@@ -8,13 +8,13 @@ use super::print::Output;
 use super::text::{Text, check_stdin, read_path};
 use crate::args::{CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
-use crate::output::format::indented;
 use kubeshape_schema::Code;
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{Set, SetError};
 use kubeshape_smd::managed::{self, DecodeError, ExtractError, Managed};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
 use kubeshape_smd::value::Compat;
+use kubeshape_yaml::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -163,7 +163,7 @@ pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<b
             }
         }
         compact.push(b'}');
-        indented(&compact, &mut out);
+        json::indent(&compact, &mut out);
         out.push(b'\n');
     } else {
         let mut text = String::new();

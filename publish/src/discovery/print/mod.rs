@@ -3,7 +3,6 @@
 //! Everything appends to a buffer. JSON is that of Go's `encoding/json`: members in the order of the API's types,
 //! `<`, `>` and `&` escaped, a final newline behind a whole document unless it is indented.
 
-mod indent;
 mod json;
 mod proto;
 
@@ -198,14 +197,14 @@ pub fn versions(out: &mut Vec<u8>, versions: &[&str], addresses: &[(&str, &str)]
 pub fn paths<T: AsRef<str>>(out: &mut Vec<u8>, paths: &[T]) {
     let mut compact = Vec::new();
     json::paths(&mut compact, paths);
-    indent::indent(out, &compact);
+    kubeshape_yaml::json::indent(&compact, out);
 }
 
 /// Prints the members of `/version`, indented as the server prints them.
 pub fn version(out: &mut Vec<u8>, members: &[(String, String)]) {
     let mut compact = Vec::new();
     json::version(&mut compact, members);
-    indent::indent(out, &compact);
+    kubeshape_yaml::json::indent(&compact, out);
 }
 
 /// The API version that unaggregated documents of a group carry. Those of the core group and of `extensions` have
@@ -225,7 +224,7 @@ fn text(out: &mut Vec<u8>, encoding: Encoding, json: impl FnOnce(&mut Vec<u8>)) 
         Encoding::JsonIndented => {
             let mut compact = Vec::new();
             json(&mut compact);
-            indent::indent(out, &compact);
+            kubeshape_yaml::json::indent(&compact, out);
         }
         Encoding::Yaml => {
             let mut compact = Vec::new();
@@ -256,7 +255,7 @@ pub fn transcode(out: &mut Vec<u8>, json: &[u8], encoding: Encoding) -> Result<(
     match encoding {
         Encoding::JsonIndented => {
             parse(json, |_| ())?;
-            indent::indent(out, json);
+            kubeshape_yaml::json::indent(json, out);
         }
         Encoding::Yaml => yaml(out, json)?,
         Encoding::Json | Encoding::Protobuf => out.extend_from_slice(json),
