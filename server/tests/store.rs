@@ -233,7 +233,7 @@ fn a_crd_that_lacks_a_name_is_not_published() {
     let other = crd("example.com", "foes", "Foe", &["v1"]).replace("kind: Foe}", "kind: Foe, shortNames: [foos]}");
     let applied = set(&mut store, &[("a", &crd("example.com", "foos", "Foo", &["v1"])), ("b", &other)]);
     assert_eq!(applied.findings.len(), 1);
-    assert_eq!(applied.findings[0].code.to_string(), "KS9020");
+    assert_eq!(applied.findings[0].code.to_string(), "KS9001");
     assert!(!v2(&store.snapshot()).contains("foes"));
     let applied = delete(&mut store, "a");
     assert!(applied.findings.is_empty());

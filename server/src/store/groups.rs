@@ -93,13 +93,8 @@ impl Store {
                 continue;
             };
             refused.insert(conflict.resource);
-            let detail = format!(
-                "found the name {:?} in {}, which {} has already; give it another one",
-                conflict.name,
-                conflict.field.name(),
-                owner.name
-            );
-            findings.push(Finding::new(Code::NameTaken, &place.0, Some(resource.names_at), detail).of(&resource.name));
+            let detail = conflict.detail(&owner.name);
+            findings.push(Finding::new(Code::NameInUse, &place.0, Some(resource.names_at), detail).of(&resource.name));
         }
         if findings.is_empty() {
             self.conflicts.remove(group);
