@@ -235,7 +235,7 @@ impl Store {
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         let of_files = self.files.values().flat_map(|file| file.content.findings.iter().chain(&file.broken));
         let of_names = self.duplicates.values().chain(self.conflicts.values()).flatten();
-        of_files.chain(of_names).chain(self.merge_conflicts.values())
+        self.base.findings.iter().chain(of_files).chain(of_names).chain(self.merge_conflicts.values())
     }
 
     /// How many CustomResourceDefinitions are published.
