@@ -121,6 +121,9 @@ impl Store {
                 self.published.remove(name);
             }
             touched.v2 = true;
+            for (version, _) in &resource.custom.versions {
+                touched.group_version(group, version);
+            }
             for (path, _) in &resource.versions {
                 if let Some(members) = self.members.get_mut(path) {
                     members.remove(name);
@@ -137,6 +140,9 @@ impl Store {
             }
             self.published.insert(Arc::clone(name), Arc::clone(resource));
             touched.v2 = true;
+            for (version, _) in &resource.custom.versions {
+                touched.group_version(group, version);
+            }
             for (i, (path, _)) in resource.versions.iter().enumerate() {
                 let members = self.members.entry(Arc::clone(path)).or_default();
                 members.insert(Arc::clone(name), (Arc::clone(resource), i));
@@ -158,8 +164,7 @@ impl Store {
         let own = custom_group_versions(customs).into_iter().map(Arc::new);
         let of_documents = self.document_groups.get(name).into_iter().flatten().map(|(_, version)| Arc::clone(version));
         let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions).cloned();
-        let remote = self.remotes.values().flat_map(|state| &state.groups).filter(|group| group.name == *name);
-        let remote = remote.flat_map(|group| &group.versions).cloned();
+        let remote = self.remote_versions(name).cloned();
         // As with documents, the first of them has a version.
         let mut parts: Vec<Arc<GroupVersion>> = Vec::new();
         for version in own.chain(of_documents).chain(base).chain(remote) {
