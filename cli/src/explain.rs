@@ -33,7 +33,7 @@ pages! {
     // Server-side apply
     8001 8002 8003 8004 8005 8006 8007 8008 8009 8010 8011 8012 8013 8014
     // What a server publishes
-    9001
+    9001 9021
 }
 
 /// The page of a code.

@@ -231,6 +231,7 @@ codes! {
     NothingApplied = 8014, Warning, "The manager applied nothing to the object.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A CustomResourceDefinition asks for a name that another one of its group has; it is not published.";
+    DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";
 }
 
 impl Code {

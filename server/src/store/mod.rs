@@ -93,6 +93,9 @@ pub struct Applied {
 /// Group versions that documents show, by the place of the document and the one in it.
 type DocumentVersions = BTreeMap<(Place, usize), Arc<GroupVersion>>;
 
+/// The path of the v2 document.
+const V2: &str = "openapi/v2";
+
 /// Name of a file and place in it.
 type Place = (Arc<str>, usize);
 
@@ -165,6 +168,8 @@ pub struct Store {
     merge_conflicts: BTreeMap<Arc<str>, Finding>,
     /// Documents of inputs by path.
     documents: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Document>>>,
+    /// What there is to say about those that another one hides, by path.
+    hidden: BTreeMap<Arc<str>, Vec<Finding>>,
     /// The group versions that they show, by group.
     document_groups: BTreeMap<Arc<str>, DocumentVersions>,
     v2_documents: BTreeMap<Place, Bytes>,
@@ -185,6 +190,8 @@ struct Touched {
     names: BTreeSet<Arc<str>>,
     groups: BTreeSet<Arc<str>>,
     paths: BTreeSet<Arc<str>>,
+    /// Paths of documents of inputs.
+    documents: BTreeSet<Arc<str>>,
     v2: bool,
     /// What downstream servers add to the v2 document.
     parts: bool,
@@ -199,6 +206,7 @@ impl Touched {
 
     /// A document, which also decides whose group version is shown.
     fn document(&mut self, path: &Arc<str>) {
+        self.documents.insert(Arc::clone(path));
         self.paths.insert(Arc::clone(path));
         if let Some((group, _)) = split::group_version(path) {
             self.groups.insert(group.into());
@@ -233,6 +241,7 @@ impl Store {
             duplicates: BTreeMap::new(),
             merge_conflicts: BTreeMap::new(),
             documents: BTreeMap::new(),
+            hidden: BTreeMap::new(),
             document_groups: BTreeMap::new(),
             v2_documents: BTreeMap::new(),
             remotes: BTreeMap::new(),
@@ -258,7 +267,7 @@ impl Store {
     /// Everything there is to say about the files that are there.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         let of_files = self.files.values().flat_map(|file| file.content.findings.iter().chain(&file.broken));
-        let of_names = self.duplicates.values().chain(self.conflicts.values()).flatten();
+        let of_names = self.duplicates.values().chain(self.conflicts.values()).chain(self.hidden.values()).flatten();
         self.base.findings.iter().chain(of_files).chain(of_names).chain(self.merge_conflicts.values())
     }
 
@@ -287,6 +296,10 @@ impl Store {
         for group in groups {
             self.settle_group(&group, &mut touched);
             applied.findings.extend(self.conflicts.get(&group).into_iter().flatten().cloned());
+        }
+        for path in std::mem::take(&mut touched.documents) {
+            self.settle_document(&path);
+            applied.findings.extend(self.hidden.get(&path).into_iter().flatten().cloned());
         }
         let paths = touched.paths.clone();
         let before = Arc::clone(&self.snapshot);
@@ -361,6 +374,7 @@ impl Store {
                 }
                 OpenApi::V2(json) => {
                     touched.v2 = true;
+                    touched.documents.insert(V2.into());
                     self.v2_documents.insert(place, json.clone());
                 }
             }
@@ -398,6 +412,7 @@ impl Store {
                 }
                 OpenApi::V2(_) => {
                     touched.v2 = true;
+                    touched.documents.insert(V2.into());
                     self.v2_documents.remove(&place);
                 }
             }

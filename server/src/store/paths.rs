@@ -210,6 +210,32 @@ impl Store {
         Some((remote.leaf.clone(), remote.url.to_string()))
     }
 
+    /// Of the documents of inputs for one path, says which ones differ from the first.
+    pub(super) fn settle_document(&mut self, path: &Arc<str>) {
+        let mut findings = Vec::new();
+        let mut say = |what: &str, file: &Arc<str>, first: &str| {
+            let detail = format!("found another {what}, which {first} holds; expected one; this one is not published");
+            findings.push(Finding::new(Code::DocumentHidden, file, None, detail));
+        };
+        if **path == *super::V2 {
+            let mut all = self.v2_documents.iter();
+            if let Some(((first, _), published)) = all.next() {
+                let others = all.filter(|(_, json)| *json != published);
+                others.for_each(|((file, _), _)| say("OpenAPI v2 document", file, first));
+            }
+        } else if let Some(mut all) = self.documents.get(path).map(BTreeMap::iter)
+            && let Some(((first, _), published)) = all.next()
+        {
+            let others = all.filter(|(_, document)| !document.is_same(published));
+            others.for_each(|((file, _), _)| say(&format!("OpenAPI v3 document for {path}"), file, first));
+        }
+        if findings.is_empty() {
+            self.hidden.remove(path);
+        } else {
+            self.hidden.insert(Arc::clone(path), findings);
+        }
+    }
+
     fn conflict(&self, conflict: &MergeConflict) -> Finding {
         let place = self.counting.get(&*conflict.second).map(|(_, (file, _))| Arc::clone(file));
         let names_at = self.published.get(&*conflict.second).map(|resource| resource.names_at);
