@@ -245,9 +245,22 @@ fn signals_reload_and_stop() {
 }
 
 #[test]
+fn a_refusal_among_the_files_of_a_base_is_left_out() {
+    let folder = Folder::new();
+    let version = r#"{"major":"1","minor":"36","gitVersion":"v1.36.7"}"#;
+    folder.write("base/version.json", version);
+    folder.write("base/refused.json", r#"{"kind":"Status","apiVersion":"v1","status":"Failure","code":406}"#);
+    let server = Server::start(&folder, "--base base");
+    assert!(server.get("/version").1.contains("v1.36.7"));
+    let log = server.log();
+    assert!(log.contains("warning[KS1009]: base/refused.json"), "{log}");
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("a.example.com", "teeth")).write("broken.yaml", "a: [").write("empty", "");
+    folder.write("status.json", r#"{"kind":"Status","apiVersion":"v1","status":"Failure","code":406}"#);
     for (line, code, message) in [
         ("serve", 2, "nothing to serve"),
         ("serve - --watch", 2, "standard input cannot be watched"),
@@ -262,6 +275,7 @@ fn what_cannot_be_is_refused() {
         ("serve a.yaml --aggregate-token-file x=y", 2, "no --aggregate with the name x"),
         ("serve a.yaml --refresh soon", 2, "expected a time"),
         ("serve a.yaml --base a.yaml", 1, "a base document cannot be used"),
+        ("serve a.yaml --base status.json", 1, "found \"Status\" of API version \"v1\", expected an OpenAPI document"),
         ("serve broken.yaml --listen 127.0.0.1:0", 1, "nothing of the inputs can be served"),
         ("serve missing.yaml --listen 127.0.0.1:0", 1, "error[KS1007]"),
     ] {

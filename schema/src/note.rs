@@ -229,10 +229,9 @@ codes! {
     NotApplied = 8012, Error, "The objects cannot be put together.";
     Scenario = 8013, Error, "A scenario cannot be run.";
     NothingApplied = 8014, Warning, "The manager applied nothing to the object.";
-
-    NameInUse = 9001, Warning, "Another CustomResourceDefinition of the group has a name already.";
-    // 90xx: what a server publishes
-    NameTaken = 9020, Warning, "A CustomResourceDefinition asks for a name that another one of its group has; it is not published.";
+    // 9xxx: what a server publishes
+    NameInUse = 9001, Warning, "A CustomResourceDefinition asks for a name that another one of its group has; it is not published.";
+    DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";
 }
 
 impl Code {

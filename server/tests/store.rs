@@ -233,7 +233,7 @@ fn a_crd_that_lacks_a_name_is_not_published() {
     let other = crd("example.com", "foes", "Foe", &["v1"]).replace("kind: Foe}", "kind: Foe, shortNames: [foos]}");
     let applied = set(&mut store, &[("a", &crd("example.com", "foos", "Foo", &["v1"])), ("b", &other)]);
     assert_eq!(applied.findings.len(), 1);
-    assert_eq!(applied.findings[0].code.to_string(), "KS9020");
+    assert_eq!(applied.findings[0].code.to_string(), "KS9001");
     assert!(!v2(&store.snapshot()).contains("foes"));
     let applied = delete(&mut store, "a");
     assert!(applied.findings.is_empty());
@@ -252,4 +252,64 @@ fn lists_and_streams_hold_any_number_of_crds() {
     let applied = set(&mut store, &[("list", &format!("{a}---\n{b}"))]);
     assert!(applied.documents.is_empty(), "the same definitions give the same documents");
     assert_published(&store.snapshot(), "b.example.com", "v1", "bars", "Bar");
+}
+
+// Documents of inputs and of a base.
+
+const THINGS: &str = r#"{"swagger":"2.0","info":{"title":"Things","version":"1"},"paths":{"/apis/d.example.com/v1/things":{"get":{"responses":{}}}}}"#;
+
+#[test]
+fn of_several_v2_documents_the_first_is_published_and_the_others_are_reported() {
+    let mut store = store();
+    let other = THINGS.replace("things", "others");
+    let applied = set(&mut store, &[("a.json", THINGS), ("b.json", &other), ("c.json", THINGS)]);
+    assert!(applied.changed);
+    let findings: Vec<String> = applied.findings.iter().map(ToString::to_string).collect();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].starts_with("b.json: KS9021") && findings[0].contains("which a.json holds"), "{findings:?}");
+    assert!(v2(&store.snapshot()).contains("things") && !v2(&store.snapshot()).contains("others"));
+    let applied = delete(&mut store, "a.json");
+    assert_eq!(applied.findings.len(), 1);
+    assert_eq!(&*applied.findings[0].file, "c.json");
+    assert_eq!(store.findings().count(), 1);
+    assert!(v2(&store.snapshot()).contains("others"));
+    assert!(delete(&mut store, "c.json").findings.is_empty());
+    assert_eq!(store.findings().count(), 0);
+}
+
+#[test]
+fn of_several_v3_documents_for_a_path_the_first_is_published_and_the_others_are_reported() {
+    let mut store = store();
+    let document = |title: &str| {
+        format!(
+            r#"{{"openapi":"3.0.0","info":{{"title":"{title}","version":"1"}},"paths":{{"/apis/d.example.com/v1/things":{{}}}}}}"#
+        )
+    };
+    let applied = set(&mut store, &[("a.json", &document("One")), ("b.json", &document("Two"))]);
+    assert_eq!(applied.findings.len(), 1);
+    assert_eq!((applied.findings[0].code.number(), &*applied.findings[0].file), (9021, "b.json"));
+    assert!(v3(&store.snapshot(), "apis/d.example.com/v1").expect("has a document").contains("One"));
+    assert!(set(&mut store, &[("b.json", &document("One"))]).findings.is_empty(), "it is the same document");
+}
+
+#[test]
+fn what_is_no_document_is_left_out_of_a_folder_and_an_error_elsewhere() {
+    let refusal = r#"{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":406}"#;
+    for (text, what) in
+        [(refusal, "Status"), ("404 page not found\n", "found"), ("[1, 2]", "found"), ("", "found nothing")]
+    {
+        let documents = vec![
+            ("base/openapi-v2.json".into(), Bytes::from_static(THINGS.as_bytes())),
+            ("base/other.json".into(), Bytes::copy_from_slice(text.as_bytes())),
+        ];
+        let named = BaseDocuments { documents, ..BaseDocuments::default() };
+        let error = Store::new(named.clone(), StoreOptions::default(), now(0)).expect_err("it was named").to_string();
+        assert!(error.starts_with("base/other.json: found ") && error.contains(what), "{error}");
+        let found = BaseDocuments { found: ["base/other.json".into()].into(), ..named };
+        let store = Store::new(found, StoreOptions::default(), now(0)).expect("it was found in a folder");
+        let findings: Vec<String> = store.findings().map(ToString::to_string).collect();
+        assert_eq!(findings.len(), 1);
+        assert!(findings[0].starts_with("base/other.json: KS1009") && findings[0].contains(what), "{findings:?}");
+        assert!(v2(&store.snapshot()).contains("things"));
+    }
 }

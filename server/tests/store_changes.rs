@@ -93,7 +93,7 @@ const ONTO: &str = r##"{"swagger":"2.0","info":{"title":"Kubernetes","version":"
 fn store(onto: bool, tags: Tags) -> Store {
     let onto = onto.then(|| ("onto.json".into(), Bytes::from_static(ONTO.as_bytes())));
     let options = StoreOptions { profile: Profile::Faithful, tags };
-    Store::new(BaseDocuments { documents: Vec::new(), onto }, options, NOW).expect("the base is good")
+    Store::new(BaseDocuments { onto, ..BaseDocuments::default() }, options, NOW).expect("the base is good")
 }
 
 /// Everything that is published, with its names.

@@ -152,6 +152,8 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
 
 /// Reads the inputs for the first time and says what there is to say about them. Whether anything of them is served.
 fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
+    // Before the inputs are read there are only those about the base.
+    let of_base: Vec<kubeshape_server::Finding> = hub.store.findings().cloned().collect();
     let First { changes, unreadable, applied } = hub.first();
     let mut ui = Ui::new(color, When::Never, false, false);
     let mut say = |shown: &crate::convert::Finding, log: &dyn Fn()| match format {
@@ -168,7 +170,8 @@ fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
         };
         say(&finding::shown(&found, &[]), &|| finding::log(&found));
     }
-    for found in applied.findings.iter().filter(|found| found.code != Code::Skipped) {
+    let of_inputs = applied.findings.iter().filter(|found| found.code != Code::Skipped);
+    for found in of_base.iter().chain(of_inputs) {
         say(&finding::shown(found, &changes), &|| finding::log(found));
     }
     if format == LogFormat::Text {

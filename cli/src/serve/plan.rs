@@ -46,8 +46,8 @@ impl Plan {
                 args::Profile::Faithful => Profile::Faithful,
             },
             base: BaseDocuments {
-                documents: documents(&args.base)?,
                 onto: args.onto.as_deref().map(|path| document(&mut Reader::default(), path)).transpose()?,
+                ..documents(&args.base)?
             },
             secrets: Secrets::read(tls, args.token_file.as_deref())?,
             aggregate,
@@ -91,13 +91,21 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
 }
 
 /// All documents of files and folders.
-fn documents(paths: &[PathBuf]) -> Result<Vec<(Arc<str>, Bytes)>, Fatal> {
+fn documents(paths: &[PathBuf]) -> Result<BaseDocuments, Fatal> {
     let gathered = gather(paths, None);
     if let Some((path, message)) = gathered.unreadable.into_iter().next() {
         return Err(Fatal::Read { path, message });
     }
     let mut reader = Reader::default();
-    gathered.inputs.iter().map(|input| document(&mut reader, input.path())).collect()
+    let mut out = BaseDocuments::default();
+    for input in &gathered.inputs {
+        let (name, bytes) = document(&mut reader, input.path())?;
+        if !input.named {
+            out.found.insert(Arc::clone(&name));
+        }
+        out.documents.push((name, bytes));
+    }
+    Ok(out)
 }
 
 fn document(reader: &mut Reader, path: &Path) -> Result<(Arc<str>, Bytes), Fatal> {

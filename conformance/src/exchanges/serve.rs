@@ -28,7 +28,7 @@ impl Served {
         let advertise = advertised(&documents);
         // Before every date of the recorded conditions but one.
         let published = SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000);
-        let base = BaseDocuments { documents, onto: None };
+        let base = BaseDocuments { documents, ..BaseDocuments::default() };
         let mut store = Store::new(base, StoreOptions::default(), published).map_err(|error| error.to_string())?;
         let stored = folder.join("bodies").join("customresourcedefinitions.json.zst");
         if stored.is_file() {

@@ -2,8 +2,6 @@
 //! of apiextensions-apiserver).
 
 use super::custom::{ClaimedNames, CustomResource};
-use kubeshape_schema::{Code, Note};
-use kubeshape_yaml::Node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -59,17 +57,14 @@ pub struct NameConflict {
 }
 
 impl NameConflict {
-    /// The finding about the manifest of the definition that does not get the name: `names` is its `spec.names`,
-    /// `owner` the name of the definition that has it.
-    pub fn note(&self, names: Node<'_>, owner: &str) -> Note<'static> {
-        let member = names.get(self.field.name()).unwrap_or(names);
-        let at = member.items().find(|item| item.as_str() == Some(&*self.name)).unwrap_or(member).index();
-        let detail = format!(
-            "found {} {:?}, which {owner} has; expected another one; this definition is not published",
-            self.field.word(),
-            self.name
-        );
-        Note::new(Code::NameInUse, at, detail)
+    /// What there is to say about the definition that does not get the name; `owner` is the one that has it. Its code is
+    /// [`Code::NameInUse`](kubeshape_schema::Code::NameInUse).
+    pub fn detail(&self, owner: &str) -> String {
+        let NameConflict { field, name, .. } = self;
+        let (word, member) = (field.word(), field.name());
+        format!(
+            "found {word} {name:?}, which {owner} has; expected another one in spec.names.{member}; it is not published"
+        )
     }
 }
 

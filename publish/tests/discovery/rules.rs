@@ -180,26 +180,16 @@ fn members_of_the_wrong_type_are_errors_with_a_place() {
 }
 
 #[test]
-fn a_name_in_use_is_told_with_its_place() {
-    let source = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nspec:\n  group: example.com\n  \
-                  scope: Cluster\n  names:\n    plural: tables\n    kind: Table\n    shortNames:\n    - te\n    - t\n  \
-                  versions: [{name: v1, served: true, storage: true}]\n";
-    let first = custom(
-        "spec: {group: example.com, scope: Cluster, names: {plural: tabs, kind: Tab, shortNames: [t]}, \
-         versions: [{name: v1, served: true, storage: true}]}",
-    );
-    let mut tape = Tape::new();
-    let read = Stream::new(source.as_bytes(), Limits::default()).expect("a text").next(&mut tape).transpose();
-    read.expect("it is YAML");
-    let arena = Bump::new();
-    let document = tape.document(source);
-    let crd = kubeshape_structural::read::read(document.root().expect("a document"), &arena).value;
-    let second = custom_resource(&crd.expect("a definition"));
-    let conflicts = name_conflicts([&first, &second]);
-    let note = conflicts[0].note(document.node(second.names_at), "tabs.example.com");
-    assert_eq!(document.pointer(note.at), "/spec/names/shortNames/1");
+fn a_name_in_use_is_told_with_its_member_and_owner() {
+    let tab = |plural, kind| {
+        custom(&format!(
+            "spec: {{group: example.com, scope: Cluster, names: {{plural: {plural}, kind: {kind}, shortNames: [te, t]}}, \
+             versions: [{{name: v1, served: true, storage: true}}]}}"
+        ))
+    };
+    let conflicts = name_conflicts([&tab("tabs", "Tab"), &tab("tables", "Table")]);
     assert_eq!(
-        note.detail,
-        "found the short name \"t\", which tabs.example.com has; expected another one; this definition is not published"
+        conflicts[1].detail("tabs.example.com"),
+        "found the short name \"t\", which tabs.example.com has; expected another one in spec.names.shortNames; it is not published"
     );
 }

@@ -1,5 +1,6 @@
 //! The documents that a server has without any resource of its own.
 
+use super::finding::Finding;
 use super::read::{self, OpenApi};
 use crate::document::Document;
 use bytes::Bytes;
@@ -7,6 +8,7 @@ use kubeshape_convert::document::Dialect;
 use kubeshape_convert::proto;
 use kubeshape_publish::Profile;
 use kubeshape_publish::discovery::{Group, GroupVersion, Records, assemble, read as discovery};
+use kubeshape_schema::Code;
 use kubeshape_yaml::{Kind, Limits, Stream, Tape};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,6 +20,9 @@ use std::time::SystemTime;
 pub struct BaseDocuments {
     /// The documents. Of two of one kind and path, the first by name counts.
     pub documents: Vec<(Arc<str>, Bytes)>,
+    /// Names of those that were found in a folder rather than named: what is nothing that a base is made of, such as a
+    /// refusal that was recorded with the documents, is left out with a finding. Elsewhere it is an error.
+    pub found: BTreeSet<Arc<str>>,
     /// The v2 document below the resources; else the one among `documents`.
     pub onto: Option<(Arc<str>, Bytes)>,
 }
@@ -39,11 +44,13 @@ pub enum BaseError {
     },
     /// It is nothing that a base is made of.
     #[error(
-        "{name}: found neither an OpenAPI document nor one of discovery, /version or /; give what `kubectl get --raw` prints for these paths"
+        "{name}: found {what}, expected an OpenAPI document or one of discovery, /version or /; give what `kubectl get --raw` prints for these paths"
     )]
     Unknown {
         /// Its name.
         name: Arc<str>,
+        /// What it is instead.
+        what: String,
     },
     /// Nothing says under which path a v3 document is published.
     #[error(
@@ -80,6 +87,76 @@ pub(super) struct Documents {
     pub(super) groups: BTreeMap<Arc<str>, Arc<Group>>,
     pub(super) version: Option<Bytes>,
     pub(super) root_paths: Vec<String>,
+    /// What was left out.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Documents that are being sorted out.
+#[derive(Debug, Default)]
+struct Sorting {
+    out: Documents,
+    sources: Sources,
+    records: Records,
+    /// Group versions that documents show.
+    derived: read::GroupVersions,
+}
+
+impl Sorting {
+    /// Adds a document.
+    fn add(&mut self, name: &Arc<str>, bytes: &Bytes, profile: Profile, now: SystemTime) -> Result<(), BaseError> {
+        let unreadable = |(line, column): (usize, usize), message: String| BaseError::Unreadable {
+            name: Arc::clone(name),
+            line,
+            column,
+            message,
+        };
+        if proto::detect(bytes).is_some() {
+            let (dialect, json) = read::decode(bytes).map_err(|message| unreadable((1, 1), message))?;
+            self.derived.extend(self.out.openapi(name, dialect, &json, Some(bytes), now)?);
+            // What definitions are made of is read from JSON where both are there.
+            self.sources.push((format!("~{name}"), json.to_vec()));
+            return Ok(());
+        }
+        let yaml = |error: kubeshape_yaml::Error| unreadable((error.line, error.column), error.message);
+        let unknown = |what: String| BaseError::Unknown { name: Arc::clone(name), what };
+        let of_discovery = |error: discovery::ReadError| match error {
+            discovery::ReadError::Text(error) => yaml(error),
+            discovery::ReadError::Other(what) => unknown(what),
+            error => unreadable((1, 1), error.to_string()),
+        };
+        if discovery::is_protobuf(bytes) {
+            self.records.add(discovery::read(bytes, Limits::default()).map_err(of_discovery)?);
+            return Ok(());
+        }
+        let mut stream = Stream::new(bytes, Limits::default()).map_err(yaml)?;
+        let source = stream.source();
+        let mut tape = Tape::new();
+        stream.next(&mut tape).transpose().map_err(yaml)?;
+        let document = tape.document(source);
+        let root = document.root().ok_or_else(|| unknown("nothing".to_owned()))?;
+        if let Some(dialect) = Dialect::of(root) {
+            let json = read::canonical(root, dialect, bytes, profile).map_err(|mistakes| {
+                let (code, place, detail) = mistakes
+                    .into_iter()
+                    .next()
+                    .unwrap_or_else(|| (Code::Unreadable, None, "found no document".to_owned()));
+                unreadable(place.unwrap_or((1, 1)), format!("{code} {detail}"))
+            })?;
+            self.derived.extend(self.out.openapi(name, dialect, &json, None, now)?);
+            self.sources.push((name.to_string(), json.to_vec()));
+            return Ok(());
+        }
+        // The index of v3 documents follows from them.
+        if root.get("kind").is_none() && root.get("paths").is_some_and(|value| value.kind() == Kind::Map) {
+            return Ok(());
+        }
+        let document = discovery::read_node(root).map_err(of_discovery)?;
+        if root.get("gitVersion").is_some() {
+            self.out.version.get_or_insert_with(|| bytes.clone());
+        }
+        self.records.add(document);
+        Ok(())
+    }
 }
 
 impl Documents {
@@ -89,66 +166,20 @@ impl Documents {
         profile: Profile,
         now: SystemTime,
     ) -> Result<(Documents, Sources), BaseError> {
-        let mut out = Documents::default();
-        let mut sources = Vec::new();
-        let mut records = Records::default();
-        let mut derived = Vec::new();
+        let mut sorting = Sorting::default();
         let mut documents = base.documents;
         documents.sort();
         for (name, bytes) in documents {
-            let unreadable = |(line, column): (usize, usize), message: String| BaseError::Unreadable {
-                name: Arc::clone(&name),
-                line,
-                column,
-                message,
-            };
-            if proto::detect(&bytes).is_some() {
-                let (dialect, json) = read::decode(&bytes).map_err(|message| unreadable((1, 1), message))?;
-                derived.extend(out.openapi(&name, dialect, &json, Some(&bytes), now)?);
-                // What definitions are made of is read from JSON where both are there.
-                sources.push((format!("~{name}"), json.to_vec()));
-                continue;
-            }
-            if discovery::is_protobuf(&bytes) {
-                let read = discovery::read(&bytes, Limits::default());
-                records.add(read.map_err(|error| unreadable((1, 1), error.to_string()))?);
-                continue;
-            }
-            let yaml = |error: kubeshape_yaml::Error| unreadable((error.line, error.column), error.message);
-            let mut stream = Stream::new(&bytes, Limits::default()).map_err(yaml)?;
-            let source = stream.source();
-            let mut tape = Tape::new();
-            stream.next(&mut tape).transpose().map_err(yaml)?;
-            let document = tape.document(source);
-            let unknown = || BaseError::Unknown { name: Arc::clone(&name) };
-            let root = document.root().ok_or_else(unknown)?;
-            if let Some(dialect) = Dialect::of(root) {
-                let json = read::canonical(root, dialect, &bytes, profile).map_err(|mistakes| {
-                    let (code, place, detail) = mistakes
-                        .into_iter()
-                        .next()
-                        .unwrap_or_else(|| (kubeshape_schema::Code::Unreadable, None, "found no document".to_owned()));
-                    unreadable(place.unwrap_or((1, 1)), format!("{code} {detail}"))
-                })?;
-                derived.extend(out.openapi(&name, dialect, &json, None, now)?);
-                sources.push((name.to_string(), json.to_vec()));
-                continue;
-            }
-            let is_map = |name| root.get(name).is_some_and(|value| value.kind() == Kind::Map);
-            match discovery::read_node(root) {
-                // The index of v3 documents, which follows from them.
-                _ if root.get("kind").is_none() && is_map("paths") => {}
-                Ok(document) => {
-                    if root.get("gitVersion").is_some() {
-                        out.version.get_or_insert_with(|| bytes.clone());
-                    }
-                    records.add(document);
+            match sorting.add(&name, &bytes, profile, now) {
+                Err(BaseError::Unknown { what, .. }) if base.found.contains(&name) => {
+                    let detail =
+                        format!("found {what}, expected an OpenAPI document or one of discovery, /version or /");
+                    sorting.out.findings.push(Finding::new(Code::Skipped, &name, None, detail));
                 }
-                Err(discovery::ReadError::Text(error)) => return Err(yaml(error)),
-                Err(discovery::ReadError::Other(_)) => return Err(unknown()),
-                Err(error) => return Err(unreadable((1, 1), error.to_string())),
+                added => added?,
             }
         }
+        let Sorting { mut out, sources, records, derived } = sorting;
         out.root_paths = records.paths().to_vec();
         let mut groups: BTreeMap<Arc<str>, Vec<Arc<GroupVersion>>> =
             records.groups().into_iter().map(|group| (group.name, group.versions)).collect();

@@ -93,13 +93,8 @@ impl Store {
                 continue;
             };
             refused.insert(conflict.resource);
-            let detail = format!(
-                "found the name {:?} in {}, which {} has already; give it another one",
-                conflict.name,
-                conflict.field.name(),
-                owner.name
-            );
-            findings.push(Finding::new(Code::NameTaken, &place.0, Some(resource.names_at), detail).of(&resource.name));
+            let detail = conflict.detail(&owner.name);
+            findings.push(Finding::new(Code::NameInUse, &place.0, Some(resource.names_at), detail).of(&resource.name));
         }
         if findings.is_empty() {
             self.conflicts.remove(group);
@@ -126,6 +121,9 @@ impl Store {
                 self.published.remove(name);
             }
             touched.v2 = true;
+            for (version, _) in &resource.custom.versions {
+                touched.group_version(group, version);
+            }
             for (path, _) in &resource.versions {
                 if let Some(members) = self.members.get_mut(path) {
                     members.remove(name);
@@ -142,6 +140,9 @@ impl Store {
             }
             self.published.insert(Arc::clone(name), Arc::clone(resource));
             touched.v2 = true;
+            for (version, _) in &resource.custom.versions {
+                touched.group_version(group, version);
+            }
             for (i, (path, _)) in resource.versions.iter().enumerate() {
                 let members = self.members.entry(Arc::clone(path)).or_default();
                 members.insert(Arc::clone(name), (Arc::clone(resource), i));
@@ -163,8 +164,7 @@ impl Store {
         let own = custom_group_versions(customs).into_iter().map(Arc::new);
         let of_documents = self.document_groups.get(name).into_iter().flatten().map(|(_, version)| Arc::clone(version));
         let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions).cloned();
-        let remote = self.remotes.values().flat_map(|state| &state.groups).filter(|group| group.name == *name);
-        let remote = remote.flat_map(|group| &group.versions).cloned();
+        let remote = self.remote_versions(name).cloned();
         // As with documents, the first of them has a version.
         let mut parts: Vec<Arc<GroupVersion>> = Vec::new();
         for version in own.chain(of_documents).chain(base).chain(remote) {

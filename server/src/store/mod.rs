@@ -22,6 +22,7 @@ mod groups;
 mod parallel;
 mod paths;
 mod read;
+mod remotes;
 mod v2;
 
 pub use base::{BaseDocuments, BaseError};
@@ -35,10 +36,12 @@ use crate::snapshot::Snapshot;
 use base::Documents;
 use bytes::Bytes;
 use groups::GroupKey;
+use kubeshape_convert::graph::split;
 use kubeshape_publish::discovery::GroupVersion;
 use kubeshape_publish::{Base, Options, Profile, Publisher};
 use paths::Members;
 use read::{Content, OpenApi, Resource};
+use remotes::{Part, Remote, path_of};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -89,6 +92,9 @@ pub struct Applied {
 
 /// Group versions that documents show, by the place of the document and the one in it.
 type DocumentVersions = BTreeMap<(Place, usize), Arc<GroupVersion>>;
+
+/// The path of the v2 document.
+const V2: &str = "openapi/v2";
 
 /// Name of a file and place in it.
 type Place = (Arc<str>, usize);
@@ -162,11 +168,15 @@ pub struct Store {
     merge_conflicts: BTreeMap<Arc<str>, Finding>,
     /// Documents of inputs by path.
     documents: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Document>>>,
+    /// What there is to say about those that another one hides, by path.
+    hidden: BTreeMap<Arc<str>, Vec<Finding>>,
     /// The group versions that they show, by group.
     document_groups: BTreeMap<Arc<str>, DocumentVersions>,
     v2_documents: BTreeMap<Place, Bytes>,
     /// By position, then by name.
-    remotes: BTreeMap<(usize, Arc<str>), RemoteState>,
+    remotes: BTreeMap<(usize, Arc<str>), Remote>,
+    /// What they add to the v2 document.
+    parts: Arc<[Part]>,
     index: Pieces<Arc<str>>,
     aggregated: Pieces<GroupKey>,
     v2: Arc<v2::Merging>,
@@ -180,7 +190,28 @@ struct Touched {
     names: BTreeSet<Arc<str>>,
     groups: BTreeSet<Arc<str>>,
     paths: BTreeSet<Arc<str>>,
+    /// Paths of documents of inputs.
+    documents: BTreeSet<Arc<str>>,
     v2: bool,
+    /// What downstream servers add to the v2 document.
+    parts: bool,
+}
+
+impl Touched {
+    /// A group version in discovery, which also decides who answers for its document.
+    fn group_version(&mut self, group: &Arc<str>, version: &str) {
+        self.groups.insert(Arc::clone(group));
+        self.paths.insert(path_of(group, version));
+    }
+
+    /// A document, which also decides whose group version is shown.
+    fn document(&mut self, path: &Arc<str>) {
+        self.documents.insert(Arc::clone(path));
+        self.paths.insert(Arc::clone(path));
+        if let Some((group, _)) = split::group_version(path) {
+            self.groups.insert(group.into());
+        }
+    }
 }
 
 impl Store {
@@ -210,9 +241,11 @@ impl Store {
             duplicates: BTreeMap::new(),
             merge_conflicts: BTreeMap::new(),
             documents: BTreeMap::new(),
+            hidden: BTreeMap::new(),
             document_groups: BTreeMap::new(),
             v2_documents: BTreeMap::new(),
             remotes: BTreeMap::new(),
+            parts: Arc::new([]),
             index: Pieces::new(64),
             aggregated: Pieces::new(64),
             v2,
@@ -234,8 +267,8 @@ impl Store {
     /// Everything there is to say about the files that are there.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         let of_files = self.files.values().flat_map(|file| file.content.findings.iter().chain(&file.broken));
-        let of_names = self.duplicates.values().chain(self.conflicts.values()).flatten();
-        of_files.chain(of_names).chain(self.merge_conflicts.values())
+        let of_names = self.duplicates.values().chain(self.conflicts.values()).chain(self.hidden.values()).flatten();
+        self.base.findings.iter().chain(of_files).chain(of_names).chain(self.merge_conflicts.values())
     }
 
     /// How many CustomResourceDefinitions are published.
@@ -264,10 +297,15 @@ impl Store {
             self.settle_group(&group, &mut touched);
             applied.findings.extend(self.conflicts.get(&group).into_iter().flatten().cloned());
         }
+        for path in std::mem::take(&mut touched.documents) {
+            self.settle_document(&path);
+            applied.findings.extend(self.hidden.get(&path).into_iter().flatten().cloned());
+        }
         let paths = touched.paths.clone();
+        let before = Arc::clone(&self.snapshot);
         let (documents, groups) = self.publish(touched, now);
         applied.findings.extend(paths.iter().filter_map(|path| self.merge_conflicts.get(path)).cloned());
-        applied.changed = !documents.is_empty() || !groups.is_empty();
+        applied.changed = !Arc::ptr_eq(&before, &self.snapshot);
         (applied.documents, applied.groups) = (documents, groups);
         let broken = self.broken.iter().filter_map(|name| self.files.get(name)?.broken.first());
         applied.broken = broken.cloned().collect();
@@ -326,16 +364,17 @@ impl Store {
             match document {
                 OpenApi::V3(path, document, groups) => {
                     for (n, (group, version)) in groups.iter().enumerate() {
-                        touched.groups.insert(Arc::clone(group));
+                        touched.group_version(group, &version.version);
                         let versions = self.document_groups.entry(Arc::clone(group)).or_default();
                         versions.insert((place.clone(), n), Arc::clone(version));
                     }
                     let path = path.clone().or_else(|| base::path_of_file(file)).unwrap_or_else(|| Arc::clone(file));
-                    touched.paths.insert(Arc::clone(&path));
+                    touched.document(&path);
                     self.documents.entry(path).or_default().insert(place, Arc::clone(document));
                 }
                 OpenApi::V2(json) => {
                     touched.v2 = true;
+                    touched.documents.insert(V2.into());
                     self.v2_documents.insert(place, json.clone());
                 }
             }
@@ -356,8 +395,8 @@ impl Store {
             let place = (Arc::clone(file), i);
             match document {
                 OpenApi::V3(path, _, groups) => {
-                    for (n, (group, _)) in groups.iter().enumerate() {
-                        touched.groups.insert(Arc::clone(group));
+                    for (n, (group, version)) in groups.iter().enumerate() {
+                        touched.group_version(group, &version.version);
                         if let Some(versions) = self.document_groups.get_mut(group) {
                             versions.remove(&(place.clone(), n));
                         }
@@ -369,10 +408,11 @@ impl Store {
                             self.documents.remove(&path);
                         }
                     }
-                    touched.paths.insert(path);
+                    touched.document(&path);
                 }
                 OpenApi::V2(_) => {
                     touched.v2 = true;
+                    touched.documents.insert(V2.into());
                     self.v2_documents.remove(&place);
                 }
             }
@@ -382,30 +422,34 @@ impl Store {
     /// Takes over what a downstream server publishes now.
     pub fn set_remote(&mut self, state: RemoteState, now: SystemTime) -> Applied {
         let mut touched = self.take_remote(&state.name);
-        touched.paths.extend(state.v3.iter().map(|document| Arc::clone(&document.path)));
-        touched.groups.extend(state.groups.iter().map(|group| Arc::clone(&group.name)));
-        self.remotes.insert((state.position, Arc::clone(&state.name)), state);
-        let (documents, groups) = self.publish(touched, now);
-        Applied { changed: !documents.is_empty() || !groups.is_empty(), documents, groups, ..Applied::default() }
+        let place = (state.position, Arc::clone(&state.name));
+        let remote = Remote::new(state);
+        remote.touch(&mut touched);
+        self.remotes.insert(place, remote);
+        self.apply_remote(touched, now)
     }
 
     /// Forgets a downstream server.
     pub fn remove_remote(&mut self, name: &str, now: SystemTime) -> Applied {
         let touched = self.take_remote(name);
-        let (documents, groups) = self.publish(touched, now);
-        Applied { changed: !documents.is_empty() || !groups.is_empty(), documents, groups, ..Applied::default() }
+        self.apply_remote(touched, now)
     }
 
     fn take_remote(&mut self, name: &str) -> Touched {
         let mut touched = Touched::default();
-        self.remotes.retain(|(_, other), state| {
-            if **other != *name {
-                return true;
+        self.remotes.retain(|(_, other), remote| {
+            let is_it = **other == *name;
+            if is_it {
+                remote.touch(&mut touched);
             }
-            touched.paths.extend(state.v3.iter().map(|document| Arc::clone(&document.path)));
-            touched.groups.extend(state.groups.iter().map(|group| Arc::clone(&group.name)));
-            false
+            !is_it
         });
         touched
+    }
+
+    fn apply_remote(&mut self, touched: Touched, now: SystemTime) -> Applied {
+        let before = Arc::clone(&self.snapshot);
+        let (documents, groups) = self.publish(touched, now);
+        Applied { changed: !Arc::ptr_eq(&before, &self.snapshot), documents, groups, ..Applied::default() }
     }
 }

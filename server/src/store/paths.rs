@@ -120,6 +120,14 @@ impl Store {
     /// Publishes what was touched. Gives the documents and groups that changed.
     pub(super) fn publish(&mut self, touched: Touched, now: SystemTime) -> (Vec<Changed>, Vec<Arc<str>>) {
         let before = Arc::clone(&self.snapshot);
+        let mut is_v2_new = touched.v2;
+        if touched.parts || self.is_in_parts(&touched.paths) {
+            let parts = self.parts();
+            if *parts != *self.parts {
+                is_v2_new = true;
+                self.parts = parts.into();
+            }
+        }
         let mut v3 = before.v3.clone();
         let mut entries = BTreeMap::new();
         let mut documents = Vec::new();
@@ -146,7 +154,7 @@ impl Store {
             v3.insert(path, leaf);
         }
         let (discovery, groups) = self.discovery(&before.discovery, touched.groups, now);
-        if entries.is_empty() && groups.is_empty() && !touched.v2 {
+        if entries.is_empty() && groups.is_empty() && !is_v2_new {
             return (documents, groups);
         }
         let index = if entries.is_empty() {
@@ -155,8 +163,9 @@ impl Store {
             self.index = self.index.edit(entries);
             self.list(INDEX[0], &self.index, INDEX[1], Some(&before.index), now)
         };
-        let v2 = if touched.v2 {
-            self.v2.lazy(&self.publisher, &self.published, self.v2_documents.values().next(), self.options, now)
+        let v2 = if is_v2_new {
+            let (resources, parts) = (&self.published, &self.parts);
+            self.v2.lazy(&self.publisher, resources, self.v2_documents.values().next(), parts, self.options, now)
         } else {
             Arc::clone(&before.v2)
         };
@@ -197,9 +206,34 @@ impl Store {
                 _ => Arc::clone(document),
             }));
         }
-        let documents = self.remotes.values().flat_map(|state| &state.v3);
-        let remote = documents.into_iter().find(|document| document.path == *path)?;
+        let remote = self.remote_of(path)?.document(path)?;
         Some((remote.leaf.clone(), remote.url.to_string()))
+    }
+
+    /// Of the documents of inputs for one path, says which ones differ from the first.
+    pub(super) fn settle_document(&mut self, path: &Arc<str>) {
+        let mut findings = Vec::new();
+        let mut say = |what: &str, file: &Arc<str>, first: &str| {
+            let detail = format!("found another {what}, which {first} holds; expected one; this one is not published");
+            findings.push(Finding::new(Code::DocumentHidden, file, None, detail));
+        };
+        if **path == *super::V2 {
+            let mut all = self.v2_documents.iter();
+            if let Some(((first, _), published)) = all.next() {
+                let others = all.filter(|(_, json)| *json != published);
+                others.for_each(|((file, _), _)| say("OpenAPI v2 document", file, first));
+            }
+        } else if let Some(mut all) = self.documents.get(path).map(BTreeMap::iter)
+            && let Some(((first, _), published)) = all.next()
+        {
+            let others = all.filter(|(_, document)| !document.is_same(published));
+            others.for_each(|((file, _), _)| say(&format!("OpenAPI v3 document for {path}"), file, first));
+        }
+        if findings.is_empty() {
+            self.hidden.remove(path);
+        } else {
+            self.hidden.insert(Arc::clone(path), findings);
+        }
     }
 
     fn conflict(&self, conflict: &MergeConflict) -> Finding {

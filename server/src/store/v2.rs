@@ -2,11 +2,15 @@
 //!
 //! As long as no name of a resource meets another one, a change touches the members of its resources only. Otherwise the
 //! document is merged as a whole, as `MergeV2::finish_onto` does it, which is also what defines the result.
+//!
+//! What downstream servers add is laid onto the result, again as a whole when one of both changed.
 
 use super::StoreOptions;
 use super::base::BaseError;
 use super::parallel;
 use super::read::Resource;
+use super::remotes::Part;
+use crate::aggregate::merge_v2;
 use crate::body::Segment;
 use crate::document::{Dialect, Document};
 use crate::pieces::{Name, Pieces};
@@ -37,7 +41,7 @@ impl Merging {
         let (name, base) = base.cloned().unwrap_or_else(|| ("".into(), Bytes::from_static(NOTHING)));
         let onto = Onto::read(&base).map_err(|error| BaseError::Onto { name, error })?;
         let read = Some((base.clone(), Arc::new(onto)));
-        Ok(Merging { base, state: Mutex::new(State { read, merged: None }) })
+        Ok(Merging { base, state: Mutex::new(State { read, merged: None, overlaid: None }) })
     }
 
     /// The v2 document of these resources, merged at its first use.
@@ -46,14 +50,16 @@ impl Merging {
         publisher: &Arc<Publisher>,
         resources: &Resources,
         onto: Option<&Bytes>,
+        parts: &Arc<[Part]>,
         options: StoreOptions,
         now: SystemTime,
     ) -> Arc<LazyV2> {
         let (publisher, resources, merging) = (Arc::clone(publisher), resources.clone(), Arc::clone(self));
-        let base = onto.unwrap_or(&self.base).clone();
+        let (base, parts) = (onto.unwrap_or(&self.base).clone(), Arc::clone(parts));
         Arc::new(LazyLock::new(Box::new(move || {
             let mut state = merging.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.document(&publisher, &resources, &base, options, now)
+            let local = state.document(&publisher, &resources, &base, options, now)?;
+            Ok(state.overlaid(local, &parts, options, now))
         })))
     }
 }
@@ -63,6 +69,15 @@ impl Merging {
 struct State {
     read: Option<(Bytes, Arc<Onto>)>,
     merged: Option<Merged>,
+    overlaid: Option<Overlaid>,
+}
+
+/// A document with what downstream servers add to it.
+#[derive(Debug)]
+struct Overlaid {
+    local: Arc<Document>,
+    parts: Arc<[Part]>,
+    document: Arc<Document>,
 }
 
 /// How many resources need what all of a kind share.
@@ -129,6 +144,37 @@ impl State {
         let merged = merge.finish_onto_read(publisher.base(), (*onto).clone(), options.profile);
         let merged = merged.map_err(|error| Arc::from(error.to_string()))?;
         Ok(Arc::new(Document::new(Dialect::V2, Bytes::from(merged.document), now)))
+    }
+
+    /// Lays what downstream servers add onto the document of this server.
+    fn overlaid(
+        &mut self,
+        local: Arc<Document>,
+        parts: &Arc<[Part]>,
+        options: StoreOptions,
+        now: SystemTime,
+    ) -> Arc<Document> {
+        let before = self.overlaid.take();
+        if parts.is_empty() {
+            return local;
+        }
+        let before = match before {
+            Some(known) if Arc::ptr_eq(&known.local, &local) && known.parts == *parts => {
+                let document = Arc::clone(&known.document);
+                self.overlaid = Some(known);
+                return document;
+            }
+            before => before.map(|known| known.document),
+        };
+        let owns = |server: usize, path: &str| {
+            parts.get(server).is_some_and(|part| part.hidden.iter().all(|hidden| **hidden != *path))
+        };
+        let overlays = parts.iter().map(|part| &*part.overlay);
+        let merged = merge_v2(local.json().to_bytes().to_vec(), overlays, owns, options.profile);
+        let merged = Document::new(Dialect::V2, Bytes::from(merged), now);
+        let document = before.filter(|before| before.is_same(&merged)).unwrap_or_else(|| Arc::new(merged));
+        self.overlaid = Some(Overlaid { local, parts: Arc::clone(parts), document: Arc::clone(&document) });
+        document
     }
 }
 
