@@ -230,7 +230,7 @@ codes! {
     Scenario = 8013, Error, "A scenario cannot be run.";
     NothingApplied = 8014, Warning, "The manager applied nothing to the object.";
     // 9xxx: what a server publishes
-    NameInUse = 9001, Warning, "A CustomResourceDefinition asks for a name that another one of its group has; it is not published.";
+    NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";
 }
 
