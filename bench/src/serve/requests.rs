@@ -15,6 +15,8 @@ const PROTOBUF: (&str, &str) = ("Accept", "application/com.github.proto-openapi.
 const GZIP: (&str, &str) = ("Accept-Encoding", "gzip");
 /// Documents below this are small.
 const SMALL: usize = 64 << 10;
+/// A large one is about as long as this.
+const LARGE: usize = 627 << 10;
 
 /// A published v3 document.
 struct Leaf {
@@ -34,7 +36,7 @@ struct Both<'p> {
 pub(super) fn documents(plan: &Plan, scratch: &Scratch, table: &mut Table) -> Result<(), String> {
     let both = Both::start(plan, &plan.folder, &scratch.path("documents"))?;
     let small = both.leaves.iter().filter(|leaf| leaf.bytes < SMALL).max_by_key(|leaf| leaf.bytes);
-    let large = both.leaves.iter().max_by_key(|leaf| leaf.bytes);
+    let large = both.leaves.iter().min_by_key(|leaf| leaf.bytes.abs_diff(LARGE));
     for (leaf, target) in [(small, 0.5), (large, 1.0)] {
         let Some(Leaf { url, bytes }) = leaf else { continue };
         let size = format!("v3 document of {} KB", bytes / 1024);
