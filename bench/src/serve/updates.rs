@@ -70,9 +70,12 @@ pub(super) fn measure(
 
     let original = std::fs::read_to_string(first).map_err(|error| format!("{}: {error}", first.display()))?;
     let connection = Connection::open(server.address).map_err(|error| error.to_string())?;
-    let mut changing = Changing { server: &server, connection, file: first, original, changes: 0, document: None };
+    let mut changing =
+        Changing { server: &server, connection, file: first, original, changes: 0, document: None, length: 0 };
     let (seconds, wall) = changing.v3()?;
     let one = format!("one changed {of}");
+    #[allow(clippy::cast_precision_loss)]
+    table.noted(&format!("{one}: its v3 document"), changing.length as f64, Unit::Bytes);
     table.compared(&format!("{one}: v3, index, discovery"), seconds, theirs.map(|t| t.v3), 1.0, Unit::Seconds);
     table.limited(&format!("{one}: the same, in all"), seconds, 1e-3, Unit::Seconds);
     table.noted(&format!("{one}: seen after (wall clock)"), wall, Unit::Seconds);
@@ -100,6 +103,8 @@ struct Changing<'s> {
     changes: usize,
     /// Where the changed v3 document is.
     document: Option<String>,
+    /// How long that is.
+    length: usize,
 }
 
 impl Changing<'_> {
@@ -193,7 +198,9 @@ impl Changing<'_> {
         let paths = after["paths"].as_object().into_iter().flatten();
         let mut changed = paths.filter(|(path, entry)| before["paths"][path.as_str()] != **entry).map(|(path, _)| path);
         let document = changed.next().ok_or("the index does not change with the first file")?;
-        self.document = Some(format!("/openapi/v3/{document}"));
+        let document = format!("/openapi/v3/{document}");
+        self.length = ask_over(&mut self.connection, &Request::get(&document, &[JSON]))?.body.len();
+        self.document = Some(document);
         Ok(())
     }
 }
@@ -218,6 +225,11 @@ fn changed_text(text: &str, marker: &str) -> Result<String, String> {
         from = place;
     }
     if from > 0 { Ok(out) } else { Err("the first file has no plain description in a schema".to_owned()) }
+}
+
+/// Whether changes of a text can be marked.
+pub(super) fn can_change(text: &str) -> bool {
+    changed_text(text, "marker").is_ok()
 }
 
 /// As an editor does: a new file takes the old one's place.
