@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/NYTimes/gziphandler"
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/endpoints/discovery/aggregated"
@@ -59,6 +60,8 @@ func serveV3(mux paths, folder string) error {
 	for path, document := range documents {
 		service.UpdateGroupVersion(path, document)
 	}
+	// Upstream never compresses v3. Below this prefix it would, as its v2 handler does.
+	mux.Handle("/compressed/", http.StripPrefix("/compressed", gziphandler.GzipHandler(mux)))
 	return service.RegisterOpenAPIV3VersionedService("/openapi/v3", mux)
 }
 

@@ -141,7 +141,7 @@ pub(super) fn measure(server: &Server, request: &Request, status: u16, time: Dur
     let mut connections = (0..CONNECTIONS).map(|_| open()).collect::<io::Result<Vec<_>>>().map_err(failed)?;
     let mut cost = Cost { seconds: 0.0, bytes: 0 };
     for time in [time / 10, time] {
-        let (begin, before, mut requests) = (Instant::now(), server.seconds(), 0.0);
+        let (begin, before, mut requests) = (Instant::now(), server.seconds()?, 0.0);
         while begin.elapsed() < time {
             for connection in &mut connections {
                 connection.send(request).map_err(failed)?;
@@ -155,7 +155,7 @@ pub(super) fn measure(server: &Server, request: &Request, status: u16, time: Dur
                 requests += 1.0;
             }
         }
-        cost.seconds = (server.seconds() - before) / requests;
+        cost.seconds = (server.seconds()? - before) / requests;
     }
     Ok(cost)
 }

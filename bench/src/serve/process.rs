@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 /// How long a server may take until it is ready: Go parses and prints thousands of documents first.
 const START: Duration = Duration::from_secs(300);
-/// Ticks of `/proc/PID/stat` in a second, on every Linux.
-const TICKS: f64 = 100.0;
 
 /// A running server; it ends with this.
 #[derive(Debug)]
@@ -39,23 +37,10 @@ impl Server {
         Ok(server)
     }
 
-    /// Processor time so far, in hundredths of a second; threads that have ended count.
-    pub(super) fn seconds(&self) -> f64 {
-        let stat = fs::read_to_string(self.file("stat")).unwrap_or_default();
-        // Behind the name in parentheses: utime and stime are the fields 14 and 15.
-        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-        let ticks: f64 = fields.split_whitespace().skip(11).take(2).filter_map(|t| t.parse::<f64>().ok()).sum();
-        ticks / TICKS
-    }
-
-    /// Processor time of the threads that live, in nanoseconds as the scheduler counts them.
-    pub(super) fn seconds_of_threads(&self) -> f64 {
-        let tasks = fs::read_dir(self.file("task")).into_iter().flatten().flatten();
-        let seconds = tasks.filter_map(|task| {
-            let line = fs::read_to_string(task.path().join("schedstat")).ok()?;
-            line.split_whitespace().next()?.parse::<f64>().ok()
-        });
-        seconds.sum::<f64>() / 1e9
+    /// Processor time so far, of threads that have ended too. It is the process's own clock, in nanoseconds: steps of 10 ms
+    /// (`/proc/PID/stat`) would hide what is measured here.
+    pub(super) fn seconds(&self) -> Result<f64, String> {
+        seconds_of(self.child.id()).ok_or_else(|| "the processor time of the server cannot be read here".to_owned())
     }
 
     /// Resident memory in bytes.
@@ -66,19 +51,32 @@ impl Server {
     }
 
     /// Waits until the server has done hardly anything for a while.
-    pub(super) fn settle(&self) {
-        for _ in 0..100 {
-            let before = self.seconds_of_threads();
+    pub(super) fn settle(&self) -> Result<(), String> {
+        for _ in 0..300 {
+            let before = self.seconds()?;
             std::thread::sleep(Duration::from_millis(200));
-            if self.seconds_of_threads() - before < 0.002 {
-                return;
+            if self.seconds()? - before < 0.002 {
+                return Ok(());
             }
         }
+        Err("the server does not come to rest".to_owned())
     }
 
     fn file(&self, name: &str) -> String {
         format!("/proc/{}/{name}", self.child.id())
     }
+}
+
+#[cfg(target_os = "linux")]
+fn seconds_of(pid: u32) -> Option<f64> {
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
+    let time = nix::time::clock_getcpuclockid(pid).and_then(nix::time::clock_gettime).ok()?;
+    Some(Duration::from(time).as_secs_f64())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn seconds_of(_pid: u32) -> Option<f64> {
+    None
 }
 
 impl Drop for Server {

@@ -1,24 +1,27 @@
 //! What a changed file costs a server that watches, and what memory a CustomResourceDefinition takes.
 
 use super::Plan;
-use super::load::Request;
+use super::load::{Connection, Request};
 use super::many::{Scratch, write};
 use super::process::Server;
-use super::requests::ask;
+use super::requests::ask_over;
 use super::table::{Table, Unit};
 use serde_json::Value;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 const AGGREGATED: (&str, &str) = ("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
 const JSON: (&str, &str) = ("Accept", "application/json");
-const GZIP: (&str, &str) = ("Accept-Encoding", "gzip");
+const PROTOBUF: (&str, &str) = ("Accept", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
 /// How long a server with nothing to do is looked at.
 const IDLE: Duration = Duration::from_secs(10);
+/// How long a server is given to see a change, with all that it does later.
+const WINDOW: Duration = Duration::from_millis(600);
 /// How often a file is changed; the best counts.
-const CHANGES: usize = 5;
+const CHANGES: usize = 9;
+/// How often v2 is read after a change.
+const V2_CHANGES: usize = 4;
 /// Live heap of kube-apiserver for each CustomResourceDefinition, and when v2 has been read.
 const UPSTREAM: (f64, f64) = (2.2e6, 3.5e6);
 
@@ -26,6 +29,7 @@ const UPSTREAM: (f64, f64) = (2.2e6, 3.5e6);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Theirs {
     v3: f64,
+    v2_json: f64,
     v2: f64,
 }
 
@@ -36,7 +40,8 @@ pub(super) fn theirs(oracle: &Path, folder: &Path) -> Result<Theirs, String> {
     let answer: Option<Value> = serde_json::from_slice(&output.stdout).ok();
     let number = |name: &str| answer.as_ref().and_then(|answer| answer[name].as_f64());
     let said = || String::from_utf8_lossy(&output.stderr).into_owned();
-    Ok(Theirs { v3: number("v3_seconds").ok_or_else(said)?, v2: number("v2_seconds").ok_or_else(said)? })
+    let seconds = |name: &str| number(name).ok_or_else(said);
+    Ok(Theirs { v3: seconds("v3_seconds")?, v2_json: seconds("v2_json_seconds")?, v2: seconds("v2_seconds")? })
 }
 
 /// Measures a server with `count` CustomResourceDefinitions.
@@ -50,94 +55,181 @@ pub(super) fn measure(
     let nothing = scratch.path("nothing");
     write(&nothing.join("none.yaml"), b"")?;
     let empty = plan.kubeshape(&nothing, false)?;
-    empty.settle();
+    empty.settle()?;
     let floor = empty.resident();
     drop(empty);
     let server = plan.kubeshape(folder, true)?;
-    server.settle();
+    server.settle()?;
     let of = format!("of {count} CRDs");
     table.limited(&format!("memory {of}, each"), (server.resident() - floor) / count, UPSTREAM.0 / 10.0, Unit::Bytes);
 
-    let before = server.seconds_of_threads();
+    let before = server.seconds()?;
     std::thread::sleep(IDLE);
-    let idle = (server.seconds_of_threads() - before) / IDLE.as_secs_f64();
+    let idle = (server.seconds()? - before) / IDLE.as_secs_f64();
     table.limited(&format!("a core's share while idle, {of}"), idle, 1e-3, Unit::Share);
 
-    let changed = changes(&server, first)?;
-    table.compared(
-        &format!("one changed {of}: v3, index, discovery"),
-        changed.v3,
-        theirs.map(|t| t.v3),
-        1.0,
-        Unit::Seconds,
-    );
-    table.limited(&format!("one changed {of}: v3, index, discovery"), changed.v3, 1e-3, Unit::Seconds);
-    table.noted(&format!("one changed {of}: seen after (wall clock)"), changed.wall, Unit::Seconds);
-    table.compared(&format!("one changed {of}: the next v2"), changed.v2, theirs.map(|t| t.v2), 0.05, Unit::Seconds);
-    table.noted(&format!("one changed {of}: the next v2 (wall clock)"), changed.v2_wall, Unit::Seconds);
-    server.settle();
-    let resident = (server.resident() - floor) / count;
-    table.limited(&format!("memory {of}, each, v2 read"), resident, UPSTREAM.1 / 10.0, Unit::Bytes);
-    Ok(())
-}
-
-/// The best of some changes.
-struct Changed {
-    v3: f64,
-    wall: f64,
-    v2: f64,
-    v2_wall: f64,
-}
-
-fn changes(server: &Server, file: &Path) -> Result<Changed, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let v2 = Request::get("/openapi/v2", &[JSON, GZIP]);
-    ask(server.address, &v2)?;
-    let mut best = Changed { v3: f64::MAX, wall: f64::MAX, v2: f64::MAX, v2_wall: f64::MAX };
-    for change in 0..CHANGES {
-        // Asking costs the server, so the time until the change is seen is another change's.
-        let (cost, wall) = (2 * change, 2 * change + 1);
-        server.settle();
-        let before = server.seconds_of_threads();
-        replace(file, &changed_text(&text, cost)?)?;
-        server.settle();
-        read_changed(server.address, &marker(cost))?;
-        best.v3 = best.v3.min(server.seconds_of_threads() - before);
-
-        let (before, begin) = (server.seconds_of_threads(), Instant::now());
-        ask(server.address, &v2)?;
-        best.v2_wall = best.v2_wall.min(begin.elapsed().as_secs_f64());
-        best.v2 = best.v2.min(server.seconds_of_threads() - before);
-
-        let begin = Instant::now();
-        replace(file, &changed_text(&text, wall)?)?;
-        while read_changed(server.address, &marker(wall)).is_err() {
-            if begin.elapsed() > Duration::from_secs(30) {
-                return Err("a changed file is not seen".to_owned());
-            }
-            std::thread::sleep(Duration::from_millis(1));
+    let original = std::fs::read_to_string(first).map_err(|error| format!("{}: {error}", first.display()))?;
+    let connection = Connection::open(server.address).map_err(|error| error.to_string())?;
+    let mut changing =
+        Changing { server: &server, connection, file: first, original, changes: 0, document: None, length: 0 };
+    let (seconds, wall) = changing.v3()?;
+    let one = format!("one changed {of}");
+    #[allow(clippy::cast_precision_loss)]
+    table.noted(&format!("{one}: its v3 document"), changing.length as f64, Unit::Bytes);
+    table.compared(&format!("{one}: v3, index, discovery"), seconds, theirs.map(|t| t.v3), 1.0, Unit::Seconds);
+    table.limited(&format!("{one}: the same, in all"), seconds, 1e-3, Unit::Seconds);
+    table.noted(&format!("{one}: seen after (wall clock)"), wall, Unit::Seconds);
+    for (form, accept, theirs) in
+        [("JSON", JSON, theirs.map(|t| t.v2_json)), ("protobuf", PROTOBUF, theirs.map(|t| t.v2))]
+    {
+        let (seconds, wall) = changing.v2(accept)?;
+        table.compared(&format!("{one}: the next v2, {form}"), seconds, theirs, 0.05, Unit::Seconds);
+        table.noted(&format!("{one}: the next v2, {form} (wall clock)"), wall, Unit::Seconds);
+        if form == "JSON" {
+            server.settle()?;
+            let resident = (server.resident() - floor) / count;
+            table.limited(&format!("memory {of}, each, v2 read"), resident, UPSTREAM.1 / 10.0, Unit::Bytes);
         }
-        best.wall = best.wall.min(begin.elapsed().as_secs_f64());
     }
-    replace(file, &text)?;
-    Ok(best)
+    replace(first, &changing.original)
 }
 
-/// A resource of the changed CRD has a short name of its own after each change.
-fn marker(change: usize) -> String {
-    format!("changed{change}")
+/// A server whose first file is changed again and again, over one connection.
+struct Changing<'s> {
+    server: &'s Server,
+    connection: Connection,
+    file: &'s Path,
+    original: String,
+    changes: usize,
+    /// Where the changed v3 document is.
+    document: Option<String>,
+    /// How long that is.
+    length: usize,
 }
 
-/// The text with a short name that marks the change.
-fn changed_text(text: &str, change: usize) -> Result<String, String> {
+impl Changing<'_> {
+    /// What a change costs until it is seen in discovery, the index and its document, and how long it takes.
+    ///
+    /// A window with a change is compared with one as long that has none and the same requests: what is sent costs as much in
+    /// both. Both read over the connection that is open.
+    fn v3(&mut self) -> Result<(f64, f64), String> {
+        self.find_document()?;
+        let (mut with, mut without, mut wall) = (f64::MAX, f64::MAX, f64::MAX);
+        for _ in 0..CHANGES {
+            self.server.settle()?;
+            let before = self.server.seconds()?;
+            std::thread::sleep(WINDOW);
+            self.read()?;
+            without = without.min(self.server.seconds()? - before);
+
+            let before = self.server.seconds()?;
+            let marker = self.change()?;
+            std::thread::sleep(WINDOW);
+            let answers = self.read()?;
+            with = with.min(self.server.seconds()? - before);
+            if !answers.iter().all(|answer| contains(answer, &marker)) {
+                return Err(format!("{marker} is not seen"));
+            }
+
+            // Asking costs the server, so the time until the change is seen is another change's.
+            let begin = Instant::now();
+            let marker = self.change()?;
+            while !self.read()?.iter().all(|answer| contains(answer, &marker)) {
+                if begin.elapsed() > Duration::from_secs(30) {
+                    return Err("a changed file is not seen".to_owned());
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            wall = wall.min(begin.elapsed().as_secs_f64());
+        }
+        Ok((with - without, wall))
+    }
+
+    /// What the first read of v2 after a change costs more than the second, and how long it takes.
+    fn v2(&mut self, accept: (&str, &str)) -> Result<(f64, f64), String> {
+        let request = Request::get("/openapi/v2", &[accept]);
+        ask_over(&mut self.connection, &request)?;
+        let (mut first, mut second) = ((f64::MAX, f64::MAX), (f64::MAX, f64::MAX));
+        for _ in 0..V2_CHANGES {
+            let marker = self.change()?;
+            std::thread::sleep(WINDOW);
+            self.server.settle()?;
+            for best in [&mut first, &mut second] {
+                let (before, begin) = (self.server.seconds()?, Instant::now());
+                let answer = ask_over(&mut self.connection, &request)?;
+                best.1 = begin.elapsed().as_secs_f64().min(best.1);
+                best.0 = best.0.min(self.server.seconds()? - before);
+                if !contains(&answer.body, &marker) {
+                    return Err(format!("{marker} is not in v2"));
+                }
+            }
+        }
+        Ok((first.0 - second.0, first.1))
+    }
+
+    /// Changes the file and gives the marker that is to be seen.
+    fn change(&mut self) -> Result<String, String> {
+        self.changes += 1;
+        let marker = format!("changed{}times", self.changes);
+        replace(self.file, &changed_text(&self.original, &marker)?)?;
+        Ok(marker)
+    }
+
+    /// Reads discovery, and the index and the changed document if it is known.
+    fn read(&mut self) -> Result<Vec<Vec<u8>>, String> {
+        let mut answers = vec![ask_over(&mut self.connection, &Request::get("/apis", &[AGGREGATED]))?.body];
+        if let Some(document) = &self.document {
+            ask_over(&mut self.connection, &Request::get("/openapi/v3", &[JSON]))?;
+            answers.push(ask_over(&mut self.connection, &Request::get(document, &[JSON]))?.body);
+        }
+        Ok(answers)
+    }
+
+    /// Finds which document changes with the file.
+    fn find_document(&mut self) -> Result<(), String> {
+        let index = |connection: &mut Connection| {
+            let answer = ask_over(connection, &Request::get("/openapi/v3", &[JSON]))?;
+            serde_json::from_slice::<Value>(&answer.body).map_err(|error| error.to_string())
+        };
+        let before = index(&mut self.connection)?;
+        self.change()?;
+        std::thread::sleep(2 * WINDOW);
+        let after = index(&mut self.connection)?;
+        let paths = after["paths"].as_object().into_iter().flatten();
+        let mut changed = paths.filter(|(path, entry)| before["paths"][path.as_str()] != **entry).map(|(path, _)| path);
+        let document = changed.next().ok_or("the index does not change with the first file")?;
+        let document = format!("/openapi/v3/{document}");
+        self.length = ask_over(&mut self.connection, &Request::get(&document, &[JSON]))?.body.len();
+        self.document = Some(document);
+        Ok(())
+    }
+}
+
+fn contains(answer: &[u8], marker: &str) -> bool {
+    memchr::memmem::find(answer, marker.as_bytes()).is_some()
+}
+
+/// The text with the marker as a short name and in the descriptions of the versions' schemas.
+fn changed_text(text: &str, marker: &str) -> Result<String, String> {
     let at = text.find("\n    plural: ").ok_or("the first file names no plural where machines write it")?;
-    let names = text.replace("\n    shortNames:\n", "\n    shortNames:\n    - REPLACED\n");
-    let marked = format!("\n    - {}\n", marker(change));
-    Ok(if names == text {
-        format!("{}\n    shortNames:{}{}", &text[..at], marked.trim_end(), &text[at..])
-    } else {
-        names.replace("\n    - REPLACED\n", &marked)
-    })
+    let names = text.replace("\n    shortNames:\n", &format!("\n    shortNames:\n    - {marker}\n"));
+    let mut out =
+        if names == text { format!("{}\n    shortNames:\n    - {marker}{}", &text[..at], &text[at..]) } else { names };
+    let mut from = 0;
+    while let Some(schema) = out[from..].find("openAPIV3Schema:").map(|at| from + at) {
+        let key = "description: ";
+        let plain = |at: &usize| out.as_bytes().get(at + key.len()).is_some_and(u8::is_ascii_uppercase);
+        let place = out[schema..].match_indices(key).map(|(at, _)| schema + at).find(plain);
+        let Some(place) = place else { break };
+        out.insert_str(place + key.len(), &format!("Is {marker} "));
+        from = place;
+    }
+    if from > 0 { Ok(out) } else { Err("the first file has no plain description in a schema".to_owned()) }
+}
+
+/// Whether changes of a text can be marked.
+pub(super) fn can_change(text: &str) -> bool {
+    changed_text(text, "marker").is_ok()
 }
 
 /// As an editor does: a new file takes the old one's place.
@@ -147,12 +239,19 @@ fn replace(file: &Path, text: &str) -> Result<(), String> {
     std::fs::rename(&new, file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Reads discovery, the index and a document, if the change is in discovery.
-fn read_changed(address: SocketAddr, marker: &str) -> Result<(), String> {
-    let discovery = ask(address, &Request::get("/apis", &[AGGREGATED]))?;
-    let found = discovery.body.windows(marker.len()).any(|bytes| bytes == marker.as_bytes());
-    if !found {
-        return Err(format!("{marker} is not in discovery"));
+#[cfg(test)]
+mod tests {
+    use super::changed_text;
+
+    #[test]
+    fn a_change_is_in_names_and_descriptions() {
+        let schema = "  - name: v1\n    schema:\n      openAPIV3Schema:\n        description: Text.\n";
+        for (names, expected) in [("", 1), ("    shortNames:\n    - x\n", 1)] {
+            let text = format!("spec:\n  names:\n    plural: as\n{names}  versions:\n{schema}{schema}");
+            let changed = changed_text(&text, "here").expect("a text as machines write it");
+            assert_eq!(changed.matches("    - here\n").count(), expected, "{changed}");
+            assert_eq!(changed.matches("shortNames:").count(), 1, "{changed}");
+            assert_eq!(changed.matches("description: Is here Text.").count(), 2, "{changed}");
+        }
     }
-    ask(address, &Request::get("/openapi/v3", &[JSON])).map(|_| ())
 }
