@@ -10,11 +10,11 @@ use kubeshape_server::{Applied, Change, Finding, Live, Metrics, Readiness, Reaso
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Changes come in bursts: after the first one, this long without another ends it.
-const QUIET: Duration = Duration::from_millis(50);
+/// Changes come in bursts: one that is looked at this often ends when nothing came between two looks.
+const QUIET: Duration = Duration::from_millis(25);
 /// A burst is taken in after this long, even if it goes on.
 const LONGEST: Duration = Duration::from_millis(500);
 /// Broken files that `/readyz` names.
@@ -80,6 +80,22 @@ impl Burst {
             Event::Stop => self.stop = true,
         }
     }
+
+    /// Adds what has come in the meantime. Whether there was anything.
+    fn take_in(&mut self, events: &Receiver<Event>) -> bool {
+        let mut any = false;
+        loop {
+            match events.try_recv() {
+                Ok(event) => self.add(event),
+                Err(TryRecvError::Empty) => return any,
+                Err(TryRecvError::Disconnected) => {
+                    self.stop = true;
+                    return any;
+                }
+            }
+            any = true;
+        }
+    }
 }
 
 impl Hub {
@@ -89,12 +105,12 @@ impl Hub {
             let mut burst = Burst::default();
             burst.add(event);
             let until = Instant::now() + LONGEST;
-            // Editors write in several steps; what aggregated servers say is whole.
+            // Editors write in several steps; what aggregated servers say is whole. Steps come by the dozen: sleeping
+            // rather than waiting, they wake nobody.
             while !burst.stop && (burst.everything || !burst.paths.is_empty()) && Instant::now() < until {
-                match events.recv_timeout(QUIET) {
-                    Ok(event) => burst.add(event),
-                    Err(RecvTimeoutError::Timeout) => break,
-                    Err(RecvTimeoutError::Disconnected) => burst.stop = true,
+                std::thread::sleep(QUIET);
+                if !burst.take_in(events) {
+                    break;
                 }
             }
             if burst.stop {
