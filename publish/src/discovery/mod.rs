@@ -5,7 +5,7 @@
 //! JSON, YAML and protobuf.
 //!
 //! [`custom_resource`] says what a CustomResourceDefinition adds, [`established`] which of several definitions get
-//! their names, [`custom_group_versions`] and [`assemble`] make groups of them, [`print`] prints. [`read`] reads what
+//! their names, [`custom_group_versions`] and [`assemble`] make groups of them, [`mod@print`] prints. [`read`] reads what
 //! other servers print, and [`Records`] puts the documents of one cluster together.
 
 mod assemble;

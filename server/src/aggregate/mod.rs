@@ -1,9 +1,9 @@
 //! Other API servers are part of what is published (spec: publishing, §4 and §5.2; upstream: kube-aggregator).
 //!
 //! [`Aggregator::spawn`] starts a task per server that looks at its documents and its discovery and tells, as
-//! [`RemoteState`](crate::RemoteState), what changed:
+//! [`RemoteState`], what changed:
 //!
-//! - v3 documents stay where they are: requests for them are handed on by [`Leaf::Remote`](crate::Leaf), with the
+//! - v3 documents stay where they are: requests for them are handed on by [`Leaf::Remote`](crate::Leaf::Remote), with the
 //!   query and the headers that choose a representation, and come back with their caching headers, unread;
 //! - the v2 document of a server without v3 documents is converted, and cut into its group versions;
 //! - discovery is read in the aggregated form, in that of version v2beta1, or group version by group version.
