@@ -147,11 +147,13 @@ impl Document {
         self.headers.get_or_init(|| {
             // Both are ASCII.
             let header = |text: String| HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""));
-            Validators {
-                etag: header(format!("\"{}\"", self.hash())),
-                last_modified: header(httpdate::fmt_http_date(self.modified)),
-            }
+            Validators { etag: header(format!("\"{}\"", self.hash())), last_modified: self.last_modified() }
         })
+    }
+
+    /// `Last-Modified` alone, for answers without a tag: nothing is hashed for it.
+    pub(crate) fn last_modified(&self) -> HeaderValue {
+        HeaderValue::try_from(httpdate::fmt_http_date(self.modified)).unwrap_or(HeaderValue::from_static(""))
     }
 
     /// The gzip form of the JSON form. Chunks that did not change since they were compressed are not compressed again.

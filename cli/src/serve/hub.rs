@@ -202,13 +202,11 @@ impl Hub {
             self.metrics.discovery_aggregated(time);
             self.metrics.regenerated("discovery", if remote { "remote" } else { "update" }, time);
         }
-        if !applied.documents.is_empty() {
-            let began = Instant::now();
-            snapshot.index.hash();
-            self.metrics.regenerated("index", if remote { "remote" } else { "update" }, began.elapsed());
-        }
         // They are made together; what one of them took is not known.
         let each = made / u32::try_from(applied.documents.len().max(1)).unwrap_or(u32::MAX);
+        if !applied.documents.is_empty() {
+            self.metrics.regenerated("index", if remote { "remote" } else { "update" }, each);
+        }
         for (_, reason) in &applied.documents {
             let reason = match reason {
                 _ if remote => "remote",

@@ -2,7 +2,7 @@
 
 use super::assemble::version_order;
 use super::model::{Freshness, GroupVersion, Kind, Resource, Scope, Subresource};
-use super::read::group_version;
+use super::read::{group_version, unknown_resource};
 use kubeshape_yaml::{self as yaml, Node};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,16 +70,9 @@ pub fn group_versions_of_document(root: Node<'_>) -> Vec<(Arc<str>, GroupVersion
             if seen.verbs.is_empty() {
                 continue;
             }
-            let resource = made.entry(name).or_insert_with(|| Resource {
-                name: name.into(),
-                response_kind: Kind::default(),
-                scope: if seen.namespaced { Scope::Namespaced } else { Scope::Cluster },
-                singular: "".into(),
-                verbs: Vec::new(),
-                short_names: Vec::new(),
-                categories: Vec::new(),
-                storage_version_hash: None,
-                subresources: Vec::new(),
+            let resource = made.entry(name).or_insert_with(|| {
+                let scope = if seen.namespaced { Scope::Namespaced } else { Scope::Cluster };
+                unknown_resource(name, scope)
             });
             let response_kind = seen.response_kind(group, version);
             if subresource.is_empty() {

@@ -7,7 +7,7 @@ mod json;
 mod model;
 mod proto;
 
-pub(super) use model::{custom_resources, group_version};
+pub(super) use model::{custom_resources, group_version, unknown_resource};
 
 use super::model::{Group, Resource};
 use kubeshape_yaml::{Error, Limits, Node, Stream, Tape};

@@ -173,7 +173,8 @@ fn listed(entry: wire::Resource) -> Resource {
     }
 }
 
-fn unknown_resource(name: &str, scope: Scope) -> Resource {
+/// A resource of which only this is known so far.
+pub(in crate::discovery) fn unknown_resource(name: &str, scope: Scope) -> Resource {
     Resource {
         name: name.into(),
         response_kind: Kind::default(),
