@@ -1,0 +1,421 @@
+//! `apply` and `update`: what becomes of live objects, and what is refused.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::ssa::{CRD, LIVE, config};
+use crate::common::{Folder, Run};
+
+const REQUEST: &str = "--schemas crd.yaml --live live.yaml --field-manager ci --now 2024-02-01T00:00:00Z";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("crd.yaml", CRD).write("live.yaml", LIVE);
+    folder
+}
+
+/// Applies a configuration to the live object.
+fn apply(text: &str, flags: &str) -> Run {
+    let folder = folder();
+    folder.write("config.yaml", text);
+    folder.run(&format!("apply {REQUEST} {flags} config.yaml"))
+}
+
+#[test]
+fn an_apply_creates_what_is_not_there() {
+    let folder = folder();
+    folder.write("config.yaml", config("ports: [{port: 80, name: web}]")).write("live.yaml", "");
+    let expected = r#"apiVersion: example.com/v1
+kind: Widget
+metadata:
+  managedFields:
+  - apiVersion: example.com/v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:spec:
+        f:ports:
+          k:{"port":80,"protocol":"TCP"}:
+            .: {}
+            f:name: {}
+            f:port: {}
+    manager: ci
+    operation: Apply
+    time: "2024-02-01T00:00:00Z"
+  name: a
+  namespace: x
+spec:
+  ports:
+  - name: web
+    port: 80
+"#;
+    for live in ["--live live.yaml", "--live missing.yaml", ""] {
+        let run = folder.run(&format!(
+            "apply --schemas crd.yaml {live} --field-manager ci --now 2024-02-01T01:00:00+01:00 config.yaml"
+        ));
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    }
+}
+
+#[test]
+fn a_conflict_is_told_in_the_servers_words_and_with_its_line() {
+    let run = apply(&config("replicas: 5"), "");
+    let expected = "\
+error: Apply failed with 1 conflict: conflict with \"kubectl\": .spec.replicas
+error[KS8005]: Another manager owns a field that would change
+ --> config.yaml:5:13
+  |
+5 |   replicas: 5
+  |             ^ conflict with \"kubectl\": .spec.replicas
+  |
+  = note: in Widget x/a
+  = note: the live value stands in live.yaml:33:13
+  = help: Take the field out of the configuration to leave it to the other manager, set it to the present value to \
+                    share it, or take it over with `--force-conflicts`.
+
+For more about an error, run `kubeshape explain-code KS8005`.
+";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(1), "", expected));
+    let several = apply(&config("{replicas: 5, ports: [{port: 80, name: http}]}"), "");
+    several.says(
+        1,
+        &[
+            "error: Apply failed with 2 conflicts: conflicts with \"kubectl\":\n- .spec.replicas\n- .spec.ports[port=80,protocol=\"TCP\"].name\n",
+            "config.yaml:5:14",
+            "config.yaml:5:42",
+        ],
+    );
+}
+
+#[test]
+fn force_takes_fields_over_and_equal_values_are_shared() {
+    let forced = apply(&config("replicas: 5"), "--force-conflicts");
+    assert_eq!((forced.code, forced.err.as_str()), (Some(0), ""));
+    let own = "      f:spec:\n        f:replicas: {}\n    manager: ci\n    operation: Apply\n    time: \"2024-02-01T00:00:00Z\"\n";
+    assert!(forced.out.contains(own) && forced.out.contains("  replicas: 5\n"), "{}", forced.out);
+    assert_eq!(forced.out.matches("f:replicas").count(), 1);
+    // Nothing changes, and so there is no time.
+    let shared = apply(&config("replicas: 3"), "");
+    assert_eq!((shared.code, shared.err.as_str()), (Some(0), ""));
+    assert_eq!(shared.out.matches("f:replicas").count(), 2);
+    assert!(shared.out.contains("    manager: ci\n    operation: Apply\n  - "), "{}", shared.out);
+}
+
+#[test]
+fn what_an_endpoint_leaves_alone_stays_as_it_was() {
+    let text = format!("{}status: {{ready: 9}}\n", config("names: [m]"));
+    let main = apply(&text, "");
+    assert!(main.out.contains("status:\n  ready: 2\n") && main.out.contains("  - \"n\"\n  - m\n"), "{}", main.out);
+    assert_eq!(main.out.matches("f:status").count(), 1, "{}", main.out);
+    let status = apply(&text, "--subresource status --force-conflicts");
+    assert_eq!((status.code, status.err.as_str()), (Some(0), ""));
+    assert!(status.out.contains("status:\n  ready: 9\n") && !status.out.contains("  - m\n"), "{}", status.out);
+    assert!(status.out.contains("    manager: ci\n    operation: Apply\n    subresource: status\n"), "{}", status.out);
+}
+
+#[test]
+fn an_update_owns_what_changed() {
+    let folder = folder();
+    folder.write("new.yaml", LIVE.replace("replicas: 3", "replicas: 4").replace("  args: [a, b]\n", ""));
+    let run = folder.run(&format!("update {REQUEST} new.yaml"));
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let own = "  - apiVersion: example.com/v1
+    fieldsType: FieldsV1
+    fieldsV1:
+      f:spec:
+        f:replicas: {}
+    manager: ci
+    operation: Update
+    time: \"2024-02-01T00:00:00Z\"
+";
+    assert!(run.out.contains(own) && !run.out.contains("args"), "{}", run.out);
+}
+
+#[test]
+fn several_configurations_are_applied_one_after_the_other() {
+    let folder = folder();
+    let other = LIVE.replace("name: a\n", "name: b\n");
+    folder.write("live.yaml", format!("{LIVE}---\n{other}"));
+    folder.write("1.yaml", config("replicas: 5")).write("2.yaml", config("names: [m]"));
+    folder.write("3.yaml", config("names: [l]").replace("name: a", "name: b"));
+    let run = folder.run(&format!("apply {REQUEST} 1.yaml 2.yaml 3.yaml"));
+    // The conflict of the first does not keep the others from being applied.
+    run.says(1, &["--> 1.yaml:5:13"]);
+    let documents: Vec<&str> = run.out.split("---\n").collect();
+    assert_eq!(documents.len(), 2);
+    assert!(documents[0].contains("  name: a\n") && documents[0].contains("- m\n"), "{}", run.out);
+    assert!(documents[1].contains("  name: b\n") && documents[1].contains("- l\n"), "{}", run.out);
+    let forced = folder.run(&format!("apply {REQUEST} --force-conflicts 1.yaml 2.yaml -o after.json"));
+    assert_eq!((forced.code, forced.out.as_str(), forced.err.as_str()), (Some(0), "", ""));
+    // Of the second, the manager does not apply replicas any more: they are gone.
+    let after = crate::common::json(&folder.read("after.json"));
+    assert_eq!(after["spec"]["names"], serde_json::json!(["n", "m"]));
+    assert_eq!(after["spec"].get("replicas"), None);
+}
+
+#[test]
+fn a_field_that_is_not_declared_is_explained() {
+    let run = apply(&config("replcas: 5"), "");
+    let expected = "\
+error[KS8002]: The field is not declared in the schema
+ --> config.yaml:5:3
+  |
+5 |   replcas: 5
+  |   ^^^^^^^ .spec.replcas: field not declared in schema; near to it is replicas
+  |
+  = note: in Widget x/a
+  = note: the schema that does not declare it stands in crd.yaml:19:13, \
+                    /spec/versions/0/schema/openAPIV3Schema/properties/spec
+  = note: no other version declares replcas
+  = note: a plain create would drop this field (prune it), server-side apply refuses it; with \
+                    x-kubernetes-preserve-unknown-fields: true in that schema both would keep it
+  = help: Correct the name, or use the apiVersion that declares it. If the schema is yours and the field is meant to be \
+                    free, declare it, or set `x-kubernetes-preserve-unknown-fields: true` where it belongs.
+
+For more about an error, run `kubeshape explain-code KS8002`.
+";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(1), "", expected));
+    apply(&config("size: 5"), "").says(1, &["config.yaml:5:3", "= note: example.com/v2 declares size"]);
+}
+
+#[test]
+fn bad_configurations_are_refused_with_their_place() {
+    let good = config("replicas: 3");
+    for (text, parts) in [
+        ("a: [".to_owned(), &["error[KS1001]", "config.yaml:1:5"][..]),
+        ("[1]".to_owned(), &["error[KS8009]", "config.yaml:1:1", "found a list, expected an object"]),
+        (good.replace("Widget", "Wodget"), &["error[KS8001]", "config.yaml:2:7", "near to it is Widget"]),
+        (
+            good.replace("com/v1", "com/v3"),
+            &["error[KS8001]", "config.yaml:1:13", "the schemas have example.com/v1, example.com/v2"],
+        ),
+        (good.replace("kind: Widget\n", ""), &["error[KS8001]", "config.yaml:1:1"]),
+        (good.replace("name: a, ", ""), &["error[KS8009]", "config.yaml:3:1", "found no metadata.name"]),
+        (
+            good.replace("namespace: x", "namespace: x, managedFields: []"),
+            &["error[KS8006]", "config.yaml:3:35", "metadata.managedFields must be nil"],
+        ),
+        (
+            config("replicas: three"),
+            &[
+                "error[KS8003]",
+                "config.yaml:5:13",
+                ".spec.replicas: expected numeric (int or float), found a text",
+                "the type stands in crd.yaml:21:25",
+            ],
+        ),
+        (
+            config("names: [n]"),
+            &["error[KS8003]", "expected string, found a boolean", "n without quotes is read as false; write \"n\""],
+        ),
+        (config("names: [a, a]"), &["error[KS8004]", "config.yaml:5:14", "duplicate entries for key [=\"a\"]"]),
+        (
+            config("ports: [{port: 1}, {port: 1, protocol: TCP}]"),
+            &["error[KS8004]", "duplicate entries for key [port=1,protocol=\"TCP\"]"],
+        ),
+    ] {
+        let run = apply(&text, "");
+        run.says(1, parts);
+        assert_eq!(run.out, "", "{text}");
+    }
+}
+
+#[test]
+fn bad_live_objects_are_refused_with_their_place() {
+    for (from, to, parts) in [
+        (
+            "operation: Apply",
+            "operation: Applied",
+            &["error[KS8007]", "live.yaml:9:16", "operation must be `Apply` or `Update`"][..],
+        ),
+        (
+            "fieldsType: FieldsV1\n    fieldsV1:\n      f:spec",
+            "fieldsType: FieldsV2\n    fieldsV1:\n      f:spec",
+            &["error[KS8007]", "live.yaml:12:17"],
+        ),
+        ("        f:args: {}", "        f:args: 1", &["error[KS8007]", "live.yaml:13:5"]),
+        ("replicas: 3", "replicas: x", &["error[KS8003]", "live.yaml:33:13"]),
+        ("spec:\n", "spec: [\n", &["error[KS1001]", "live.yaml"]),
+    ] {
+        let folder = folder();
+        assert!(LIVE.contains(from), "{from}");
+        folder.write("live.yaml", LIVE.replacen(from, to, 1)).write("config.yaml", config("names: [m]"));
+        let run = folder.run(&format!("apply {REQUEST} config.yaml"));
+        run.says(1, parts);
+        assert_eq!(run.out, "");
+    }
+    let folder = folder();
+    folder.write("live.yaml", format!("{LIVE}---\n{LIVE}")).write("config.yaml", config("names: [m]"));
+    folder
+        .run(&format!("apply {REQUEST} config.yaml"))
+        .says(1, &["error[KS8008]", "the same object stands in live.yaml:1:1, too"]);
+}
+
+#[test]
+fn bad_schemas_are_told_and_nothing_is_written() {
+    let folder = folder();
+    folder
+        .write("config.yaml", config("names: [m]"))
+        .write("none.yaml", "a: 1\n")
+        .write("types.yaml", "types: [{nam: a}]\n");
+    let run = |schemas: &str| folder.run(&format!("apply --schemas {schemas} --field-manager ci config.yaml"));
+    run("missing.yaml").says(1, &["error[KS1007]", "missing.yaml"]);
+    run("none.yaml").says(1, &["error[KS1008]", "none.yaml", "neither a CustomResourceDefinition"]);
+    // In a folder, everything else is passed over; with nothing else in it, nothing was named.
+    folder.write("dir/none.yaml", "a: 1\n");
+    run("dir").says(1, &["error[KS1008]", "--> dir\n"]);
+    folder.write("dir/crd.yaml", CRD);
+    assert_eq!((run("dir").code, run("dir").err.as_str()), (Some(0), ""));
+    run("types.yaml").says(1, &["error[KS1005]", "types.yaml"]);
+    run("crd.yaml --type Nothing").says(2, &["no schema has a type called Nothing"]);
+    // Keys are missing: the types are deduced, and lists are replaced.
+    folder.write("crd.yaml", CRD.replace("                x-kubernetes-list-map-keys: [port, protocol]\n", ""));
+    run("crd.yaml").says(0, &["warning[KS8011]: crd.yaml:", "missing map keys"]);
+}
+
+/// The live object with text behind the keys of an item.
+fn live_with_tail() -> String {
+    let (key, tail) = (r#"k:{"port":80,"protocol":"TCP"}:"#, r#"k:{"port":80,"protocol":"TCP"}x:"#);
+    assert!(LIVE.contains(key));
+    LIVE.replace(key, tail)
+}
+
+#[test]
+fn text_behind_a_key_is_passed_over_by_one_release_and_refused_by_the_other() {
+    let folder = folder();
+    folder.write("live.yaml", live_with_tail()).write("config.yaml", config("names: [m]"));
+    for command in [
+        format!("apply {REQUEST} config.yaml"),
+        format!("update {REQUEST} config.yaml"),
+        "blame live.yaml".to_owned(),
+        "extract --schemas crd.yaml --field-manager kubectl live.yaml".to_owned(),
+    ] {
+        for release in ["", "--smd-compat v6.3"] {
+            let run = folder.run(&format!("{command} {release}"));
+            assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{command} {release}");
+            assert!(run.out.contains("name: ") && !run.out.contains("}x"), "{command}\n{}", run.out);
+        }
+        if !command.starts_with("update") {
+            let run = folder.run(&format!("{command} --smd-compat v6.4"));
+            run.says(1, &["error[KS8007]", "live.yaml:13:5", "unexpected data after the JSON value"]);
+            assert_eq!(run.out, "");
+        }
+    }
+    let extracted = folder.run("extract --schemas crd.yaml --field-manager kubectl live.yaml");
+    assert!(extracted.out.contains("  ports:\n  - name: web\n    port: 80\n"), "{}", extracted.out);
+}
+
+#[test]
+fn errors_are_told_in_the_order_of_the_file() {
+    let run = apply(&config("zz: 1\n  replicas: x\n  names: [b, 1]\n  args: 5"), "");
+    let places: Vec<&str> = run.err.lines().filter_map(|line| line.trim().strip_prefix("--> ")).collect();
+    assert_eq!(places, ["config.yaml:5:3", "config.yaml:6:13", "config.yaml:7:14", "config.yaml:8:9"], "{}", run.err);
+}
+
+#[test]
+fn objects_get_a_file_each_in_a_folder() {
+    let folder = folder();
+    let two = config("names: [m]").replace("name: a", "name: b");
+    folder.write("config.yaml", format!("{}---\n{two}", config("names: [m]")));
+    for path in ["out/", "out"] {
+        let run = folder.run(&format!("apply {REQUEST} -o {path} config.yaml"));
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "", ""), "{path}");
+        assert!(folder.read("out/Widget.x.a.yaml").contains("  name: a\n"));
+        assert!(folder.read("out/Widget.x.b.yaml").starts_with("apiVersion: example.com/v1\n"));
+    }
+    folder.run("extract --schemas crd.yaml --field-manager kubectl -o one/ live.yaml").says(0, &[]);
+    assert!(folder.read("one/Widget.x.a.yaml").contains("replicas: 3"));
+    folder.run("merge --schemas crd.yaml live.yaml live.yaml -o merged/").says(0, &[]);
+    assert!(folder.read("merged/Widget.x.a.yaml").contains("replicas: 3"));
+    // Two objects for one file: nothing is written.
+    let document = |group: &str| {
+        format!(
+            r#"{{"openapi": "3.0.0", "info": {{"title": "", "version": ""}}, "paths": {{}}, "components": {{"schemas": {{"{group}": {{
+              "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+              "x-kubernetes-group-version-kind": [{{"group": "{group}", "version": "v1", "kind": "Widget"}}]}}}}}}}}"#
+        )
+    };
+    folder.write("docs/a.json", document("a.com")).write("docs/b.json", document("b.com"));
+    folder.write(
+        "config.yaml",
+        "{apiVersion: a.com/v1, kind: Widget, metadata: {name: a}}\n---\n{apiVersion: b.com/v1, kind: Widget, metadata: {name: a}}\n",
+    );
+    let run = folder.run("apply --schemas docs --field-manager ci -o none/ config.yaml");
+    run.says(2, &["two objects would get the file Widget.a.yaml", "a.com/v1", "b.com/v1"]);
+    folder.run("blame -o out/ live.yaml").says(2, &["this command writes one result, into a file"]);
+}
+
+#[test]
+fn a_subresource_must_be_one_of_the_resource() {
+    apply(&config("names: [m]"), "--subresource stats")
+        .says(1, &["error[KS8012]", "config.yaml:2:7", "there is no subresource \"stats\" of it", "has status"]);
+    let v2 = config("size: 1").replace("com/v1", "com/v2");
+    apply(&v2, "--subresource status").says(1, &["no subresource \"status\"", "has none"]);
+    assert_eq!(apply(&config("names: [m]"), "--subresource status").code, Some(0));
+}
+
+#[test]
+fn what_holds_no_objects_is_told() {
+    apply("", "").says(1, &["error[KS8009]", "config.yaml", "found no objects"]);
+    apply("apiVersion: example.com/v1\nmetadata: {name: a}\n", "")
+        .says(1, &["error[KS8001]", "the object of \"example.com/v1\" has no kind"]);
+    let folder = folder();
+    folder.write("live.yaml", LIVE.replace("kind: Widget\n", "")).write("config.yaml", config("names: [m]"));
+    folder.run(&format!("apply {REQUEST} config.yaml")).says(1, &["error[KS8001]", "live.yaml:1:1", "has no kind"]);
+    folder.write("live.yaml", LIVE).write("crd.yaml", CRD.replace("  - name: v2\n    served", "  - served"));
+    folder.run(&format!("apply {REQUEST} config.yaml")).says(1, &["error[KS1005]", "crd.yaml:", "found no name"]);
+}
+
+#[test]
+fn command_lines_that_cannot_be() {
+    let folder = folder();
+    folder.write("config.yaml", config("names: [m]"));
+    for (line, part) in [
+        ("apply --field-manager ci config.yaml", "name what holds them with --schemas"),
+        ("apply --schemas crd.yaml config.yaml", "--field-manager"),
+        ("apply --schemas crd.yaml --field-manager ci", "CONFIG"),
+        ("apply --schemas crd.yaml --field-manager ci --now today config.yaml", "--now takes a time such as"),
+        ("apply --schemas crd.yaml --field-manager ci -o out config.yaml", "-o takes `json`, `yaml`"),
+        ("apply --schemas - --field-manager ci -", "give `-` once"),
+        ("merge --schemas crd.yaml - -", "give `-` once"),
+        ("compare --schemas crd.yaml - -", "give `-` once"),
+        ("blame --schemas - -", "give `-` once"),
+        ("update --schemas crd.yaml --field-manager ci --force-conflicts config.yaml", "--force-conflicts"),
+    ] {
+        folder.run(line).says(2, &[part]);
+    }
+    let long = "x".repeat(129);
+    folder.run(&format!("apply --schemas crd.yaml --field-manager {long} config.yaml")).says(2, &["1 to 128 bytes"]);
+}
+
+#[test]
+fn types_come_from_documents_and_schemas_too() {
+    let folder = Folder::new();
+    let document = |head: &str, at: &str| {
+        format!(
+            r#"{{{head}, "info": {{"title": "", "version": ""}}, "paths": {{}}, {at}: {{"w": {{"type": "object",
+              "properties": {{"apiVersion": {{"type": "string"}}, "kind": {{"type": "string"}},
+                "metadata": {{"type": "object"}}, "spec": {{"type": "object", "properties": {{"replicas": {{"type": "integer"}}}}}}}},
+              "x-kubernetes-group-version-kind": [{{"group": "example.com", "version": "v1", "kind": "Widget"}}]}}}}"#
+        )
+    };
+    folder
+        .write("v2.json", document(r#""swagger": "2.0""#, r#""definitions""#) + "}")
+        .write("v3.json", document(r#""openapi": "3.0.0""#, r#""components": {"schemas""#) + "}}")
+        .write(
+            "smd.yaml",
+            "types: [{name: w, scalar: untyped, list: {elementType: {namedType: w}, elementRelationship: atomic}, map: {elementType: {namedType: w}}}]",
+        )
+        .write("config.yaml", config("replicas: 3"));
+    let run = |schemas: &str| {
+        let run =
+            folder.run(&format!("apply --schemas {schemas} --field-manager ci --now 2024-02-01T00:00:00Z config.yaml"));
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{schemas}");
+        run.out
+    };
+    let out = run("v3.json");
+    assert!(out.contains("      f:spec:\n        f:replicas: {}\n"), "{out}");
+    assert_eq!(run("v2.json"), out);
+    assert!(run("smd.yaml --type w").contains("f:replicas: {}"));
+    folder.write("config.yaml", config("replcas: 3"));
+    folder
+        .run("apply --schemas v3.json --field-manager ci config.yaml")
+        .says(1, &["near to it is replicas", "/components/schemas/w/properties/spec", "with a warning at most"]);
+}

@@ -1,0 +1,197 @@
+//! Running the binary on small inputs of one's own.
+
+pub(crate) mod ssa;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// A folder of its own for every test, in which the binary runs.
+pub(crate) struct Folder(TempDir);
+
+/// What a run left.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Folder {
+    pub(crate) fn new() -> Folder {
+        Folder(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file, and the folders above it.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, content).expect("a file");
+        self
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        String::from_utf8(fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))).expect("UTF-8")
+    }
+
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kubeshape"));
+        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Runs the binary with arguments that stand on one line.
+    pub(crate) fn run(&self, line: &str) -> Run {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        Run::of(&self.command(&arguments).output().expect("a run"))
+    }
+
+    /// Runs the binary with a text on its standard input.
+    pub(crate) fn pipe(&self, line: &str, input: impl AsRef<[u8]>) -> Run {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut command = self.command(&arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("a run");
+        let mut stdin = child.stdin.take().expect("standard input");
+        let input = input.as_ref().to_vec();
+        let writer = std::thread::spawn(move || _ = stdin.write_all(&input));
+        let output = child.wait_with_output().expect("a run");
+        writer.join().expect("a writer");
+        Run::of(&output)
+    }
+
+    /// All files below a folder with their content; names are relative and end in `/` for empty folders.
+    pub(crate) fn tree(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        let root = self.path(name);
+        let mut todo = vec![root.clone()];
+        while let Some(folder) = todo.pop() {
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    todo.push(path);
+                } else {
+                    let relative = path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
+                    found.insert(relative, fs::read(&path).unwrap_or_default());
+                }
+            }
+        }
+        found
+    }
+
+    /// Names of all files below a folder.
+    pub(crate) fn names(&self, name: &str) -> Vec<String> {
+        self.tree(name).into_keys().collect()
+    }
+}
+
+impl Run {
+    fn of(output: &std::process::Output) -> Run {
+        Run {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Nothing to object, and nothing said.
+    #[track_caller]
+    pub(crate) fn is_silent(&self) {
+        assert_eq!((self.code, self.out.as_str(), self.err.as_str()), (Some(0), "", ""));
+    }
+
+    /// Ended with this code, and standard error holds all of these.
+    #[track_caller]
+    pub(crate) fn says(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}", self.err);
+        for part in parts {
+            assert!(self.err.contains(part), "{part:?} is not in\n{}", self.err);
+        }
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+    }
+}
+
+/// A CustomResourceDefinition with a version for each name.
+pub(crate) fn crd(plural: &str, versions: &[&str]) -> String {
+    let kind = format!("{}{}", plural[..1].to_uppercase(), &plural[1..plural.len() - 1]);
+    let mut out = format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: {plural}.example.com
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {{plural: {plural}, kind: {kind}}}
+  versions:
+"
+    );
+    let version = |(i, version): (usize, &&str)| {
+        let storage = i == 0;
+        format!(
+            "  - name: {version}
+    served: true
+    storage: {storage}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {{type: integer, default: 1}}
+"
+        )
+    };
+    out.extend(versions.iter().enumerate().map(version));
+    out
+}
+
+/// One without a schema that fits: its `openAPIV3Schema` is given.
+pub(crate) fn crd_with_schema(schema: &str) -> String {
+    let head = crd("widgets", &["v1"]);
+    let (head, _) = head.split_once("        type: object").expect("a schema");
+    let indent = "        ";
+    format!("{head}{indent}{}\n", schema.trim_end().replace('\n', &format!("\n{indent}")))
+}
+
+/// The JSON of a file or of standard output.
+pub(crate) fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+/// The lines of a report.
+pub(crate) fn report(text: &str) -> Vec<serde_json::Value> {
+    text.lines().map(json).collect()
+}
+
+/// Whether the tests run as a user to whom nothing is unreadable.
+pub(crate) fn is_root() -> bool {
+    let folder = Folder::new();
+    folder.write("x", "");
+    let mut permissions = fs::metadata(folder.path("x")).expect("metadata").permissions();
+    #[cfg(unix)]
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0);
+    fs::set_permissions(folder.path("x"), permissions).expect("permissions");
+    fs::read(folder.path("x")).is_ok()
+}
+
+/// The path as an argument.
+pub(crate) fn text(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}

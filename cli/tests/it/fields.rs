@@ -1,0 +1,280 @@
+//! `fieldset`, `compare`, `merge`, `extract`, `blame`: fields and their owners.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::ssa::{CRD, LIVE, config};
+use crate::common::{Folder, json};
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("crd.yaml", CRD).write("live.yaml", LIVE);
+    folder
+}
+
+#[test]
+fn a_field_set_is_printed_as_managed_fields_hold_it() {
+    let folder = folder();
+    folder.write("a.yaml", config("{names: [b, a], ports: [{port: 80}], args: []}"));
+    let run = folder.run("fieldset --schemas crd.yaml a.yaml");
+    let expected = concat!(
+        r#"{"f:apiVersion":{},"f:kind":{},"f:metadata":{"f:name":{},"f:namespace":{}},"f:spec":{"f:args":{},"#,
+        r#""f:names":{"v:\"a\"":{},"v:\"b\"":{}},"#,
+        r#""f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{}}}}}"#,
+        "\n"
+    );
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    let paths = folder.run("fieldset --schemas crd.yaml --paths a.yaml");
+    let expected = "\
+.apiVersion
+.kind
+.metadata.name
+.metadata.namespace
+.spec.args
+.spec.names[=\"a\"]
+.spec.names[=\"b\"]
+.spec.ports[port=80,protocol=\"TCP\"]
+.spec.ports[port=80,protocol=\"TCP\"].port
+";
+    assert_eq!((paths.code, paths.out.as_str(), paths.err.as_str()), (Some(0), expected, ""));
+}
+
+#[test]
+fn a_comparison_names_what_was_added_modified_and_removed() {
+    let folder = folder();
+    folder
+        .write("a.yaml", config("{replicas: 1, names: [a, b]}"))
+        .write("b.yaml", config("{replicas: 2, names: [b, c]}"));
+    let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml");
+    let expected = "\
+added:
+  .spec.names[=\"c\"]
+modified:
+  .spec.replicas
+removed:
+  .spec.names[=\"a\"]
+";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(1), expected, ""));
+    let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml -o json");
+    let expected = serde_json::json!({
+        "added": {"f:spec": {"f:names": {"v:\"c\"": {}}}},
+        "modified": {"f:spec": {"f:replicas": {}}},
+        "removed": {"f:spec": {"f:names": {"v:\"a\"": {}}}},
+    });
+    assert_eq!((run.code, json(&run.out), run.err.as_str()), (Some(1), expected, ""));
+    // The order of items in a set makes no difference.
+    folder.write("b.yaml", config("{names: [b, a], replicas: 1}"));
+    folder.run("compare --schemas crd.yaml a.yaml b.yaml").is_silent();
+    folder.write("b.yaml", config("{}").replace("v1", "v2"));
+    folder
+        .run("compare --schemas crd.yaml a.yaml b.yaml")
+        .says(1, &["error[KS8012]", "b.yaml:2:7", "found example.com/v1, Kind=Widget and example.com/v2, Kind=Widget"]);
+}
+
+#[test]
+fn a_merge_keeps_what_the_upper_object_lacks() {
+    let folder = folder();
+    folder
+        .write("a.yaml", config("{replicas: 1, names: [a, x], args: [a], ports: [{port: 80, name: web}]}"))
+        .write("b.yaml", config("{replicas: 2, names: [b, a], args: [b], ports: [{port: 80, protocol: TCP}]}"));
+    let run = folder.run("merge --schemas crd.yaml a.yaml b.yaml");
+    let expected = "\
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: a
+  namespace: x
+spec:
+  args:
+  - b
+  names:
+  - b
+  - a
+  - x
+  ports:
+  - name: web
+    port: 80
+    protocol: TCP
+  replicas: 2
+";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    folder.write("b.yaml", config("names: [b, b]"));
+    folder.run("merge --schemas crd.yaml a.yaml b.yaml").says(1, &["error[KS8004]", "b.yaml:5:14"]);
+}
+
+#[test]
+fn what_was_extracted_changes_nothing_when_it_is_applied() {
+    let folder = folder();
+    let run = folder.run("extract --schemas crd.yaml --field-manager kubectl live.yaml");
+    let expected = "\
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: a
+  namespace: x
+spec:
+  args:
+  - a
+  - b
+  ports:
+  - name: web
+    port: 80
+  replicas: 3
+";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    folder.write("config.yaml", &run.out);
+    let line = "--schemas crd.yaml --live live.yaml --field-manager kubectl --now 2030-01-01T00:00:00Z config.yaml";
+    let applied = folder.run(&format!("apply {line} -o json"));
+    assert_eq!(applied.code, Some(0), "{}", applied.err);
+    assert!(!applied.out.contains("2030"), "{}", applied.out);
+    let nobody = folder.run("extract --schemas crd.yaml --field-manager nobody live.yaml");
+    let message = "warning[KS8014]: live.yaml:7:3: The manager applied nothing to the object: found no entry of \
+                   \"nobody\" that was applied (in Widget x/a)\n";
+    assert_eq!((nobody.code, nobody.out.as_str(), nobody.err.as_str()), (Some(0), "", message));
+}
+
+#[test]
+fn blame_shows_the_owners_of_each_line() {
+    let folder = folder();
+    let expected = "\
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: a
+  namespace: x
+  uid: u
+spec:
+  args:            # kubectl Apply 2024-01-01T00:00:00Z
+  - a              # kubectl Apply 2024-01-01T00:00:00Z
+  - b              # kubectl Apply 2024-01-01T00:00:00Z
+  names:
+  - \"n\"            # -
+  ports:
+  - name: web      # kubectl Apply 2024-01-01T00:00:00Z
+    port: 80       # kubectl Apply 2024-01-01T00:00:00Z
+    protocol: TCP  # -
+  replicas: 3      # kubectl Apply 2024-01-01T00:00:00Z
+status:            # operator Update /status 2024-01-02T00:00:00Z
+  ready: 2         # operator Update /status 2024-01-02T00:00:00Z
+";
+    for schemas in ["", "--schemas crd.yaml"] {
+        let run = folder.run(&format!("blame {schemas} live.yaml"));
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    }
+    let run = folder.run("blame --schemas crd.yaml --paths live.yaml");
+    let expected = "\
+.spec.args\tkubectl Apply 2024-01-01T00:00:00Z
+.spec.args[0]\tkubectl Apply 2024-01-01T00:00:00Z
+.spec.args[1]\tkubectl Apply 2024-01-01T00:00:00Z
+.spec.names[=\"n\"]\t-
+.spec.ports[port=80,protocol=\"TCP\"]\tkubectl Apply 2024-01-01T00:00:00Z
+.spec.ports[port=80,protocol=\"TCP\"].name\tkubectl Apply 2024-01-01T00:00:00Z
+.spec.ports[port=80,protocol=\"TCP\"].port\tkubectl Apply 2024-01-01T00:00:00Z
+.spec.ports[port=80,protocol=\"TCP\"].protocol\t-
+.spec.replicas\tkubectl Apply 2024-01-01T00:00:00Z
+.status\toperator Update /status 2024-01-02T00:00:00Z
+.status.ready\toperator Update /status 2024-01-02T00:00:00Z
+";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+}
+
+#[test]
+fn blame_names_several_owners_and_versions_that_differ() {
+    let folder = folder();
+    let entry = "  - {manager: old, operation: Update, apiVersion: example.com/v2, fieldsType: FieldsV1, \
+                 fieldsV1: {\"f:spec\": {\"f:replicas\": {}}}}\n";
+    folder.write("live.yaml", LIVE.replace("spec:\n  replicas", &format!("{entry}spec:\n  replicas")));
+    let run = folder.run("blame live.yaml");
+    let line = "  replicas: 3      # kubectl Apply 2024-01-01T00:00:00Z, old Update example.com/v2\n";
+    assert!(run.out.contains(line), "{}", run.out);
+    let all = folder.run("blame live.yaml --show-managed-fields");
+    assert!(all.out.contains("  managedFields:\n  - apiVersion: example.com/v1\n"), "{}", all.out);
+    let listed = json(&folder.run("blame live.yaml -o json").out);
+    let replicas = listed.as_array().unwrap().iter().find(|field| field["path"] == ".spec.replicas").unwrap();
+    let expected = serde_json::json!({"path": ".spec.replicas", "owners": [
+        {"manager": "kubectl", "operation": "Apply", "apiVersion": "example.com/v1", "time": "2024-01-01T00:00:00Z"},
+        {"manager": "old", "operation": "Update", "apiVersion": "example.com/v2"},
+    ]});
+    assert_eq!(*replicas, expected);
+}
+
+#[test]
+fn blame_finds_items_whose_keys_were_defaulted() {
+    let folder = folder();
+    let config = config("ports: [{port: 90, name: b}, {port: 80, name: a}]");
+    let applied = folder.pipe("apply --schemas crd.yaml --field-manager ci --now 2024-02-01T00:00:00Z -", config);
+    let expected = "\
+.spec.ports[port=90,protocol=\"TCP\"]\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=90,protocol=\"TCP\"].name\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=90,protocol=\"TCP\"].port\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=80,protocol=\"TCP\"]\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=80,protocol=\"TCP\"].name\tci Apply 2024-02-01T00:00:00Z
+.spec.ports[port=80,protocol=\"TCP\"].port\tci Apply 2024-02-01T00:00:00Z
+";
+    for schemas in ["", "--schemas crd.yaml"] {
+        let run = folder.pipe(&format!("blame --paths {schemas} -"), &applied.out);
+        assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    }
+}
+
+#[test]
+fn of_two_types_of_a_kind_the_first_counts() {
+    let folder = folder();
+    folder.write("old.yaml", CRD.replace("replicas", "copies"));
+    let run = folder.run("fieldset --schemas crd.yaml --schemas old.yaml --paths live.yaml");
+    assert_eq!(run.code, Some(0));
+    assert!(run.out.contains(".spec.replicas\n"), "{}", run.out);
+    let message = "warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them counts: example.com/v1, \
+                   Kind=Widget stands in crd.yaml:1:1, too; that one counts\n";
+    assert_eq!(run.err, message);
+    folder
+        .run("fieldset --schemas old.yaml --schemas crd.yaml live.yaml")
+        .says(1, &["error[KS8002]", ".spec.replicas"]);
+}
+
+#[test]
+fn one_object_is_needed() {
+    let folder = folder();
+    folder.write("two.yaml", format!("{}---\n{}", config("{}"), config("{}"))).write("none.yaml", "# nothing\n");
+    for command in ["fieldset", "blame", "extract --field-manager x"] {
+        folder
+            .run(&format!("{command} --schemas crd.yaml two.yaml"))
+            .says(1, &["error[KS8009]", "two.yaml:7:1", "found 2 objects, expected one"]);
+        folder.run(&format!("{command} --schemas crd.yaml none.yaml")).says(1, &["error[KS8009]", "none.yaml"]);
+        folder.run(&format!("{command} --schemas crd.yaml missing.yaml")).says(1, &["error[KS1007]", "missing.yaml"]);
+    }
+    for command in [
+        "fieldset live.yaml",
+        "extract --field-manager x live.yaml",
+        "merge live.yaml live.yaml",
+        "compare live.yaml live.yaml",
+    ] {
+        folder.run(command).says(2, &["name what holds them with --schemas"]);
+    }
+    folder.write(
+        "live.yaml",
+        LIVE.replace("fieldsType: FieldsV1\n    fieldsV1:\n      f:spec", "fieldsV1:\n      f:spec"),
+    );
+    for command in ["blame", "extract --field-manager x"] {
+        folder
+            .run(&format!("{command} --schemas crd.yaml live.yaml"))
+            .says(1, &["error[KS8007]", "live.yaml:8:5", "missing fieldsType in managed fields entry 0"]);
+    }
+}
+
+#[test]
+fn an_object_of_a_schema_without_kinds_takes_a_type() {
+    let folder = Folder::new();
+    folder
+        .write("types.yaml", "types:\n- name: root\n  map:\n    fields:\n    - {name: x, type: {scalar: numeric}}\n")
+        .write("a.yaml", "x: 1\n")
+        .write("b.yaml", "y: 1\n");
+    let run = folder.run("fieldset --schemas types.yaml --type root a.yaml");
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "{\"f:x\":{}}\n", ""));
+    folder.run("fieldset --schemas types.yaml --type root b.yaml").says(
+        1,
+        &["error[KS8002]", "b.yaml:1:1", "the schema that does not declare it stands in types.yaml:2:3, /types/0"],
+    );
+    folder
+        .run("fieldset --schemas types.yaml a.yaml")
+        .says(1, &["error[KS8001]", "the schemas name types without kinds"]);
+    folder.run("fieldset --schemas types.yaml --type rot a.yaml").says(2, &["near to it is root"]);
+}

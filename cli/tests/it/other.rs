@@ -1,0 +1,162 @@
+//! The other commands, messages and reports.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::{Folder, crd, crd_with_schema, report};
+
+#[test]
+fn help_names_every_option_and_has_examples() {
+    let folder = Folder::new();
+    let run = folder.run("convert --help");
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    for part in [
+        "--to",
+        "--output",
+        "--per",
+        "--base",
+        "--onto",
+        "--all-versions",
+        "--kind",
+        "--inline",
+        "--recursion",
+        "--budget",
+        "--rename",
+        "--keep-losses",
+        "--preserve-unknown",
+        "--draft",
+        "--strict ",
+        "Options for documents:",
+        "--smd-compat",
+        "--duplicates",
+        "--profile",
+        "--report",
+        "--format",
+        "--pretty",
+        "--jobs",
+        "--strict-input",
+        "--prune",
+        "--quiet",
+        "--verbose",
+        "--color",
+        "--progress",
+        "kubectl get crd -o yaml | kubeshape convert",
+        "Exit codes:",
+    ] {
+        assert!(run.out.contains(part), "{part}\n{}", run.out);
+    }
+    let manual = folder.run("man");
+    assert_eq!(manual.code, Some(0));
+    assert!(manual.out.starts_with(".ie \\n(.g") || manual.out.contains(".TH kubeshape 1"), "{}", &manual.out[..200]);
+    for part in ["KUBESHAPE CONVERT", "strict\\-input", "KUBESHAPE EXPLAIN\\-CODE"] {
+        assert!(manual.out.contains(part) || manual.out.contains(&part.replace("\\-", "-")), "{part}");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = folder.run(&format!("completions {shell}"));
+        assert_eq!(run.code, Some(0));
+        assert!(run.out.contains("strict-input"), "{shell}");
+    }
+    for command in ["apply", "update", "blame", "extract", "compare", "merge", "fieldset", "scenario"] {
+        let run = folder.run(&format!("{command} --help"));
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+        assert!(run.out.contains("Example") && run.out.contains("--smd-compat"), "{}", run.out);
+        assert!(manual.out.contains(&format!("KUBESHAPE {}", command.to_uppercase())), "{command}");
+    }
+    let version = folder.run("--version");
+    assert!(version.out.starts_with(concat!("kubeshape ", env!("CARGO_PKG_VERSION"))), "{}", version.out);
+}
+
+#[test]
+fn codes_are_explained() {
+    let folder = Folder::new();
+    for name in ["KS2001", "ks2001", "2001"] {
+        let run = folder.run(&format!("explain-code {name}"));
+        assert_eq!(run.code, Some(0));
+        assert!(run.out.starts_with("# KS2001: OpenAPI v2 drops allOf, oneOf, anyOf and not\n"), "{}", run.out);
+    }
+    let list = folder.run("explain-code --list");
+    assert_eq!(list.code, Some(0));
+    assert!(list.out.starts_with("KS1001  error         The text is not YAML"), "{}", list.out);
+    folder.run("explain-code KS0001").says(2, &["there is no code KS0001"]);
+}
+
+#[test]
+fn a_report_has_a_line_per_loss_in_document_order() {
+    let folder = Folder::new();
+    let schema = "\
+type: object
+properties:
+  spec:
+    type: object
+    properties:
+      a: {type: string, nullable: true}
+      b:
+        anyOf: [{minLength: 1}]
+        type: string
+      y: {type: string}
+";
+    folder.write("b.yaml", crd_with_schema(schema)).write("a.yaml", crd("gadgets", &["v1"]));
+    let run = folder.run("convert b.yaml a.yaml --to v2 -o x.json --report -");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let lines = report(&run.out);
+    let of = |line: &serde_json::Value| {
+        let text = |name: &str| line[name].as_str().unwrap_or("-").to_owned();
+        let place = format!("{}:{}", line["line"], line["column"]);
+        format!(
+            "{} {} {} {place} {} {} {} {}",
+            text("code"),
+            text("kind"),
+            text("input"),
+            text("resource"),
+            text("version"),
+            text("shape"),
+            text("pointer")
+        )
+    };
+    let root = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+    let expected = [
+        format!("KS2008 dropped a.yaml 20:21 gadgets.example.com v1 v2 {root}/size"),
+        format!("KS2002 widened b.yaml 20:18 widgets.example.com v1 v2 {root}/a"),
+        format!("KS2001 widened b.yaml 22:17 widgets.example.com v1 v2 {root}/b"),
+        format!("KS1004 warning b.yaml 24:15 widgets.example.com v1 - {root}/true"),
+    ];
+    assert_eq!(lines.iter().map(of).collect::<Vec<_>>(), expected);
+    let members: Vec<&String> = lines[0].as_object().unwrap().keys().collect();
+    let expected = ["code", "column", "detail", "input", "kind", "line", "pointer", "resource", "shape", "version"];
+    assert_eq!(members, expected);
+    assert!(run.out.starts_with(r#"{"code":"KS2008","kind":"dropped","pointer":"#));
+}
+
+#[test]
+fn messages_are_as_long_as_is_asked_for() {
+    let folder = Folder::new();
+    let schema =
+        "type: object\nproperties:\n  on: {}\n  y: {}\n  'yes': {}\n  no: {}\n  off: {}\n  \"n\": {}\n  YES: {}\n";
+    folder.write("a.yaml", crd_with_schema(schema));
+    let count = |flag: &str, part: &str| {
+        folder.run(&format!("convert a.yaml --to v2 -o x.json {flag}")).err.matches(part).count()
+    };
+    assert_eq!(count("", "warning[KS1004]"), 3);
+    assert_eq!(count("", "warnings not shown: 2 more of KS1004"), 1);
+    assert_eq!(count("-v", "warning[KS1004]"), 5);
+    assert_eq!(count("-v", "not shown"), 0);
+    assert_eq!(count("-v", "--> a.yaml:17:11"), 1);
+    assert_eq!(count("-q", ""), 1, "-q says nothing");
+    folder.write("b.yaml", "a: [");
+    folder.run("convert b.yaml --to v2 -q").says(1, &["error[KS1001]"]);
+}
+
+#[test]
+fn colours_and_summaries_are_for_terminals() {
+    let folder = Folder::new();
+    folder.write("a.yaml", "a: [").write("b.yaml", crd("widgets", &["v1"]));
+    let plain = folder.run("convert a.yaml b.yaml --to v2 -o x.json");
+    assert!(!plain.err.contains('\u{1b}') && !plain.err.contains("losses"), "{}", plain.err);
+    let coloured = folder.run("convert a.yaml b.yaml --to v2 -o x.json --color always");
+    assert!(coloured.err.contains('\u{1b}'));
+    let mut command = folder.command(&["convert", "a.yaml", "b.yaml", "--to", "v2", "-o", "x.json"]);
+    let forced = command.env("CLICOLOR_FORCE", "1").output().unwrap();
+    assert!(forced.stderr.contains(&0x1B));
+    let forbidden = command.env("NO_COLOR", "1").output().unwrap();
+    assert!(!forbidden.stderr.contains(&0x1B));
+    let lively = folder.run("convert a.yaml b.yaml --to v2 -o x.json --progress always");
+    lively.says(1, &["read      2 files, ", "written   1 result to x.json", "losses    1 dropped", "failed 1 input"]);
+}

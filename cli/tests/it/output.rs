@@ -1,0 +1,252 @@
+//! Where results go, and that files appear whole or not at all.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::{Folder, crd, is_root, text};
+use std::fs;
+use std::process::Stdio;
+
+#[test]
+fn names_from_the_input_do_not_leave_the_folder() {
+    let folder = Folder::new();
+    let cases =
+        [("../../evil", "example.com", "v1"), ("widgets", "../..", "../../v1"), ("", "", ""), ("a/b", "/etc", "..")];
+    for (n, (plural, group, version)) in cases.into_iter().enumerate() {
+        let text = crd("widgets", &["v9"])
+            .replace("plural: widgets", &format!("plural: {plural:?}"))
+            .replace("group: example.com", &format!("group: {group:?}"))
+            .replace("name: v9", &format!("name: {version:?}"))
+            .replace("kind: Widget", &format!("kind: Widget{n}"))
+            .replace("name: widgets.example.com", &format!("name: n{n}"));
+        folder.write(&format!("in/{n}.yaml"), text);
+    }
+    let long = crd("widgets", &["v1"])
+        .replace("plural: widgets", &format!("plural: {}", "w".repeat(4000)))
+        .replace("name: widgets.", "name: long.");
+    folder.write("in/long.yaml", long);
+    let run = folder.run("convert in --to v3 --to v2 --to smd --per resource -o out/here");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    folder.run("convert in --to v3 --to v2 -o out/here").says(0, &[]);
+    assert_eq!(
+        folder.names(".").iter().filter(|name| !name.starts_with("in/") && !name.starts_with("out/here/")).count(),
+        0
+    );
+    assert_eq!(
+        folder.names("out").iter().filter(|name| name.ends_with(".v3.json")).count(),
+        5,
+        "{:?}",
+        folder.names("out")
+    );
+}
+
+#[test]
+fn what_is_read_is_not_written_over() {
+    let folder = Folder::new();
+    let source = crd("widgets", &["v1"]);
+    folder.write("a.json", &source).write("out/swagger.json", &source).write("in/a.yaml", &source);
+    for (line, message) in [
+        ("convert a.json --to v3 -o a.json", "the output a.json is one of the inputs"),
+        ("convert a.json --to v3 -o in/../a.json", "is one of the inputs"),
+        ("convert in --to v3 -o in", "the output folder in is one of the inputs"),
+        ("convert in --to v3 -o ./in/", "is one of the inputs"),
+        ("convert out/swagger.json --to v2 -o out", "swagger.json is read, and has the name of a result"),
+        ("convert a.json --to v2 --onto out/swagger.json -o out", "swagger.json is read"),
+        ("convert a.json --to v2 --onto out/swagger.json -o out/swagger.json", "is one of the inputs"),
+        ("convert a.json --to v2 -o x.json --report a.json", "the report a.json is one of the inputs"),
+        ("convert a.json --to v2 -o x.json --report x.json", "the report and the output are one file"),
+    ] {
+        let run = folder.run(line);
+        run.says(2, &[message]);
+        assert_eq!(folder.names("."), ["a.json", "in/a.yaml", "out/swagger.json"], "{line}");
+    }
+    // A folder in the input is fine: it is not searched.
+    folder.run("convert . --to smd -o out2").says(0, &["KS4001"]);
+    let before = folder.tree("out2");
+    folder.run("convert . --to smd -o out2").says(0, &["KS4001"]);
+    assert_eq!(folder.tree("out2"), before);
+    assert_eq!(folder.read("a.json"), source);
+}
+
+#[test]
+fn usage_errors_write_nothing() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"]));
+    for line in [
+        "convert a.yaml",
+        "convert a.yaml --to v4 -o out",
+        "convert a.yaml --to v3 --to v2",
+        "convert a.yaml --to v2 --per group-version -o out",
+        "convert a.yaml --to v3 --kind Widget --per single -o out",
+        "convert a.yaml --to smd --format pb -o out",
+        "convert a.yaml --to v3 --recursion cut -o out",
+        "convert a.yaml --to v3 --strict -o out",
+        "convert a.yaml --to jsonschema -o out.pb",
+        "convert a.yaml --to v3 -o a.txt/../a.yaml/x",
+        "convert a.yaml --to v3 --prune",
+        "convert a.yaml --to v3 --report -",
+        "convert a.yaml --to v3 -o out --jobs 0",
+        "convert a.yaml --to v3 -o out -q -v",
+        "convert a.yaml --to v3 --onto a.yaml -o out",
+        "explain-code KS9999",
+        "explain-code",
+        "",
+        "frobnicate",
+    ] {
+        let run = folder.run(line);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{line}: {}", run.err);
+        assert!(!run.err.is_empty(), "{line}");
+        assert_eq!(folder.names("."), ["a.yaml"], "{line}");
+    }
+}
+
+#[test]
+fn older_results_stay_unless_they_are_pruned() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("b.yaml", crd("gadgets", &["v1", "v2"]));
+    folder.run("convert a.yaml b.yaml --to v3 --to smd --per resource -o out").is_silent();
+    folder
+        .write("out/README.md", "")
+        .write("out/gadgets.example.com/notes.yaml", "")
+        .write("out/.kubeshape-1-2.tmp", "");
+    folder.write("out/apis__old__v1_openapi.json", "").write("out/other/v1.v3.json", "").write("out/swagger.json", "");
+    let before = folder.names("out");
+    folder.run("convert a.yaml --to v3 --per resource -o out").is_silent();
+    assert_eq!(folder.names("out"), before);
+
+    // Not while anything failed.
+    folder.write("bad.yaml", "a: [");
+    folder.run("convert a.yaml bad.yaml --to v3 --per resource -o out --prune").says(1, &["nothing was pruned"]);
+    assert_eq!(folder.names("out"), before);
+
+    folder.run("convert a.yaml --to v3 --per resource -o out --prune").is_silent();
+    let left = ["README.md", "gadgets.example.com/notes.yaml", "other/v1.v3.json", "widgets.example.com/v1.v3.json"];
+    assert_eq!(folder.names("out"), left);
+    folder.run("convert b.yaml --to v3 --per resource -o out --prune").is_silent();
+    assert!(!folder.path("out/widgets.example.com").exists(), "folders that are empty go as well");
+}
+
+#[test]
+fn the_same_again_is_fine() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"]));
+    folder.run("convert a.yaml --to v3 --to v2 --to smd -o out").is_silent();
+    let before = folder.tree("out");
+    folder.run("convert a.yaml --to v3 --to v2 --to smd -o out --prune").is_silent();
+    assert_eq!(folder.tree("out"), before);
+}
+
+#[test]
+fn good_inputs_are_written_beside_bad_ones() {
+    let folder = Folder::new();
+    folder
+        .write("in/a.yaml", "{{ template }}")
+        .write("in/b.yaml", crd("widgets", &["v1"]))
+        .write("in/c.yaml", "\u{0}\u{1}");
+    folder.run("convert in --to v3 -o out").says(1, &["in/a.yaml", "in/c.yaml"]);
+    assert_eq!(folder.names("out"), ["apis__example.com__v1_openapi.json"]);
+}
+
+#[test]
+fn folders_that_cannot_be_written_are_one_message() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("file", "");
+    for line in [
+        "convert a.yaml --to v3 -o file",
+        "convert a.yaml --to v3 -o file/out",
+        "convert a.yaml --to v3 -o file/out.json",
+        "convert a.yaml --to v3 -o out --report file/r.ndjson",
+    ] {
+        let run = folder.run(line);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{line}");
+        assert!(run.err.starts_with("error: ") && run.err.contains("file"), "{line}: {}", run.err);
+        assert_eq!(folder.names("."), ["a.yaml", "file"], "{line}");
+    }
+    // A name of a result is taken by a folder.
+    fs::create_dir_all(folder.path("taken/swagger.json/x")).unwrap();
+    folder.run("convert a.yaml --to v2 -o taken").says(2, &["cannot write taken/swagger.json"]);
+    assert!(folder.names("taken").is_empty(), "{:?}", folder.names("taken"));
+    if !is_root() {
+        fs::create_dir(folder.path("closed")).unwrap();
+        let mut permissions = fs::metadata(folder.path("closed")).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(folder.path("closed"), permissions).unwrap();
+        folder
+            .run("convert a.yaml --to v2 -o closed")
+            .says(2, &["cannot write closed/swagger.json: permission denied"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_one_message() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"]));
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = folder.command(&["convert", "a.yaml", "--to", "v3"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write to standard output: the disk is full\n");
+}
+
+#[test]
+fn a_closed_pipe_is_one_message() {
+    let folder = Folder::new();
+    // More than a pipe holds.
+    let fields = (0..5000).map(|n| ["              field", &n.to_string(), ": {type: string}\n"].concat());
+    let fields: String = fields.collect();
+    folder.write("a.yaml", crd("widgets", &["v1"]) + &fields);
+    let mut command = folder.command(&["convert", "a.yaml", "--to", "v3", "--pretty"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let expected = "error: cannot write to standard output: the reader closed it (broken pipe)\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_no_unfinished_file() {
+    use std::io::Write;
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"]));
+    // Waits for the end of standard input, with a report begun.
+    let arguments = ["convert", "a.yaml", "-", "--to", "v3", "--per", "resource", "-o", "out", "--report", "r.ndjson"];
+    let mut command = folder.command(&arguments);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"# a beginning\n").unwrap();
+    let unfinished = || folder.names(".").iter().any(|name| name.contains(".kubeshape-"));
+    for _ in 0..500 {
+        if unfinished() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(unfinished());
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    drop(stdin);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted\n");
+    assert!(!unfinished(), "{:?}", folder.names("."));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_the_output_stays_a_link() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("real.json", "old");
+    std::os::unix::fs::symlink("real.json", folder.path("link.json")).unwrap();
+    folder.run("convert a.yaml --to v2 -o link.json").is_silent();
+    assert!(folder.path("link.json").is_symlink());
+    assert!(folder.read("real.json").starts_with("{\"swagger\""));
+}
+
+#[test]
+fn paths_may_be_absolute() {
+    let folder = Folder::new();
+    folder.write("in/a.yaml", crd("widgets", &["v1"]));
+    let (input, output) = (folder.path("in"), folder.path("out"));
+    folder.run(&format!("convert {} --to v3 -o {}", text(&input), text(&output))).is_silent();
+    assert_eq!(folder.names("out"), ["apis__example.com__v1_openapi.json"]);
+}

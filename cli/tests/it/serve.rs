@@ -1,0 +1,284 @@
+//! `kubeshape serve` as a process of its own: files that change, signals, tokens, messages.
+
+use crate::common::Folder;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Far longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running server, ended in the end.
+struct Server {
+    child: Child,
+    /// Of every line on standard output: where it serves.
+    address: String,
+    log: Arc<Mutex<String>>,
+}
+
+impl Server {
+    /// Starts the command and waits for its address.
+    fn start(folder: &Folder, line: &str) -> Server {
+        let line = format!("serve {line} --listen 127.0.0.1:0");
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut child =
+            folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
+        let log = Arc::new(Mutex::new(String::new()));
+        let (mut stderr, kept) = (child.stderr.take().expect("standard error"), Arc::clone(&log));
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(n @ 1..) = stderr.read(&mut buffer) {
+                kept.lock().expect("the log").push_str(&String::from_utf8_lossy(&buffer[..n]));
+            }
+        });
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().expect("standard output")).read_line(&mut ready).expect("a line");
+        let address = ready.trim_end().strip_prefix("serving on http://").map(str::to_owned);
+        let mut server = Server { child, address: String::new(), log };
+        server.address = address.unwrap_or_else(|| panic!("{ready:?} {}", server.log()));
+        server
+    }
+
+    fn log(&self) -> String {
+        self.log.lock().expect("the log").clone()
+    }
+
+    /// Code and body of an answer.
+    fn get(&self, path: &str) -> (u16, String) {
+        self.ask(path, "")
+    }
+
+    fn ask(&self, path: &str, headers: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let request = format!("GET {path} HTTP/1.0\r\nHost: x\r\n{headers}\r\n");
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer:?}"));
+        (head[9..12].parse().expect("a code"), body.to_owned())
+    }
+
+    /// Asks until the answer is as wanted.
+    #[track_caller]
+    fn until(&self, path: &str, wanted: impl Fn(u16, &str) -> bool) -> String {
+        let began = Instant::now();
+        loop {
+            let (code, body) = self.get(path);
+            if wanted(code, &body) {
+                return body;
+            }
+            assert!(began.elapsed() < PATIENCE, "{path}: {code} {body}\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn index_has(&self, group_version: &str, there: bool) {
+        let path = format!("\"apis/{group_version}\"");
+        self.until("/openapi/v3", |_, body| body.contains(&path) == there);
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, name: &str) {
+        let done = std::process::Command::new("kill").args([name, &self.child.id().to_string()]).status();
+        assert!(done.expect("kill").success());
+    }
+
+    fn ended(mut self) -> Option<i32> {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("a status") {
+                return status.code();
+            }
+            assert!(began.elapsed() < PATIENCE, "it does not end: {}", self.log());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn crd(group: &str, property: &str) -> String {
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: gears.{group}}}
+spec:
+  group: {group}
+  scope: Namespaced
+  names: {{plural: gears, singular: gear, kind: Gear, listKind: GearList}}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema: {{type: object, properties: {{{property}: {{type: string}}}}}}
+"
+    )
+}
+
+#[test]
+fn what_the_files_define_is_served() {
+    let folder = Folder::new();
+    folder.write("crds/a.yaml", crd("a.example.com", "teeth")).write("crds/broken.yaml", "a: [");
+    let server = Server::start(&folder, "crds");
+    let (code, body) = server.get("/openapi/v3/apis/a.example.com/v1");
+    assert!(code == 200 && body.contains("\"teeth\""), "{code} {body}");
+    assert!(server.get("/openapi/v2").1.contains("com.example.a.v1.Gear"));
+    assert!(server.get("/apis").1.contains("a.example.com"));
+    let (code, body) = server.get("/readyz");
+    assert!(code == 500 && body.contains("[-]inputs failed: crds/broken.yaml:1:5:"), "{code} {body}");
+    assert_eq!(server.get("/livez"), (200, "ok".to_owned()));
+    let log = server.log();
+    assert!(log.contains("error[KS1001]") && log.contains("--> crds/broken.yaml:1:5"), "{log}");
+    let metrics = server.get("/metrics").1;
+    for line in [
+        "crd_openapi_v3_aggregation_duration_seconds_count{reason=\"add\"} 1",
+        "kubeshape_files{state=\"broken\"} 1",
+        "kubeshape_ready{check=\"inputs\"} 0",
+        "kubeshape_requests_total{endpoint=",
+    ] {
+        assert!(metrics.contains(line), "{line}\n{metrics}");
+    }
+}
+
+#[test]
+fn changed_files_are_followed() {
+    let folder = Folder::new();
+    folder.write("crds/a.yaml", crd("a.example.com", "teeth"));
+    let server = Server::start(&folder, "crds --watch");
+    let document = "/openapi/v3/apis/a.example.com/v1";
+    server.index_has("a.example.com/v1", true);
+
+    folder.write("crds/deep/b.yaml", crd("b.example.com", "teeth"));
+    server.index_has("b.example.com/v1", true);
+    folder.write("crds/a.yaml", crd("a.example.com", "cogs"));
+    server.until(document, |_, body| body.contains("\"cogs\""));
+
+    // An editor writes beside it and renames.
+    folder.write("crds/a.yaml~", crd("a.example.com", "pins"));
+    std::fs::rename(folder.path("crds/a.yaml~"), folder.path("crds/a.yaml")).expect("renamed");
+    server.until(document, |_, body| body.contains("\"pins\""));
+
+    // A broken file keeps what it held, and says why.
+    folder.write("crds/a.yaml", "kind: [\n");
+    let body = server.until("/readyz", |code, _| code == 500);
+    assert!(body.contains("inputs failed: crds/a.yaml:"), "{body}");
+    assert!(server.get(document).1.contains("\"pins\""));
+    folder.write("crds/a.yaml", crd("a.example.com", "rims"));
+    server.until("/readyz", |code, _| code == 200);
+    assert!(server.get(document).1.contains("\"rims\""));
+
+    std::fs::remove_file(folder.path("crds/deep/b.yaml")).expect("removed");
+    server.index_has("b.example.com/v1", false);
+
+    // A folder that vanishes keeps what it held until it is back.
+    std::fs::rename(folder.path("crds"), folder.path("away")).expect("renamed");
+    let body = server.until("/readyz", |code, _| code == 500);
+    assert!(body.contains("crds"), "{body}");
+    assert!(server.get(document).1.contains("\"rims\""));
+    folder.write("away/a.yaml", crd("a.example.com", "nuts")).write("away/c.yaml", crd("c.example.com", "x"));
+    std::fs::rename(folder.path("away"), folder.path("crds")).expect("renamed");
+    server.until(document, |_, body| body.contains("\"nuts\""));
+    server.index_has("c.example.com/v1", true);
+    server.until("/readyz", |code, _| code == 200);
+    folder.write("crds/d.yaml", crd("d.example.com", "x"));
+    server.index_has("d.example.com/v1", true);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_mounted_config_map_is_followed() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    folder.write("mount/..1/a.yaml", crd("a.example.com", "teeth"));
+    symlink("..1", folder.path("mount/..data")).expect("a link");
+    symlink("..data/a.yaml", folder.path("mount/a.yaml")).expect("a link");
+    // Both ways to name it.
+    for input in ["mount", "mount/a.yaml"] {
+        let server = Server::start(&folder, &format!("{input} --watch"));
+        let (old, new) = if input == "mount" { ("1", "2") } else { ("2", "3") };
+        let property = format!("cogs{new}");
+        folder.write(&format!("mount/..{new}/a.yaml"), crd("a.example.com", &property));
+        symlink(format!("..{new}"), folder.path("mount/..data_tmp")).expect("a link");
+        std::fs::rename(folder.path("mount/..data_tmp"), folder.path("mount/..data")).expect("renamed");
+        std::fs::remove_dir_all(folder.path(&format!("mount/..{old}"))).expect("removed");
+        server.until("/openapi/v3/apis/a.example.com/v1", |_, body| body.contains(&property));
+        assert_eq!(server.get("/readyz").0, 200);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_reload_and_stop() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("a.example.com", "teeth")).write("tokens", "t1,jane,1\n");
+    let server = Server::start(&folder, "a.yaml --token-file tokens");
+    let with = |token: &str| format!("Authorization: Bearer {token}\r\n");
+    assert_eq!(server.get("/apis").0, 401);
+    assert_eq!(server.get("/readyz").0, 200);
+    assert_eq!(server.ask("/apis", &with("t1")).0, 200);
+    folder.write("a.yaml", crd("a.example.com", "cogs")).write("tokens", "t2,jane,1\n");
+    server.signal("-HUP");
+    let began = Instant::now();
+    while server.ask("/apis", &with("t2")).0 != 200
+        || !server.ask("/openapi/v3/apis/a.example.com/v1", &with("t2")).1.contains("\"cogs\"")
+    {
+        assert!(began.elapsed() < PATIENCE, "{}", server.log());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(server.ask("/apis", &with("t1")).0, 401);
+    let log = server.log();
+    assert!(!log.contains("t1,") && !log.contains("t2,"), "{log}");
+    server.signal("-TERM");
+    assert_eq!(server.ended(), Some(0));
+}
+
+#[test]
+fn a_refusal_among_the_files_of_a_base_is_left_out() {
+    let folder = Folder::new();
+    let version = r#"{"major":"1","minor":"36","gitVersion":"v1.36.7"}"#;
+    folder.write("base/version.json", version);
+    folder.write("base/refused.json", r#"{"kind":"Status","apiVersion":"v1","status":"Failure","code":406}"#);
+    let server = Server::start(&folder, "--base base");
+    assert!(server.get("/version").1.contains("v1.36.7"));
+    let log = server.log();
+    assert!(log.contains("warning[KS1009]: base/refused.json"), "{log}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("a.example.com", "teeth")).write("broken.yaml", "a: [").write("empty", "");
+    folder.write("status.json", r#"{"kind":"Status","apiVersion":"v1","status":"Failure","code":406}"#);
+    for (line, code, message) in [
+        ("serve", 2, "nothing to serve"),
+        ("serve - --watch", 2, "standard input cannot be watched"),
+        ("serve a.yaml --listen nowhere", 2, "expected ADDRESS:PORT"),
+        ("serve a.yaml --listen 192.0.2.1:0", 2, "cannot listen on 192.0.2.1:0"),
+        ("serve a.yaml --tls-cert a.yaml", 2, "--tls-key"),
+        ("serve a.yaml --tls-cert a.yaml --tls-key a.yaml", 2, "the certificate cannot be read"),
+        ("serve a.yaml --token-file empty", 2, "there is no token in it"),
+        ("serve a.yaml --token-file none", 2, "cannot read none: no such file or directory"),
+        ("serve a.yaml --aggregate x=ftp://y", 2, "no scheme `ftp`"),
+        ("serve a.yaml --aggregate x=http://y --aggregate x=http://z", 2, "two servers with the name x"),
+        ("serve a.yaml --aggregate-token-file x=y", 2, "no --aggregate with the name x"),
+        ("serve a.yaml --refresh soon", 2, "expected a time"),
+        ("serve a.yaml --base a.yaml", 1, "a base document cannot be used"),
+        ("serve a.yaml --base status.json", 1, "found \"Status\" of API version \"v1\", expected an OpenAPI document"),
+        ("serve broken.yaml --listen 127.0.0.1:0", 1, "nothing of the inputs can be served"),
+        ("serve missing.yaml --listen 127.0.0.1:0", 1, "error[KS1007]"),
+    ] {
+        let run = folder.run(line);
+        assert_eq!(run.code, Some(code), "{line}: {}", run.err);
+        assert!(run.err.contains(message) && run.out.is_empty(), "{line}: {}", run.err);
+    }
+}

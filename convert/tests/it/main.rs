@@ -1,0 +1,14 @@
+//! Integration tests of the conversions.
+
+mod from_v2;
+mod from_v2_distance;
+mod from_v2_properties;
+mod from_v3;
+mod graph;
+mod jsonschema_rules;
+mod jsonschema_soundness;
+mod proto;
+mod proto_generated;
+mod proto_golden;
+mod smd_size;
+mod support;

@@ -1,0 +1,91 @@
+//! What tests over recorded documents share.
+
+pub(crate) mod distance;
+mod unpacked;
+
+use kubeshape_convert::{v2, v3};
+use kubeshape_schema::{Bump, Note, Profile};
+use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
+use serde_json::Value;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// A folder of recorded documents that an environment variable names.
+pub(crate) fn folder(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_dir())
+}
+
+pub(crate) use unpacked::bytes;
+
+/// All files below a folder whose names end so, sorted.
+pub(crate) fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(ending) {
+                out.push(path);
+            }
+        }
+    }
+    out.sort();
+    out
+}
+
+/// Calls `f` with the root of the first document that has content.
+pub(crate) fn with_root<T>(source: &[u8], f: impl FnOnce(Node<'_>) -> Result<T>) -> Result<T> {
+    let mut tape = Tape::new();
+    let mut stream = Stream::new(source, Limits::default())?;
+    let text = stream.source();
+    while let Some(read) = stream.next(&mut tape) {
+        read?;
+        if tape.has_content() {
+            break;
+        }
+    }
+    f(tape.document(text).root().ok_or("no document")?)
+}
+
+/// A v2 document as v3, and the notes as `code detail`; nothing where there is no answer.
+pub(crate) fn v3_of(source: &[u8], profile: Profile) -> Result<(Option<Vec<u8>>, Vec<String>)> {
+    with_root(source, |root| {
+        let arena = Bump::new();
+        let read = v2::read(root, &arena, profile);
+        let document = read.value.ok_or_else(|| notes(&read.notes).join("; "))?;
+        let converted = v3::from_v2::convert(&document, &arena, profile);
+        let out = converted.value.map(|document| {
+            let mut out = Vec::new();
+            document.print(&mut out, profile);
+            out
+        });
+        Ok((out, notes(&converted.notes)))
+    })
+}
+
+pub(crate) fn notes(notes: &[Note<'_>]) -> Vec<String> {
+    notes.iter().map(|note| format!("{} {}", note.code, note.detail)).collect()
+}
+
+/// A document as it stands.
+pub(crate) fn value(source: &[u8]) -> Result<Value> {
+    with_root(source, |root| Ok(to_value(root)))
+}
+
+fn to_value(node: Node<'_>) -> Value {
+    match node.kind() {
+        Kind::Null => Value::Null,
+        Kind::False => Value::Bool(false),
+        Kind::True => Value::Bool(true),
+        Kind::Int | Kind::Float => {
+            node.as_number().and_then(|n| serde_json::Number::from_f64(n.as_f64())).map_or(Value::Null, Value::Number)
+        }
+        Kind::Str => Value::String(node.text().to_owned()),
+        Kind::Seq => Value::Array(node.items().map(to_value).collect()),
+        Kind::Map => Value::Object(node.pairs().map(|(key, value)| (key.text().to_owned(), to_value(value))).collect()),
+    }
+}

@@ -1,0 +1,4 @@
+//! Integration tests of the corpus.
+
+mod files;
+mod openapi;

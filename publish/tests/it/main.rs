@@ -1,0 +1,6 @@
+//! Integration tests of what is published for CustomResourceDefinitions.
+
+mod depth;
+mod discovery;
+mod losses;
+mod nothing;

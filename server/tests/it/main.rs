@@ -1,0 +1,11 @@
+//! Integration tests of the server.
+
+mod aggregate;
+mod common;
+mod endpoints;
+mod kep_2896_openapi_v3;
+mod kep_3352_aggregated_discovery;
+mod listener;
+mod store;
+mod store_changes;
+mod store_remotes;

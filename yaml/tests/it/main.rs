@@ -1,0 +1,7 @@
+//! Integration tests of the YAML reader and the printers.
+
+mod fast;
+mod limits;
+mod print;
+mod recorded;
+mod stream;
