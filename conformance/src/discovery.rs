@@ -7,9 +7,9 @@ use crate::golden;
 use crate::input::OurCrd;
 use crate::table::{Table, Verdict};
 use crate::verdict::bytes;
-use kubeshape_publish::discovery::print::{self, AggregatedVersion, Encoding};
-use kubeshape_publish::discovery::read::{self, Document};
-use kubeshape_publish::discovery::{
+use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
+use kubeshape_discovery::read::{self, Document};
+use kubeshape_discovery::{
     CustomResource, Group, Origin, Records, aggregated_order, assemble, custom_group_versions, established,
     group_list_order,
 };

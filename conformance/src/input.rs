@@ -1,6 +1,6 @@
 //! Our answers for a file, in a form that is easily compared.
 
-use kubeshape_publish::discovery::{CustomResource, custom_resource};
+use kubeshape_discovery::{CustomResource, custom_resource};
 use kubeshape_publish::{Publisher, V2Form, V2Fragments, V3Fragments};
 use kubeshape_schema::{Bump, Code};
 use kubeshape_yaml::{Limits, Stream, Tape};

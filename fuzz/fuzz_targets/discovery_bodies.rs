@@ -1,9 +1,9 @@
 //! What is read of a discovery document, JSON, YAML or protobuf, is printed in every form and read back the same.
 #![no_main]
 
-use kubeshape_publish::discovery::print::{self, AggregatedVersion, Encoding};
-use kubeshape_publish::discovery::read::{Document, read};
-use kubeshape_publish::discovery::{
+use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
+use kubeshape_discovery::read::{Document, read};
+use kubeshape_discovery::{
     Freshness, GroupVersion, Origin, Records, UNSET, aggregated_order, group_list_order, group_versions_of_document,
 };
 use kubeshape_yaml::{Limits, Stream, Tape};

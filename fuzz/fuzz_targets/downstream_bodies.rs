@@ -3,7 +3,7 @@
 #![no_main]
 
 use kubeshape_publish::Profile;
-use kubeshape_publish::discovery::print::{AggregatedVersion, Encoding, aggregated};
+use kubeshape_discovery::print::{AggregatedVersion, Encoding, aggregated};
 use kubeshape_server::aggregate::{AggregateOptions, DiscoveryBody, Index, documents_of_v2};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;

@@ -6,7 +6,6 @@
 //! [`Base`] and the [`Options`].
 
 mod base;
-pub mod discovery;
 mod fragments;
 pub mod names;
 mod operations;

@@ -2,7 +2,7 @@
 
 use crate::snapshot::Leaf;
 use kubeshape_convert::v2::merge::Overlay;
-use kubeshape_publish::discovery::Group;
+use kubeshape_discovery::Group;
 use std::sync::Arc;
 
 /// What one downstream server publishes at one moment, as the aggregation hands it to the snapshot.

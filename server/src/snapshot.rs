@@ -6,7 +6,7 @@ use axum::extract::Request;
 use axum::response::Response;
 use bytes::Bytes;
 use imbl::OrdMap;
-use kubeshape_publish::discovery::Group;
+use kubeshape_discovery::Group;
 use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;

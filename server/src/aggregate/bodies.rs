@@ -1,8 +1,8 @@
 //! Discovery documents of downstream servers.
 
 use super::options::GroupVersionName;
-use kubeshape_publish::discovery::read::{Document, read};
-use kubeshape_publish::discovery::{Group, Resource};
+use kubeshape_discovery::read::{Document, read};
+use kubeshape_discovery::{Group, Resource};
 use kubeshape_yaml::Limits;
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use super::groups::{Published, Wanted, published, shown};
 use super::options::GroupVersionName;
 use super::poll::{Deaf, Look, Shared};
 use http::StatusCode;
-use kubeshape_publish::discovery::{Freshness, GroupVersion, Origin};
+use kubeshape_discovery::{Freshness, GroupVersion, Origin};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::time::{Instant, timeout};

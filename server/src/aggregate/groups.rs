@@ -1,9 +1,7 @@
 //! The group versions of a downstream server, and how they stand in discovery (spec: publishing, §5.2).
 
 use super::options::{AggregateOptions, GroupVersionName, is_name};
-use kubeshape_publish::discovery::{
-    Freshness, Group, GroupVersion, Origin, Priority, UNSET, assemble, built_in_priority,
-};
+use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin, Priority, UNSET, assemble, built_in_priority};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

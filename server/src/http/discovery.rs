@@ -13,8 +13,8 @@ use crate::snapshot::Snapshot;
 use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use kubeshape_publish::discovery::print::{self, AggregatedVersion, Encoding};
-use kubeshape_publish::discovery::{Freshness, Group, GroupVersion, Origin};
+use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
+use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin};
 
 /// Objects above this size are compressed on request (apiserver `responsewriters`).
 const WORTH_COMPRESSING: usize = 128 << 10;

@@ -5,8 +5,8 @@ use crate::document::{Dialect, Document};
 use crate::rope::Rope;
 use crate::snapshot::Snapshot;
 use bytes::Bytes;
-use kubeshape_publish::discovery::print::{self, AggregatedVersion};
-use kubeshape_publish::discovery::{Group, group_list_order};
+use kubeshape_discovery::print::{self, AggregatedVersion};
+use kubeshape_discovery::{Group, group_list_order};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 

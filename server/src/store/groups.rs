@@ -5,7 +5,7 @@ use super::read::Resource;
 use super::{Place, Store, Touched};
 use crate::pieces::{Key, spread};
 use bytes::{Bytes, BytesMut};
-use kubeshape_publish::discovery::{
+use kubeshape_discovery::{
     AggregatedKey, CustomResource, Group, GroupVersion, aggregated_key, assemble, custom_group_versions,
     name_conflicts, print,
 };

@@ -37,7 +37,7 @@ use base::Documents;
 use bytes::Bytes;
 use groups::GroupKey;
 use kubeshape_convert::graph::split;
-use kubeshape_publish::discovery::GroupVersion;
+use kubeshape_discovery::GroupVersion;
 use kubeshape_publish::{Base, Options, Profile, Publisher};
 use paths::Members;
 use read::{Content, OpenApi, Resource};

@@ -11,7 +11,7 @@ use crate::pieces::{Key, Pieces};
 use crate::rope::Rope;
 use crate::snapshot::{Discovery, Leaf, Snapshot};
 use bytes::Bytes;
-use kubeshape_publish::discovery::{Group, print};
+use kubeshape_discovery::{Group, print};
 use kubeshape_publish::{MergeConflict, Piece, Publisher, V3Fragments, write_v3};
 use kubeshape_schema::{Code, escape};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use crate::document::{self, Document};
 use bytes::Bytes;
 use kubeshape_convert::document::Dialect;
 use kubeshape_convert::{proto, v2, v3};
-use kubeshape_publish::discovery::{CustomResource, GroupVersion, custom_resource, group_versions_of_document};
+use kubeshape_discovery::{CustomResource, GroupVersion, custom_resource, group_versions_of_document};
 use kubeshape_publish::{Profile, Publisher, V2Form, V2Fragments, V3Fragments};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Code, Note, NoteKind};

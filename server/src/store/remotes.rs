@@ -7,7 +7,7 @@ use super::{Store, Touched};
 use crate::remote::{RemoteDocument, RemoteState};
 use kubeshape_convert::graph::split;
 use kubeshape_convert::v2::merge::Overlay;
-use kubeshape_publish::discovery::GroupVersion;
+use kubeshape_discovery::GroupVersion;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) fn path_of(group: &str, version: &str) -> Arc<str> {
 
 impl Remote {
     pub(super) fn new(state: RemoteState) -> Remote {
-        let of_group = |group: &kubeshape_publish::discovery::Group| {
+        let of_group = |group: &kubeshape_discovery::Group| {
             group.versions.iter().map(|version| path_of(&group.name, &version.version)).collect::<Vec<_>>()
         };
         let mut versions: BTreeSet<Arc<str>> = state.groups.iter().flat_map(of_group).collect();

@@ -1,7 +1,7 @@
 //! Whatever happened to files before: what is published is a function of what they hold now.
 
 use bytes::Bytes;
-use kubeshape_publish::discovery::{custom_resource, established};
+use kubeshape_discovery::{custom_resource, established};
 use kubeshape_publish::{Base, MergeV2, Options, Profile, Publisher, V2Form};
 use kubeshape_schema::Bump;
 use kubeshape_server::{BaseDocuments, Change, Leaf, Snapshot, Store, StoreOptions, Tags};

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use kubeshape_convert::v2::merge::Overlay;
-use kubeshape_publish::discovery::{Freshness, Group, GroupVersion, Origin, Resource, UNSET};
+use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin, Resource, UNSET};
 use kubeshape_server::{
     BaseDocuments, Change, Dialect, Document, Leaf, RemoteDocument, RemoteState, Snapshot, Store, StoreOptions,
 };

@@ -1,7 +1,7 @@
 //! Bodies of a hostile server: mutations of good ones never panic, and what is read prints and reads back equal.
 
+use kubeshape_discovery::print::{AggregatedVersion, Encoding, aggregated};
 use kubeshape_publish::Profile;
-use kubeshape_publish::discovery::print::{AggregatedVersion, Encoding, aggregated};
 use kubeshape_server::aggregate::{AggregateOptions, DiscoveryBody, Index, documents_of_v2};
 use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Downstream servers that answer as they are told to, over real sockets.
 
+use kubeshape_discovery::{Freshness, Group};
 use kubeshape_publish::Profile;
-use kubeshape_publish::discovery::{Freshness, Group};
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator, Timeouts};
 use kubeshape_server::{Leaf, Metrics, RemoteState};
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@
 use super::fake::{
     Fake, Reply, Seen, aggregate, answer, discovery, documents, has, head, healthy, index, json, missing, quick, shown,
 };
-use kubeshape_publish::discovery::Freshness;
+use kubeshape_discovery::Freshness;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -4,7 +4,7 @@ use super::fake::{
     Fake, aggregate, answer, discovery, discovery_as, documents, has, healthy, index, json, missing, shown,
 };
 use kubeshape_convert::v2::merge::merge;
-use kubeshape_publish::discovery::Freshness;
+use kubeshape_discovery::Freshness;
 use kubeshape_server::Leaf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, Empty};
-use kubeshape_publish::discovery::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, print};
+use kubeshape_discovery::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, print};
 use kubeshape_server::http::Http;
 use kubeshape_server::{Dialect, Discovery, Document, Endpoints, LazyV2, Leaf, Live, Metrics, Readiness, Snapshot};
 use std::sync::Arc;

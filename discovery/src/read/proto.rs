@@ -1,7 +1,7 @@
 //! Protobuf, into the messages.
 
-use super::super::wire::{self, MAGIC};
 use super::{Document, DocumentKind, ReadError, model};
+use crate::wire::{self, MAGIC};
 use kubeshape_yaml::{Error, Limits};
 use prost::Message;
 

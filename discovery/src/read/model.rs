@@ -1,10 +1,10 @@
 //! From the messages to the model.
 
-use super::super::custom::{CUSTOM_RESOURCES, TERMINATING_VERBS, VERBS};
-use super::super::model::{Freshness, Group, GroupVersion, Kind, Origin, Resource, Scope, Subresource};
-use super::super::priority::{UNSET, built_in_priority};
-use super::super::wire;
 use super::{Document, GroupEntry, ReadError};
+use crate::custom::{CUSTOM_RESOURCES, TERMINATING_VERBS, VERBS};
+use crate::model::{Freshness, Group, GroupVersion, Kind, Origin, Resource, Scope, Subresource};
+use crate::priority::{UNSET, built_in_priority};
+use crate::wire;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn group(group: wire::GroupDiscovery) -> Group {
 }
 
 /// A group version that was read, with what its names and resources tell about its origin and its priority.
-pub(in super::super) fn group_version(
+pub(crate) fn group_version(
     group: &str,
     version: Arc<str>,
     freshness: Freshness,
@@ -50,7 +50,7 @@ pub(in super::super) fn group_version(
 }
 
 /// Whether resources look like those of CustomResourceDefinitions, whose verbs come in an order of their own.
-pub(in super::super) fn custom_resources(resources: &[Resource]) -> bool {
+pub(crate) fn custom_resources(resources: &[Resource]) -> bool {
     let custom = |resource: &Resource| {
         let verbs = || resource.verbs.iter().map(|verb| &**verb);
         verbs().eq(VERBS) || verbs().eq(TERMINATING_VERBS)
@@ -174,7 +174,7 @@ fn listed(entry: wire::Resource) -> Resource {
 }
 
 /// A resource of which only this is known so far.
-pub(in crate::discovery) fn unknown_resource(name: &str, scope: Scope) -> Resource {
+pub(crate) fn unknown_resource(name: &str, scope: Scope) -> Resource {
     Resource {
         name: name.into(),
         response_kind: Kind::default(),

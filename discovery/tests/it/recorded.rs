@@ -1,8 +1,8 @@
 //! Recorded documents of a real server, where `KUBESHAPE_GOLDEN` names their folder.
 
-use kubeshape_publish::discovery::print::{self, AggregatedVersion, Encoding};
-use kubeshape_publish::discovery::read::{Document, read};
-use kubeshape_publish::discovery::{Group, Origin, Records, group_list_order, group_versions_of_document};
+use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
+use kubeshape_discovery::read::{Document, read};
+use kubeshape_discovery::{Group, Origin, Records, group_list_order, group_versions_of_document};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::path::{Path, PathBuf};
 

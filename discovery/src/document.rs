@@ -1,8 +1,8 @@
 //! Discovery derived from an OpenAPI v3 document, for servers of which no discovery documents are known.
 
-use super::assemble::version_order;
-use super::model::{Freshness, GroupVersion, Kind, Resource, Scope, Subresource};
-use super::read::{group_version, unknown_resource};
+use crate::assemble::version_order;
+use crate::model::{Freshness, GroupVersion, Kind, Resource, Scope, Subresource};
+use crate::read::{group_version, unknown_resource};
 use kubeshape_yaml::{self as yaml, Node};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ type GroupVersionKind<'d> = (&'d str, &'d str, &'d str);
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::group_versions_of_document;
+/// use kubeshape_discovery::group_versions_of_document;
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 /// let source = r#"{"openapi": "3.0.0", "paths": {
 ///   "/apis/example.com/v1/namespaces/{namespace}/tabs": {"post": {"x-kubernetes-action": "post",

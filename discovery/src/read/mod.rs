@@ -111,7 +111,7 @@ impl DocumentKind {
     ///
     /// # Example
     /// ```
-    /// use kubeshape_publish::discovery::read::DocumentKind;
+    /// use kubeshape_discovery::read::DocumentKind;
     /// use kubeshape_yaml::{Limits, Stream, Tape};
     /// let source = "kind: APIVersions\nversions: [v1]\n";
     /// let mut tape = Tape::new();
@@ -137,7 +137,7 @@ pub fn is_protobuf(bytes: &[u8]) -> bool {
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::read::{self, Document};
+/// use kubeshape_discovery::read::{self, Document};
 /// use kubeshape_yaml::Limits;
 /// let body = br#"{"kind":"APIResourceList","groupVersion":"example.com/v1","resources":[
 ///   {"name":"tabs","singularName":"tab","namespaced":false,"kind":"Tab","verbs":["get","list"]},

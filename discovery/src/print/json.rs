@@ -1,7 +1,7 @@
 //! The JSON forms.
 
-use super::super::model::{Freshness, Group, GroupVersion, Kind, Resource, Scope, Subresource};
 use super::{group_version, legacy_api_version};
+use crate::model::{Freshness, Group, GroupVersion, Kind, Resource, Scope, Subresource};
 use kubeshape_schema::escape::{Escape, string};
 use std::sync::Arc;
 

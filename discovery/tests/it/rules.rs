@@ -1,6 +1,6 @@
 //! One small definition per rule.
 
-use kubeshape_publish::discovery::{
+use kubeshape_discovery::{
     CustomResource, Group, NameField, Origin, assemble, custom_group_versions, custom_resource, established,
     name_conflicts, print, print::Encoding,
 };
@@ -70,7 +70,7 @@ fn subresources_name_their_kinds_in_the_aggregated_form_only() {
     let listed = json(|out| print::resource_list(out, "example.com", &group.versions[1], Encoding::Json));
     let expected = format!(
         r#"{{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"example.com/v1beta1","resources":[{{"name":"tabs","singularName":"tab","namespaced":true,"kind":"Tab",{verbs},"shortNames":["tb"],"categories":["all"],"storageVersionHash":"{}"}},{{"name":"tabs/status","singularName":"","namespaced":true,"kind":"Tab",{few}}},{{"name":"tabs/scale","singularName":"","namespaced":true,"group":"autoscaling","version":"v1","kind":"Scale",{few}}}]}}"#,
-        kubeshape_publish::discovery::storage_version_hash("example.com", "v1beta1", "Tab"),
+        kubeshape_discovery::storage_version_hash("example.com", "v1beta1", "Tab"),
     );
     assert_eq!(listed, format!("{expected}\n"));
 }
@@ -155,7 +155,7 @@ fn definitions_of_one_group_version_are_united_and_sorted() {
 
 #[test]
 fn a_list_of_subresources_alone_has_resources_made_up_for_them() {
-    use kubeshape_publish::discovery::read::{Document, ReadError, read};
+    use kubeshape_discovery::read::{Document, ReadError, read};
     let list = |namespaced: bool| {
         format!(
             "kind: APIResourceList\ngroupVersion: example.com/v1\nresources:\n\
@@ -175,7 +175,7 @@ fn a_list_of_subresources_alone_has_resources_made_up_for_them() {
 #[test]
 fn members_of_the_wrong_type_are_errors_with_a_place() {
     let body = "kind: APIGroupDiscoveryList\napiVersion: apidiscovery.k8s.io/v2\nitems:\n- versions:\n  - version: 1\n";
-    let error = kubeshape_publish::discovery::read::read(body.as_bytes(), Limits::default()).expect_err("a number");
+    let error = kubeshape_discovery::read::read(body.as_bytes(), Limits::default()).expect_err("a number");
     assert_eq!(error.to_string(), "line 5, column 14: /items/0/versions/0/version: found a number, expected a text");
 }
 

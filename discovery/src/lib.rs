@@ -1,4 +1,4 @@
-//! Discovery: which groups, versions and resources a server has (KEP-3352; spec: publishing, "Discovery").
+//! Kubernetes API discovery: which groups, versions and resources a server has (KEP-3352).
 //!
 //! One model, [`Group`], for every form: the aggregated list (`apidiscovery.k8s.io` v2, v2beta1) and the
 //! unaggregated documents (`APIGroupList`, `APIGroup`, `APIResourceList`, `APIVersions`), each as JSON, indented

@@ -1,7 +1,7 @@
 //! Which of several CustomResourceDefinitions of a group gets a name (upstream: `status.NamingConditionController`
 //! of apiextensions-apiserver).
 
-use super::custom::{ClaimedNames, CustomResource};
+use crate::custom::{ClaimedNames, CustomResource};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ fn fields(names: &ClaimedNames) -> impl Iterator<Item = (NameField, &[Arc<str>])
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::{ClaimedNames, CustomResource, NameField, name_conflicts};
+/// use kubeshape_discovery::{ClaimedNames, CustomResource, NameField, name_conflicts};
 /// let crd = |plural: &str, short: &str, kind: &str| CustomResource {
 ///     group: "example.com".into(),
 ///     names: ClaimedNames {

@@ -1,6 +1,6 @@
 //! The priorities of the groups that kube-apiserver has itself.
 
-use super::model::Priority;
+use crate::model::Priority;
 
 /// A group, its priority, and the priorities of its versions.
 type BuiltIn = (&'static str, i32, &'static [(&'static str, i32)]);
@@ -44,7 +44,7 @@ pub const UNSET: Priority = Priority { group: 1000, version: 15 };
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::{Priority, built_in_priority};
+/// use kubeshape_discovery::{Priority, built_in_priority};
 /// assert_eq!(built_in_priority("autoscaling", "v2"), Some(Priority { group: 17500, version: 30 }));
 /// assert_eq!(built_in_priority("example.com", "v1"), None);
 /// ```

@@ -1,8 +1,8 @@
 //! Groups from the recorded documents of one cluster.
 
-use super::assemble::version_order;
-use super::model::{Freshness, Group, GroupVersion, Resource};
-use super::read::{Document, GroupEntry, custom_resources, group_version};
+use crate::assemble::version_order;
+use crate::model::{Freshness, Group, GroupVersion, Resource};
+use crate::read::{Document, GroupEntry, custom_resources, group_version};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::{Records, print::{self, Encoding}, read};
+/// use kubeshape_discovery::{Records, print::{self, Encoding}, read};
 /// let aggregated = br#"{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[
 ///   {"metadata":{"name":"apps"},"versions":[{"version":"v1","resources":[{"resource":"deployments",
 ///     "responseKind":{"group":"","version":"","kind":"Deployment"},"scope":"Namespaced","singularResource":"deployment",

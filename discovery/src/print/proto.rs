@@ -1,9 +1,9 @@
 //! The protobuf forms.
 
-use super::super::model::{Group, GroupVersion, Kind, Resource, Scope, Subresource};
-use super::super::wire::{self, MAGIC};
 use super::json::{Entry, entries, freshness, scope};
 use super::{AggregatedVersion, group_version, legacy_api_version};
+use crate::model::{Group, GroupVersion, Kind, Resource, Scope, Subresource};
+use crate::wire::{self, MAGIC};
 use prost::Message;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! JSON and YAML, into the messages.
 
-use super::super::wire;
 use super::{Document, DocumentKind, ReadError, model};
+use crate::wire;
 use kubeshape_yaml::{Error, Kind, Node};
 
 type Read<T> = Result<T, Error>;

@@ -66,7 +66,7 @@ pub const AGGREGATED_TAIL: &[u8] = b"]}\n";
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::{Group, print};
+/// use kubeshape_discovery::{Group, print};
 /// let mut out = Vec::new();
 /// print::aggregated_item(&mut out, &Group { name: "example.com".into(), versions: vec![] });
 /// assert_eq!(out, br#"{"metadata":{"name":"example.com"}}"#);
@@ -88,7 +88,7 @@ pub fn tagged<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Group>
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::{Group, print::{self, AggregatedVersion, Encoding}};
+/// use kubeshape_discovery::{Group, print::{self, AggregatedVersion, Encoding}};
 /// let group = Group { name: "example.com".into(), versions: vec![] };
 /// let mut out = Vec::new();
 /// print::aggregated(&mut out, AggregatedVersion::V2, [&group], Encoding::Yaml);
@@ -148,7 +148,7 @@ pub fn group(out: &mut Vec<u8>, group: &Group, encoding: Encoding) {
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::{Freshness, GroupVersion, Origin, built_in_priority, print::{self, Encoding}};
+/// use kubeshape_discovery::{Freshness, GroupVersion, Origin, built_in_priority, print::{self, Encoding}};
 /// let version = GroupVersion {
 ///     version: "v1".into(),
 ///     priority: built_in_priority("", "v1").unwrap(),
@@ -172,7 +172,7 @@ pub fn resource_list(out: &mut Vec<u8>, group: &str, version: &GroupVersion, enc
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::print::{self, Encoding};
+/// use kubeshape_discovery::print::{self, Encoding};
 /// let mut out = Vec::new();
 /// print::versions(&mut out, &["v1"], &[("0.0.0.0/0", "127.0.0.1:8001")], Encoding::Yaml);
 /// let yaml = "kind: APIVersions\nserverAddressByClientCIDRs:\n- clientCIDR: 0.0.0.0/0\n  \
@@ -191,7 +191,7 @@ pub fn versions(out: &mut Vec<u8>, versions: &[&str], addresses: &[(&str, &str)]
 /// # Example
 /// ```
 /// let mut out = Vec::new();
-/// kubeshape_publish::discovery::print::paths(&mut out, &["/api"]);
+/// kubeshape_discovery::print::paths(&mut out, &["/api"]);
 /// assert_eq!(out, b"{\n  \"paths\": [\n    \"/api\"\n  ]\n}");
 /// ```
 pub fn paths<T: AsRef<str>>(out: &mut Vec<u8>, paths: &[T]) {
@@ -245,7 +245,7 @@ fn text(out: &mut Vec<u8>, encoding: Encoding, json: impl FnOnce(&mut Vec<u8>)) 
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::print::{self, Encoding};
+/// use kubeshape_discovery::print::{self, Encoding};
 /// let mut out = Vec::new();
 /// print::transcode(&mut out, br#"{"paths":["/api"]}"#, Encoding::JsonIndented)?;
 /// assert_eq!(String::from_utf8(out).unwrap(), "{\n  \"paths\": [\n    \"/api\"\n  ]\n}");

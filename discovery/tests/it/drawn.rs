@@ -1,8 +1,8 @@
 //! Laws over drawn groups.
 
-use kubeshape_publish::discovery::print::{self, AggregatedVersion, Encoding};
-use kubeshape_publish::discovery::read::{Document, read};
-use kubeshape_publish::discovery::{
+use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
+use kubeshape_discovery::read::{Document, read};
+use kubeshape_discovery::{
     Freshness, Group, GroupVersion, Kind, Origin, Records, Resource, Scope, Subresource, UNSET, aggregated_order,
     assemble, group_list_order, version_order,
 };

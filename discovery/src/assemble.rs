@@ -1,7 +1,6 @@
-//! Putting group versions together, and the orders in which groups and versions are published (spec: publishing,
-//! §5.1 and §5.3).
+//! Putting group versions together, and the orders in which groups and versions are published.
 
-use super::model::{Group, GroupVersion, Origin};
+use crate::model::{Group, GroupVersion, Origin};
 use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use std::sync::Arc;
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::{CUSTOM_RESOURCES, Freshness, GroupVersion, Origin, assemble};
+/// use kubeshape_discovery::{CUSTOM_RESOURCES, Freshness, GroupVersion, Origin, assemble};
 /// let version = |version: &str, origin| {
 ///     let version = version.into();
 ///     GroupVersion { version, priority: CUSTOM_RESOURCES, origin, freshness: Freshness::Current, resources: vec![] }.into()
@@ -58,7 +57,7 @@ pub fn group_version_order(a: &GroupVersion, b: &GroupVersion) -> Ordering {
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::version_order;
+/// use kubeshape_discovery::version_order;
 /// let mut versions = ["foo10", "v1alpha1", "v1", "v10beta3", "v2", "v11alpha2", "foo1", "v3beta1"];
 /// versions.sort_by(|a, b| version_order(a, b));
 /// assert_eq!(versions, ["v2", "v1", "v10beta3", "v3beta1", "v11alpha2", "v1alpha1", "foo1", "foo10"]);

@@ -1,8 +1,8 @@
-//! What a CustomResourceDefinition adds to discovery (spec: publishing, §5.4; upstream:
+//! What a CustomResourceDefinition adds to discovery (upstream:
 //! `apiserver.DiscoveryController.sync` of apiextensions-apiserver).
 
-use super::assemble::version_order;
-use super::model::{Freshness, GroupVersion, Kind, Origin, Priority, Resource, Scope, Subresource};
+use crate::assemble::version_order;
+use crate::model::{Freshness, GroupVersion, Kind, Origin, Priority, Resource, Scope, Subresource};
 use kubeshape_structural::{Crd, Names, Version};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -64,11 +64,11 @@ impl From<&Names<'_>> for ClaimedNames {
 /// What a CustomResourceDefinition adds to discovery, whether or not it gets its names; [`name_conflicts`] tells
 /// which definitions do.
 ///
-/// [`name_conflicts`]: super::name_conflicts
+/// [`name_conflicts`]: crate::name_conflicts
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::{custom_resource, storage_version_hash};
+/// use kubeshape_discovery::{custom_resource, storage_version_hash};
 /// use kubeshape_schema::Bump;
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
@@ -172,7 +172,7 @@ pub fn custom_group_versions<'c>(resources: impl IntoIterator<Item = &'c CustomR
 ///
 /// # Example
 /// ```
-/// use kubeshape_publish::discovery::storage_version_hash;
+/// use kubeshape_discovery::storage_version_hash;
 /// assert_eq!(storage_version_hash("apps", "v1", "ControllerRevision"), "85nkx63pcBU=");
 /// ```
 pub fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {

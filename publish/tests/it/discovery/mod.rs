@@ -1,5 +1,0 @@
-//! Discovery: small definitions of our own, drawn groups, and recorded documents where they are present.
-
-mod drawn;
-mod recorded;
-mod rules;
