@@ -3,8 +3,7 @@
 
 use crate::base::Base;
 use crate::operations::Place;
-use crate::paths::Dialect;
-use crate::resource::write_member;
+use crate::paths::{Dialect, write_member};
 use crate::template::Fill;
 use bytes::Bytes;
 use kubeshape_convert::v2::merge::{MergeError, Merged, Onto, Overlay};

@@ -41,6 +41,15 @@ impl Dialect {
     }
 }
 
+/// Appends a comma where one is needed, the key and a colon.
+pub(crate) fn write_member(first: bool, key: &str, dialect: Dialect, out: &mut Vec<u8>) {
+    if !first {
+        out.push(b',');
+    }
+    string(out, key, dialect.escape());
+    out.push(b':');
+}
+
 impl Paths {
     pub(crate) fn new(namespaced: bool, texts: &Texts, dialect: Dialect) -> Paths {
         let mut printer = Printer { out: Vec::new(), dialect, shared: Shared::default() };

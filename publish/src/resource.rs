@@ -4,7 +4,7 @@ use crate::base::Base;
 use crate::fragments::{Fragment, PathPart, V2Form, V2Fragments, V3Fragments};
 use crate::names::{self, Begin};
 use crate::operations::Place;
-use crate::paths::Dialect;
+use crate::paths::{Dialect, write_member};
 use crate::root::{self, RefStyle, RootBuilder};
 use crate::smd;
 use crate::template::{Fill, Slot};
@@ -506,15 +506,6 @@ fn printed(schema: &Schema<'_>, style: print::Style, buffer: &mut Vec<u8>) -> By
     buffer.clear();
     print::schema(buffer, schema, style);
     Bytes::copy_from_slice(buffer)
-}
-
-/// Appends a comma where one is needed, the key and a colon.
-pub(crate) fn write_member(first: bool, key: &str, dialect: Dialect, out: &mut Vec<u8>) {
-    if !first {
-        out.push(b',');
-    }
-    escape::string(out, key, dialect.escape());
-    out.push(b':');
 }
 
 /// Embedded resources that v2 does not give their standard fields.

@@ -6,8 +6,7 @@ mod documents;
 pub use documents::BaseError;
 
 use crate::names::{AUTOSCALING, META};
-use crate::paths::{Dialect, Paths};
-use crate::resource::write_member;
+use crate::paths::{Dialect, Paths, write_member};
 use crate::texts::Texts;
 use bytes::Bytes;
 use kubeshape_schema::{Additional, Bump, Items, Json, Property, Schema, print};
