@@ -1,7 +1,6 @@
 //! Findings as a person reads them.
 
 use crate::convert::Finding;
-use crate::explain;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use kubeshape_schema::NoteKind;
 
@@ -44,9 +43,7 @@ pub(crate) fn full(finding: &Finding, styled: bool) -> String {
     for note in &finding.notes {
         group = group.element(Level::NOTE.message(clean(note)));
     }
-    if let Some(advice) = explain::advice(finding.code) {
-        group = group.element(Level::HELP.message(advice));
-    }
+    group = group.element(Level::HELP.message(finding.code.help()));
     let renderer = if styled { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&[group])
 }

@@ -63,6 +63,16 @@ macro_rules! codes {
             pub fn title(self) -> &'static str {
                 match self { $(Code::$name => $title,)* }
             }
+
+            /// The page about the code, in Markdown: what it means, an example, what to do.
+            ///
+            /// # Example
+            /// ```
+            /// assert!(kubeshape_schema::Code::NotYaml.page().starts_with("# KS1001: "));
+            /// ```
+            pub fn page(self) -> &'static str {
+                match self { $(Code::$name => include_str!(concat!("../codes/KS", $number, ".md")),)* }
+            }
         }
     };
 }
@@ -248,6 +258,20 @@ impl Code {
     }
 }
 
+impl Code {
+    /// What to do, in short: the first paragraph of that part of the [page](Code::page), on one line.
+    ///
+    /// # Example
+    /// ```
+    /// assert!(!kubeshape_schema::Code::NotYaml.help().contains('\n'));
+    /// ```
+    pub fn help(self) -> String {
+        let part = self.page().split_once("\n## What to do\n\n").map_or("", |(_, part)| part);
+        let paragraph = part.split("\n\n").next().unwrap_or_default();
+        paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "KS{:04}", self.number())
@@ -272,6 +296,14 @@ impl<'a> Note<'a> {
     }
 }
 
+/// `CODE title: detail`
+impl fmt::Display for Note<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.code, self.code.title().trim_end_matches('.'))?;
+        if self.detail.is_empty() { Ok(()) } else { write!(f, ": {}", self.detail) }
+    }
+}
+
 /// A value and what its conversion lost or found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Converted<'a, T> {
@@ -279,4 +311,42 @@ pub struct Converted<'a, T> {
     pub value: T,
     /// Losses and findings in document order of the walk.
     pub notes: Vec<Note<'a>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_a_page_and_every_page_a_code() -> std::io::Result<()> {
+        let mut files: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/codes"))?
+            .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
+            .collect::<Result<_, _>>()?;
+        files.retain(|name| name != "README.md");
+        files.sort();
+        let codes: Vec<String> = Code::ALL.iter().map(|code| format!("{code}.md")).collect();
+        assert_eq!(files, codes);
+        Ok(())
+    }
+
+    #[test]
+    fn every_page_has_the_same_parts() {
+        for code in Code::ALL {
+            let page = code.page();
+            assert!(
+                page.starts_with(&format!("# {code}: {}\n\n", code.title().trim_end_matches('.'))),
+                "{code}: title"
+            );
+            assert!(page.contains(&format!("\n*Kind: {}.", code.kind().name())), "{code}: kind");
+            assert!(page.contains("\n## Example\n\n"), "{code}: example");
+            assert!(code.help().len() > 10, "{code}: what to do");
+            assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{code}: end");
+        }
+    }
+
+    #[test]
+    fn a_note_prints_its_code_and_what_is_particular() {
+        let note = Note::new(Code::V2Default, 7, "the default of /a");
+        assert_eq!(note.to_string(), "KS2008 OpenAPI v2 as served holds no defaults: the default of /a");
+    }
 }

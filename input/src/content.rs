@@ -1,0 +1,89 @@
+//! What a document is.
+
+use kubeshape_convert::document::Dialect;
+use kubeshape_discovery::read::DocumentKind;
+use kubeshape_structural::read::{is_crd, is_list, item_version};
+use kubeshape_yaml::{Kind, Node};
+
+/// What a document is, told by its members.
+///
+/// # Example
+/// ```
+/// use kubeshape_input::{Content, Limits, read};
+/// use kubeshape_convert::document::Dialect;
+///
+/// let input = read("a.yaml", b"swagger: '2.0'\n---\ndefinitions: {}\n---\napiVersion: v1\nkind: Pod\n", Limits::default());
+/// let contents: Vec<Content> = input.documents.iter().map(|document| document.content()).collect();
+/// assert_eq!(contents, [Content::OpenApi(Dialect::V2), Content::Definitions, Content::Object]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Content {
+    /// A CustomResourceDefinition of any version.
+    Crd,
+    /// An OpenAPI document: it has a member `swagger` or `openapi`.
+    OpenApi(Dialect),
+    /// Nothing but `definitions`: an OpenAPI v2 document without its head, as Kubernetes' libraries take it.
+    Definitions,
+    /// A structured-merge-diff schema: nothing but a list of `types`.
+    Smd,
+    /// A discovery document, `/version`, or the list of paths of `/`.
+    Discovery(DocumentKind),
+    /// A list of objects: its kind ends in `List`, and it has `items`.
+    List,
+    /// Any other object: it has a `kind`.
+    Object,
+    /// Anything else.
+    Other,
+}
+
+impl Content {
+    /// What the document with this root is.
+    pub fn of(root: Node<'_>) -> Content {
+        if root.kind() != Kind::Map {
+            return Content::Other;
+        }
+        if let Some(dialect) = Dialect::of(root) {
+            return Content::OpenApi(dialect);
+        }
+        let only = |name, kind| root.len() == 1 && root.get(name).is_some_and(|value| value.kind() == kind);
+        if only("definitions", Kind::Map) {
+            Content::Definitions
+        } else if only("types", Kind::Seq) {
+            Content::Smd
+        } else if is_crd(root) {
+            Content::Crd
+        } else if let Some(kind) = DocumentKind::of_node(root) {
+            Content::Discovery(kind)
+        } else if is_list(root) || item_version(root).is_some() {
+            Content::List
+        } else if root.get("kind").and_then(Node::as_str).is_some_and(|kind| !kind.is_empty()) {
+            Content::Object
+        } else {
+            Content::Other
+        }
+    }
+
+    /// The dialect of an OpenAPI document, with or without its head.
+    pub fn dialect(self) -> Option<Dialect> {
+        match self {
+            Content::OpenApi(dialect) => Some(dialect),
+            Content::Definitions => Some(Dialect::V2),
+            _ => None,
+        }
+    }
+
+    /// Whether the document may hold CustomResourceDefinitions: it is one, a list, or an object of another kind.
+    pub fn has_objects(self) -> bool {
+        !matches!(self, Content::OpenApi(_) | Content::Definitions | Content::Smd)
+    }
+}
+
+/// What a node is, for messages about one of the wrong kind: `v1 ConfigMap`, `no Kubernetes object`.
+pub fn describe(node: Node<'_>) -> String {
+    let text = |key| node.get(key).and_then(Node::as_str).unwrap_or_default();
+    match (text("apiVersion"), text("kind")) {
+        ("", "") => "no Kubernetes object".to_owned(),
+        (version, kind) => format!("{version} {kind}").trim().to_owned(),
+    }
+}

@@ -1,0 +1,122 @@
+//! Documents, owned and lent.
+
+use crate::resolve::LinesOf;
+use crate::{Code, Content, Finding, Lines, Resolver, Source};
+use kubeshape_structural::read::{Manifest, expand_list, manifests};
+use kubeshape_yaml::{Node, Tape};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A document of an input. It owns everything that it is read from.
+#[derive(Clone, Debug)]
+pub struct Document {
+    source: Arc<Source>,
+    tape: Tape,
+    content: Content,
+}
+
+impl Document {
+    pub(crate) fn new(source: Arc<Source>, tape: Tape, content: Content) -> Document {
+        Document { source, tape, content }
+    }
+
+    /// What it is.
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
+    /// The text that it stands in.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// Its nodes.
+    pub fn document(&self) -> kubeshape_yaml::Document<'_> {
+        self.tape.document(self.source.text())
+    }
+
+    /// Its root.
+    pub fn root(&self) -> Node<'_> {
+        // Documents without any node are not kept.
+        self.document().node(0)
+    }
+
+    /// Its CustomResourceDefinitions, those in lists included, and its other objects.
+    ///
+    /// An OpenAPI document and a structured-merge-diff schema have neither.
+    pub fn manifests(&self) -> (Vec<Manifest<'_>>, Vec<Node<'_>>) {
+        if self.content.has_objects() { manifests(self.root()) } else { (Vec::new(), Vec::new()) }
+    }
+
+    /// Its objects: of a list the items, of lists in lists theirs, of anything else itself.
+    pub fn objects(&self) -> Vec<Node<'_>> {
+        expand_list(self.root())
+    }
+
+    /// Makes findings of notes about this document.
+    pub fn resolver(&self) -> Resolver<'_> {
+        let (name, has_lines) = (self.source.name(), self.source.has_lines());
+        Resolver::new(name, self.document(), has_lines, LinesOf::Own(Lines::default()))
+    }
+}
+
+/// A document that a [`Reader`](crate::Reader) lends.
+#[derive(Debug)]
+pub struct DocumentRef<'r> {
+    pub(crate) name: &'r Arc<str>,
+    pub(crate) document: kubeshape_yaml::Document<'r>,
+    pub(crate) has_lines: bool,
+    pub(crate) content: Content,
+    pub(crate) ignored: Option<Range<usize>>,
+    pub(crate) lines: &'r mut Lines,
+}
+
+impl<'r> DocumentRef<'r> {
+    /// What it is.
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
+    /// Its nodes.
+    pub fn document(&self) -> kubeshape_yaml::Document<'r> {
+        self.document
+    }
+
+    /// Its root.
+    pub fn root(&self) -> Node<'r> {
+        self.document.node(0)
+    }
+
+    /// Whether lines and columns of the text are those of the input.
+    pub fn has_lines(&self) -> bool {
+        self.has_lines
+    }
+
+    /// Its CustomResourceDefinitions and its other objects: see [`Document::manifests`].
+    pub fn manifests(&self) -> (Vec<Manifest<'r>>, Vec<Node<'r>>) {
+        if self.content.has_objects() { manifests(self.root()) } else { (Vec::new(), Vec::new()) }
+    }
+
+    /// The warning about text between this document and the next one, which Kubernetes ignores. It stands there when a
+    /// document ends before the next `---`.
+    pub fn ignored(&mut self) -> Option<Finding> {
+        let range = self.ignored.clone()?;
+        let text = self.document.source();
+        let mut finding = Finding::new(Code::IgnoredText, "expected the end of the document or `---`");
+        finding.input = Some(Arc::clone(self.name));
+        finding.place = Some(self.lines.place(text, range.start));
+        finding.excerpt = Some(self.lines.excerpt(text, range.start..range.start + 1));
+        finding.span = Some(range);
+        Some(finding)
+    }
+
+    /// Makes findings of notes about this document.
+    pub fn resolver(self) -> Resolver<'r> {
+        Resolver::new(self.name, self.document, self.has_lines, LinesOf::Shared(self.lines))
+    }
+
+    /// Makes findings of notes about this document, for a while.
+    pub fn resolver_mut(&mut self) -> Resolver<'_> {
+        Resolver::new(self.name, self.document, self.has_lines, LinesOf::Shared(self.lines))
+    }
+}

@@ -1,0 +1,176 @@
+//! Findings: errors, warnings and losses with everything that a reader needs to know about them.
+
+use crate::{Code, Excerpt, NoteKind, Place};
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A shape in which Kubernetes shows or treats an API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Shape {
+    /// The OpenAPI v3 document.
+    V3,
+    /// The OpenAPI v2 document.
+    V2,
+    /// The structured-merge-diff schema.
+    Smd,
+    /// A JSON Schema for each kind.
+    JsonSchema,
+    /// The structural schema of a CustomResourceDefinition.
+    Structural,
+}
+
+impl Shape {
+    /// The name in reports and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Shape::V3 => "v3",
+            Shape::V2 => "v2",
+            Shape::Smd => "smd",
+            Shape::JsonSchema => "jsonschema",
+            Shape::Structural => "structural",
+        }
+    }
+}
+
+/// An error, a warning or a loss.
+///
+/// Its [`Display`](fmt::Display) is one line. Serialized, it is an object with the members `code`, `kind`, `pointer`,
+/// `input`, `line`, `column`, `resource`, `version`, `shape` and `detail`, in this order; what is not known is null.
+///
+/// # Example
+/// ```
+/// use kubeshape_input::{Code, Finding, Place};
+///
+/// let mut finding = Finding::new(Code::WrongType, "found a list, expected a text").in_input("a.yaml");
+/// finding.place = Some(Place { line: 3, column: 7 });
+/// assert_eq!(
+///     finding.to_string(),
+///     "a.yaml:3:7: KS1005 A field holds a value of the wrong type: found a list, expected a text",
+/// );
+/// assert!(finding.is_error());
+/// assert!(serde_json::to_string(&finding)?.starts_with(r#"{"code":"KS1005","kind":"error","pointer":null,"#));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// What it is; says how severe it is and what to do.
+    pub code: Code,
+    /// The name of the input; none if it is about no input.
+    pub input: Option<Arc<str>>,
+    /// Where in the input.
+    pub place: Option<Place>,
+    /// JSON pointer within the document.
+    pub pointer: Option<String>,
+    /// Bytes of the input's text.
+    pub span: Option<Range<usize>>,
+    /// The line of the input.
+    pub excerpt: Option<Excerpt>,
+    /// The name of the CustomResourceDefinition or object.
+    pub resource: Option<String>,
+    /// The name of the version of the CustomResourceDefinition.
+    pub version: Option<String>,
+    /// The result in which something is lost.
+    pub shape: Option<Shape>,
+    /// What was found, what was expected and what to do, in this case.
+    pub detail: String,
+    /// What else there is to know.
+    pub notes: Vec<String>,
+}
+
+impl Finding {
+    /// A finding about no place.
+    pub fn new(code: Code, detail: impl Into<String>) -> Finding {
+        Finding {
+            code,
+            input: None,
+            place: None,
+            pointer: None,
+            span: None,
+            excerpt: None,
+            resource: None,
+            version: None,
+            shape: None,
+            detail: detail.into(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The finding, about the input of that name.
+    #[must_use]
+    pub fn in_input(self, name: impl Into<Arc<str>>) -> Finding {
+        Finding { input: Some(name.into()), ..self }
+    }
+
+    /// The finding, about the CustomResourceDefinition or object of that name; an empty name is none.
+    #[must_use]
+    pub fn of_resource(self, name: impl Into<String>) -> Finding {
+        Finding { resource: Some(name.into()).filter(|name| !name.is_empty()), ..self }
+    }
+
+    /// What kind of finding it is: an error, a warning or a kind of loss.
+    pub fn kind(&self) -> NoteKind {
+        self.code.kind()
+    }
+
+    /// Whether something is wrong, so that there is no answer or not the whole one.
+    pub fn is_error(&self) -> bool {
+        self.kind() == NoteKind::Error
+    }
+
+    /// Whether a conversion lost something, as opposed to something being wrong with the input.
+    pub fn is_loss(&self) -> bool {
+        self.kind().is_loss()
+    }
+
+    /// What the code means, as a sentence without its full stop.
+    pub fn title(&self) -> &'static str {
+        self.code.title().trim_end_matches('.')
+    }
+
+    /// What to do, in general: see [`Code::help`].
+    pub fn help(&self) -> String {
+        self.code.help()
+    }
+}
+
+/// `INPUT:LINE:COLUMN: CODE title: detail (in RESOURCE, version VERSION)`
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(input) = &self.input {
+            f.write_str(input)?;
+            if let Some(place) = self.place {
+                write!(f, ":{place}")?;
+            }
+            f.write_str(": ")?;
+        }
+        write!(f, "{} {}", self.code, self.title())?;
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        match (&self.resource, self.version.as_deref().unwrap_or_default()) {
+            (Some(resource), "") => write!(f, " (in {resource})"),
+            (Some(resource), version) => write!(f, " (in {resource}, version {version})"),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Finding", 10)?;
+        out.serialize_field("code", &format_args!("{}", self.code))?;
+        out.serialize_field("kind", self.kind().name())?;
+        out.serialize_field("pointer", &self.pointer)?;
+        out.serialize_field("input", &self.input.as_deref())?;
+        out.serialize_field("line", &self.place.map(|place| place.line))?;
+        out.serialize_field("column", &self.place.map(|place| place.column))?;
+        out.serialize_field("resource", &self.resource)?;
+        out.serialize_field("version", &self.version)?;
+        out.serialize_field("shape", &self.shape.map(Shape::name))?;
+        out.serialize_field("detail", &self.detail)?;
+        out.end()
+    }
+}

@@ -1,0 +1,57 @@
+//! Reads inputs: bytes in, documents with their places out.
+//!
+//! An input is the content of a file, of standard input or of an answer. It may be compressed (gzip, Zstandard), and
+//! holds a stream of YAML or JSON documents, or one OpenAPI document in protobuf. Everything in kubeshape that reads
+//! inputs uses this crate, so that all of it agrees on what an input holds and on what is wrong with it.
+//!
+//! - [`read`] reads a whole input into owned [`Document`]s.
+//! - [`Reader`] reads one input after the other into the same memory, and lends one document at a time.
+//! - [`Content`] says what a document is: a CustomResourceDefinition, an OpenAPI document, a list, any other object.
+//! - [`Finding`] is an error, a warning or a loss with its place. [`Resolver`] makes one of a [`Note`], which the
+//!   conversions return.
+//!
+//! The crate does no IO: the caller opens files and decides which of them are inputs.
+//!
+//! # Example: the documents of a file
+//! ```
+//! use kubeshape_input::{Content, Limits, read};
+//!
+//! let file = b"
+//! apiVersion: v1
+//! kind: Namespace
+//! metadata: {name: first}
+//! ---
+//! apiVersion: v1
+//! kind: Namespace
+//! metadata: {name: 'second}
+//! ";
+//! let input = read("namespaces.yaml", file, Limits::default());
+//! assert_eq!(input.documents.len(), 1);
+//! assert_eq!(input.documents[0].content(), Content::Object);
+//! assert_eq!(
+//!     input.findings[0].to_string(),
+//!     "namespaces.yaml:8:1: KS1001 The text is not YAML (or JSON) that Kubernetes reads: \
+//!      the text in single quotes is not closed",
+//! );
+//! ```
+
+mod content;
+mod document;
+mod finding;
+mod lines;
+mod reader;
+mod resolve;
+mod source;
+mod unpack;
+
+pub use content::{Content, describe};
+pub use document::{Document, DocumentRef};
+pub use finding::{Finding, Shape};
+pub use lines::{Excerpt, Lines, Place};
+pub use reader::{Documents, Input, Reader, read};
+pub use resolve::Resolver;
+pub use source::Source;
+pub use unpack::{UnpackError, unpack};
+
+pub use kubeshape_schema::{Code, Note, NoteKind};
+pub use kubeshape_yaml::Limits;

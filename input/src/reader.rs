@@ -1,0 +1,201 @@
+//! From bytes to documents.
+
+use crate::{Code, Content, Document, DocumentRef, Finding, Lines, Place, Source, UnpackError, unpack};
+use kubeshape_convert::proto;
+use kubeshape_yaml::{Error, Limits, Stream, Tape};
+use std::sync::Arc;
+
+/// What an input holds.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    /// Its documents in order, but for those that hold nothing but comments.
+    pub documents: Vec<Document>,
+    /// What is wrong with it, in order.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads an input. A document that cannot be read is a finding; those behind it are read all the same.
+///
+/// # Example: a compressed input
+/// ```
+/// use kubeshape_input::{Limits, read};
+/// use std::io::Write;
+///
+/// let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+/// encoder.write_all(b"kind: Pod\n")?;
+/// let input = read("pod.yaml.gz", &encoder.finish()?, Limits::default());
+/// assert_eq!(input.documents[0].root().get("kind").unwrap().as_str(), Some("Pod"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn read(name: impl Into<Arc<str>>, bytes: &[u8], limits: Limits) -> Input {
+    let mut out = Input::default();
+    let mut reader = Reader::new();
+    let mut documents = reader.documents(name.into(), bytes, limits);
+    loop {
+        match documents.next() {
+            None => return out,
+            Some(Err(finding)) => {
+                out.findings.push(*finding);
+                continue;
+            }
+            Some(Ok(mut document)) => out.findings.extend(document.ignored()),
+        }
+        out.documents.extend(documents.keep());
+    }
+}
+
+/// Reads one input after the other and keeps its memory.
+#[derive(Debug, Default)]
+pub struct Reader {
+    unpacked: Vec<u8>,
+    decoded: Vec<u8>,
+    tape: Tape,
+    lines: Lines,
+}
+
+impl Reader {
+    /// A reader without memory.
+    pub fn new() -> Reader {
+        Reader::default()
+    }
+
+    /// Begins an input. If it cannot be read at all, the first document is the error.
+    ///
+    /// # Example: CustomResourceDefinitions of several files
+    /// ```
+    /// use kubeshape_input::{Content, Limits, Reader};
+    ///
+    /// let files: [(&str, &[u8]); 2] = [
+    ///     ("a.yaml", b"apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"),
+    ///     ("b.yaml", b"apiVersion: v1\nkind: ConfigMap\n"),
+    /// ];
+    /// let (mut reader, mut definitions) = (Reader::new(), 0);
+    /// for (name, bytes) in files {
+    ///     let mut documents = reader.documents(name.into(), bytes, Limits::default());
+    ///     while let Some(document) = documents.next() {
+    ///         definitions += document.map_err(|error| error.to_string())?.manifests().0.len();
+    ///     }
+    /// }
+    /// assert_eq!(definitions, 1);
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn documents<'r>(&'r mut self, name: Arc<str>, bytes: &'r [u8], limits: Limits) -> Documents<'r> {
+        let Reader { unpacked, decoded, tape, lines } = self;
+        lines.clear();
+        tape.clear();
+        let opened = open(&name, bytes, limits, unpacked, decoded);
+        let has_lines = opened.as_ref().is_ok_and(|(_, has_lines)| *has_lines);
+        let stream = opened.map(|(stream, _)| stream).map_err(Some);
+        Documents { name, stream, tape, lines, has_lines, content: None, source: None }
+    }
+}
+
+/// The text of an input, and whether its lines are those of the input.
+fn open<'r>(
+    name: &Arc<str>,
+    bytes: &'r [u8],
+    limits: Limits,
+    unpacked: &'r mut Vec<u8>,
+    decoded: &'r mut Vec<u8>,
+) -> Result<(Stream<'r>, bool), Box<Finding>> {
+    let refused = |code, detail: String| Box::new(Finding::new(code, detail).in_input(Arc::clone(name)));
+    let bytes = unpack(name, bytes, limits, unpacked).map_err(|error| {
+        let code = if matches!(error, UnpackError::TooLarge { .. }) { Code::Limit } else { Code::Unreadable };
+        refused(code, error.to_string())
+    })?;
+    let json = match proto::detect(bytes) {
+        None => None,
+        Some(proto::Version::V2) => Some(proto::v2::decode(bytes)),
+        Some(proto::Version::V3) => Some(proto::v3::decode(bytes)),
+    };
+    let (text, has_lines) = match json {
+        None => (bytes, true),
+        Some(Ok(json)) => {
+            *decoded = json;
+            (decoded.as_slice(), false)
+        }
+        Some(Err(error)) => return Err(refused(Code::Unreadable, error.to_string())),
+    };
+    match Stream::new(text, limits) {
+        Ok(stream) => Ok((stream, has_lines)),
+        Err(error) => {
+            let mut finding = refused(code_of(&error), error.message);
+            finding.place = Some(Place { line: error.line, column: error.column });
+            Err(finding)
+        }
+    }
+}
+
+fn code_of(error: &Error) -> Code {
+    if error.limit { Code::Limit } else { Code::NotYaml }
+}
+
+/// The documents of an input, one after the other.
+#[derive(Debug)]
+pub struct Documents<'r> {
+    name: Arc<str>,
+    stream: Result<Stream<'r>, Option<Box<Finding>>>,
+    tape: &'r mut Tape,
+    lines: &'r mut Lines,
+    has_lines: bool,
+    /// What the last document is, until it is kept.
+    content: Option<Content>,
+    /// The text, once a document was kept.
+    source: Option<Arc<Source>>,
+}
+
+impl Documents<'_> {
+    /// The next document that holds anything.
+    ///
+    /// # Errors
+    /// The next document, or the whole input, cannot be read. Behind a document that cannot be read, reading goes on
+    /// at the next line that begins with `---`.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Option<Result<DocumentRef<'_>, Box<Finding>>> {
+        self.content = None;
+        let stream = match &mut self.stream {
+            Ok(stream) => stream,
+            Err(finding) => return finding.take().map(Err),
+        };
+        let text = stream.source();
+        let content = loop {
+            match stream.next(self.tape)? {
+                Err(error) => {
+                    let mut finding = Finding::new(code_of(&error), error.message).in_input(Arc::clone(&self.name));
+                    if self.has_lines {
+                        let span = error.offset..error.offset + 1;
+                        finding.place = Some(Place { line: error.line, column: error.column });
+                        finding.excerpt = Some(self.lines.excerpt(text, span.clone()));
+                        finding.span = Some(span);
+                    }
+                    return Some(Err(Box::new(finding)));
+                }
+                Ok(()) => match self.tape.document(text).root().filter(|_| self.tape.has_content()) {
+                    Some(root) => break Content::of(root),
+                    None => {}
+                },
+            }
+        };
+        self.content = Some(content);
+        Some(Ok(DocumentRef {
+            name: &self.name,
+            document: self.tape.document(text),
+            has_lines: self.has_lines,
+            content,
+            ignored: stream.ignored(),
+            lines: self.lines,
+        }))
+    }
+
+    /// The document that [`Documents::next`] gave last, owned. None if there was none, or if it was kept already.
+    ///
+    /// All documents of an input that are kept share one copy of its text.
+    pub fn keep(&mut self) -> Option<Document> {
+        let content = self.content.take()?;
+        let stream = self.stream.as_ref().ok()?;
+        let (name, has_lines) = (&self.name, self.has_lines);
+        let new = || Arc::new(Source::new(Arc::clone(name), stream.source().into(), has_lines));
+        let source = Arc::clone(self.source.get_or_insert_with(new));
+        Some(Document::new(source, std::mem::take(self.tape), content))
+    }
+}

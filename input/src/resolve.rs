@@ -1,0 +1,146 @@
+//! From notes, which borrow and know nodes, to findings, which are owned and know places.
+
+use crate::{Excerpt, Finding, Lines, Place, Shape};
+use kubeshape_schema::Note;
+use kubeshape_yaml::{Document, Node};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Makes findings of the notes about one document.
+///
+/// # Example: what is wrong with a CustomResourceDefinition
+/// ```
+/// use kubeshape_input::{Limits, read};
+/// use kubeshape_schema::Bump;
+///
+/// let file = b"
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {name: tabs.example.com}
+/// spec: {group: [example.com]}
+/// ";
+/// let input = read("tabs.yaml", file, Limits::default());
+/// let (document, arena) = (&input.documents[0], Bump::new());
+/// let (definitions, _) = document.manifests();
+/// let notes = definitions[0].read(&arena).notes;
+/// let mut resolver = document.resolver().within(definitions[0].node);
+/// let finding = resolver.finding(&notes[0]);
+/// assert_eq!(finding.pointer.as_deref(), Some("/spec/group"));
+/// assert_eq!(finding.place.map(|place| place.to_string()).as_deref(), Some("5:15"));
+/// assert_eq!(finding.resource.as_deref(), Some("tabs.example.com"));
+/// ```
+#[derive(Debug)]
+pub struct Resolver<'r> {
+    name: &'r Arc<str>,
+    document: Document<'r>,
+    has_lines: bool,
+    lines: LinesOf<'r>,
+    resource: Option<String>,
+    versions: Vec<(Range<u32>, &'r str)>,
+    pointers: bool,
+    excerpts: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum LinesOf<'r> {
+    Own(Lines),
+    Shared(&'r mut Lines),
+}
+
+impl LinesOf<'_> {
+    fn get(&mut self) -> &mut Lines {
+        match self {
+            LinesOf::Own(lines) => lines,
+            LinesOf::Shared(lines) => lines,
+        }
+    }
+}
+
+impl<'r> Resolver<'r> {
+    pub(crate) fn new(name: &'r Arc<str>, document: Document<'r>, has_lines: bool, lines: LinesOf<'r>) -> Self {
+        Resolver {
+            name,
+            document,
+            has_lines,
+            lines,
+            resource: None,
+            versions: Vec::new(),
+            pointers: true,
+            excerpts: true,
+        }
+    }
+
+    /// Says that notes are about this CustomResourceDefinition of the document: findings have its name, and that of
+    /// the version that they are in.
+    #[must_use]
+    pub fn within(self, definition: Node<'r>) -> Self {
+        let text = |node: Node<'r>, key| node.get(key).and_then(Node::as_str).unwrap_or_default();
+        let name = definition.get("metadata").map(|metadata| text(metadata, "name")).unwrap_or_default();
+        let versions = definition.get("spec").and_then(|spec| spec.get("versions"));
+        let versions = versions.into_iter().flat_map(Node::items).filter(|item| item.entry().is_container());
+        let versions = versions.map(|item| (item.index()..item.entry().a, text(item, "name"))).collect();
+        Resolver { versions, ..self.of_resource(name) }
+    }
+
+    /// Says that notes are about the resource of that name; an empty name is none.
+    #[must_use]
+    pub fn of_resource(self, name: &str) -> Self {
+        Resolver { resource: (!name.is_empty()).then(|| name.to_owned()), ..self }
+    }
+
+    /// Whether findings have a pointer. They have one unless it is said otherwise.
+    pub fn pointers(&mut self, wanted: bool) -> &mut Self {
+        self.pointers = wanted;
+        self
+    }
+
+    /// Whether findings have an excerpt. They have one unless it is said otherwise.
+    pub fn excerpts(&mut self, wanted: bool) -> &mut Self {
+        self.excerpts = wanted;
+        self
+    }
+
+    /// The document.
+    pub fn document(&self) -> Document<'r> {
+        self.document
+    }
+
+    /// The finding that a note is.
+    pub fn finding(&mut self, note: &Note<'_>) -> Finding {
+        let mut finding = Finding::new(note.code, note.detail.as_ref());
+        finding.input = Some(Arc::clone(self.name));
+        finding.resource.clone_from(&self.resource);
+        let version = self.versions.iter().find(|(range, _)| range.contains(&note.at));
+        finding.version = version.map(|(_, name)| (*name).to_owned());
+        if let Some(node) = self.node(note.at) {
+            finding.pointer = self.pointers.then(|| node.pointer());
+            if self.has_lines {
+                finding.span = Some(node.span());
+                finding.place = self.place(note.at);
+                finding.excerpt = self.excerpts.then(|| self.excerpt(note.at));
+            }
+        }
+        finding
+    }
+
+    /// The finding that a note about a result is.
+    pub fn finding_in(&mut self, note: &Note<'_>, shape: Option<Shape>) -> Finding {
+        Finding { shape, ..self.finding(note) }
+    }
+
+    /// Line and column of a node, if the input has lines.
+    pub fn place(&mut self, at: u32) -> Option<Place> {
+        let start = self.node(at).filter(|_| self.has_lines)?.span().start;
+        Some(self.lines.get().place(self.document.source(), start))
+    }
+
+    /// The line of a node, or a part of it.
+    pub fn excerpt(&mut self, at: u32) -> Excerpt {
+        let span = self.node(at).map(Node::span);
+        span.map(|span| self.lines.get().excerpt(self.document.source(), span)).unwrap_or_default()
+    }
+
+    fn node(&self, at: u32) -> Option<Node<'r>> {
+        ((at as usize) < self.document.len()).then(|| self.document.node(at))
+    }
+}

@@ -1,0 +1,63 @@
+//! The text of an input.
+
+use crate::{Code, Excerpt, Finding, Lines, Place};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The text of an input and its name. The documents of an input share it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Source {
+    name: Arc<str>,
+    text: Box<str>,
+    has_lines: bool,
+}
+
+impl Source {
+    pub(crate) fn new(name: Arc<str>, text: Box<str>, has_lines: bool) -> Source {
+        Source { name, text, has_lines }
+    }
+
+    /// The name of the input in messages.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// The text: uncompressed, and JSON where the input is protobuf.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether lines and columns of the text are those of the input. They are not where the input is protobuf.
+    pub fn has_lines(&self) -> bool {
+        self.has_lines
+    }
+
+    /// Line and column of a byte of the text, if the input has lines.
+    pub fn place(&self, offset: usize) -> Option<Place> {
+        self.has_lines.then(|| Place::of(&self.text, offset))
+    }
+
+    /// A finding about a range of the text, with its place and an excerpt.
+    pub fn finding(&self, code: Code, span: Range<usize>, detail: impl Into<String>) -> Finding {
+        let mut finding = Finding::new(code, detail).in_input(self.name.clone());
+        if self.has_lines {
+            finding.place = Some(Place::of(&self.text, span.start));
+            let excerpt = Lines::default().excerpt(&self.text, span.clone());
+            finding.excerpt = Some(excerpt).filter(|excerpt| *excerpt != Excerpt::default());
+            finding.span = Some(span);
+        }
+        finding
+    }
+}
+
+/// The name, and the length of the text.
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Source { name, text, has_lines } = self;
+        f.debug_struct("Source")
+            .field("name", name)
+            .field("text", &format_args!("{} bytes", text.len()))
+            .field("has_lines", has_lines)
+            .finish()
+    }
+}
