@@ -1,12 +1,12 @@
-//! `explain-code`: what a code of a report means and what to do.
+//! `kubeshape explain-code`.
 
 use crate::args::ExplainArgs;
 use crate::error::Fatal;
-use crate::ui;
+use crate::report;
 use kubeshape_schema::Code;
 use std::fmt::Write;
 
-/// `kubeshape explain-code`
+/// Prints the page of a code, or the list of all codes.
 ///
 /// # Errors
 /// There is no such code, or standard output is closed.
@@ -16,10 +16,10 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Fatal> {
         for code in Code::ALL {
             let _ = writeln!(out, "{code}  {:<12}  {}", code.kind().name(), code.title());
         }
-        return ui::print(out.as_bytes());
+        return report::print(out.as_bytes());
     };
     match Code::parse(name) {
-        Some(code) => ui::print(code.page().as_bytes()),
+        Some(code) => report::print(code.page().as_bytes()),
         None => {
             Err(Fatal::Usage(format!("there is no code {name}; `kubeshape explain-code --list` lists all of them")))
         }

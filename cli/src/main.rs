@@ -1,8 +1,11 @@
 //! The `kubeshape` command.
 //!
-//! Entry points: [`args`] is the command line, [`convert`] what is published for an API, [`ssa`] what is done to its
-//! objects, [`serve`] answers clients, [`explain`] the pages of codes. Exit codes are those of every command: 0 done and nothing to object, 1 the
-//! answer is no, 2 no answer.
+//! [`args`] is the command line. [`convert`] makes what is published for an API, [`ssa`] works on objects, [`serve`]
+//! answers clients, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
+//! [`output`], and tell people about it with [`report`].
+//!
+//! Every command has the same exit codes: 0 for success, 1 for an answer that is no (errors in the inputs, conflicts,
+//! differences), 2 when there is no answer.
 
 mod args;
 mod convert;
@@ -10,10 +13,9 @@ mod error;
 mod explain;
 mod input;
 mod output;
-mod render;
+mod report;
 mod serve;
 mod ssa;
-mod ui;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -49,7 +51,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            ui::fatal(&error, ui::is_coloured(cli.color));
+            report::fatal(&error, report::is_coloured(cli.color));
             ExitCode::from(2)
         }
     }
@@ -58,7 +60,7 @@ fn main() -> ExitCode {
 fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "kubeshape", &mut out);
-    ui::print(&out)
+    report::print(&out)
 }
 
 /// One page with all commands.
@@ -67,7 +69,7 @@ fn man() -> Result<(), Fatal> {
     command.build();
     let mut out = Vec::new();
     manual(&command, &mut out).map_err(Fatal::Stdout)?;
-    ui::print(&out)
+    report::print(&out)
 }
 
 fn manual(command: &clap::Command, out: &mut Vec<u8>) -> std::io::Result<()> {

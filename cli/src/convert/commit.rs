@@ -2,36 +2,19 @@
 //! names, and everything that is said about it.
 
 use super::engine::{Engine, Fragments, Merged};
-use super::finding::{Entry, Excerpt, Finding, Tally, is_finding};
 use super::joint::{self, Answer, Published};
 use super::plan::{Destination, Plan, Target};
-use super::report::Report;
 use super::worker::{Context, Converted, Event, FileResult, Loaded, Notes, Output, discard};
 use crate::args::{Duplicates, Shape};
 use crate::error::Fatal;
 use crate::output::Stage;
-use crate::ui::Ui;
+use crate::report::{Entry, Excerpt, Finding, Report, Tally, Totals, Ui, is_finding};
 use kubeshape_schema::{Code, NoteKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The totals of a run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Totals {
-    pub(crate) files: usize,
-    pub(crate) documents: usize,
-    pub(crate) resources: usize,
-    pub(crate) versions: usize,
-    pub(crate) openapi: usize,
-    pub(crate) skipped: usize,
-    pub(crate) failed: usize,
-    pub(crate) results: usize,
-    pub(crate) pruned: usize,
-    pub(crate) tally: Tally,
-}
 
 /// Commits files in order.
 pub(crate) struct Commit<'c> {
@@ -437,7 +420,7 @@ impl<'c> Commit<'c> {
                 let staged = self.stage.write(target, &bytes)?;
                 self.stage.finish(staged)
             }
-            _ => crate::ui::print(&bytes),
+            _ => crate::report::print(&bytes),
         }
     }
 }

@@ -10,26 +10,21 @@ mod batch;
 mod commit;
 pub(crate) mod documents;
 mod engine;
-mod finding;
 mod joint;
 mod plan;
-mod report;
 mod worker;
 
 pub(crate) use batch::STACK;
-pub(crate) use commit::Totals;
-pub(crate) use finding::{Excerpt, Finding, Lines};
 
 use crate::args::{ConvertArgs, Duplicates, When};
 use crate::error::Fatal;
 use crate::output::Stage;
-use crate::ui::Ui;
+use crate::report::{Report, Totals, Ui};
 use commit::Commit;
 use engine::Engine;
 use kubeshape_schema::{Code, NoteKind};
 use kubeshape_yaml::Limits;
 use plan::{Destination, Plan};
-use report::Report;
 use std::fs;
 use std::sync::Arc;
 use worker::{Context, Worker};
@@ -122,7 +117,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
 fn clean_up_when_interrupted(stage: Arc<Stage>) {
     let handler = move || {
         stage.abandon();
-        crate::ui::fatal(&Fatal::Interrupted, false);
+        crate::report::fatal(&Fatal::Interrupted, false);
         std::process::exit(2);
     };
     // Without it the default remains: the process ends at once and may leave a temporary file.

@@ -2,12 +2,12 @@
 
 use super::documents::{self, Content};
 use super::engine::{Engine, Fragments, Scratch, Sink};
-use super::finding::{Entry, Excerpt, Finding, Lines, Tally};
 use super::plan::Target;
 use crate::args::Shape;
 use crate::error::Fatal;
 use crate::input::{Input, ReadError, Reader};
 use crate::output::{Stage, Staged, names};
+use crate::report::{Entry, Excerpt, Finding, Lines, Tally};
 use kubeshape_schema::{Bump, Code, Note};
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_yaml::{Document, Limits, Node, Stream, Tape};

@@ -1,10 +1,11 @@
 //! Other spellings of a printed JSON document: indented, YAML, or protobuf.
 
 use crate::args::Format;
-use crate::convert::documents;
-use kubeshape_schema::Code;
+use kubeshape_convert::document::Dialect;
+use kubeshape_convert::proto;
+use kubeshape_schema::{Code, Converted, Note};
 use kubeshape_yaml::emit::Emitter;
-use kubeshape_yaml::{Limits, Stream, Tape, json};
+use kubeshape_yaml::{Document, Limits, Stream, Tape, json};
 
 /// What a format does not hold of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,11 +52,30 @@ impl Formatter {
             },
             Format::Pb => {
                 let source = read(json, &mut self.tape)?;
-                self.out = documents::encode(self.tape.document(source), remarks)?;
+                self.out = encode(self.tape.document(source), remarks)?;
             }
         }
         Some(&self.out)
     }
+}
+
+/// The protobuf form of a printed document; none if it has none.
+fn encode(document: Document<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
+    let root = document.root()?;
+    let encoded = match Dialect::of(root) {
+        Some(Dialect::V3) => proto::v3::encode(root),
+        _ => proto::v2::encode(root),
+    };
+    let (value, notes) = match encoded {
+        Ok(Converted { value, notes }) => (Some(value), notes),
+        Err(refusals) => (None, refusals.into_iter().map(Note::from).collect()),
+    };
+    remarks.extend(notes.into_iter().map(|note| Remark {
+        code: note.code,
+        pointer: document.pointer(note.at),
+        detail: note.detail.into_owned(),
+    }));
+    value
 }
 
 /// Reads what was printed; gives its source as text.

@@ -1,6 +1,6 @@
 //! What there is to say about files, for people and for logs.
 
-use crate::convert::{Finding as Shown, Lines};
+use crate::report::{Finding as Shown, Lines};
 use kubeshape_server::{Change, Finding};
 
 /// `FILE:LINE:COLUMN: CODE detail`

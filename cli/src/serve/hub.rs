@@ -1,6 +1,7 @@
 //! The one place where what is served changes: a thread that owns the store, takes in what happens and swaps snapshots.
 //! While nothing happens it waits.
 
+use super::event::Event;
 use super::finding;
 use super::inputs::{Inputs, Scan};
 use super::secrets::Secrets;
@@ -22,21 +23,6 @@ const NAMED: usize = 5;
 
 /// The check of `/readyz` about the inputs.
 pub(super) const INPUTS: &str = "inputs";
-
-/// What happens.
-#[derive(Debug)]
-pub(super) enum Event {
-    /// Something changed at these paths.
-    Files(Vec<PathBuf>),
-    /// Something changed, and nobody knows where.
-    Rescan,
-    /// Everything is to be read again (SIGHUP).
-    Reload,
-    /// An aggregated server publishes something else.
-    Remote(Box<RemoteState>),
-    /// The server stops.
-    Stop,
-}
 
 /// The owner of the store.
 pub(super) struct Hub {

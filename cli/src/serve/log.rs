@@ -1,7 +1,7 @@
 //! The log: events of the server and its libraries on standard error.
 
 use crate::args::{LogFormat, LogLevel, When};
-use crate::ui;
+use crate::report;
 use std::io;
 use tracing_subscriber::EnvFilter;
 
@@ -17,7 +17,7 @@ pub(super) fn begin(format: LogFormat, level: LogLevel, color: When) {
     let builder = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(io::stderr);
     // There is one subscriber; a second call would change nothing.
     let _ = match format {
-        LogFormat::Text => builder.with_ansi(ui::is_coloured(color)).with_target(false).try_init(),
+        LogFormat::Text => builder.with_ansi(report::is_coloured(color)).with_target(false).try_init(),
         LogFormat::Json => builder.json().flatten_event(true).with_ansi(false).try_init(),
     };
 }

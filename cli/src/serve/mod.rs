@@ -4,6 +4,7 @@
 //! where, [`inputs`] which) and what aggregated servers publish, and swaps the snapshot that `kubeshape-server` answers
 //! from. This module starts all of it, waits for signals and ends it in order.
 
+mod event;
 mod finding;
 mod hub;
 mod inputs;
@@ -14,8 +15,9 @@ mod watch;
 
 use crate::args::{LogFormat, ServeArgs, Switch, When};
 use crate::error::{Fatal, describe};
-use crate::ui::{self, Ui};
-use hub::{Event, First, Hub};
+use crate::report::{self, Ui};
+use event::Event;
+use hub::{First, Hub};
 use kubeshape_schema::{Code, NoteKind};
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator};
 use kubeshape_server::http::Http;
@@ -114,7 +116,7 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
     let aggregator = aggregate(plan.aggregate, plan.profile, &events, &metrics)?;
     let mut signals = Signals::new().map_err(Fatal::Threads)?;
     for listener in &listeners {
-        ui::print(ready(listener, is_secure).as_bytes())?;
+        report::print(ready(listener, is_secure).as_bytes())?;
     }
     let ended = runtime.block_on(async {
         let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -156,7 +158,7 @@ fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
     let of_base: Vec<kubeshape_server::Finding> = hub.store.findings().cloned().collect();
     let First { changes, unreadable, applied } = hub.first();
     let mut ui = Ui::new(color, When::Never, false, false);
-    let mut say = |shown: &crate::convert::Finding, log: &dyn Fn()| match format {
+    let mut say = |shown: &report::Finding, log: &dyn Fn()| match format {
         LogFormat::Text => ui.finding(shown),
         LogFormat::Json => log(),
     };

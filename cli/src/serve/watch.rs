@@ -1,6 +1,6 @@
 //! Learning that files changed: from the system, or where that cannot be had, by looking every now and then.
 
-use super::hub::Event;
+use super::event::Event;
 use super::inputs::Places;
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};

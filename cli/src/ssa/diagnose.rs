@@ -4,7 +4,7 @@ use super::Session;
 use super::library::{Known, Library};
 use super::object::{Found, Object, what};
 use super::origin::{declares, steps};
-use crate::convert::Finding;
+use crate::report::Finding;
 use kubeshape_schema::Code;
 use kubeshape_smd::managed::DecodeError;
 use kubeshape_smd::typed::{ValidationError, ValidationErrorKind, ValidationErrors};

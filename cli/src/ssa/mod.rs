@@ -20,9 +20,9 @@ mod text;
 use crate::args::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ScenarioArgs, UpdateArgs, When,
 };
-use crate::convert::{Finding, STACK};
+use crate::convert::STACK;
 use crate::error::Fatal;
-use crate::ui::Ui;
+use crate::report::{Finding, Ui};
 use kubeshape_schema::{Bump, NoteKind};
 
 /// A command.

@@ -3,7 +3,7 @@
 use crate::args::{Format, ResultArgs};
 use crate::error::Fatal;
 use crate::output::{Stage, names};
-use crate::ui;
+use crate::report;
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
 use kubeshape_yaml::emit::Emitter;
@@ -139,7 +139,7 @@ impl Output {
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Fatal> {
         match &self.file {
             None if bytes.is_empty() => Ok(()),
-            None => ui::print(bytes),
+            None => report::print(bytes),
             Some(path) => {
                 let stage = Stage::default();
                 let staged = stage.write(path.clone(), bytes)?;

@@ -1,9 +1,10 @@
 //! Inputs with their documents, kept so that everything points into them.
 
 use super::Session;
-use crate::convert::{Excerpt, Finding, Lines, documents};
+use crate::convert::documents;
 use crate::error::Fatal;
 use crate::input::{Input, ReadError, Reader, gather};
+use crate::report::{Excerpt, Finding, Lines};
 use kubeshape_schema::Code;
 use kubeshape_yaml::{Document, Limits, Node, Position, Stream, Tape};
 use std::ops::Range;

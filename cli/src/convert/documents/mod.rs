@@ -1,12 +1,11 @@
-//! Where the command meets the conversion of whole documents: everything that is asked of `kubeshape-convert` is asked
-//! here.
+//! Where the command meets the conversion of whole documents: all calls of `kubeshape-convert` are here, but for
+//! the protobuf form of a printed document, which is a format (`crate::output::format`).
 
 mod kinds;
 
 pub(crate) use kinds::KindName;
 
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
-use crate::output::format::Remark;
 use kinds::{Kinds, wanted};
 use kubeshape_convert::document::{Dialect, Document};
 use kubeshape_convert::graph::rename::Names;
@@ -131,25 +130,6 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Result<Vec<u8>, (Code, String)>> {
         proto::Version::V3 => proto::v3::decode(bytes),
     };
     Some(decoded.map_err(|error| (Code::Unreadable, error.to_string())))
-}
-
-/// The protobuf form of a printed document; none if it has none.
-pub(crate) fn encode(document: kubeshape_yaml::Document<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
-    let root = document.root()?;
-    let encoded = match Dialect::of(root) {
-        Some(Dialect::V3) => proto::v3::encode(root),
-        _ => proto::v2::encode(root),
-    };
-    let (value, notes) = match encoded {
-        Ok(Converted { value, notes }) => (Some(value), notes),
-        Err(refusals) => (None, refusals.into_iter().map(Note::from).collect()),
-    };
-    remarks.extend(notes.into_iter().map(|note| Remark {
-        code: note.code,
-        pointer: document.pointer(note.at),
-        detail: note.detail.into_owned(),
-    }));
-    value
 }
 
 /// The document in another dialect. With the text of its source, what was kept of an earlier form is put back.

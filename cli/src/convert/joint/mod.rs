@@ -5,13 +5,13 @@ mod source;
 
 use super::batch::STACK;
 use super::documents::{self, Content, KindName, Settings};
-use super::finding::Lines;
 use super::plan::Target;
 use super::worker::{Context, Loaded, Notes, Output, Places};
 use crate::args::{Format, Per, Shape};
 use crate::error::Fatal;
 use crate::output::format::{Formatter, Remark};
 use crate::output::names;
+use crate::report::Lines;
 use kubeshape_convert::document::{Dialect, Document};
 use kubeshape_convert::v2::from_v3::Scratch;
 use kubeshape_schema::{Bump, Code, Converted, Note};

@@ -14,7 +14,7 @@ use super::text::{Missing, Text, nowhere, read_all};
 use crate::args::ScenarioArgs;
 use crate::error::Fatal;
 use crate::output::Stage;
-use crate::ui;
+use crate::report;
 use expect::Verdict;
 use kubeshape_schema::Code;
 use read::Scenario;
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool
             let Some(scenario) = read::scenario(text, document, args.smd_compat, session) else { continue };
             play(&scenario, args, &mut totals, &mut edits, &mut out, session);
             // Long runs are worth watching.
-            ui::print(std::mem::take(&mut out).as_bytes())?;
+            report::print(std::mem::take(&mut out).as_bytes())?;
         }
         if args.update && !edits.is_empty() {
             totals.updated += edits.len();
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool
         }
     }
     let _ = writeln!(out, "{}", summary(totals));
-    ui::print(out.as_bytes())?;
+    report::print(out.as_bytes())?;
     Ok(totals.failed == 0)
 }
 
@@ -126,7 +126,7 @@ fn play<'a>(
 fn write(text: &Text<'_>, edits: Vec<Edit>) -> Result<(), Fatal> {
     let result = update::applied(text.source, edits);
     if text.path.as_os_str().is_empty() {
-        return ui::print(result.as_bytes());
+        return report::print(result.as_bytes());
     }
     let stage = Stage::default();
     let staged = stage.write(text.path.clone(), result.as_bytes())?;

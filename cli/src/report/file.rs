@@ -1,6 +1,6 @@
 //! The report: a line per finding and loss, in the order of the inputs.
 
-use super::finding::is_finding;
+use super::line::is_finding;
 use crate::error::Fatal;
 use crate::output::{Stage, Staged};
 use std::fs::File;

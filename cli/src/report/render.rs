@@ -1,6 +1,6 @@
 //! Findings as a person reads them.
 
-use crate::convert::Finding;
+use super::finding::Finding;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use kubeshape_schema::NoteKind;
 
@@ -88,7 +88,7 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::Excerpt;
+    use crate::report::finding::Excerpt;
     use kubeshape_schema::Code;
 
     fn finding(place: Option<(usize, usize, Excerpt)>) -> Finding {

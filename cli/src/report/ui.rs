@@ -1,9 +1,10 @@
 //! Standard output and standard error.
 
+use super::finding::Finding;
+use super::render;
+use super::tally::Totals;
 use crate::args::When;
-use crate::convert::{Finding, Totals};
 use crate::error::Fatal;
-use crate::render;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kubeshape_schema::{Code, NoteKind};
 use std::collections::BTreeMap;

@@ -1,0 +1,63 @@
+//! What is counted while the command runs.
+
+use kubeshape_schema::NoteKind;
+
+/// The totals of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) files: usize,
+    pub(crate) documents: usize,
+    pub(crate) resources: usize,
+    pub(crate) versions: usize,
+    pub(crate) openapi: usize,
+    pub(crate) skipped: usize,
+    pub(crate) failed: usize,
+    pub(crate) results: usize,
+    pub(crate) pruned: usize,
+    pub(crate) tally: Tally,
+}
+
+/// How many of each kind there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally([u64; 7]);
+
+impl Tally {
+    const KINDS: [NoteKind; 7] = [
+        NoteKind::Error,
+        NoteKind::Warning,
+        NoteKind::Dropped,
+        NoteKind::Widened,
+        NoteKind::Narrowed,
+        NoteKind::Renamed,
+        NoteKind::Approximated,
+    ];
+
+    /// One more.
+    pub(crate) fn count(&mut self, kind: NoteKind) {
+        self.0[kind as usize] += 1;
+    }
+
+    /// All of another tally.
+    pub(crate) fn add(&mut self, other: &Tally) {
+        for (sum, n) in self.0.iter_mut().zip(other.0) {
+            *sum += n;
+        }
+    }
+
+    /// Takes the losses of another tally out again.
+    pub(crate) fn remove_losses(&mut self, other: &Tally) {
+        for kind in Self::KINDS.into_iter().filter(|kind| kind.is_loss()) {
+            self.0[kind as usize] -= other.get(kind);
+        }
+    }
+
+    /// The number of a kind.
+    pub(crate) fn get(&self, kind: NoteKind) -> u64 {
+        self.0[kind as usize]
+    }
+
+    /// The losses in a fixed order.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = (NoteKind, u64)> + '_ {
+        Self::KINDS.into_iter().filter(|kind| kind.is_loss()).map(|kind| (kind, self.get(kind)))
+    }
+}
