@@ -2,8 +2,8 @@
 //! times, as the Go program does it.
 
 use crate::report::{Measured, parse};
-use kubeshape_convert::document::Dialect;
 use kubeshape_convert::{graph, proto, smd, v2, v3};
+use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Profile};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};

@@ -3,7 +3,7 @@
 
 use crate::base::Base;
 use crate::operations::Place;
-use crate::paths::{Dialect, write_member};
+use crate::paths::{Form, write_member};
 use crate::template::Fill;
 use bytes::Bytes;
 use kubeshape_convert::v2::merge::{MergeError, Merged, Onto, Overlay};
@@ -35,18 +35,18 @@ pub struct PathPart {
     pub name: String,
     place: Place,
     namespaced: bool,
-    dialect: Dialect,
+    form: Form,
     fill: Arc<Fill>,
 }
 
 impl PathPart {
-    pub(crate) fn new(name: String, place: Place, namespaced: bool, dialect: Dialect, fill: Arc<Fill>) -> Self {
-        PathPart { name, place, namespaced, dialect, fill }
+    pub(crate) fn new(name: String, place: Place, namespaced: bool, form: Form, fill: Arc<Fill>) -> Self {
+        PathPart { name, place, namespaced, form, fill }
     }
 
     /// Appends the path's item; `base` is the one of the publisher that made this.
     pub fn write(&self, base: &Base, out: &mut Vec<u8>) {
-        let paths = &base.paths(self.dialect, self.namespaced).paths;
+        let paths = &base.paths(self.form, self.namespaced).paths;
         if let Some(path) = paths.iter().find(|path| path.place == self.place) {
             path.item.write(out, &self.fill);
         }
@@ -83,11 +83,13 @@ impl V2Form {
             V2Form::Served => Style::V2_SERVED,
         }
     }
+}
 
-    pub(crate) fn dialect(self) -> Dialect {
-        match self {
-            V2Form::Merged => Dialect::V2,
-            V2Form::Served => Dialect::V2Served,
+impl From<V2Form> for Form {
+    fn from(form: V2Form) -> Form {
+        match form {
+            V2Form::Merged => Form::V2,
+            V2Form::Served => Form::V2Served,
         }
     }
 }
@@ -111,7 +113,7 @@ impl V2Fragments {
     pub fn shared(base: &Base, scale: bool, cluster: bool, namespaced: bool) -> Overlay {
         let definitions = base.definitions.iter().filter(|definition| scale || !definition.scale);
         let scopes = [(false, cluster), (true, namespaced)].into_iter().filter(|(_, there)| *there);
-        let parameters = scopes.flat_map(|(scope, _)| &base.paths(Dialect::V2Served, scope).parameters);
+        let parameters = scopes.flat_map(|(scope, _)| &base.paths(Form::V2Served, scope).parameters);
         Overlay {
             definitions: definitions.map(|d| (d.name.clone(), d.v2_served.to_vec())).collect(),
             parameters: parameters.map(|(name, json)| (name.clone(), json.clone())).collect(),
@@ -237,7 +239,7 @@ pub fn write_v3<'a>(
     let mut out = Vec::new();
     out.extend_from_slice(V3_HEAD);
     for (i, path) in sorted(paths, |path| &path.name).into_iter().enumerate() {
-        write_member(i == 0, &path.name, Dialect::V3, &mut out);
+        write_member(i == 0, &path.name, Form::V3, &mut out);
         path.write(base, &mut out);
     }
     out.extend_from_slice(b"},\"components\":{\"schemas\":{");
@@ -254,7 +256,7 @@ pub fn write_v3<'a>(
             i += closed;
             continue;
         }
-        write_member(i == 0, name, Dialect::V3, &mut out);
+        write_member(i == 0, name, Form::V3, &mut out);
         sink(Piece::Text(&out));
         out.clear();
         sink(Piece::Kept(json));
@@ -340,7 +342,7 @@ impl MergeV2 {
             self.parts.values().flat_map(|part| &part.paths).collect(),
             |path| &path.name,
             |path, first| {
-                write_member(first, &path.name, Dialect::V2, &mut piece);
+                write_member(first, &path.name, Form::V2, &mut piece);
                 path.write(base, &mut piece);
                 give(&mut piece);
             },
@@ -355,7 +357,7 @@ impl MergeV2 {
                 members,
                 |(name, _)| name,
                 |(name, json), first| {
-                    write_member(first, name, Dialect::V2, &mut piece);
+                    write_member(first, name, Form::V2, &mut piece);
                     piece.extend_from_slice(json);
                     give(&mut piece);
                 },
@@ -414,7 +416,7 @@ impl MergeV2 {
     fn parameters<'s>(&self, base: &'s Base) -> Vec<(&'s str, &'s [u8])> {
         let of_scope = |namespaced: bool| {
             let there = self.parts.values().any(|part| part.namespaced == namespaced);
-            there.then(|| &base.paths(Dialect::V2Served, namespaced).parameters).into_iter().flatten()
+            there.then(|| &base.paths(Form::V2Served, namespaced).parameters).into_iter().flatten()
         };
         let all = [false, true].into_iter().flat_map(of_scope);
         all.map(|(name, json)| (name.as_str(), json.as_slice())).collect()

@@ -14,7 +14,7 @@ pub(crate) struct PathTemplate {
     pub(crate) item: Template,
 }
 
-/// All paths of one scope in one dialect.
+/// All paths of one scope, printed for one form of document.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
     pub(crate) paths: Vec<PathTemplate>,
@@ -22,9 +22,9 @@ pub(crate) struct Paths {
     pub(crate) parameters: Vec<(String, Vec<u8>)>,
 }
 
-/// Which document the paths are for.
+/// The form of document that paths are printed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum Form {
     V3,
     /// v2 as the builder makes it.
     V2,
@@ -32,27 +32,27 @@ pub(crate) enum Dialect {
     V2Served,
 }
 
-impl Dialect {
+impl Form {
     pub(crate) fn escape(self) -> Escape {
         match self {
-            Dialect::V3 => Escape::Html,
-            Dialect::V2 | Dialect::V2Served => Escape::Plain,
+            Form::V3 => Escape::Html,
+            Form::V2 | Form::V2Served => Escape::Plain,
         }
     }
 }
 
 /// Appends a comma where one is needed, the key and a colon.
-pub(crate) fn write_member(first: bool, key: &str, dialect: Dialect, out: &mut Vec<u8>) {
+pub(crate) fn write_member(first: bool, key: &str, form: Form, out: &mut Vec<u8>) {
     if !first {
         out.push(b',');
     }
-    string(out, key, dialect.escape());
+    string(out, key, form.escape());
     out.push(b':');
 }
 
 impl Paths {
-    pub(crate) fn new(namespaced: bool, texts: &Texts, dialect: Dialect) -> Paths {
-        let mut printer = Printer { out: Vec::new(), dialect, shared: Shared::default() };
+    pub(crate) fn new(namespaced: bool, texts: &Texts, form: Form) -> Paths {
+        let mut printer = Printer { out: Vec::new(), form, shared: Shared::default() };
         let mut paths = Vec::new();
         for item in operations::path_items(namespaced, texts) {
             printer.out.clear();
@@ -124,7 +124,7 @@ fn short_hash(bytes: &[u8]) -> String {
 
 struct Printer {
     out: Vec<u8>,
-    dialect: Dialect,
+    form: Form,
     shared: Shared,
 }
 
@@ -134,7 +134,7 @@ impl Printer {
     }
 
     fn text(&mut self, text: &str) {
-        string(&mut self.out, text, self.dialect.escape());
+        string(&mut self.out, text, self.form.escape());
     }
 
     fn item(&mut self, item: &PathItem) {
@@ -144,7 +144,7 @@ impl Printer {
                 self.raw(",");
             }
             self.raw(&format!("\"{}\":", operation.method.name()));
-            if self.dialect == Dialect::V3 { self.v3_operation(operation) } else { self.v2_operation(operation) }
+            if self.form == Form::V3 { self.v3_operation(operation) } else { self.v2_operation(operation) }
         }
         if !item.parameters.is_empty() {
             self.raw(",\"parameters\":[");
@@ -199,7 +199,7 @@ impl Printer {
     }
 
     fn reference(&mut self, model: Model) {
-        let prefix = if self.dialect == Dialect::V3 { "components/schemas" } else { "definitions" };
+        let prefix = if self.form == Form::V3 { "components/schemas" } else { "definitions" };
         self.raw(&format!("{{\"$ref\":\"#/{prefix}/{}\"}}", model.definition()));
     }
 
@@ -231,7 +231,7 @@ impl Printer {
     fn end_operation(&mut self, operation: &Operation) {
         let (group, version, kind) = (Slot::Group.mark(), Slot::Version.mark(), Slot::Kind.mark());
         self.raw(&format!(",\"x-kubernetes-action\":\"{}\",\"x-kubernetes-group-version-kind\":", operation.action));
-        if self.dialect == Dialect::V2Served {
+        if self.form == Form::V2Served {
             self.raw(&format!("{{\"group\":\"{group}\",\"kind\":\"{kind}\",\"version\":\"{version}\"}}}}"));
         } else {
             self.raw(&format!("{{\"group\":\"{group}\",\"version\":\"{version}\",\"kind\":\"{kind}\"}}}}"));
@@ -271,7 +271,7 @@ impl Printer {
     }
 
     fn parameter(&mut self, parameter: &Parameter) {
-        if self.dialect == Dialect::V3 {
+        if self.form == Form::V3 {
             self.raw(&format!(
                 "{{\"name\":\"{}\",\"in\":\"{}\",\"description\":",
                 parameter.name,

@@ -4,14 +4,14 @@ use crate::base::Base;
 use crate::fragments::{Fragment, PathPart, V2Form, V2Fragments, V3Fragments};
 use crate::names::{self, Begin};
 use crate::operations::Place;
-use crate::paths::{Dialect, write_member};
-use crate::root::{self, RefStyle, RootBuilder};
+use crate::paths::{Form, write_member};
+use crate::root::{self, RootBuilder};
 use crate::smd;
 use crate::template::{Fill, Slot};
 use bytes::Bytes;
 use kubeshape_convert::v2::from_structural::from_structural;
 use kubeshape_schema::escape;
-use kubeshape_schema::{Bump, Code, Flags, Note, Profile, Schema, order, print};
+use kubeshape_schema::{Bump, Code, Dialect, Flags, Note, Profile, Schema, order, print};
 use kubeshape_structural::{Crd, Scope, Version};
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ impl<'a> Resource<'a> {
         let mut models: Vec<(&str, &Schema<'_>)> = Vec::with_capacity(2 * self.versions.len());
         for version in &self.versions {
             let (name, list_name) = version.definition_names();
-            let builder = version.builder(RefStyle::V3, false);
+            let builder = version.builder(Dialect::V3, false);
             if models.iter().any(|(other, _)| *other == list_name) {
                 let text = format!("the definitions of two versions are called {name}");
                 return Err(vec![smd::SmdError { text, at: version.version.at }]);
@@ -263,13 +263,13 @@ impl<'a> ResourceVersion<'a> {
     /// Appends the OpenAPI v3 document of this version alone.
     pub fn v3(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(crate::fragments::V3_HEAD);
-        self.write_paths(Dialect::V3, out);
+        self.write_paths(Form::V3, out);
         out.extend_from_slice(b"},\"components\":{\"schemas\":{");
         let (name, list_name) = self.definition_names();
-        let builder = self.builder(RefStyle::V3, true);
+        let builder = self.builder(Dialect::V3, true);
         let root = builder.kind(self.schema, self.crd.names.kind);
         let list = self.list(&builder, &name);
-        self.write_definitions(Dialect::V3, [(name.as_str(), &root), (list_name.as_str(), &list)], out);
+        self.write_definitions(Form::V3, [(name.as_str(), &root), (list_name.as_str(), &list)], out);
         out.extend_from_slice(b"}}}");
     }
 
@@ -278,17 +278,17 @@ impl<'a> ResourceVersion<'a> {
         out.extend_from_slice(b"{\"swagger\":\"2.0\",\"info\":");
         out.extend_from_slice(crate::fragments::CRD_INFO);
         out.extend_from_slice(b",\"paths\":{");
-        self.write_paths(Dialect::V2, out);
+        self.write_paths(Form::V2, out);
         out.extend_from_slice(b"},\"definitions\":{");
         let (name, list_name) = self.definition_names();
-        let builder = self.builder(RefStyle::V2, true);
+        let builder = self.builder(Dialect::V2, true);
         let root = builder.kind(self.v2_schema(None), self.crd.names.kind);
         let list = self.list(&builder, &name);
-        self.write_definitions(Dialect::V2, [(name.as_str(), &root), (list_name.as_str(), &list)], out);
+        self.write_definitions(Form::V2, [(name.as_str(), &root), (list_name.as_str(), &list)], out);
         out.extend_from_slice(b"},\"parameters\":{");
-        let parameters = &self.publisher.base.paths(Dialect::V2, self.namespaced()).parameters;
+        let parameters = &self.publisher.base.paths(Form::V2, self.namespaced()).parameters;
         for (i, (name, json)) in parameters.iter().enumerate() {
-            write_member(i == 0, name, Dialect::V2, out);
+            write_member(i == 0, name, Form::V2, out);
             out.extend_from_slice(json);
         }
         out.extend_from_slice(b"}}");
@@ -329,14 +329,14 @@ impl<'a> ResourceVersion<'a> {
     /// The parts of the merged v3 document of the group version that come from this version.
     pub fn v3_fragments(&self) -> V3Fragments {
         let (name, list_name) = self.definition_names();
-        let builder = self.builder(RefStyle::V3, true);
+        let builder = self.builder(Dialect::V3, true);
         let root = builder.kind(self.schema, self.crd.names.kind);
         let list = self.list(&builder, &name);
         let mut buffer = Vec::new();
         let mut printed = |schema: &Schema<'_>| printed(schema, print::Style::V3, &mut buffer);
         V3Fragments {
             group_version: self.group_version_path(),
-            paths: self.path_parts(Dialect::V3),
+            paths: self.path_parts(Form::V3),
             schemas: vec![
                 Fragment { name, json: printed(&root), at: self.used.at },
                 Fragment { name: list_name, json: printed(&list), at: self.used.at },
@@ -347,25 +347,25 @@ impl<'a> ResourceVersion<'a> {
 
     fn add_v2_fragments(&self, form: V2Form, buffer: &mut Vec<u8>, out: &mut V2Fragments) {
         let (name, list_name) = self.definition_names();
-        let builder = self.builder(RefStyle::V2, true);
+        let builder = self.builder(Dialect::V2, true);
         let root = builder.kind(self.v2_schema(None), self.crd.names.kind);
         let list = self.list(&builder, &name);
         for (name, schema) in [(name, root), (list_name, list)] {
             let json = printed(&schema, form.style(), buffer);
             out.definitions.push(Fragment { name, json, at: self.used.at });
         }
-        out.paths.extend(self.path_parts(form.dialect()));
+        out.paths.extend(self.path_parts(form.into()));
         out.scale |= self.used.scale.is_some();
         out.namespaced = self.namespaced();
     }
 
-    fn path_parts(&self, dialect: Dialect) -> Vec<PathPart> {
-        let (raw, fill) = self.fills(dialect);
+    fn path_parts(&self, form: Form) -> Vec<PathPart> {
+        let (raw, fill) = self.fills(form);
         let fill = Arc::new(fill);
         let namespaced = self.namespaced();
-        let paths = self.publisher.base.paths(dialect, namespaced).sorted(&raw, |place| self.has(place));
+        let paths = self.publisher.base.paths(form, namespaced).sorted(&raw, |place| self.has(place));
         let parts =
-            paths.into_iter().map(|(name, path)| PathPart::new(name, path.place, namespaced, dialect, fill.clone()));
+            paths.into_iter().map(|(name, path)| PathPart::new(name, path.place, namespaced, form, fill.clone()));
         parts.collect()
     }
 
@@ -389,11 +389,11 @@ impl<'a> ResourceVersion<'a> {
         Some(from_structural(schema, self.arena, notes))
     }
 
-    fn builder(&self, style: RefStyle, selectable: bool) -> RootBuilder<'a> {
+    fn builder(&self, dialect: Dialect, selectable: bool) -> RootBuilder<'a> {
         RootBuilder {
             arena: self.arena,
             base: &self.publisher.base,
-            style,
+            dialect,
             group: self.crd.group,
             version: self.used.name,
             selectable_fields: if selectable { self.used.selectable_fields } else { &[] },
@@ -423,17 +423,17 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    fn write_paths(&self, dialect: Dialect, out: &mut Vec<u8>) {
-        let (raw, fill) = self.fills(dialect);
-        let paths = self.publisher.base.paths(dialect, self.namespaced());
+    fn write_paths(&self, form: Form, out: &mut Vec<u8>) {
+        let (raw, fill) = self.fills(form);
+        let paths = self.publisher.base.paths(form, self.namespaced());
         for (i, (key, path)) in paths.sorted(&raw, |place| self.has(place)).into_iter().enumerate() {
-            write_member(i == 0, &key, dialect, out);
+            write_member(i == 0, &key, form, out);
             path.item.write(out, &fill);
         }
     }
 
     /// The resource's names, raw for sorting keys and escaped for the document.
-    fn fills(&self, dialect: Dialect) -> (Fill, Fill) {
+    fn fills(&self, form: Form) -> (Fill, Fill) {
         let names = &self.crd.names;
         let (definition, list) = self.definition_names();
         let text = |slot: Slot| -> String {
@@ -453,14 +453,14 @@ impl<'a> ResourceVersion<'a> {
         };
         let escaped = |slot| {
             let mut out = Vec::new();
-            escape::body(&mut out, &text(slot), dialect.escape());
+            escape::body(&mut out, &text(slot), form.escape());
             out
         };
         (Fill::new(|slot| text(slot).into_bytes()), Fill::new(escaped))
     }
 
     /// The two definitions of the resource and the shared ones, sorted.
-    fn write_definitions(&self, dialect: Dialect, own: [(&str, &Schema<'_>); 2], out: &mut Vec<u8>) {
+    fn write_definitions(&self, form: Form, own: [(&str, &Schema<'_>); 2], out: &mut Vec<u8>) {
         let mut own = own;
         if order::utf16(own[0].0, own[1].0).is_gt() {
             own.swap(0, 1);
@@ -468,7 +468,7 @@ impl<'a> ResourceVersion<'a> {
         // A kind that is called like its list has one definition, the list's.
         let own = if own[0].0 == own[1].0 { &own[1..] } else { &own[..] };
         let scale = self.used.scale.is_some();
-        let style = if dialect == Dialect::V3 { print::Style::V3 } else { print::Style::V2 };
+        let style = if form == Form::V3 { print::Style::V3 } else { print::Style::V2 };
         let base = &self.publisher.base;
         let shared = if own.len() == 1 || own.iter().any(|(name, _)| base.definition(name).is_some()) {
             let printed = own.iter().map(|(name, schema)| {
@@ -485,15 +485,15 @@ impl<'a> ResourceVersion<'a> {
         let mut own = own.iter().copied().peekable();
         let mut first = true;
         let write_own = |(name, schema): (&str, &Schema<'_>), first: &mut bool, out: &mut Vec<u8>| {
-            write_member(std::mem::take(first), name, dialect, out);
+            write_member(std::mem::take(first), name, form, out);
             print::schema(out, schema, style);
         };
         for shared in shared {
             while let Some(mine) = own.next_if(|(name, _)| order::utf16(name, &shared.name).is_lt()) {
                 write_own(mine, &mut first, out);
             }
-            write_member(std::mem::take(&mut first), &shared.name, dialect, out);
-            out.extend_from_slice(if dialect == Dialect::V3 { &shared.v3 } else { &shared.v2 });
+            write_member(std::mem::take(&mut first), &shared.name, form, out);
+            out.extend_from_slice(if form == Form::V3 { &shared.v3 } else { &shared.v2 });
         }
         for mine in own {
             write_own(mine, &mut first, out);

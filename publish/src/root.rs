@@ -5,23 +5,17 @@ use crate::base::{Base, gvk};
 use crate::names;
 use crate::names::META;
 use crate::texts::Texts;
-use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Json, Note, Property, Schema, Type, order};
-
-/// Which dialect's references are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RefStyle {
-    /// `allOf` around the reference, to components.
-    V3,
-    /// The reference beside its siblings, to definitions.
-    V2,
-}
+use kubeshape_schema::{
+    Additional, Bump, Code, Dialect, Extra, Flags, Items, Json, Note, Property, Schema, Type, order,
+};
 
 /// Makes the schemas of one version of a resource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RootBuilder<'a> {
     pub(crate) arena: &'a Bump,
     pub(crate) base: &'a Base,
-    pub(crate) style: RefStyle,
+    /// Decides how references are written: in v3 `allOf` stands around them, in v2 siblings stand beside them.
+    pub(crate) dialect: Dialect,
     pub(crate) group: &'a str,
     pub(crate) version: &'a str,
     /// Selectable fields as written, for both schemas.
@@ -135,7 +129,7 @@ impl<'a> RootBuilder<'a> {
         if let Some(inner) = s.additional_schema().filter(|inner| inner.subtree.any(Flags::EMBEDDED_RESOURCE)) {
             t.additional = Some(Additional::Schema(self.arena.alloc(self.embed(inner))));
         }
-        let skipped = self.style == RefStyle::V2 && s.flags.any(Flags::PRESERVE_UNKNOWN);
+        let skipped = self.dialect == Dialect::V2 && s.flags.any(Flags::PRESERVE_UNKNOWN);
         if s.flags.any(Flags::EMBEDDED_RESOURCE) && !skipped {
             t.properties = self.with_standard(t.properties, true);
             let mut required = t.required.to_vec();
@@ -151,7 +145,7 @@ impl<'a> RootBuilder<'a> {
 
     fn reference(&self, definition: &str) -> Schema<'a> {
         let bare = self.bare_reference(definition);
-        if self.style == RefStyle::V2 {
+        if self.dialect == Dialect::V2 {
             return bare;
         }
         let extra = Extra { all_of: self.arena.alloc_slice_copy(&[bare]), ..Extra::default() };
@@ -159,7 +153,7 @@ impl<'a> RootBuilder<'a> {
     }
 
     fn bare_reference(&self, definition: &str) -> Schema<'a> {
-        let prefix = if self.style == RefStyle::V3 { "#/components/schemas/" } else { "#/definitions/" };
+        let prefix = if self.dialect == Dialect::V3 { "#/components/schemas/" } else { "#/definitions/" };
         let definition = names::in_reference(definition);
         let reference = self.arena.alloc_str(&format!("{prefix}{definition}"));
         Schema { reference, ..Schema::default() }

@@ -23,6 +23,7 @@
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```
 
+mod dialect;
 pub mod escape;
 pub mod json;
 pub mod node;
@@ -34,6 +35,7 @@ pub mod read;
 pub mod reference;
 
 pub use bumpalo::Bump;
+pub use dialect::Dialect;
 pub use json::Json;
 pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 pub use note::{Code, Converted, Note, NoteKind};

@@ -5,22 +5,12 @@ use crate::rope::Rope;
 use bytes::{Bytes, BytesMut};
 use http::HeaderValue;
 use kubeshape_convert::proto;
+use kubeshape_schema::Dialect;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use sha2::{Digest, Sha512};
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
-
-/// What kind of OpenAPI document it is: which protobuf form it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// OpenAPI v2
-    V2,
-    /// OpenAPI v3
-    V3,
-    /// No OpenAPI document: it has no protobuf form.
-    Other,
-}
 
 /// A published document. Hash, protobuf and compressed forms are made at their first use and kept; snapshots
 /// share documents that did not change.
@@ -28,18 +18,20 @@ pub enum Dialect {
 /// # Example
 /// ```
 /// use bytes::Bytes;
-/// use kubeshape_server::{Dialect, Document};
+/// use kubeshape_schema::Dialect;
+/// use kubeshape_server::Document;
 /// use std::time::SystemTime;
 ///
 /// let json = Bytes::from_static(br#"{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{}}"#);
-/// let document = Document::new(Dialect::V3, json, SystemTime::UNIX_EPOCH);
+/// let document = Document::new(Some(Dialect::V3), json, SystemTime::UNIX_EPOCH);
 /// assert!(document.hash().starts_with("BE8C83"));
 /// assert!(document.protobuf().is_ok());
 /// assert!(document.gzip().len() > 0);
 /// ```
 #[derive(Debug)]
 pub struct Document {
-    dialect: Dialect,
+    /// None if it is no OpenAPI document.
+    dialect: Option<Dialect>,
     json: Rope,
     /// Of a document that is made of chunks.
     body: Option<Body>,
@@ -73,8 +65,9 @@ pub struct Sizes {
 }
 
 impl Document {
-    /// A document whose content changed last at `modified`.
-    pub fn new(dialect: Dialect, json: impl Into<Rope>, modified: SystemTime) -> Document {
+    /// A document whose content changed last at `modified`. One without a dialect is no OpenAPI document and has no
+    /// protobuf form.
+    pub fn new(dialect: Option<Dialect>, json: impl Into<Rope>, modified: SystemTime) -> Document {
         Document {
             dialect,
             json: json.into(),
@@ -97,7 +90,7 @@ impl Document {
 
     /// A document of chunks; what `before` knows about their common beginning is taken over.
     pub(crate) fn of_chunks(
-        dialect: Dialect,
+        dialect: Option<Dialect>,
         segments: Vec<Segment>,
         before: Option<&Document>,
         tags: Tags,
@@ -111,8 +104,8 @@ impl Document {
         Document { body: Some(body), tags, ..Document::new(dialect, json, modified) }
     }
 
-    /// The dialect.
-    pub fn dialect(&self) -> Dialect {
+    /// The dialect, unless it is no OpenAPI document.
+    pub fn dialect(&self) -> Option<Dialect> {
         self.dialect
     }
 
@@ -186,8 +179,8 @@ impl Document {
     ///
     /// # Example
     /// ```
-    /// # use {bytes::Bytes, kubeshape_server::{Dialect, Document}, std::time::SystemTime};
-    /// let list = Document::new(Dialect::Other, Bytes::from_static(br#"{"items":[]}"#), SystemTime::UNIX_EPOCH);
+    /// # use {bytes::Bytes, kubeshape_server::Document, std::time::SystemTime};
+    /// let list = Document::new(None, Bytes::from_static(br#"{"items":[]}"#), SystemTime::UNIX_EPOCH);
     /// let body = list.enveloped(br#"{"kind":"List","#, b"\n");
     /// assert_eq!(body.json().to_bytes(), "{\"kind\":\"List\",\"items\":[]}\n");
     /// assert_eq!(body.hash(), list.hash());
@@ -229,12 +222,8 @@ impl Document {
 }
 
 /// The protobuf form of a printed document.
-fn encode(dialect: Dialect, json: &[u8]) -> Result<Bytes, Box<str>> {
-    let encode = match dialect {
-        Dialect::V2 => proto::v2::encode,
-        Dialect::V3 => proto::v3::encode,
-        Dialect::Other => return Err("found no OpenAPI document, so there is no protobuf form".into()),
-    };
+fn encode(dialect: Option<Dialect>, json: &[u8]) -> Result<Bytes, Box<str>> {
+    let dialect = dialect.ok_or("found no OpenAPI document, so there is no protobuf form")?;
     // It is our own: as large as it is.
     let limits = Limits::default();
     let limits = Limits { bytes: json.len().max(limits.bytes), nodes: json.len().max(limits.nodes), ..limits };
@@ -243,7 +232,7 @@ fn encode(dialect: Dialect, json: &[u8]) -> Result<Bytes, Box<str>> {
     let mut tape = Tape::new();
     stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
     let root = tape.document(source).root().ok_or("found an empty document")?;
-    match encode(root) {
+    match proto::encode(root, dialect) {
         Ok(encoded) => Ok(encoded.value.into()),
         Err(refusals) => {
             let first = refusals.into_iter().next().map(kubeshape_schema::Note::from);

@@ -21,7 +21,7 @@ pub mod store;
 
 pub use auth::{Authenticator, TokenError, Tokens};
 pub use body::Tags;
-pub use document::{Dialect, Document, Sizes};
+pub use document::{Document, Sizes};
 pub use limit::{Limits, Rate};
 pub use listen::{Ended, Endpoint, Listener, Server, Tls, TlsError};
 pub use metrics::{Metrics, OpenConnection};

@@ -32,27 +32,6 @@ use kubeshape_schema::read::{Reader, Rules};
 use kubeshape_schema::{Bump, Code, Converted, Profile};
 use kubeshape_yaml::Node;
 
-/// The dialect of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Dialect {
-    /// OpenAPI v2, once called Swagger.
-    V2,
-    /// OpenAPI v3.0.
-    V3,
-}
-
-impl Dialect {
-    /// The dialect that a document says it is written in: by its member `swagger` or `openapi`.
-    pub fn of(root: Node<'_>) -> Option<Dialect> {
-        let has = |name| root.get(name).is_some();
-        match (has("swagger"), has("openapi")) {
-            (true, _) => Some(Dialect::V2),
-            (_, true) => Some(Dialect::V3),
-            _ => None,
-        }
-    }
-}
-
 /// A document of either dialect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Document<'a> {

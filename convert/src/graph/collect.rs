@@ -1,8 +1,9 @@
 //! Collecting the references of a part.
 
 use super::Section;
-use crate::document::{Dialect, Document, Object as _, Site, Visitor, visit_schema};
+use crate::document::{Document, Object as _, Site, Visitor, visit_schema};
 use crate::{v2, v3};
+use kubeshape_schema::Dialect;
 use kubeshape_schema::{Json, Schema};
 
 /// Where the object that v3 has for a discriminator stands among the extensions of a schema.

@@ -25,8 +25,9 @@ mod target;
 pub use collect::Link;
 pub use target::{Section, Target, reference_to};
 
-use crate::document::{Dialect, Document, Site};
+use crate::document::{Document, Site};
 use collect::{Collector, Found, each_part, is_bare_name};
+use kubeshape_schema::Dialect;
 use kubeshape_schema::{Code, Note};
 use petgraph::Direction;
 use petgraph::algo::kosaraju_scc;

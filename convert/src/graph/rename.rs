@@ -19,8 +19,9 @@
 
 use super::rewrite::{Renames, Rewriter};
 use super::{Graph, Section};
-use crate::document::{Dialect, Document, Object as _, Site};
+use crate::document::{Document, Object as _, Site};
 use crate::{v2, v3};
+use kubeshape_schema::Dialect;
 use kubeshape_schema::{Bump, Code, Converted, Note, Property};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

@@ -2,8 +2,9 @@
 
 use super::collect::{DISCRIMINATOR, is_bare_name, mapping};
 use super::{Section, Target, reference_to};
-use crate::document::{Boxed, Dialect, Entry, Map, Mapper, Site, map_schema, visit_schema};
+use crate::document::{Boxed, Entry, Map, Mapper, Site, map_schema, visit_schema};
 use crate::{v2, v3};
+use kubeshape_schema::Dialect;
 use kubeshape_schema::{Bump, Extra, Json, Property, Schema, order};
 use std::collections::HashMap;
 

@@ -1,6 +1,7 @@
 //! What a `$ref` points at.
 
-use crate::document::{Dialect, Site};
+use crate::document::Site;
+use kubeshape_schema::Dialect;
 use kubeshape_schema::reference;
 use std::borrow::Cow;
 
@@ -109,7 +110,7 @@ impl<'a> Target<'a> {
     ///
     /// # Example: names are escaped twice
     /// ```
-    /// use kubeshape_convert::document::Dialect;
+    /// use kubeshape_schema::Dialect;
     /// use kubeshape_convert::graph::{Section, Target};
     /// let target = Target::of("#/paths/~1a~1%7Bb%7D/get", Dialect::V3);
     /// let Target::Named { section, name, rest } = target else { panic!() };
@@ -145,7 +146,7 @@ impl<'a> Target<'a> {
 ///
 /// # Example
 /// ```
-/// use kubeshape_convert::document::Dialect;
+/// use kubeshape_schema::Dialect;
 /// use kubeshape_convert::graph::{reference_to, Section};
 /// assert_eq!(reference_to(Section::Schemas, "k8s.io/api/core/v1.Pod", "", Dialect::V2), "#/definitions/k8s.io~1api~1core~1v1.Pod");
 /// ```

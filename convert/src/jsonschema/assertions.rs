@@ -3,7 +3,7 @@
 use super::Draft;
 use super::format::Range;
 use super::pattern;
-use super::writer::{Dialect, Meta, Null, Place, Plan, Special, Writer, key, transparent};
+use super::writer::{Meta, Null, Origin, Place, Plan, Special, Writer, key, transparent};
 use kubeshape_schema::{Additional, Code, Dependency, Flags, Items, Json, Property, Schema, Type};
 use kubeshape_yaml::number;
 use std::borrow::Cow;
@@ -172,7 +172,7 @@ impl<'a> Writer<'_, 'a, '_> {
         }
         // What Go does not know and ECMA does.
         let ecma = ["(?=", "(?!", "(?<=", "(?<!", "\\u", "\\c", "\\k<"];
-        if self.dialect == Dialect::Document && ecma.iter().any(|sign| text.contains(sign)) {
+        if self.origin == Origin::Document && ecma.iter().any(|sign| text.contains(sign)) {
             return Cow::Borrowed(text);
         }
         self.note(Code::JsonSchemaPattern, s.at, format!("pattern {text:?}"));
@@ -353,7 +353,7 @@ impl<'a> Writer<'_, 'a, '_> {
                 self.separate(start);
                 self.out.extend_from_slice(printed);
             }
-            let is_whole = self.dialect == Dialect::Document && place.is_spine() && transparent(s).is_some();
+            let is_whole = self.origin == Origin::Document && place.is_spine() && transparent(s).is_some();
             for branch in e.all_of {
                 self.separate(start);
                 self.object(branch, if is_whole { place } else { Place::Branch });

@@ -1,6 +1,6 @@
 //! References and the definitions that they lead to.
 
-use super::writer::{Dialect, Meta, Place, Special, Writer};
+use super::writer::{Meta, Origin, Place, Special, Writer};
 use kubeshape_schema::{Code, Schema};
 use std::fmt::Write as _;
 
@@ -93,8 +93,8 @@ impl<'a> Writer<'_, 'a, '_> {
     /// Prints all definitions that were asked for, and those that they ask for.
     pub(super) fn write_definitions(&mut self, at: u32) {
         let whole = std::mem::take(&mut self.out);
-        let foreign = self.dialect == Dialect::Crd;
-        self.dialect = Dialect::Document;
+        let foreign = self.origin == Origin::Crd;
+        self.origin = Origin::Document;
         while let Some(wanted) = self.queue.pop_front() {
             if foreign {
                 self.elsewhere = Some((at, wanted.name.clone()));

@@ -52,7 +52,7 @@ mod pattern;
 mod writer;
 
 use kubeshape_schema::{Converted, Json, Schema};
-use writer::{Dialect, Meta, Place, Writer};
+use writer::{Meta, Origin, Place, Writer};
 
 /// The release of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -167,7 +167,7 @@ pub fn from_structural<'a>(
     options: Options<'_>,
 ) -> Converted<'a, Vec<u8>> {
     let options = Options { strict: options.strict && !preserve_unknown_fields, ..options };
-    let mut writer = Writer::new(Dialect::Crd, resolver, options);
+    let mut writer = Writer::new(Origin::Crd, resolver, options);
     writer.document(schema, "", Meta::Root(gvk), Place::Spine);
     writer.finish()
 }
@@ -208,7 +208,7 @@ pub fn from_definition<'a>(
     resolver: &Resolver<'_, 'a>,
     options: Options<'_>,
 ) -> Converted<'a, Vec<u8>> {
-    let mut writer = Writer::new(Dialect::Document, resolver, options);
+    let mut writer = Writer::new(Origin::Document, resolver, options);
     writer.document(schema, name, gvk.map_or(Meta::None, Meta::Kind), Place::Spine);
     writer.finish()
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Where a schema comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum Origin {
     /// A CustomResourceDefinition.
     Crd,
     /// An OpenAPI document.
@@ -104,7 +104,7 @@ pub(super) struct Writer<'r, 'a, 'o> {
     pub(super) out: Vec<u8>,
     pub(super) first: bool,
     pub(super) options: Options<'o>,
-    pub(super) dialect: Dialect,
+    pub(super) origin: Origin,
     pub(super) resolver: &'r Resolver<'r, 'a>,
     pub(super) notes: Vec<Note<'a>>,
     /// For definitions from elsewhere: where their losses are placed, and the definition's name.
@@ -119,12 +119,12 @@ pub(super) struct Writer<'r, 'a, 'o> {
 }
 
 impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
-    pub(super) fn new(dialect: Dialect, resolver: &'r Resolver<'r, 'a>, options: Options<'o>) -> Self {
+    pub(super) fn new(origin: Origin, resolver: &'r Resolver<'r, 'a>, options: Options<'o>) -> Self {
         Writer {
             out: Vec::new(),
             first: true,
             options,
-            dialect,
+            origin,
             resolver,
             notes: Vec::new(),
             elsewhere: None,
@@ -249,7 +249,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
 
     fn plan(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>, special: Special) -> Plan<'a> {
         let e = s.extra();
-        let crd = self.dialect == Dialect::Crd;
+        let crd = self.origin == Origin::Crd;
         let int_or_string = s.flags.any(Flags::INT_OR_STRING) || (!crd && s.format == "int-or-string");
         let either = int_or_string && !says_either(s, crd);
         let format = format::shown(s.format, s.ty, crd);
@@ -322,7 +322,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
                 (Meta::Root(gvk) | Meta::Kind(gvk), "apiVersion", _) => self.fixed(schema, &gvk.api_version()),
                 (Meta::Root(gvk) | Meta::Kind(gvk), "kind", _) => self.fixed(schema, gvk.kind),
                 // What a document declares is the server's own.
-                (Meta::Root(_) | Meta::Embedded, "metadata", _) if self.dialect == Dialect::Crd || schema.is_none() => {
+                (Meta::Root(_) | Meta::Embedded, "metadata", _) if self.origin == Origin::Crd || schema.is_none() => {
                     self.metadata(s, schema);
                 }
                 (Meta::Embedded, "apiVersion" | "kind", Some(schema)) => self.object(schema, Place::InBranch),
@@ -356,7 +356,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             let bare = Schema { ty: Type::Object, at: s.at, flags: s.flags, subtree: s.subtree, ..Schema::default() };
             **s != bare && **s != Schema { ty: Type::Absent, ..bare }
         });
-        let reference = if self.dialect == Dialect::Crd { self.wanted(super::OBJECT_META, Place::Spine) } else { None };
+        let reference = if self.origin == Origin::Crd { self.wanted(super::OBJECT_META, Place::Spine) } else { None };
         match (reference, says_more) {
             (Some(pointer), None) => self.reference_object(&pointer),
             (Some(pointer), Some(schema)) => {
@@ -367,7 +367,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
                 self.out.extend_from_slice(b"]}");
             }
             (None, _) => {
-                if !self.metadata_noted && self.dialect == Dialect::Crd {
+                if !self.metadata_noted && self.origin == Origin::Crd {
                     self.metadata_noted = true;
                     self.note(Code::JsonSchemaMetadata, resource.at, "metadata".to_owned());
                 }
@@ -389,7 +389,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             }
             Some(Additional::Allowed(allowed)) => {
                 key!(self, "additionalProperties");
-                if allowed && strict && self.dialect == Dialect::Crd {
+                if allowed && strict && self.origin == Origin::Crd {
                     // The fields are kept, what objects in them hold is not.
                     let pointer = self.emptied();
                     self.reference_object(&pointer);
@@ -411,7 +411,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
 
     /// Whether the server removes fields of an object that are not declared.
     fn closes(&mut self, s: &Schema<'a>, meta: Meta<'a>) -> bool {
-        if self.dialect == Dialect::Crd {
+        if self.origin == Origin::Crd {
             return s.ty == Type::Object || matches!(meta, Meta::Root(_));
         }
         let e = s.extra();

@@ -8,14 +8,15 @@
 //!
 //! # Example: a document and its bytes
 //! ```
-//! use kubeshape_convert::proto::{self, Version};
+//! use kubeshape_convert::proto;
+//! use kubeshape_schema::Dialect;
 //! use kubeshape_yaml::{Limits, Stream, Tape};
 //!
 //! let json = r#"{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{}}"#;
 //! let mut tape = Tape::new();
 //! Stream::new(json.as_bytes(), Limits::default())?.next(&mut tape).unwrap()?;
 //! let encoded = proto::v3::encode(tape.document(json).root().unwrap()).unwrap();
-//! assert_eq!(proto::detect(&encoded.value), Some(Version::V3));
+//! assert_eq!(proto::detect(&encoded.value), Some(Dialect::V3));
 //! assert_eq!(proto::v3::decode(&encoded.value).unwrap(), json.as_bytes());
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```
@@ -34,26 +35,43 @@ pub mod v3;
 pub use decode::DecodeError;
 pub use refusal::{Problem, Refusal};
 
-/// Which model bytes are of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// `openapi.v2.Document`.
-    V2,
-    /// `openapi.v3.Document`.
-    V3,
+use kubeshape_schema::{Converted, Dialect};
+use kubeshape_yaml::Node;
+
+/// The bytes of the protobuf form of a document in that dialect, and notes of what the form cannot hold.
+///
+/// # Errors
+/// As [`v2::encode`] and [`v3::encode`]: every reason why gnostic refuses the document.
+pub fn encode(root: Node<'_>, dialect: Dialect) -> Result<Converted<'_, Vec<u8>>, Vec<Refusal>> {
+    match dialect {
+        Dialect::V2 => v2::encode(root),
+        Dialect::V3 => v3::encode(root),
+    }
 }
 
-/// Whether bytes begin like the protobuf form of a document, and of which model: the version in field 1, and `info`
-/// in field 2.
+/// The JSON text of the protobuf form of a document in that dialect.
+///
+/// # Errors
+/// As [`v2::decode`] and [`v3::decode`]: the bytes are not such a message, a value is not YAML, a number is not finite.
+pub fn decode(bytes: &[u8], dialect: Dialect) -> Result<Vec<u8>, DecodeError> {
+    match dialect {
+        Dialect::V2 => v2::decode(bytes),
+        Dialect::V3 => v3::decode(bytes),
+    }
+}
+
+/// The dialect of a document in protobuf form, or `None` if the bytes do not begin like one: with the version in
+/// field 1 and `info` in field 2.
 ///
 /// # Example
 /// ```
-/// use kubeshape_convert::proto::{Version, detect};
-/// assert_eq!(detect(b"\x0a\x032.0\x12\x06\x0a\x01t\x12\x01v"), Some(Version::V2));
-/// assert_eq!(detect(b"\x0a\x053.0.0\x12\x06\x0a\x01t\x32\x01v"), Some(Version::V3));
+/// use kubeshape_convert::proto::detect;
+/// use kubeshape_schema::Dialect;
+/// assert_eq!(detect(b"\x0a\x032.0\x12\x06\x0a\x01t\x12\x01v"), Some(Dialect::V2));
+/// assert_eq!(detect(b"\x0a\x053.0.0\x12\x06\x0a\x01t\x32\x01v"), Some(Dialect::V3));
 /// assert_eq!(detect(b"{\"swagger\":\"2.0\"}"), None);
 /// ```
-pub fn detect(bytes: &[u8]) -> Option<Version> {
+pub fn detect(bytes: &[u8]) -> Option<Dialect> {
     let [0x0A, length, rest @ ..] = bytes else {
         return None;
     };
@@ -62,9 +80,9 @@ pub fn detect(bytes: &[u8]) -> Option<Version> {
         return None;
     }
     match version {
-        b"2.0" => Some(Version::V2),
-        b"3" => Some(Version::V3),
-        [b'3', b'.', rest @ ..] if *length < 0x80 && rest.iter().all(u8::is_ascii_graphic) => Some(Version::V3),
+        b"2.0" => Some(Dialect::V2),
+        b"3" => Some(Dialect::V3),
+        [b'3', b'.', rest @ ..] if *length < 0x80 && rest.iter().all(u8::is_ascii_graphic) => Some(Dialect::V3),
         _ => None,
     }
 }

@@ -6,7 +6,6 @@ use prost::Message as _;
 
 use super::DecodeError;
 use super::decode::{Json, Pair, Printer};
-use super::encode;
 use super::refusal::Refusal;
 use super::table::Kind::{
     Any, AnyList, Bool, Entries, Extensions, Int, LooseText, Message as Nested, Messages, Number, Text, Texts,
@@ -38,7 +37,7 @@ pub mod model {
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn encode(root: Node<'_>) -> Result<Converted<'_, Vec<u8>>, Vec<Refusal>> {
-    encode::encode(&DOCUMENT, root)
+    super::encode::encode(&DOCUMENT, root)
 }
 
 /// Whether gnostic accepts a document, without its bytes.
@@ -57,7 +56,7 @@ pub fn encode(root: Node<'_>) -> Result<Converted<'_, Vec<u8>>, Vec<Refusal>> {
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn check(root: Node<'_>) -> Result<(), Vec<Refusal>> {
-    encode::check(&DOCUMENT, root)
+    super::encode::check(&DOCUMENT, root)
 }
 
 /// The JSON text of a document's protobuf form.

@@ -5,19 +5,12 @@ use super::merging::{self, KeyNames, ListMerge, ListWords, Said};
 use super::references::{Target, Targets, last_segment, pure_reference, reference_of};
 use super::unions::{self, Union};
 use super::{Built, Options, Profile, QUANTITY, RAW_EXTENSION, SmdCompat, SmdError, nested};
-use kubeshape_schema::{Additional, Flags, Items, Json, Schema, Type};
+use kubeshape_schema::{Additional, Dialect, Flags, Items, Json, Schema, Type};
 use kubeshape_smd::schema::{
     self as smd, AtomId, BuildError, Builder, ListId, MAX_DEPTH, MapDef, MapId, Ref, Relationship, Scalar,
     UNTYPED_ATOMIC, UNTYPED_DEDUCED, UnionDef,
 };
 use std::collections::BTreeSet;
-
-/// Where the definitions come from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
-    V2,
-    V3,
-}
 
 /// Converts the definitions and puts their types among those of `builder`, sorted by name.
 pub(super) fn convert<'m>(

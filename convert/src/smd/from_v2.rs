@@ -18,10 +18,10 @@
 //! value. Still v2's own are records without a type, `x-kubernetes-unions`, `x-nullable` and
 //! `type: file`.
 
-use super::direct::{self, Dialect};
+use super::direct;
 use super::{Built, Options, Profile, models};
 use kubeshape_schema::read::{Reader, Rules};
-use kubeshape_schema::{Bump, Property, Schema};
+use kubeshape_schema::{Bump, Dialect, Property, Schema};
 use kubeshape_smd::schema::{Builder, add_untyped_types};
 use kubeshape_yaml::Node;
 

@@ -18,10 +18,10 @@
 //!   that the document allows would be refused.
 //! - `x-kubernetes-unions` are kept, `x-nullable` is the same as `nullable`.
 
-use super::direct::{self, Dialect};
+use super::direct;
 use super::{Built, Options, SmdError};
 use kubeshape_schema::read::{Reader, Rules};
-use kubeshape_schema::{Bump, NoteKind, Property, Schema};
+use kubeshape_schema::{Bump, Dialect, NoteKind, Property, Schema};
 use kubeshape_smd::schema::{Builder, add_untyped_types};
 use kubeshape_yaml::Node;
 

@@ -2,12 +2,12 @@
 //!
 //! Notes come one for each place and code, with the keywords as detail.
 
-use super::direct::{Dialect, branches_bring_more};
+use super::direct::branches_bring_more;
 use super::merging;
 use super::references::{Target, Targets, last_segment, pure_reference, reference_of};
 use super::unions::UNIONS;
 use super::{Options, Profile, SmdCompat};
-use kubeshape_schema::{Additional, Code, Flags, Items, Note, Property, Schema, Type};
+use kubeshape_schema::{Additional, Code, Dialect, Flags, Items, Note, Property, Schema, Type};
 
 /// Notes what is lost of one structural schema, such as that of a version of a custom resource.
 ///

@@ -6,9 +6,9 @@
 //! items depend are put back.
 
 use super::{Options, SmdCompat, SmdError, from_v3};
-use crate::document::Dialect;
 use crate::jsonschema::{self, Gvk};
 use crate::{v2, v3};
+use kubeshape_schema::Dialect;
 use kubeshape_schema::{Bump, Code, Converted, Json, Note, NoteKind, Profile, Property, Schema};
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
@@ -62,7 +62,7 @@ impl KindType<'_> {
 ///
 /// # Example
 /// ```
-/// use kubeshape_convert::document::Dialect;
+/// use kubeshape_schema::Dialect;
 /// use kubeshape_convert::smd::{SmdCompat, served};
 /// use kubeshape_schema::Bump;
 /// use kubeshape_yaml::{Limits, Stream, Tape};

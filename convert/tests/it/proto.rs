@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use kubeshape_convert::proto::{self, Problem};
-use kubeshape_schema::{Code, Note};
+use kubeshape_schema::{Code, Dialect, Note};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use prost::Message;
 
@@ -14,14 +14,14 @@ type Outcome = Result<(), Box<dyn Error>>;
 /// `pointer problem`.
 type Answer = Result<(Vec<u8>, Vec<String>), Vec<String>>;
 
-fn answer(version: proto::Version, source: &str) -> Result<Answer, Box<dyn Error>> {
+fn answer(version: Dialect, source: &str) -> Result<Answer, Box<dyn Error>> {
     let mut tape = Tape::new();
     Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).ok_or("no document")??;
     let document = tape.document(source);
     let root = document.root().ok_or("no root")?;
     let encoded = match version {
-        proto::Version::V2 => proto::v2::encode(root),
-        proto::Version::V3 => proto::v3::encode(root),
+        Dialect::V2 => proto::v2::encode(root),
+        Dialect::V3 => proto::v3::encode(root),
     };
     let note = |note: &Note<'_>| format!("{} {} {}", document.pointer(note.at), note.code, note.detail);
     Ok(match encoded {
@@ -33,13 +33,13 @@ fn answer(version: proto::Version, source: &str) -> Result<Answer, Box<dyn Error
 /// The answer for a v2 document with these members beside the required ones.
 fn v2(members: &str) -> Result<Answer, Box<dyn Error>> {
     let required = r#""swagger":"2.0","info":{"title":"t","version":"v"},"paths":{}"#;
-    answer(proto::Version::V2, &format!("{{{required},{members}}}"))
+    answer(Dialect::V2, &format!("{{{required},{members}}}"))
 }
 
 /// The answer for a v3 document with this schema, without what stands before it in every document.
 fn v3(schema: &str) -> Result<Answer, Box<dyn Error>> {
     let head = r#""openapi":"3.0.0","info":{"title":"t","version":"v"},"paths":{},"components":{"schemas":{"A":"#;
-    let found = answer(proto::Version::V3, &format!("{{{head}{schema}}}}}}}"))?;
+    let found = answer(Dialect::V3, &format!("{{{head}{schema}}}}}}}"))?;
     Ok(found.map_err(|lines| lines.iter().map(|line| line.replace("/components/schemas/A", "")).collect()).map(
         |(bytes, notes)| {
             let notes = notes.iter().map(|note| note.replace("/components/schemas/A", "")).collect();
@@ -75,7 +75,7 @@ fn fields_come_by_number_and_zero_values_not_at_all() -> Outcome {
         "0a03322e3012060a017412017642004a600a5e0a014112599a010162aa01021000b201080a066f626a656374ca01320a300a0162122b2a04",
         "1202310a390000000000000440a201041202310aa2010612042231220ab201090a07696e7465676572fa010d0a03782d61120612042d20790a"
     );
-    let (bytes, notes) = answer(proto::Version::V2, source)?.map_err(|lines| lines.join("\n"))?;
+    let (bytes, notes) = answer(Dialect::V2, source)?.map_err(|lines| lines.join("\n"))?;
     assert_eq!(hex(&bytes), expected);
     assert_eq!(notes, ["/definitions/A/properties/b/minimum KS7005 minimum"]);
     Ok(())
@@ -135,7 +135,7 @@ fn numbers_integers_and_booleans_accept_no_other_type() -> Outcome {
 
 #[test]
 fn unknown_and_missing_members_are_refused_all_together() -> Outcome {
-    let found = answer(proto::Version::V2, r#"{"swagger":"2.0","info":{"title":"t"},"nullable":true,"X-a":1}"#)?;
+    let found = answer(Dialect::V2, r#"{"swagger":"2.0","info":{"title":"t"},"nullable":true,"X-a":1}"#)?;
     let expected = refused(&[
         ": Document needs the member paths",
         "/info: Info needs the member version",
@@ -224,7 +224,7 @@ fn json_that_is_not_yaml_is_refused() -> Outcome {
 #[test]
 fn members_of_a_yaml_source_are_sorted_and_those_of_json_are_not() -> Outcome {
     let order = |source| -> Result<Vec<String>, Box<dyn Error>> {
-        let (bytes, _) = answer(proto::Version::V3, source)?.map_err(|lines| lines.join("\n"))?;
+        let (bytes, _) = answer(Dialect::V3, source)?.map_err(|lines| lines.join("\n"))?;
         let document = proto::v3::model::Document::decode(bytes.as_slice())?;
         Ok(document.specification_extension.into_iter().map(|pair| pair.name).collect())
     };
@@ -294,7 +294,7 @@ fn decoded_documents_have_the_same_bytes_again() -> Outcome {
 fn what_go_yaml_prints_and_cannot_read_is_decoded() -> Outcome {
     for value in [r#"["\na"]"#, r#"{"<<":1}"#, r#"{"a":["\n\n"],"b":"\ta\n"}"#, r#"["a\n\u2028"]"#] {
         let source = format!(r#"{{"swagger":"2.0","info":{{"title":"t","version":"v"}},"paths":{{}},"x-a":{value}}}"#);
-        let (bytes, _) = answer(proto::Version::V2, &source)?.map_err(|lines| lines.join("\n"))?;
+        let (bytes, _) = answer(Dialect::V2, &source)?.map_err(|lines| lines.join("\n"))?;
         assert_eq!(String::from_utf8(proto::v2::decode(&bytes)?)?, source);
     }
     Ok(())
@@ -314,7 +314,7 @@ fn values_in_other_yaml_than_go_yamls_are_decoded() -> Outcome {
 #[test]
 fn required_members_are_decoded_even_when_they_are_empty() -> Outcome {
     let source = r#"{"openapi":"3","info":{"title":"","version":""},"paths":{"/":{"get":{"responses":{"200":{"description":""}}}}}}"#;
-    let (bytes, _) = answer(proto::Version::V3, source)?.map_err(|lines| lines.join("\n"))?;
+    let (bytes, _) = answer(Dialect::V3, source)?.map_err(|lines| lines.join("\n"))?;
     assert_eq!(String::from_utf8(proto::v3::decode(&bytes)?)?, source);
     Ok(())
 }

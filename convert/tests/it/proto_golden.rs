@@ -5,7 +5,8 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use kubeshape_convert::proto::{self, Refusal, Version};
+use kubeshape_convert::proto::{self, Refusal};
+use kubeshape_schema::Dialect;
 use kubeshape_yaml::{Kind, Limits, Node, Path as Reader, Stream, Tape};
 use prost::Message;
 
@@ -66,43 +67,43 @@ fn read<T>(source: &str, with: impl FnOnce(Node<'_>) -> T) -> Outcome<T> {
     read_as(Reader::Json, source, with)
 }
 
-fn encode(source: &str, reader: Reader, version: Version) -> Outcome<Result<Vec<u8>, Vec<Refusal>>> {
+fn encode(source: &str, reader: Reader, dialect: Dialect) -> Outcome<Result<Vec<u8>, Vec<Refusal>>> {
     read_as(reader, source, |root| {
-        let checked = match version {
-            Version::V2 => proto::v2::check(root),
-            Version::V3 => proto::v3::check(root),
+        let checked = match dialect {
+            Dialect::V2 => proto::v2::check(root),
+            Dialect::V3 => proto::v3::check(root),
         };
-        let encoded = match version {
-            Version::V2 => proto::v2::encode(root),
-            Version::V3 => proto::v3::encode(root),
+        let encoded = match dialect {
+            Dialect::V2 => proto::v2::encode(root),
+            Dialect::V3 => proto::v3::encode(root),
         };
         assert_eq!(checked.as_ref().err(), encoded.as_ref().err(), "check and encode disagree");
         encoded.map(|encoded| encoded.value)
     })
 }
 
-fn decode(bytes: &[u8], version: Version) -> Result<Vec<u8>, proto::DecodeError> {
-    match version {
-        Version::V2 => proto::v2::decode(bytes),
-        Version::V3 => proto::v3::decode(bytes),
+fn decode(bytes: &[u8], dialect: Dialect) -> Result<Vec<u8>, proto::DecodeError> {
+    match dialect {
+        Dialect::V2 => proto::v2::decode(bytes),
+        Dialect::V3 => proto::v3::decode(bytes),
     }
 }
 
 /// Bytes that prost's own decoder and encoder leave as they are, and that decode to a document with the same bytes.
-fn round_trip(bytes: &[u8], version: Version) -> Result<(), String> {
-    let again = match version {
-        Version::V2 => proto::v2::model::Document::decode(bytes).map(|document| document.encode_to_vec()),
-        Version::V3 => proto::v3::model::Document::decode(bytes).map(|document| document.encode_to_vec()),
+fn round_trip(bytes: &[u8], dialect: Dialect) -> Result<(), String> {
+    let again = match dialect {
+        Dialect::V2 => proto::v2::model::Document::decode(bytes).map(|document| document.encode_to_vec()),
+        Dialect::V3 => proto::v3::model::Document::decode(bytes).map(|document| document.encode_to_vec()),
     };
     if again.map_err(|error| format!("prost: {error}"))? != bytes {
         return Err("prost encodes other bytes".into());
     }
-    if proto::detect(bytes) != Some(version) {
+    if proto::detect(bytes) != Some(dialect) {
         return Err("not detected".into());
     }
-    let json = decode(bytes, version).map_err(|error| format!("decoding: {error}"))?;
+    let json = decode(bytes, dialect).map_err(|error| format!("decoding: {error}"))?;
     let json = String::from_utf8(json).map_err(|error| error.to_string())?;
-    match encode(&json, Reader::Json, version).map_err(|error| format!("decoded: {error}"))? {
+    match encode(&json, Reader::Json, dialect).map_err(|error| format!("decoded: {error}"))? {
         Ok(again) if again == bytes => Ok(()),
         Ok(_) => Err("the decoded document has other bytes".into()),
         Err(refusals) => Err(format!("the decoded document is refused: {}", refusals[0].problem)),
@@ -112,12 +113,12 @@ fn round_trip(bytes: &[u8], version: Version) -> Result<(), String> {
 /// Compares our bytes with a record `{sha256, len}` or `{error}`; the answer says whether both refuse.
 fn compare(
     (source, reader): (&str, Reader),
-    version: Version,
+    dialect: Dialect,
     record: Node<'_>,
     bytes: Option<Node<'_>>,
 ) -> Result<bool, String> {
     let theirs = record.get("error").map(|error| error.text().to_owned());
-    let ours = match encode(source, reader, version) {
+    let ours = match encode(source, reader, dialect) {
         Ok(ours) => ours,
         Err(_) if theirs.is_some() => return Ok(true),
         Err(error) => return Err(format!("not read: {error}")),
@@ -138,7 +139,7 @@ fn compare(
                     return Err("bytes differ".into());
                 }
             }
-            round_trip(&ours, version).map(|()| false)
+            round_trip(&ours, dialect).map(|()| false)
         }
     }
 }
@@ -161,7 +162,7 @@ fn recorded_documents_have_gnostics_bytes() -> Outcome<()> {
                 let text = |name| record.get(name).map(|node| node.text().to_owned()).unwrap_or_default();
                 let file = text("file");
                 let name = format!("{project}/{file}");
-                let version = if text("kind") == "v3" { Version::V3 } else { Version::V2 };
+                let dialect = if text("kind") == "v3" { Dialect::V3 } else { Dialect::V2 };
                 if let Some(answer) = record.get("source_proto") {
                     let own = std::fs::read_to_string(corpus.join("openapi").join(&name))?;
                     // A file that is JSON by its content and YAML by its name was read as YAML.
@@ -170,15 +171,15 @@ fn recorded_documents_have_gnostics_bytes() -> Outcome<()> {
                     } else {
                         Reader::Yaml
                     };
-                    source.add(&name, compare((&own, reader), version, answer, None));
+                    source.add(&name, compare((&own, reader), dialect, answer, None));
                 }
                 if let (Some(answer), Some(json)) = (record.get("proto"), record.get("json")) {
                     let bytes = record.get("proto_gzip_base64");
-                    proto.add(&name, compare((embedded(line, json), Reader::Json), version, answer, bytes));
+                    proto.add(&name, compare((embedded(line, json), Reader::Json), dialect, answer, bytes));
                 }
                 if let (Some(answer), Some(json)) = (record.get("v3_proto"), record.get("v3")) {
                     let bytes = record.get("v3_proto_gzip_base64");
-                    v3.add(&name, compare((embedded(line, json), Reader::Json), Version::V3, answer, bytes));
+                    v3.add(&name, compare((embedded(line, json), Reader::Json), Dialect::V3, answer, bytes));
                 }
                 Ok(())
             })??;
@@ -208,13 +209,13 @@ fn documents_of_a_server_have_its_bytes() -> Outcome<()> {
                 continue;
             }
             let name = format!("{state}/{}", json.file_name().unwrap_or_default().to_string_lossy());
-            let version = if name.ends_with("openapi-v2.json.zst") { Version::V2 } else { Version::V3 };
+            let dialect = if name.ends_with("openapi-v2.json.zst") { Dialect::V2 } else { Dialect::V3 };
             let source = String::from_utf8(bytes(&json)?)?;
             let served = bytes(&served)?;
             count.add(
                 &name,
-                match encode(&source, Reader::Json, version)? {
-                    Ok(ours) if ours == served => round_trip(&ours, version).map(|()| false),
+                match encode(&source, Reader::Json, dialect)? {
+                    Ok(ours) if ours == served => round_trip(&ours, dialect).map(|()| false),
                     Ok(ours) => Err(format!("{} bytes, theirs {}", ours.len(), served.len())),
                     Err(refusals) => Err(format!("refused: {}", refusals[0].problem)),
                 },
@@ -239,10 +240,10 @@ fn documents_of_crds_have_gnostics_bytes() -> Outcome<()> {
                     return;
                 };
                 let kind = record.get("record").map(|node| node.text().to_owned()).unwrap_or_default();
-                let version = if kind == "v2" { Version::V2 } else { Version::V3 };
+                let dialect = if kind == "v2" { Dialect::V2 } else { Dialect::V3 };
                 let at = record.get("path").map(|node| node.text().to_owned()).unwrap_or_default();
                 let name = format!("{} {kind} {at}", path.file_name().unwrap_or_default().to_string_lossy());
-                count.add(&name, compare((embedded(line, doc), Reader::Json), version, answer, None));
+                count.add(&name, compare((embedded(line, doc), Reader::Json), dialect, answer, None));
             })?;
         }
     }

@@ -6,7 +6,7 @@ mod documents;
 pub use documents::BaseError;
 
 use crate::names::{AUTOSCALING, META};
-use crate::paths::{Dialect, Paths, write_member};
+use crate::paths::{Form, Paths, write_member};
 use crate::texts::Texts;
 use bytes::Bytes;
 use kubeshape_schema::{Additional, Bump, Items, Json, Property, Schema, print};
@@ -57,7 +57,7 @@ pub struct Base {
     /// The members of the closed set in v3 as they stand in a document, without and with those of the scale
     /// subresource: one text that documents share.
     pub(crate) closed_v3: [Bytes; 2],
-    /// Paths by dialect, then cluster-scoped and namespaced.
+    /// Paths by form, then cluster-scoped and namespaced.
     pub(crate) paths: [[Paths; 2]; 3],
     pub(crate) smd: crate::smd::MetaTypes,
 }
@@ -123,14 +123,14 @@ impl Base {
             })
             .collect();
         printed.sort_by(|a, b| kubeshape_schema::order::utf16(&a.name, &b.name));
-        let paths = [Dialect::V3, Dialect::V2, Dialect::V2Served]
-            .map(|dialect| [false, true].map(|namespaced| Paths::new(namespaced, &texts, dialect)));
+        let paths = [Form::V3, Form::V2, Form::V2Served]
+            .map(|form| [false, true].map(|namespaced| Paths::new(namespaced, &texts, form)));
         let models: Vec<(&str, &Schema<'_>)> =
             definitions.iter().map(|(name, schema)| (name.as_str(), schema)).collect();
         let closed_v3 = [false, true].map(|scale| {
             let mut out = Vec::new();
             for definition in printed.iter().filter(|definition| scale || !definition.scale) {
-                write_member(out.is_empty(), &definition.name, Dialect::V3, &mut out);
+                write_member(out.is_empty(), &definition.name, Form::V3, &mut out);
                 out.extend_from_slice(&definition.v3);
             }
             Bytes::from(out)
@@ -186,8 +186,8 @@ impl Base {
         self.definitions.get(at)
     }
 
-    pub(crate) fn paths(&self, dialect: Dialect, namespaced: bool) -> &Paths {
-        &self.paths[dialect as usize][usize::from(namespaced)]
+    pub(crate) fn paths(&self, form: Form, namespaced: bool) -> &Paths {
+        &self.paths[form as usize][usize::from(namespaced)]
     }
 }
 

@@ -6,12 +6,13 @@ use super::groups::Wanted;
 use super::index::Index;
 use super::poll::{Deaf, Look, Shared};
 use super::proxy::Proxied;
-use crate::document::{Dialect, Document};
+use crate::document::Document;
 use crate::remote::{RemoteDocument, RemoteState};
 use crate::snapshot::Leaf;
 use bytes::Bytes;
 use http::StatusCode;
 use kubeshape_convert::v2::merge::Overlay;
+use kubeshape_schema::Dialect;
 use sha2::{Digest as _, Sha512};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -202,7 +203,7 @@ impl OpenApiPoll {
             if convert {
                 let now = SystemTime::now();
                 for (path, json) in converted::documents(&body, wanted, profile)? {
-                    let document = Document::new(Dialect::V3, Bytes::from(json), now);
+                    let document = Document::new(Some(Dialect::V3), Bytes::from(json), now);
                     // Hashed here, where nobody waits.
                     document.hash();
                     documents.push(Arc::new(Converted { path: path.into(), document: Arc::new(document) }));

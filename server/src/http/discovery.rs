@@ -179,7 +179,7 @@ fn plain(asked: &Asked<'_>) -> Option<Form> {
 }
 
 fn object(asked: &Asked<'_>, form: Form, content: Vec<u8>) -> Response {
-    let document = Document::new(crate::Dialect::Other, Bytes::from(content), std::time::SystemTime::UNIX_EPOCH);
+    let document = Document::new(None, Bytes::from(content), std::time::SystemTime::UNIX_EPOCH);
     typed(asked, form, compressible(asked, &document, WORTH_COMPRESSING))
 }
 

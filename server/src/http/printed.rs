@@ -1,7 +1,7 @@
 //! Printed forms of discovery that belong to one snapshot. Each is made when it is asked for the first time.
 
 use super::status::Form;
-use crate::document::{Dialect, Document};
+use crate::document::Document;
 use crate::rope::Rope;
 use crate::snapshot::Snapshot;
 use bytes::Bytes;
@@ -58,7 +58,7 @@ impl Printed {
             let mut out = Vec::new();
             let groups = snapshot.discovery.groups.values().map(|group| &**group);
             print::group_list(&mut out, group_list_order(groups), form.into());
-            Arc::new(Document::new(Dialect::Other, Bytes::from(out), snapshot.discovery.aggregated.modified()))
+            Arc::new(Document::new(None, Bytes::from(out), snapshot.discovery.aggregated.modified()))
         };
         Arc::clone(self.groups[form as usize].get_or_init(make))
     }
@@ -84,7 +84,7 @@ fn aggregated<'g>(
         } else {
             let mut out = Vec::new();
             print::aggregated(&mut out, version, groups, form.into());
-            Document::new(Dialect::Other, Bytes::from(out), tagged.modified())
+            Document::new(None, Bytes::from(out), tagged.modified())
         };
         Arc::new(document)
     };

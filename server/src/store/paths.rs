@@ -6,13 +6,14 @@ use super::groups::{GroupKey, item};
 use super::read::Resource;
 use super::{Reason, Store, Touched};
 use crate::body::{Segment, Tags};
-use crate::document::{Dialect, Document};
+use crate::document::Document;
 use crate::pieces::{Key, Pieces};
 use crate::rope::Rope;
 use crate::snapshot::{Discovery, Leaf, Snapshot};
 use bytes::Bytes;
 use kubeshape_discovery::{Group, print};
 use kubeshape_publish::{MergeConflict, Piece, Publisher, V3Fragments, write_v3};
+use kubeshape_schema::Dialect;
 use kubeshape_schema::{Code, escape};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -42,7 +43,7 @@ const VERSION: &str = r#"{
 pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
     let list = |head, tail| {
         let segments = [head, tail].map(|text| Segment::Text(Bytes::from_static(text)));
-        Arc::new(Document::of_chunks(Dialect::Other, segments.into(), None, tags, now))
+        Arc::new(Document::of_chunks(None, segments.into(), None, tags, now))
     };
     Snapshot {
         v3: imbl::OrdMap::new(),
@@ -64,7 +65,7 @@ const INDEX: [&[u8]; 2] = [b"{\"paths\":{", b"}}"];
 
 /// Aggregated discovery of the core group.
 fn core(item: &[u8], now: SystemTime) -> Document {
-    Document::new(Dialect::Other, Bytes::from([print::TAGGED_HEAD, item, print::TAGGED_TAIL].concat()), now)
+    Document::new(None, Bytes::from([print::TAGGED_HEAD, item, print::TAGGED_TAIL].concat()), now)
 }
 
 /// Below this length a piece is copied into its neighbours.
@@ -185,7 +186,7 @@ impl Store {
             match rope {
                 Ok(rope) => {
                     self.merge_conflicts.remove(path);
-                    let document = Document::new(Dialect::V3, rope, now);
+                    let document = Document::new(Some(Dialect::V3), rope, now);
                     return Some(local(match old {
                         Some(Leaf::Local(old)) if old.is_same(&document) => Arc::clone(old),
                         _ => Arc::new(document),
@@ -300,6 +301,6 @@ impl Store {
         let mut segments = vec![Segment::Text(Bytes::from_static(head))];
         pieces.segments(&mut segments);
         segments.push(Segment::Text(Bytes::from_static(tail)));
-        Arc::new(Document::of_chunks(Dialect::Other, segments, before, self.options.tags, now))
+        Arc::new(Document::of_chunks(None, segments, before, self.options.tags, now))
     }
 }

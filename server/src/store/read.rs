@@ -1,12 +1,12 @@
 //! Reading the files of inputs: CustomResourceDefinitions and OpenAPI documents.
 
 use super::finding::Finding;
-use crate::document::{self, Document};
+use crate::document::Document;
 use bytes::Bytes;
-use kubeshape_convert::document::Dialect;
 use kubeshape_convert::{proto, v2, v3};
 use kubeshape_discovery::{CustomResource, GroupVersion, custom_resource, group_versions_of_document};
 use kubeshape_publish::{Profile, Publisher, V2Form, V2Fragments, V3Fragments};
+use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Code, Note, NoteKind};
 use kubeshape_structural::read::{Manifest, manifests};
@@ -255,12 +255,9 @@ pub(super) fn canonical(
 
 /// The JSON of a document in protobuf form.
 pub(super) fn decode(bytes: &[u8]) -> Result<(Dialect, Bytes), String> {
-    let (dialect, json) = match proto::detect(bytes) {
-        Some(proto::Version::V2) => (Dialect::V2, proto::v2::decode(bytes)),
-        Some(proto::Version::V3) => (Dialect::V3, proto::v3::decode(bytes)),
-        None => return Err("found no OpenAPI document in protobuf form".to_owned()),
-    };
-    json.map(|json| (dialect, json.into())).map_err(|error| error.to_string())
+    let dialect = proto::detect(bytes).ok_or("found no OpenAPI document in protobuf form")?;
+    let json = proto::decode(bytes, dialect).map_err(|error| error.to_string())?;
+    Ok((dialect, json.into()))
 }
 
 /// A printed document.
@@ -268,7 +265,7 @@ pub(super) fn openapi(dialect: Dialect, json: &Bytes, protobuf: Option<&Bytes>, 
     if dialect == Dialect::V2 {
         return OpenApi::V2(json.clone());
     }
-    let mut document = Document::new(document::Dialect::V3, json.clone(), now);
+    let mut document = Document::new(Some(Dialect::V3), json.clone(), now);
     if let Some(protobuf) = protobuf {
         document = document.with_protobuf(protobuf.clone());
     }

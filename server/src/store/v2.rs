@@ -12,13 +12,14 @@ use super::read::Resource;
 use super::remotes::Part;
 use crate::aggregate::merge_v2;
 use crate::body::Segment;
-use crate::document::{Dialect, Document};
+use crate::document::Document;
 use crate::pieces::{Name, Pieces};
 use crate::snapshot::LazyV2;
 use bytes::Bytes;
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
 use kubeshape_publish::{Laid, MergeV2, Onto, Publisher, Section, V2Fragments};
+use kubeshape_schema::Dialect;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -143,7 +144,7 @@ impl State {
         }
         let merged = merge.finish_onto_read(publisher.base(), (*onto).clone(), options.profile);
         let merged = merged.map_err(|error| Arc::from(error.to_string()))?;
-        Ok(Arc::new(Document::new(Dialect::V2, Bytes::from(merged.document), now)))
+        Ok(Arc::new(Document::new(Some(Dialect::V2), Bytes::from(merged.document), now)))
     }
 
     /// Lays what downstream servers add onto the document of this server.
@@ -171,7 +172,7 @@ impl State {
         };
         let overlays = parts.iter().map(|part| &*part.overlay);
         let merged = merge_v2(local.json().to_bytes().to_vec(), overlays, owns, options.profile);
-        let merged = Document::new(Dialect::V2, Bytes::from(merged), now);
+        let merged = Document::new(Some(Dialect::V2), Bytes::from(merged), now);
         let document = before.filter(|before| before.is_same(&merged)).unwrap_or_else(|| Arc::new(merged));
         self.overlaid = Some(Overlaid { local, parts: Arc::clone(parts), document: Arc::clone(&document) });
         document
@@ -255,7 +256,7 @@ impl Merged {
             Some(before) if before.counts.flags() == counts.flags() => Arc::clone(&before.laid),
             _ => Arc::new(onto.lay(V2Fragments::shared(publisher.base(), scale, cluster, namespaced))),
         };
-        let nothing = Document::new(Dialect::V2, Bytes::new(), now);
+        let nothing = Document::new(Some(Dialect::V2), Bytes::new(), now);
         let member =
             |(name, json): (&String, &Vec<u8>)| (Name(name.as_str().into()), Some(Bytes::copy_from_slice(json)));
         let mut merged = Merged {
@@ -344,6 +345,6 @@ impl Merged {
                 None => {}
             }
         }
-        Arc::new(Document::of_chunks(Dialect::V2, segments, before, options.tags, now))
+        Arc::new(Document::of_chunks(Some(Dialect::V2), segments, before, options.tags, now))
     }
 }

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use kubeshape_convert::v2::merge::Overlay;
 use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin, Resource, UNSET};
+use kubeshape_schema::Dialect;
 use kubeshape_server::{
-    BaseDocuments, Change, Dialect, Document, Leaf, RemoteDocument, RemoteState, Snapshot, Store, StoreOptions,
+    BaseDocuments, Change, Document, Leaf, RemoteDocument, RemoteState, Snapshot, Store, StoreOptions,
 };
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -38,7 +39,7 @@ fn remote(name: &str, position: usize, groups: &[&str]) -> RemoteState {
         state.v3.push(RemoteDocument {
             path: path.as_str().into(),
             url: format!("/openapi/v3/{path}?hash={name}").into(),
-            leaf: Leaf::Local(Arc::new(Document::new(Dialect::V3, Bytes::from(json), NOW))),
+            leaf: Leaf::Local(Arc::new(Document::new(Some(Dialect::V3), Bytes::from(json), NOW))),
         });
         state.groups.push(Group {
             name: (*group).into(),

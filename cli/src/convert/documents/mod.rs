@@ -7,7 +7,7 @@ pub(crate) use kinds::KindName;
 
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
 use kinds::{Kinds, wanted};
-use kubeshape_convert::document::{Dialect, Document};
+use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::rename::Names;
 use kubeshape_convert::graph::{self, Graph, Section};
 use kubeshape_convert::jsonschema::{self, Gvk};
@@ -15,6 +15,7 @@ use kubeshape_convert::v2::from_v3::{self, LOSS, Scratch};
 use kubeshape_convert::v3::from_v2;
 use kubeshape_convert::{proto, smd, v2, v3};
 use kubeshape_publish::ResourceVersion;
+use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Code, Converted, Note, NoteKind, Profile, Property, Schema};
 use kubeshape_smd::Schema as SmdSchema;
@@ -125,10 +126,7 @@ pub(crate) fn print(document: &Document<'_>, settings: &Settings, out: &mut Vec<
 
 /// The JSON of a document in protobuf form; none if the bytes are something else.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Result<Vec<u8>, (Code, String)>> {
-    let decoded = match proto::detect(bytes)? {
-        proto::Version::V2 => proto::v2::decode(bytes),
-        proto::Version::V3 => proto::v3::decode(bytes),
-    };
+    let decoded = proto::decode(bytes, proto::detect(bytes)?);
     Some(decoded.map_err(|error| (Code::Unreadable, error.to_string())))
 }
 

@@ -4,8 +4,9 @@ use super::super::documents::{self, Content, Settings};
 use super::super::plan::Target;
 use super::super::worker::Loaded;
 use crate::args::Shape;
-use kubeshape_convert::document::{Dialect, Document};
+use kubeshape_convert::document::Document;
 use kubeshape_convert::v2::from_v3::Scratch;
+use kubeshape_schema::Dialect;
 use kubeshape_schema::{Bump, Converted, Note};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 

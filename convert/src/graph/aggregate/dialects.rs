@@ -3,11 +3,12 @@
 use super::kinds::{Kinds, without_kinds};
 use super::names::{Numbers, Placed};
 use super::{print_to, printed};
-use crate::document::{Boxed, Dialect, Document, Entry, Map, Mapper as _, Member, Printer, Site};
+use crate::document::{Boxed, Document, Entry, Map, Mapper as _, Member, Printer, Site};
 use crate::graph::Section;
 use crate::graph::rewrite::{Item, Rewriter, callbacks, with_operations};
 use crate::graph::split::kinds_of;
 use crate::{v2, v3};
+use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Code, Note, Profile, Property, Schema, order};
 use std::collections::HashMap;

@@ -23,8 +23,9 @@ mod names;
 
 use super::rewrite::{Item, Renames, Rewriter};
 use super::{Graph, Section};
-use crate::document::{Dialect, Entry, Map, Member, Printer};
+use crate::document::{Entry, Map, Member, Printer};
 use dialects::Parts as _;
+use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Code, Note, Profile};
 use names::{Names, Numbers};

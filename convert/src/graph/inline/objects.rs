@@ -26,7 +26,7 @@ macro_rules! resolved {
 
 impl<'a> Inliner<'_, 'a> {
     fn target(reference: &Reference<'a>, expected: Section) -> Option<String> {
-        match Target::of(reference.text, crate::document::Dialect::V3) {
+        match Target::of(reference.text, kubeshape_schema::Dialect::V3) {
             Target::Named { section, name, rest } if section == expected && rest.is_empty() => Some(name.into_owned()),
             _ => None,
         }

@@ -7,9 +7,9 @@ mod losses;
 mod rules;
 
 use kubeshape_convert::v2::from_v3::{Options, Scratch, convert, restore};
-use kubeshape_convert::{document::Dialect, v2, v3};
+use kubeshape_convert::{v2, v3};
 use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Profile};
+use kubeshape_schema::{Bump, Dialect, Profile};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 pub(crate) type Error = Box<dyn std::error::Error>;

@@ -4,8 +4,9 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, Empty};
 use kubeshape_discovery::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, print};
+use kubeshape_schema::Dialect;
 use kubeshape_server::http::Http;
-use kubeshape_server::{Dialect, Discovery, Document, Endpoints, LazyV2, Leaf, Live, Metrics, Readiness, Snapshot};
+use kubeshape_server::{Discovery, Document, Endpoints, LazyV2, Leaf, Live, Metrics, Readiness, Snapshot};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tower::Service;
@@ -62,9 +63,9 @@ pub(crate) fn snapshot(large: usize) -> Snapshot {
     let tagged = |groups: &[&Group]| {
         let mut out = Vec::new();
         print::tagged(&mut out, groups.iter().copied());
-        Arc::new(Document::new(Dialect::Other, Bytes::from(out), modified()))
+        Arc::new(Document::new(None, Bytes::from(out), modified()))
     };
-    let document = |text: String| Arc::new(Document::new(Dialect::V3, Bytes::from(text), modified()));
+    let document = |text: String| Arc::new(Document::new(Some(Dialect::V3), Bytes::from(text), modified()));
     let documents = [
         ("api/v1", document(v3("core", 10))),
         ("apis/apps/v1", document(v3("apps", 4000))),
@@ -81,11 +82,11 @@ pub(crate) fn snapshot(large: usize) -> Snapshot {
     let v2 = || {
         let text =
             format!(r#"{{"swagger":"2.0","info":{{"title":"{}","version":"1"}},"paths":{{}}}}"#, "t".repeat(3000));
-        Ok(Arc::new(Document::new(Dialect::V2, Bytes::from(text), modified())))
+        Ok(Arc::new(Document::new(Some(Dialect::V2), Bytes::from(text), modified())))
     };
     Snapshot {
         v3: documents.into_iter().map(|(path, document)| (Arc::from(path), Leaf::Local(document))).collect(),
-        index: Arc::new(Document::new(Dialect::Other, Bytes::from(index), modified())),
+        index: Arc::new(Document::new(None, Bytes::from(index), modified())),
         v2: Arc::new(LazyV2::new(Box::new(v2))),
         discovery: Discovery {
             aggregated_core: tagged(&[&core]),
