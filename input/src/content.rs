@@ -1,7 +1,7 @@
 //! What a document is.
 
-use kubeshape_convert::document::Dialect;
 use kubeshape_discovery::read::DocumentKind;
+use kubeshape_schema::Dialect;
 use kubeshape_structural::read::{is_crd, is_list, item_version};
 use kubeshape_yaml::{Kind, Node};
 
@@ -10,7 +10,7 @@ use kubeshape_yaml::{Kind, Node};
 /// # Example
 /// ```
 /// use kubeshape_input::{Content, Limits, read};
-/// use kubeshape_convert::document::Dialect;
+/// use kubeshape_schema::Dialect;
 ///
 /// let input = read("a.yaml", b"swagger: '2.0'\n---\ndefinitions: {}\n---\napiVersion: v1\nkind: Pod\n", Limits::default());
 /// let contents: Vec<Content> = input.documents.iter().map(|document| document.content()).collect();

@@ -103,12 +103,7 @@ fn open<'r>(
         let code = if matches!(error, UnpackError::TooLarge { .. }) { Code::Limit } else { Code::Unreadable };
         refused(code, error.to_string())
     })?;
-    let json = match proto::detect(bytes) {
-        None => None,
-        Some(proto::Version::V2) => Some(proto::v2::decode(bytes)),
-        Some(proto::Version::V3) => Some(proto::v3::decode(bytes)),
-    };
-    let (text, has_lines) = match json {
+    let (text, has_lines) = match proto::detect(bytes).map(|dialect| proto::decode(bytes, dialect)) {
         None => (bytes, true),
         Some(Ok(json)) => {
             *decoded = json;
