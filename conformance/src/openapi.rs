@@ -263,11 +263,7 @@ pub(crate) fn protobuf_of(json: &[u8], dialect: Dialect, theirs: &ProtoAnswer) -
 }
 
 fn protobuf(root: Node<'_>, dialect: Dialect, theirs: &ProtoAnswer) -> Verdict {
-    let ours = match dialect {
-        Dialect::V2 => proto::v2::encode(root),
-        Dialect::V3 => proto::v3::encode(root),
-    };
-    match (ours, &theirs.error) {
+    match (proto::encode(root, dialect), &theirs.error) {
         (Err(_), Some(_)) => Verdict::Equal,
         (Ok(_), Some(error)) => Verdict::Differing(format!("we encode it, theirs: {error}")),
         (Err(refused), None) => {

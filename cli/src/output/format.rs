@@ -1,9 +1,8 @@
 //! Other spellings of a printed JSON document: indented, YAML, or protobuf.
 
 use crate::args::Format;
-use kubeshape_convert::document::Dialect;
 use kubeshape_convert::proto;
-use kubeshape_schema::{Code, Converted, Note};
+use kubeshape_schema::{Code, Converted, Dialect, Note};
 use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::{Document, Limits, Stream, Tape, json};
 
@@ -62,11 +61,8 @@ impl Formatter {
 /// The protobuf form of a printed document; none if it has none.
 fn encode(document: Document<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
     let root = document.root()?;
-    let encoded = match Dialect::of(root) {
-        Some(Dialect::V3) => proto::v3::encode(root),
-        _ => proto::v2::encode(root),
-    };
-    let (value, notes) = match encoded {
+    let dialect = Dialect::of(root).unwrap_or(Dialect::V2);
+    let (value, notes) = match proto::encode(root, dialect) {
         Ok(Converted { value, notes }) => (Some(value), notes),
         Err(refusals) => (None, refusals.into_iter().map(Note::from).collect()),
     };

@@ -14,17 +14,13 @@ type Outcome = Result<(), Box<dyn Error>>;
 /// `pointer problem`.
 type Answer = Result<(Vec<u8>, Vec<String>), Vec<String>>;
 
-fn answer(version: Dialect, source: &str) -> Result<Answer, Box<dyn Error>> {
+fn answer(dialect: Dialect, source: &str) -> Result<Answer, Box<dyn Error>> {
     let mut tape = Tape::new();
     Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).ok_or("no document")??;
     let document = tape.document(source);
     let root = document.root().ok_or("no root")?;
-    let encoded = match version {
-        Dialect::V2 => proto::v2::encode(root),
-        Dialect::V3 => proto::v3::encode(root),
-    };
     let note = |note: &Note<'_>| format!("{} {} {}", document.pointer(note.at), note.code, note.detail);
-    Ok(match encoded {
+    Ok(match proto::encode(root, dialect) {
         Ok(encoded) => Ok((encoded.value, encoded.notes.iter().map(note).collect())),
         Err(refusals) => Err(refusals.iter().map(|r| format!("{}: {}", document.pointer(r.at), r.problem)).collect()),
     })

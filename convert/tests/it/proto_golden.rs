@@ -73,20 +73,10 @@ fn encode(source: &str, reader: Reader, dialect: Dialect) -> Outcome<Result<Vec<
             Dialect::V2 => proto::v2::check(root),
             Dialect::V3 => proto::v3::check(root),
         };
-        let encoded = match dialect {
-            Dialect::V2 => proto::v2::encode(root),
-            Dialect::V3 => proto::v3::encode(root),
-        };
+        let encoded = proto::encode(root, dialect);
         assert_eq!(checked.as_ref().err(), encoded.as_ref().err(), "check and encode disagree");
         encoded.map(|encoded| encoded.value)
     })
-}
-
-fn decode(bytes: &[u8], dialect: Dialect) -> Result<Vec<u8>, proto::DecodeError> {
-    match dialect {
-        Dialect::V2 => proto::v2::decode(bytes),
-        Dialect::V3 => proto::v3::decode(bytes),
-    }
 }
 
 /// Bytes that prost's own decoder and encoder leave as they are, and that decode to a document with the same bytes.
@@ -101,7 +91,7 @@ fn round_trip(bytes: &[u8], dialect: Dialect) -> Result<(), String> {
     if proto::detect(bytes) != Some(dialect) {
         return Err("not detected".into());
     }
-    let json = decode(bytes, dialect).map_err(|error| format!("decoding: {error}"))?;
+    let json = proto::decode(bytes, dialect).map_err(|error| format!("decoding: {error}"))?;
     let json = String::from_utf8(json).map_err(|error| error.to_string())?;
     match encode(&json, Reader::Json, dialect).map_err(|error| format!("decoded: {error}"))? {
         Ok(again) if again == bytes => Ok(()),
