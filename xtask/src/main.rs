@@ -1,0 +1,78 @@
+//! What a developer of kubeshape does, as commands: `cargo xtask`.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod api;
+mod package;
+mod run;
+mod tools;
+
+use run::{Result, cargo, run};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND [ARGUMENT…]
+
+  fmt                formats every file
+  lint               runs clippy over everything; a warning is an error
+  test [ARGUMENT…]   runs the tests: all of them, or those that `cargo test` selects by these arguments
+  doc                builds the documentation; a warning is an error
+  agree [AREA…]      compares kubeshape's answers with recorded answers and prints a table
+                     (without areas: the project's own corpus, which needs nothing else)
+  api [--update]     compares the public API of every library with the listings in api/, or writes them anew
+  package            packs every crate, builds the command from the archives alone, and runs the main job with it
+  fuzz               builds the fuzz targets
+  msrv               checks that everything compiles with the oldest Rust that Cargo.toml promises
+  deny               checks licences, advisories and sources of dependencies with cargo-deny
+  ci                 does all of this as CI does it (.ci/run)";
+
+fn main() -> ExitCode {
+    if api::is_rustdoc() {
+        return api::rustdoc();
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match command(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+fn command(arguments: &[&str]) -> Result {
+    std::env::set_current_dir(root())?;
+    match arguments {
+        ["fmt"] => run(cargo("fmt").arg("--all")),
+        ["lint"] => {
+            run(cargo("clippy").args(["--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
+            let smd = ["-p", "kubeshape-smd", "--no-default-features", "--features", "simd-json", "--quiet"];
+            run(cargo("clippy").args(smd).args(["--", "-D", "warnings"]))
+        }
+        ["test"] => run(cargo("test").arg("--workspace")),
+        ["test", rest @ ..] => run(cargo("test").args(rest)),
+        ["doc"] => run(cargo("doc").args(["--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings")),
+        ["agree"] => command(&["agree", "corpus"]),
+        ["agree", areas @ ..] => {
+            run(cargo("run").args(["--release", "--quiet", "-p", "kubeshape-conformance", "--"]).args(areas))
+        }
+        ["api"] => api::compare(),
+        ["api", "--update"] => api::update(),
+        ["package"] => package::prove(),
+        ["fuzz"] => run(cargo("check").args(["--quiet", "--manifest-path", "fuzz/Cargo.toml"])),
+        ["msrv"] => tools::msrv(),
+        ["deny"] => tools::deny(),
+        ["ci"] => run(Command::new("bash").arg(".ci/run")),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        other => Err(format!("unknown command: {}\n\n{USAGE}", other.join(" ")).into()),
+    }
+}

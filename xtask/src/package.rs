@@ -1,0 +1,69 @@
+//! Proof that the packages are complete: the command, built from the archives alone, does the main job.
+
+use crate::run::{Result, cargo, metadata, run};
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+/// Packs every published crate, unpacks the archives into a folder of their own, builds the command there, and converts
+/// the project's own CustomResourceDefinitions with it.
+pub(crate) fn prove() -> Result {
+    let metadata = metadata()?;
+    let target = metadata.target();
+
+    println!("packing");
+    let mut pack = cargo("package");
+    pack.args(["--workspace", "--no-verify", "--allow-dirty", "--quiet"]);
+    let mut archives = Vec::new();
+    for package in metadata.packages() {
+        if package.is_published {
+            archives.push((package.name, format!("{}-{}", package.name, package.version)));
+        } else {
+            pack.args(["--exclude", package.name]);
+        }
+    }
+    run(&mut pack)?;
+
+    println!("unpacking {} archives", archives.len());
+    let folder = target.join("package").join("unpacked");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let mut manifest = String::from("[workspace]\nresolver = \"3\"\nmembers = [\"kubeshape-cli-*\"]\n");
+    manifest.push_str("\n[patch.crates-io]\n");
+    for (name, archive) in &archives {
+        let file = target.join("package").join(format!("{archive}.crate"));
+        run(Command::new("tar").arg("-xzf").arg(file).arg("-C").arg(&folder))?;
+        if *name != "kubeshape-cli" {
+            writeln!(manifest, "{name} = {{ path = \"{archive}\" }}")?;
+        }
+    }
+    // The profiles and the versions of dependencies are those of the workspace.
+    let workspace = fs::read_to_string("Cargo.toml")?;
+    if let Some(profiles) = workspace.find("\n[profile.") {
+        manifest.push_str(&workspace[profiles..]);
+    }
+    fs::write(folder.join("Cargo.toml"), manifest)?;
+    fs::copy("Cargo.lock", folder.join("Cargo.lock"))?;
+
+    println!("building the command from them");
+    let cargo_toml = folder.join("Cargo.toml");
+    run(cargo("build")
+        .args(["--release", "--quiet", "-p", "kubeshape-cli", "--manifest-path"])
+        .arg(&cargo_toml)
+        .arg("--target-dir")
+        .arg(target))?;
+
+    println!("converting corpus/crds with it");
+    let out = folder.join("shapes");
+    run(Command::new(target.join("release").join("kubeshape"))
+        .args(["convert", "corpus/crds", "--to", "v3", "--to", "v2", "--to", "smd", "-o"])
+        .arg(&out))?;
+    for name in ["swagger.json"] {
+        if fs::metadata(out.join(name)).map_or(0, |file| file.len()) == 0 {
+            return Err(format!("{} is missing or empty", out.join(name).display()).into());
+        }
+    }
+    Ok(())
+}
