@@ -17,12 +17,14 @@ import (
 
 // stack is what a server keeps for a resource: for every version and subresource a field manager, as
 // NewDefaultFieldManager builds it, over the types of one structured-merge-diff schema. Conversion between versions
-// changes the apiVersion and nothing else, nothing is defaulted, and the hub version is that of the request.
+// changes the apiVersion and drops the fields of `only`, nothing is defaulted, and the hub version is that of the request.
 type stack struct {
 	// types are the types of the kinds, by version and kind.
 	types map[schema.GroupVersionKind]typed.ParseableType
 	// resetFields are the fields that an endpoint does not own, by "apiVersion subresource".
 	resetFields map[string]*fieldpath.Set
+	// only are fields of the object and of its spec that one version has and conversion to the others drops.
+	only map[string][]string
 	// untyped answers for kinds without a type.
 	untyped managedfields.TypeConverter
 }
@@ -32,7 +34,7 @@ func newStack(types map[schema.GroupVersionKind]typed.ParseableType, resetFields
 	if err != nil {
 		return nil, err
 	}
-	return &stack{types, resetFields, untyped}, nil
+	return &stack{types: types, resetFields: resetFields, untyped: untyped}, nil
 }
 
 // ObjectToTyped implements managedfields.TypeConverter.
@@ -65,7 +67,18 @@ func (s *stack) ConvertToVersion(in runtime.Object, target runtime.GroupVersione
 		return nil, fmt.Errorf("no version to convert to")
 	}
 	out := in.DeepCopyObject()
-	out.(*unstructured.Unstructured).SetAPIVersion(kind.GroupVersion().String())
+	object := out.(*unstructured.Unstructured)
+	object.SetAPIVersion(kind.GroupVersion().String())
+	for version, names := range s.only {
+		if version == object.GetAPIVersion() {
+			continue
+		}
+		spec, _ := object.Object["spec"].(map[string]any)
+		for _, name := range names {
+			delete(object.Object, name)
+			delete(spec, name)
+		}
+	}
 	return out, nil
 }
 
@@ -86,10 +99,11 @@ func (s *stack) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 
 // manager is the field manager of a version and a subresource.
 func (s *stack) manager(kind schema.GroupVersionKind, subresource string, crd bool) (*managedfields.FieldManager, error) {
+	// The strategy of custom resources names the version of the endpoint alone (GetResetFields).
 	filters := map[fieldpath.APIVersion]fieldpath.Filter{}
 	for name, set := range s.resetFields {
 		version, sub, _ := strings.Cut(name, " ")
-		if sub == subresource {
+		if sub == subresource && version == kind.GroupVersion().String() {
 			filters[fieldpath.APIVersion(version)] = fieldpath.NewExcludeSetFilter(set)
 		}
 	}

@@ -3,7 +3,8 @@
 use crate::managed::{answer, text, time};
 use crate::{Schemas, Verdict, set_of};
 use kubeshape_smd::fieldpath::Filter;
-use kubeshape_smd::managed::{ChangeApiVersion, FieldManager, Gvk, Kinds};
+use kubeshape_smd::managed::{ChangeApiVersion, FieldManager, Gvk, Kinds, ObjectConverter};
+use kubeshape_smd::merge::ConvertError;
 use kubeshape_smd::{Bump, ToValue as _, Value};
 use serde_json::Value as Json;
 
@@ -14,7 +15,7 @@ pub fn compare(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Ver
     }
 }
 
-/// What an endpoint resets, by version and subresource.
+/// The fields that an endpoint resets, by its version and subresource.
 type Reset<'a> = Vec<(&'a str, &'a str, Filter<'a>)>;
 
 fn replay(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)) -> Result<(), String> {
@@ -24,7 +25,15 @@ fn replay(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)
     for (version, ty) in record["types"].as_object().into_iter().flatten() {
         kinds.0.push((Gvk::new(version, kind), schemas.named(&record["schema"], ty)?));
     }
-    let versions = ChangeApiVersion(kinds.0.iter().map(|(gvk, _)| gvk.api_version()).collect());
+    let versions = Conversion {
+        versions: ChangeApiVersion(kinds.0.iter().map(|(gvk, _)| gvk.api_version()).collect()),
+        only: record["only"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(version, names)| (version.as_str(), names.as_array().into_iter().flatten().map(text).collect()))
+            .collect(),
+    };
     let mut reset: Reset<'_> = Vec::new();
     for (endpoint, set) in record["resetFields"].as_object().into_iter().flatten() {
         let (version, subresource) = endpoint.split_once(' ').unwrap_or((endpoint, ""));
@@ -40,7 +49,8 @@ fn replay(record: &Json, schemas: &Schemas, tell: &mut dyn FnMut(usize, Verdict)
         let before = live.map(|live| at_version(live, text(&op["version"]), &arena));
         let before = before.ok_or("an operation on nothing")?;
         let (version, subresource) = (text(&op["version"]), text(&op["subresource"]));
-        let filters = reset.iter().filter(|(_, of, _)| *of == subresource);
+        // An endpoint resets fields at its own version only: what others own at another version is compared in full.
+        let filters = reset.iter().filter(|(at, of, _)| (*at, *of) == (version, subresource));
         let manager = FieldManager::new(Gvk::new(version, kind), &kinds, &versions)
             .subresource(subresource)
             .reset_fields(filters.map(|(version, _, filter)| (*version, filter.clone())).collect());
@@ -63,6 +73,36 @@ fn object_of<'a>(op: &'a Json, arena: &'a Bump) -> Option<Value<'a>> {
     }
     let object: &'a Json = arena.alloc(object);
     Some(object.to_value(arena))
+}
+
+/// Changes the `apiVersion`, and drops fields that only other versions have.
+struct Conversion<'a> {
+    versions: ChangeApiVersion<'a>,
+    /// By version, the fields of the object and of its spec that no other version has.
+    only: Vec<(&'a str, Vec<&'a str>)>,
+}
+
+impl ObjectConverter for Conversion<'_> {
+    fn convert<'a>(&'a self, object: Value<'a>, api_version: &str, arena: &'a Bump) -> Result<Value<'a>, ConvertError> {
+        let object = self.versions.convert(object, api_version, arena)?;
+        let dropped = self.only.iter().filter(|(version, _)| *version != api_version).flat_map(|(_, names)| names);
+        Ok(dropped.fold(object, |object, name| {
+            let object = without(object, name, arena);
+            match (object, object.get("spec")) {
+                (Value::Map(map), Some(spec)) => {
+                    Value::Map(map.with("spec", Some(without(spec, name, arena)), arena))
+                }
+                _ => object,
+            }
+        }))
+    }
+}
+
+fn without<'a>(value: Value<'a>, name: &'a str, arena: &'a Bump) -> Value<'a> {
+    match value {
+        Value::Map(map) if map.get(name).is_some() => Value::Map(map.with(name, None, arena)),
+        other => other,
+    }
 }
 
 fn at_version<'a>(object: Value<'a>, version: &'a str, arena: &'a Bump) -> Value<'a> {
