@@ -89,9 +89,7 @@ impl ObjectConverter for Conversion<'_> {
         Ok(dropped.fold(object, |object, name| {
             let object = without(object, name, arena);
             match (object, object.get("spec")) {
-                (Value::Map(map), Some(spec)) => {
-                    Value::Map(map.with("spec", Some(without(spec, name, arena)), arena))
-                }
+                (Value::Map(map), Some(spec)) => Value::Map(map.with("spec", Some(without(spec, name, arena)), arena)),
                 _ => object,
             }
         }))
