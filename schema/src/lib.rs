@@ -25,6 +25,7 @@
 
 mod dialect;
 pub mod escape;
+mod gvk;
 pub mod json;
 pub mod node;
 pub mod note;
@@ -36,6 +37,7 @@ pub mod reference;
 
 pub use bumpalo::Bump;
 pub use dialect::Dialect;
+pub use gvk::Gvk;
 pub use json::Json;
 pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 pub use note::{Code, Converted, Note, NoteKind};

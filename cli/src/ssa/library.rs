@@ -233,8 +233,7 @@ impl<'a> Library<'a> {
                     for kind in found.kinds {
                         let Some(ty) = types.named(kind.type_name) else { continue };
                         let reset = [kind.reset_fields(""), kind.reset_fields("status")];
-                        let api_version: &'a str = arena.alloc_str(&kind.gvk.api_version());
-                        let gvk = Gvk::new(api_version, kind.gvk.kind);
+                        let gvk = Gvk::new(kind.gvk.api_version(), kind.gvk.kind());
                         let definition = root.document().node(kind.at);
                         let origin = Origin::Document { text, root, definition };
                         let known = Known { gvk, ty, type_name: kind.type_name, origin, reset, subresources: None };

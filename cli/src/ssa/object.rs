@@ -27,7 +27,7 @@ impl<'a> Object<'a> {
     }
 
     pub(crate) fn gvk(&self) -> Gvk<'a> {
-        Gvk::of(self.value)
+        self.value.gvk()
     }
 
     pub(crate) fn identity(&self) -> Identity<'a> {

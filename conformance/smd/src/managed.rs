@@ -35,7 +35,7 @@ pub fn compare(kind: &str, record: &Json, schemas: &Schemas) -> Verdict {
 fn operation(record: &Json, schemas: &Schemas, arena: &Bump) -> Result<Verdict, String> {
     let ty = schemas.named(&record["schema"], &record["type"])?;
     let live = record["liveBefore"].to_value(arena);
-    let kind = Gvk::new(text(&record["version"]), Gvk::of(live).kind());
+    let kind = Gvk::new(text(&record["version"]), live.gvk().kind());
     let kinds = Kinds(vec![(kind, ty)]);
     let test = text(&record["test"]);
     let custom = record["customStack"] == json!(true);

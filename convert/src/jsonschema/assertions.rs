@@ -9,7 +9,7 @@ use kubeshape_yaml::number;
 use std::borrow::Cow;
 
 impl<'a> Writer<'_, 'a, '_> {
-    pub(super) fn assertions(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>, plan: &Plan<'a>) {
+    pub(super) fn assertions(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>, plan: &Plan<'a>) {
         let reference = self.resolved(s, place);
         if let (Some(pointer), Draft::D2020_12) = (&reference, self.options.draft) {
             key!(self, "$ref");
@@ -50,7 +50,7 @@ impl<'a> Writer<'_, 'a, '_> {
         self.junctors(s, place, plan, reference.filter(|_| self.options.draft == Draft::D7));
     }
 
-    fn types(&mut self, s: &Schema<'a>, meta: Meta<'a>, plan: &Plan<'a>) {
+    fn types(&mut self, s: &Schema<'a>, meta: Meta<'_>, plan: &Plan<'a>) {
         let mut names: Vec<&str> = Vec::new();
         match s.ty {
             _ if matches!(meta, Meta::Root(_)) => names.push("object"),
@@ -268,7 +268,7 @@ impl<'a> Writer<'_, 'a, '_> {
         all
     }
 
-    fn required(&mut self, s: &Schema<'a>, meta: Meta<'a>) {
+    fn required(&mut self, s: &Schema<'a>, meta: Meta<'_>) {
         let mut names: Vec<&str> = Vec::with_capacity(s.required.len() + 2);
         let mut seen = std::collections::BTreeSet::new();
         let added: &[&str] = if matches!(meta, Meta::None) { &[] } else { &["apiVersion", "kind"] };

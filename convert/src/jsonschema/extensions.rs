@@ -10,7 +10,7 @@ pub(super) fn is_true(s: &Schema<'_>, name: &str) -> bool {
 }
 
 impl<'a> Writer<'_, 'a, '_> {
-    pub(super) fn extensions(&mut self, s: &Schema<'a>, meta: Meta<'a>) {
+    pub(super) fn extensions(&mut self, s: &Schema<'a>, meta: Meta<'_>) {
         if s.flags.any(Flags::EMBEDDED_RESOURCE) {
             key!(self, "x-kubernetes-embedded-resource");
             self.out.extend_from_slice(b"true");
@@ -18,11 +18,11 @@ impl<'a> Writer<'_, 'a, '_> {
         if let Meta::Root(gvk) = meta {
             key!(self, "x-kubernetes-group-version-kind");
             self.out.extend_from_slice(b"[{\"group\":");
-            self.text(gvk.group);
+            self.text(gvk.group());
             self.out.extend_from_slice(b",\"kind\":");
-            self.text(gvk.kind);
+            self.text(gvk.kind());
             self.out.extend_from_slice(b",\"version\":");
-            self.text(gvk.version);
+            self.text(gvk.version());
             self.out.extend_from_slice(b"}]");
         }
         if s.flags.any(Flags::INT_OR_STRING) {

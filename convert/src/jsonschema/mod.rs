@@ -51,7 +51,7 @@ mod format;
 mod pattern;
 mod writer;
 
-use kubeshape_schema::{Converted, Json, Schema};
+use kubeshape_schema::{Bump, Converted, Gvk, Json, Schema};
 use writer::{Meta, Origin, Place, Writer};
 
 /// The release of JSON Schema.
@@ -94,31 +94,6 @@ pub struct Options<'o> {
     pub title: &'o str,
 }
 
-/// Group, version and kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Gvk<'a> {
-    /// The group; empty for the core group.
-    pub group: &'a str,
-    /// The version.
-    pub version: &'a str,
-    /// The kind.
-    pub kind: &'a str,
-}
-
-impl Gvk<'_> {
-    /// The `apiVersion` of objects of the kind.
-    ///
-    /// # Example
-    /// ```
-    /// use kubeshape_convert::jsonschema::Gvk;
-    /// assert_eq!(Gvk { group: "apps", version: "v1", kind: "Deployment" }.api_version(), "apps/v1");
-    /// assert_eq!(Gvk { group: "", version: "v1", kind: "Pod" }.api_version(), "v1");
-    /// ```
-    pub fn api_version(&self) -> String {
-        if self.group.is_empty() { self.version.to_owned() } else { format!("{}/{}", self.group, self.version) }
-    }
-}
-
 /// Finds a definition by its name, unescaped.
 pub type Resolver<'r, 'a> = dyn Fn(&str) -> Option<&'a Schema<'a>> + 'r;
 
@@ -137,7 +112,7 @@ pub const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 ///
 /// # Example
 /// ```
-/// use kubeshape_convert::jsonschema::{Gvk, Options, from_structural};
+/// use kubeshape_convert::jsonschema::{Options, from_structural};
 /// use kubeshape_schema::{Bump, read};
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
@@ -146,7 +121,7 @@ pub const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
 /// let arena = Bump::new();
 /// let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().unwrap());
-/// let gvk = Gvk { group: "example.com", version: "v1", kind: "Tab" };
+/// let gvk = Gvk::new("example.com/v1", "Tab");
 /// let options = Options { strict: true, ..Options::default() };
 /// let result = from_structural(&schema, gvk, false, &|_| None, options);
 /// let expected = concat!(
@@ -161,7 +136,7 @@ pub const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// ```
 pub fn from_structural<'a>(
     schema: &Schema<'a>,
-    gvk: Gvk<'a>,
+    gvk: Gvk<'_>,
     preserve_unknown_fields: bool,
     resolver: &Resolver<'_, 'a>,
     options: Options<'_>,
@@ -204,7 +179,7 @@ pub fn from_structural<'a>(
 pub fn from_definition<'a>(
     name: &str,
     schema: &Schema<'a>,
-    gvk: Option<Gvk<'a>>,
+    gvk: Option<Gvk<'_>>,
     resolver: &Resolver<'_, 'a>,
     options: Options<'_>,
 ) -> Converted<'a, Vec<u8>> {
@@ -218,7 +193,7 @@ pub fn from_definition<'a>(
 ///
 /// # Example
 /// ```
-/// use kubeshape_convert::jsonschema::{Gvk, kinds};
+/// use kubeshape_convert::jsonschema::kinds;
 /// use kubeshape_schema::{Bump, Profile, read};
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
@@ -228,11 +203,14 @@ pub fn from_definition<'a>(
 /// let arena = Bump::new();
 /// let mut reader = read::Reader::new(&arena, read::Rules::Document(Profile::Faithful));
 /// let definitions = reader.properties(tape.document(source).root().unwrap());
-/// let kinds = kinds(definitions.iter().map(|p| (p.name, &p.schema)));
-/// assert_eq!(kinds, [(Gvk { group: "", version: "v1", kind: "Pod" }, "a.Pod")]);
+/// let kinds = kinds(definitions.iter().map(|p| (p.name, &p.schema)), &arena);
+/// assert_eq!(kinds, [(Gvk::new("v1", "Pod"), "a.Pod")]);
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
-pub fn kinds<'s, 'a: 's>(definitions: impl IntoIterator<Item = (&'a str, &'s Schema<'a>)>) -> Vec<(Gvk<'a>, &'a str)> {
+pub fn kinds<'s, 'a: 's>(
+    definitions: impl IntoIterator<Item = (&'a str, &'s Schema<'a>)>,
+    arena: &'a Bump,
+) -> Vec<(Gvk<'a>, &'a str)> {
     let mut out = Vec::new();
     for (name, schema) in definitions {
         let extension = schema.extra().extensions.iter().find(|(key, _)| *key == "x-kubernetes-group-version-kind");
@@ -242,7 +220,7 @@ pub fn kinds<'s, 'a: 's>(definitions: impl IntoIterator<Item = (&'a str, &'s Sch
             if let (Some(group), Some(version), Some(kind)) = (text("group"), text("version"), text("kind"))
                 && !kind.is_empty()
             {
-                out.push((Gvk { group, version, kind }, name));
+                out.push((Gvk::from_parts(group, version, kind, arena), name));
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use super::extensions;
 use super::format::{self, Shown};
-use super::{Gvk, Options, Resolver};
+use super::{Options, Resolver};
 use kubeshape_schema::escape::{self, Escape};
-use kubeshape_schema::{Additional, Code, Converted, Flags, Json, Note, NoteKind, Property, Schema, Type, order};
+use kubeshape_schema::{Additional, Code, Converted, Flags, Gvk, Json, Note, NoteKind, Property, Schema, Type, order};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -136,7 +136,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
     }
 
     /// The whole document.
-    pub(super) fn document(&mut self, schema: &Schema<'a>, name: &str, meta: Meta<'a>, place: Place) {
+    pub(super) fn document(&mut self, schema: &Schema<'a>, name: &str, meta: Meta<'_>, place: Place) {
         self.out.push(b'{');
         key!(self, "$schema");
         self.text(self.options.draft.uri());
@@ -190,7 +190,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         self.first = false;
     }
 
-    pub(super) fn members(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>, special: Special) {
+    pub(super) fn members(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>, special: Special) {
         let embedded = s.flags.any(Flags::EMBEDDED_RESOURCE) && place != Place::Branch;
         let meta = if embedded && matches!(meta, Meta::None) { Meta::Embedded } else { meta };
         let plan = self.plan(s, place, meta, special);
@@ -247,7 +247,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         }
     }
 
-    fn plan(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>, special: Special) -> Plan<'a> {
+    fn plan(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>, special: Special) -> Plan<'a> {
         let e = s.extra();
         let crd = self.origin == Origin::Crd;
         let int_or_string = s.flags.any(Flags::INT_OR_STRING) || (!crd && s.format == "int-or-string");
@@ -298,7 +298,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
     }
 
     /// The properties, with those of a resource.
-    pub(super) fn properties(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>) {
+    pub(super) fn properties(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>) {
         let mut names: Vec<(&str, Option<&Property<'a>>)> = s.properties.iter().map(|p| (p.name, Some(p))).collect();
         let added: &[&'static str] = match meta {
             Meta::None => &[],
@@ -319,8 +319,8 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             self.any_key(name);
             let schema = property.map(|p| &p.schema);
             match (meta, name, schema) {
-                (Meta::Root(gvk) | Meta::Kind(gvk), "apiVersion", _) => self.fixed(schema, &gvk.api_version()),
-                (Meta::Root(gvk) | Meta::Kind(gvk), "kind", _) => self.fixed(schema, gvk.kind),
+                (Meta::Root(gvk) | Meta::Kind(gvk), "apiVersion", _) => self.fixed(schema, gvk.api_version()),
+                (Meta::Root(gvk) | Meta::Kind(gvk), "kind", _) => self.fixed(schema, gvk.kind()),
                 // What a document declares is the server's own.
                 (Meta::Root(_) | Meta::Embedded, "metadata", _) if self.origin == Origin::Crd || schema.is_none() => {
                     self.metadata(s, schema);
@@ -380,7 +380,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
     }
 
     /// `additionalProperties`.
-    pub(super) fn additional(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'a>) {
+    pub(super) fn additional(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>) {
         let strict = self.options.strict && place.is_spine();
         match s.additional {
             Some(Additional::Schema(schema)) => {
@@ -410,7 +410,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
     }
 
     /// Whether the server removes fields of an object that are not declared.
-    fn closes(&mut self, s: &Schema<'a>, meta: Meta<'a>) -> bool {
+    fn closes(&mut self, s: &Schema<'a>, meta: Meta<'_>) -> bool {
         if self.origin == Origin::Crd {
             return s.ty == Type::Object || matches!(meta, Meta::Root(_));
         }

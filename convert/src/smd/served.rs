@@ -6,10 +6,9 @@
 //! items depend are put back.
 
 use super::{Options, SmdCompat, SmdError, from_v3};
-use crate::jsonschema::{self, Gvk};
+use crate::jsonschema;
 use crate::{v2, v3};
-use kubeshape_schema::Dialect;
-use kubeshape_schema::{Bump, Code, Converted, Json, Note, NoteKind, Profile, Property, Schema};
+use kubeshape_schema::{Bump, Code, Converted, Dialect, Gvk, Json, Note, NoteKind, Profile, Property, Schema};
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
@@ -74,7 +73,7 @@ impl KindType<'_> {
 /// let arena = Bump::new();
 /// let root = tape.document(source).root().unwrap();
 /// let served = served::of_document(root, Dialect::V3, SmdCompat::V63, &arena).unwrap();
-/// assert_eq!((served.kinds[0].gvk.kind, served.kinds[0].type_name), ("Pod", "a.Pod"));
+/// assert_eq!((served.kinds[0].gvk.kind(), served.kinds[0].type_name), ("Pod", "a.Pod"));
 /// assert!(served.schema.find_type("a.Pod").is_some());
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
@@ -105,7 +104,7 @@ pub fn of_document<'a>(
     let options = Options { compat, profile: Profile::Kube, ..Options::default() };
     let schema =
         from_v3::convert(definitions, options).map_err(|errors| errors.into_iter().map(note).collect::<Vec<_>>())?;
-    Ok(Served { schema, kinds: kinds(root, definitions) })
+    Ok(Served { schema, kinds: kinds(root, definitions, arena) })
 }
 
 /// Definitions with the defaults of keys that a server leaves out of OpenAPI v2 documents.
@@ -135,9 +134,9 @@ fn note<'a>(error: SmdError) -> Note<'a> {
 
 /// The kinds among definitions; `root` is the document that holds the paths. Of two definitions of one kind both are
 /// listed, by name.
-fn kinds<'a>(root: Node<'a>, definitions: &'a [Property<'a>]) -> Vec<KindType<'a>> {
+fn kinds<'a>(root: Node<'a>, definitions: &'a [Property<'a>], arena: &'a Bump) -> Vec<KindType<'a>> {
     let with_status = with_status(root);
-    let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)));
+    let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)), arena);
     let mut by_name: Vec<(&str, u32)> =
         definitions.iter().map(|definition| (definition.name, definition.schema.at)).collect();
     by_name.sort_unstable();
@@ -145,14 +144,14 @@ fn kinds<'a>(root: Node<'a>, definitions: &'a [Property<'a>]) -> Vec<KindType<'a
     let of_kind = |(gvk, type_name): (Gvk<'a>, &'a str)| KindType {
         gvk,
         type_name,
-        has_status: with_status.contains(&gvk),
+        has_status: with_status.contains(&(gvk.group(), gvk.version(), gvk.kind())),
         at: at(type_name),
     };
     kinds.into_iter().map(of_kind).collect()
 }
 
-/// The kinds with a path for their status.
-fn with_status(root: Node<'_>) -> BTreeSet<Gvk<'_>> {
+/// Group, version and kind of the kinds with a path for their status.
+fn with_status(root: Node<'_>) -> BTreeSet<(&str, &str, &str)> {
     let mut found = BTreeSet::new();
     for (path, item) in root.get("paths").into_iter().flat_map(Node::pairs) {
         if !path.text().ends_with("}/status") {
@@ -160,7 +159,7 @@ fn with_status(root: Node<'_>) -> BTreeSet<Gvk<'_>> {
         }
         for kind in item.pairs().filter_map(|(_, operation)| operation.get(GVK)) {
             let text = |name: &str| kind.get(name).and_then(Node::as_str).unwrap_or_default();
-            found.insert(Gvk { group: text("group"), version: text("version"), kind: text("kind") });
+            found.insert((text("group"), text("version"), text("kind")));
         }
     }
     found
@@ -195,7 +194,7 @@ mod tests {
             let arena = Bump::new();
             let root = tape.document(&source).root().expect("a document");
             let served = of_document(root, dialect, SmdCompat::V63, &arena).expect("types");
-            let gvk = Gvk { group: "", version: "v1", kind: "Pod" };
+            let gvk = Gvk::new("v1", "Pod");
             assert_eq!(served.kinds.len(), 1);
             let kind = served.kinds[0];
             assert_eq!((kind.gvk, kind.type_name, kind.has_status), (gvk, "a.Pod", true));

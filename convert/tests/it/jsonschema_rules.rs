@@ -1,7 +1,7 @@
 //! How each keyword is said in JSON Schema: the smallest schema and the whole answer.
 
-use kubeshape_convert::jsonschema::{Draft, Gvk, Options, from_definition, from_structural};
-use kubeshape_schema::{Bump, Code, Profile, Schema, read};
+use kubeshape_convert::jsonschema::{Draft, Options, from_definition, from_structural};
+use kubeshape_schema::{Bump, Code, Gvk, Profile, Schema, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 type Result = std::result::Result<(), kubeshape_yaml::Error>;
@@ -43,7 +43,7 @@ fn structural<'a>(
     Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
     let arena = Bump::new();
     let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().expect("a document"));
-    let gvk = Gvk { group: "g.io", version: "v1", kind: "K" };
+    let gvk = Gvk::new("g.io/v1", "K");
     let found = |name: &str| find(name).copied().map(|schema| &*arena.alloc(schema));
     let result = from_structural(&schema, gvk, false, &found, options);
     Ok((body(&result.value, options), result.notes.iter().map(|note| note.code).collect()))

@@ -62,7 +62,7 @@ pub struct ChangeApiVersion<'v>(pub Vec<&'v str>);
 
 impl ObjectConverter for ChangeApiVersion<'_> {
     fn convert<'a>(&'a self, object: Value<'a>, api_version: &str, arena: &'a Bump) -> Result<Value<'a>, ConvertError> {
-        let gvk = Gvk::of(object);
+        let gvk = object.gvk();
         if gvk.api_version() == api_version {
             return Ok(object);
         }

@@ -190,7 +190,7 @@ impl<'a> ObjectName<'a> {
         ObjectName {
             namespace: object::meta_text(object, "namespace"),
             name: object::meta_text(object, "name"),
-            gvk: Gvk::of(object),
+            gvk: object.gvk(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a manager applied (upstream `managedfields.ExtractInto`).
 
 use super::entries::RawEntry;
-use super::{Gvk, Operation, object, structured};
+use super::{Operation, object, structured};
 use crate::Bump;
 use crate::fieldpath::SetError;
 use crate::typed::{Duplicates, KeyFields, Type, ValidationErrors};
@@ -69,7 +69,7 @@ pub fn extract<'a>(
     let Some(Value::Map(mut map)) = extracted else {
         return Err(ExtractError::Nothing { manager: manager.to_owned(), found: structured::go_type(extracted) });
     };
-    let gvk = Gvk::of(object);
+    let gvk = object.gvk();
     if map.get("kind").is_none() && !gvk.kind().is_empty() {
         map = map.with("kind", Some(Value::String(gvk.kind())), arena);
         map = map.with("apiVersion", Some(Value::String(gvk.api_version())), arena);

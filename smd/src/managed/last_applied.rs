@@ -2,8 +2,8 @@
 //! `NewLastAppliedManager`). Both layers look at it for the manager `kubectl` only.
 
 use super::error::Step;
+use super::object;
 use super::structured::Structured;
-use super::{Gvk, object};
 use crate::Bump;
 use crate::fieldpath::Set;
 use crate::merge::Conflicts;
@@ -121,7 +121,7 @@ fn unchanged_fields<'a>(live: Value<'a>, structured: &Structured<'a>) -> Option<
 
     let applied = object::read_json(applied, arena)?;
     if applied.get("apiVersion").and_then(Value::as_str).unwrap_or_default() != version
-        || Gvk::of(applied).kind().is_empty()
+        || applied.gvk().kind().is_empty()
     {
         return None;
     }

@@ -14,7 +14,6 @@ mod convert;
 pub mod entries;
 mod error;
 mod extract;
-mod gvk;
 mod identifier;
 mod last_applied;
 mod noop;
@@ -36,8 +35,8 @@ pub use convert::{ChangeApiVersion, Kinds, ObjectConverter, SameObject, TypeConv
 pub use entries::{DecodeError, EncodeError, Managed};
 pub use error::{Cause, Conversion, Error, ObjectName, Status, Step};
 pub use extract::{ExtractError, extract};
-pub use gvk::Gvk;
 pub use identifier::{Identifier, Operation};
+pub use kubeshape_schema::Gvk;
 pub use last_applied::LAST_APPLIED;
 pub use noop::keep_times;
 pub use ownership::{Owned, Owner, Ownership};

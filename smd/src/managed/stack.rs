@@ -133,7 +133,7 @@ impl<'m> FieldManager<'m> {
     ) -> Result<Value<'a>, Error<'a>> {
         let live = self.live(live, arena)?;
         let managed = self.managed_of(live, arena).map_err(Error::Decode)?;
-        let gvk = Gvk::of(patch);
+        let gvk = patch.gvk();
         if gvk != self.kind {
             return Err(Error::InvalidObjectType(gvk));
         }
@@ -283,7 +283,7 @@ impl<'a> Call<'a> {
         force: bool,
     ) -> Result<(Value<'a>, Managed<'a>), Error<'a>> {
         if managed.fields.is_empty() {
-            let gvk = Gvk::of(patch);
+            let gvk = patch.gvk();
             let nothing = object::empty(gvk.api_version(), gvk.kind(), self.arena);
             managed = self
                 .update_as(nothing, live, managed, skip_non_applied::BEFORE_FIRST_APPLY)

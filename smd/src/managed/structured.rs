@@ -30,12 +30,12 @@ impl Converter for VersionConverter<'_> {
         if version.matches('/').count() > 1 {
             return Err(ConvertError::Failed(format!("unexpected GroupVersion string: {version}")));
         }
-        if Gvk::of(value).api_version() == target.api_version() {
+        if value.gvk().api_version() == target.api_version() {
             return Ok(object);
         }
         let hub = self.objects.convert(value, self.hub, arena)?;
         let converted = self.objects.convert(hub, target.api_version(), arena)?;
-        let gvk = Gvk::of(converted);
+        let gvk = converted.gvk();
         let ty = self.types.type_of(gvk);
         let ty = ty.ok_or_else(|| ConvertError::MissingVersion(format!("no corresponding type for {gvk}")))?;
         // Upstream does not allow duplicates here, not even in what is stored.
@@ -105,7 +105,7 @@ impl<'a> Structured<'a> {
         force: bool,
     ) -> Result<Outcome<'a>, Error<'a>> {
         let version = self.kind.api_version();
-        let patch_version = Gvk::of(patch).api_version();
+        let patch_version = patch.gvk().api_version();
         if patch_version != version {
             return Err(Error::WrongVersion { patch: patch_version, expected: version });
         }
@@ -145,7 +145,7 @@ impl<'a> Structured<'a> {
         value: Value<'a>,
         duplicates: Duplicates,
     ) -> Result<TypedValue<'a>, Error<'a>> {
-        let gvk = Gvk::of(value);
+        let gvk = value.gvk();
         let Some(ty) = self.updater.converter.types.type_of(gvk) else {
             return Err(Error::NoType { step, object: Box::new(ObjectName::of(value)), gvk });
         };

@@ -17,6 +17,8 @@ mod read;
 #[cfg(test)]
 mod tests;
 
+use kubeshape_schema::Gvk;
+
 pub use convert::ToValue;
 pub use json::NotFinite;
 pub(crate) use json::{special, write_string};
@@ -62,6 +64,20 @@ pub struct Map<'a> {
 }
 
 impl<'a> Value<'a> {
+    /// The kind that an object says it is, by its `apiVersion` and `kind`.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_smd::{Bump, ToValue, managed::Gvk};
+    /// let arena = Bump::new();
+    /// let object = serde_json::json!({"apiVersion": "apps/v1", "kind": "Deployment"});
+    /// assert_eq!(object.to_value(&arena).gvk(), Gvk::new("apps/v1", "Deployment"));
+    /// ```
+    pub fn gvk(self) -> Gvk<'a> {
+        let text = |key| self.get(key).and_then(Value::as_str).unwrap_or_default();
+        Gvk::new(text("apiVersion"), text("kind"))
+    }
+
     /// The items, if this is a list.
     #[inline]
     pub fn as_list(self) -> Option<&'a [Value<'a>]> {

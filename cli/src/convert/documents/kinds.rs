@@ -4,7 +4,7 @@ use super::{Settings, definitions};
 use kubeshape_convert::document::Document;
 use kubeshape_convert::graph;
 use kubeshape_convert::jsonschema;
-use kubeshape_schema::Property;
+use kubeshape_schema::{Bump, Property};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,18 +59,22 @@ pub(crate) struct KindName<'a> {
 }
 
 /// The wanted kinds of a document, each with its definition. Of a document that knows no kinds it is the definitions.
-pub(super) fn wanted<'a>(document: &Document<'a>, settings: &Settings) -> Vec<(KindName<'a>, &'a Property<'a>)> {
+pub(super) fn wanted<'a>(
+    document: &Document<'a>,
+    arena: &'a Bump,
+    settings: &Settings,
+) -> Vec<(KindName<'a>, &'a Property<'a>)> {
     let definitions = definitions(document);
     let by_name: BTreeMap<&str, &Property<'a>> =
         definitions.iter().map(|definition| (definition.name, definition)).collect();
-    let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)));
+    let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)), arena);
     let of_kind = kinds.iter().filter_map(|(gvk, name)| {
-        let kind = KindName { kind: gvk.kind, group: gvk.group, version: gvk.version };
+        let kind = KindName { kind: gvk.kind(), group: gvk.group(), version: gvk.version() };
         Some((kind, *by_name.get(name)?)).filter(|_| settings.kinds.has(kind))
     });
     let mut out: Vec<(KindName<'a>, &Property<'a>)> = of_kind.collect();
     let is_kind: BTreeSet<&str> = kinds.iter().map(|(_, name)| *name).collect();
-    let kind_names: BTreeSet<&str> = kinds.iter().map(|(gvk, _)| gvk.kind).collect();
+    let kind_names: BTreeSet<&str> = kinds.iter().map(|(gvk, _)| gvk.kind()).collect();
     let all = settings.kinds.is_all();
     let others = definitions.iter().filter(|definition| {
         !is_kind.contains(definition.name)

@@ -10,14 +10,14 @@ use kinds::{Kinds, wanted};
 use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::rename::Names;
 use kubeshape_convert::graph::{self, Graph, Section};
-use kubeshape_convert::jsonschema::{self, Gvk};
+use kubeshape_convert::jsonschema;
 use kubeshape_convert::v2::from_v3::{self, LOSS, Scratch};
 use kubeshape_convert::v3::from_v2;
 use kubeshape_convert::{proto, smd, v2, v3};
 use kubeshape_publish::ResourceVersion;
 use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Code, Converted, Note, NoteKind, Profile, Property, Schema};
+use kubeshape_schema::{Bump, Code, Converted, Gvk, Note, NoteKind, Profile, Property, Schema};
 use kubeshape_smd::Schema as SmdSchema;
 use kubeshape_smd::schema::ReadErrors;
 use kubeshape_structural::Crd;
@@ -274,7 +274,7 @@ pub(crate) fn kinds<'a>(
         };
         (kind, cut)
     };
-    wanted(document, settings).into_iter().map(cut).collect()
+    wanted(document, arena, settings).into_iter().map(cut).collect()
 }
 
 /// Inlines references, if that is asked for, in the whole document or in what is left of it for one kind.
@@ -376,14 +376,15 @@ pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
 /// The JSON Schemas of the wanted kinds of a document.
 pub(crate) fn json_schemas<'a>(
     document: &Document<'a>,
+    arena: &'a Bump,
     settings: &Settings,
 ) -> Converted<'a, Vec<(KindName<'a>, Vec<u8>)>> {
     let by_name: BTreeMap<&str, &'a Schema<'a>> =
         definitions(document).iter().map(|definition| (definition.name, &definition.schema)).collect();
     let resolver = |name: &str| by_name.get(name).copied();
     let (mut value, mut notes) = (Vec::new(), Vec::new());
-    for (kind, definition) in wanted(document, settings) {
-        let gvk = Gvk { group: kind.group, version: kind.version, kind: kind.kind };
+    for (kind, definition) in wanted(document, arena, settings) {
+        let gvk = Gvk::from_parts(kind.group, kind.version, kind.kind, arena);
         let gvk = (!kind.version.is_empty()).then_some(gvk);
         let options = schema_options(settings);
         let schema = jsonschema::from_definition(definition.name, &definition.schema, gvk, &resolver, options);
@@ -414,7 +415,8 @@ pub(crate) fn resource_schema<'a>(
     metadata: &'a [Property<'a>],
     settings: &Settings,
 ) -> Option<Converted<'a, Vec<u8>>> {
-    let gvk = Gvk { group: crd.group, version: version.version().name, kind: crd.names.kind };
+    let arena = Bump::new();
+    let gvk = Gvk::from_parts(crd.group, version.version().name, crd.names.kind, &arena);
     let resolver = |name: &str| metadata.iter().find(|definition| definition.name == name).map(|found| &found.schema);
     let options = schema_options(settings);
     Some(jsonschema::from_structural(version.schema()?, gvk, crd.preserve_unknown_fields, &resolver, options))

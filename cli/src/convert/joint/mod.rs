@@ -403,13 +403,13 @@ impl<'a> Joint<'_, 'a> {
     fn json_schemas(&mut self, target: Target) -> Result<(), Fatal> {
         self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
         let Some(whole) = self.whole(Dialect::V3, false, target) else { return Ok(()) };
-        let Converted { value, notes } = documents::json_schemas(&whole.document, self.settings);
+        let Converted { value, notes } = documents::json_schemas(&whole.document, self.arena, self.settings);
         match whole.of.as_slice() {
             [number] => self.say_all(&[*number], notes, target),
             _ if self.settings.losses => {
                 for &number in &whole.of {
                     let own = self.sources[number].v3;
-                    let own = own.map(|document| documents::json_schemas(&document, self.settings).notes);
+                    let own = own.map(|document| documents::json_schemas(&document, self.arena, self.settings).notes);
                     for note in own.into_iter().flatten() {
                         self.loss(number, note, target);
                     }

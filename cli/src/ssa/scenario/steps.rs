@@ -158,7 +158,7 @@ impl<'s, 'a> State<'s, 'a> {
                 Refused::Told
             });
         }
-        let gvk = |node: &Node<'a>| Gvk::of(Value::from_node(*node, session.arena));
+        let gvk = |node: &Node<'a>| Value::from_node(*node, session.arena).gvk();
         let kinds: Vec<(Gvk<'a>, Node<'a>)> = objects.iter().flatten().map(|node| (gvk(node), *node)).collect();
         let found = kinds.iter().find_map(|(gvk, _)| self.library.find(*gvk)).copied();
         found.ok_or_else(|| {
@@ -190,7 +190,7 @@ impl<'s, 'a> State<'s, 'a> {
     fn write(&mut self, step: &Step<'a>, write: &Write<'a>, apply: bool, session: &mut Session<'a>) -> Answer<'a> {
         let arena = session.arena;
         let object = Value::from_node(write.object, arena);
-        let gvk = Gvk::of(object);
+        let gvk = object.gvk();
         let known = self.type_of(step, &[Some(write.object)], session)?;
         let versions = self.library.versions(gvk.group(), gvk.kind()).map(|known| known.gvk.api_version()).collect();
         let converter = arena.alloc(ChangeApiVersion(versions));

@@ -1,8 +1,8 @@
 //! Kinds of whole documents.
 
 use super::sources::below;
-use kubeshape_convert::jsonschema::{Draft, Gvk, Options, from_definition, kinds};
-use kubeshape_schema::{Bump, Code, Profile, Property, Schema, read};
+use kubeshape_convert::jsonschema::{Draft, Options, from_definition, kinds};
+use kubeshape_schema::{Bump, Code, Gvk, Profile, Property, Schema, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Value, json};
 
@@ -50,7 +50,8 @@ const POD: &str = r##"{
 fn a_kind_of_a_document_is_closed_where_fields_are_declared() {
     let document = format!(r#"{{"components": {{"schemas": {POD}}}}}"#);
     with_definitions(document.as_bytes(), |definitions| {
-        let kind = kinds(definitions.iter().map(|p| (p.name, &p.schema)))[0];
+        let arena = Bump::new();
+        let kind = kinds(definitions.iter().map(|p| (p.name, &p.schema)), &arena)[0];
         for (draft, strict) in
             [(Draft::D7, false), (Draft::D7, true), (Draft::D2020_12, false), (Draft::D2020_12, true)]
         {
@@ -75,7 +76,8 @@ fn kinds_of_published_documents_are_valid_schemas() {
         let label = file.display().to_string();
         let Ok(bytes) = std::fs::read(&file) else { continue };
         with_definitions(&bytes, |definitions| {
-            let all = kinds(definitions.iter().map(|p| (p.name, &p.schema)));
+            let arena = Bump::new();
+            let all = kinds(definitions.iter().map(|p| (p.name, &p.schema)), &arena);
             for (i, kind) in all.iter().enumerate().step_by(60) {
                 let draft = if i % 120 == 0 { Draft::D2020_12 } else { Draft::D7 };
                 for strict in [false, true] {

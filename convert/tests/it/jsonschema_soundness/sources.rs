@@ -1,7 +1,7 @@
 //! The structural schemas of manifests, as nodes and as JSON.
 
-use kubeshape_convert::jsonschema::{Gvk, Options, from_structural};
-use kubeshape_schema::{Bump, Schema, print};
+use kubeshape_convert::jsonschema::{Options, from_structural};
+use kubeshape_schema::{Bump, Gvk, Schema, print};
 use kubeshape_structural::{read, unfold, usable};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ impl Case<'_> {
     pub(crate) fn make_resource(&self, value: &mut Value) {
         if let Value::Object(fields) = value {
             fields.insert("apiVersion".to_owned(), json!(self.gvk.api_version()));
-            fields.insert("kind".to_owned(), json!(self.gvk.kind));
+            fields.insert("kind".to_owned(), json!(self.gvk.kind()));
             if !fields.get("metadata").is_some_and(Value::is_object) {
                 fields.remove("metadata");
             }
@@ -51,7 +51,7 @@ pub(crate) fn each_version(label: &str, bytes: &[u8], mut check: impl FnMut(&Cas
                 let schema = unfold(structural, &arena);
                 let mut printed = Vec::new();
                 print::schema(&mut printed, schema, print::Style::V3);
-                let gvk = Gvk { group: crd.group, version: version.name, kind: crd.names.kind };
+                let gvk = Gvk::from_parts(crd.group, version.name, crd.names.kind, &arena);
                 let Ok(source) = serde_json::from_slice(&printed) else { continue };
                 check(&Case { label: format!("{label} {}", version.name), source, schema, gvk });
             }
