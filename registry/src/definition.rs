@@ -1,0 +1,333 @@
+//! What defines kinds: a CustomResourceDefinition, an OpenAPI document, a structured-merge-diff schema.
+
+use crate::kind::{Column, Kind, Resource, Scale, Scope, Version};
+use crate::{Location, Settings};
+use kubeshape_convert::smd::served::{self, Served};
+use kubeshape_discovery::group_versions_of_document;
+use kubeshape_input::{Code, Content, Finding, Note, NoteKind};
+use kubeshape_publish::{Publisher, names};
+use kubeshape_schema::{Bump, Dialect};
+use kubeshape_smd::schema::{self, ReadErrors};
+use kubeshape_smd::typed::Types;
+use kubeshape_structural::read::{Manifest, manifests};
+use kubeshape_structural::{ApiVersion, Crd};
+use kubeshape_yaml::Node;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// A part of an input that defines kinds, or types without kinds.
+pub struct Definition {
+    location: Location,
+    form: Form,
+    /// `metadata.name` of a CustomResourceDefinition.
+    name: Arc<str>,
+    /// What is wrong with its text.
+    found: Vec<Finding>,
+    settings: Arc<Shared>,
+    types: OnceLock<Built>,
+}
+
+/// What all definitions of a registry share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) settings: Settings,
+    publisher: OnceLock<Publisher>,
+}
+
+impl Shared {
+    pub(crate) fn new(settings: Settings) -> Shared {
+        Shared { settings, publisher: OnceLock::new() }
+    }
+
+    pub(crate) fn publisher(&self) -> &Publisher {
+        self.publisher.get_or_init(|| self.settings.publisher())
+    }
+}
+
+/// What a definition is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A CustomResourceDefinition; of an item of a list the API version that the list implies.
+    CustomResource(Option<ApiVersion>),
+    /// An OpenAPI document.
+    OpenApi(Dialect),
+    /// A structured-merge-diff schema, which says of no type which kind it is of.
+    Smd,
+}
+
+/// The types, and what was found when they were made.
+struct Built {
+    types: Types,
+    findings: Vec<Finding>,
+}
+
+impl Definition {
+    /// What it is.
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Whether it is a CustomResourceDefinition.
+    pub fn is_custom_resource(&self) -> bool {
+        matches!(self.form, Form::CustomResource(_))
+    }
+
+    /// Where it stands.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// `metadata.name` of a CustomResourceDefinition; empty for anything else.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its types, which are built at the first call. They are deduced from the objects where the definition cannot be
+    /// used; [`findings`](Self::findings) says why.
+    pub fn types(&self) -> &Types {
+        &self.built().types
+    }
+
+    /// What is wrong with it. Builds the types.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.found.iter().chain(&self.built().findings)
+    }
+
+    fn built(&self) -> &Built {
+        self.types.get_or_init(|| {
+            let nothing = || Built { types: Types::deduced(), findings: Vec::new() };
+            // Everything else is built when it is read.
+            let Form::CustomResource(implied) = self.form else { return nothing() };
+            self.with_crd(implied, |crd, arena| self.types_of(crd, arena)).unwrap_or_else(nothing)
+        })
+    }
+
+    /// Calls this with the CustomResourceDefinition, which is read anew; none if it cannot be read.
+    fn with_crd<T>(
+        &self,
+        implied: Option<ApiVersion>,
+        with: impl for<'a> FnOnce(&'a Crd<'a>, &'a Bump) -> T,
+    ) -> Option<T> {
+        let arena = Bump::new();
+        let crd = Manifest { node: self.location.node(), implied }.read(&arena).value?;
+        Some(with(arena.alloc(crd), &arena))
+    }
+
+    fn types_of<'a>(&'a self, crd: &'a Crd<'a>, arena: &'a Bump) -> Built {
+        let resource = self.settings.publisher().resource(crd, arena);
+        let mut notes: Vec<Note<'_>> =
+            resource.findings().iter().filter(|note| note.code != Code::NotServed).cloned().collect();
+        let types = match resource.smd() {
+            Ok(schema) => Types::new(schema),
+            Err(errors) => {
+                notes.extend(errors.into_iter().map(|error| Note::new(Code::DeducedType, error.at, error.text)));
+                Types::deduced()
+            }
+        };
+        for version in crd.versions.iter().filter(|version| version.name.is_empty()) {
+            notes.push(Note::new(Code::WrongType, version.at, "found no name, expected that of the version"));
+        }
+        Built { types, findings: self.findings_of(&notes, &self.name) }
+    }
+
+    fn findings_of(&self, notes: &[Note<'_>], resource: &str) -> Vec<Finding> {
+        findings(&self.location, notes, resource)
+    }
+}
+
+impl fmt::Debug for Definition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Definition").field("location", &self.location).field("form", &self.form).finish_non_exhaustive()
+    }
+}
+
+fn findings(location: &Location, notes: &[Note<'_>], resource: &str) -> Vec<Finding> {
+    let document = location.document();
+    let nodes = document.document().len();
+    let mut resolver = document.resolver().of_resource(resource);
+    let at = |note: &Note<'_>| if (note.at as usize) < nodes { note.at } else { location.node().index() };
+    notes.iter().map(|note| resolver.finding(&Note { at: at(note), ..note.clone() })).collect()
+}
+
+/// Whether a node of a document defines anything, and what.
+pub(crate) fn read(location: &Location, shared: &Arc<Shared>) -> Vec<(Arc<Definition>, Vec<Kind>)> {
+    let root = location.node();
+    match Content::of(root) {
+        Content::OpenApi(dialect) => vec![openapi(location, root, dialect, shared)],
+        Content::Definitions => vec![openapi(location, root, Dialect::V2, shared)],
+        Content::Smd => vec![(smd(location, root, shared), Vec::new())],
+        _ => manifests(root).0.into_iter().map(|manifest| custom_resource(location, manifest, shared)).collect(),
+    }
+}
+
+fn openapi(
+    location: &Location,
+    root: Node<'_>,
+    dialect: Dialect,
+    shared: &Arc<Shared>,
+) -> (Arc<Definition>, Vec<Kind>) {
+    let arena = Bump::new();
+    let served = served::of_document(root, dialect, shared.settings.smd_compat, &arena);
+    let (schema, kinds, found) = match served {
+        Ok(Served { schema, kinds }) => (Some(schema), kinds, Vec::new()),
+        Err(notes) => (None, Vec::new(), findings(location, &notes, "")),
+    };
+    let built = schema.map(|schema| Built { types: Types::new(schema), findings: Vec::new() });
+    let definition = Arc::new(Definition {
+        location: location.clone(),
+        form: Form::OpenApi(dialect),
+        name: "".into(),
+        found,
+        settings: Arc::clone(shared),
+        types: built.map(OnceLock::from).unwrap_or_default(),
+    });
+    let resources = resources(root);
+    let kinds = kinds.into_iter().filter(|kind| definition.types().named(kind.type_name).is_some());
+    let kinds = kinds.map(|kind| Kind {
+        api_version: kind.gvk.api_version().into(),
+        kind: kind.gvk.kind.into(),
+        definition: Arc::clone(&definition),
+        type_name: kind.type_name.into(),
+        schema: Some(kind.at),
+        resource: resources.get(&(kind.gvk.group, kind.gvk.version, kind.gvk.kind)).cloned(),
+        version: None,
+        reset: [kind.reset_fields(""), kind.reset_fields("status")],
+    });
+    let kinds = kinds.collect();
+    (definition, kinds)
+}
+
+/// The resources of a document by group, version and kind, as far as its paths tell.
+fn resources(root: Node<'_>) -> Resources {
+    let mut found = Resources::default();
+    for (group, version) in group_versions_of_document(root) {
+        for resource in &version.resources {
+            let names = Resource {
+                plural: Arc::clone(&resource.name),
+                singular: Arc::clone(&resource.singular),
+                short_names: Vec::new(),
+                categories: Vec::new(),
+                list_kind: None,
+                scope: resource.scope,
+                subresources: resource.subresources.iter().map(|subresource| Arc::clone(&subresource.name)).collect(),
+            };
+            // Kinds of other groups are answers, such as the Scale of autoscaling.
+            let kind = &resource.response_kind;
+            let own =
+                |text: &Arc<str>, own: &Arc<str>| if text.is_empty() { Arc::clone(own) } else { Arc::clone(text) };
+            let key = (own(&kind.group, &group), own(&kind.version, &version.version), Arc::clone(&kind.kind));
+            found.0.entry(key).or_insert(names);
+        }
+    }
+    found
+}
+
+#[derive(Default)]
+struct Resources(BTreeMap<(Arc<str>, Arc<str>, Arc<str>), Resource>);
+
+impl Resources {
+    fn get(&self, (group, version, kind): &(&str, &str, &str)) -> Option<&Resource> {
+        self.0.get(&((*group).into(), (*version).into(), (*kind).into()))
+    }
+}
+
+fn smd(location: &Location, root: Node<'_>, shared: &Arc<Shared>) -> Arc<Definition> {
+    let (types, found) = match schema::read(root) {
+        Ok(schema) => (Some(Types::new(schema)), Vec::new()),
+        Err(ReadErrors(errors)) => {
+            let notes = errors.into_iter().map(|error| Note::new(Code::WrongType, error.at, error.message));
+            (None, findings(location, &notes.collect::<Vec<_>>(), ""))
+        }
+    };
+    let built = types.map(|types| Built { types, findings: Vec::new() });
+    Arc::new(Definition {
+        location: location.clone(),
+        form: Form::Smd,
+        name: "".into(),
+        found,
+        settings: Arc::clone(shared),
+        types: built.map(OnceLock::from).unwrap_or_default(),
+    })
+}
+
+fn custom_resource(location: &Location, manifest: Manifest<'_>, shared: &Arc<Shared>) -> (Arc<Definition>, Vec<Kind>) {
+    let arena = Bump::new();
+    let read = manifest.read(&arena);
+    let errors: Vec<Note<'_>> = read.notes.into_iter().filter(|note| note.code.kind() == NoteKind::Error).collect();
+    let location = location.at(manifest.node);
+    let definition = Arc::new(Definition {
+        found: findings(&location, &errors, ""),
+        location,
+        form: Form::CustomResource(manifest.implied),
+        name: read.value.map_or("", |crd| crd.name).into(),
+        settings: Arc::clone(shared),
+        types: OnceLock::new(),
+    });
+    let Some(crd) = read.value else { return (definition, Vec::new()) };
+    let mut kinds: Vec<Kind> = Vec::with_capacity(crd.versions.len());
+    // No object can be of a version without a name. Of two versions of one name the first counts.
+    for version in crd.versions.iter().filter(|version| !version.name.is_empty()) {
+        let api_version = format!("{}/{}", crd.group, version.name);
+        if kinds.iter().any(|kind| *kind.api_version == *api_version) {
+            continue;
+        }
+        let reset: [&'static [&'static str]; 2] =
+            if version.status { [&["status"], &["metadata", "spec"]] } else { [&[]; 2] };
+        kinds.push(Kind {
+            api_version: api_version.into(),
+            kind: crd.names.kind.into(),
+            definition: Arc::clone(&definition),
+            type_name: names::definition(crd.group, version.name, crd.names.kind).into(),
+            schema: version.schema.map(|schema| schema.at),
+            resource: Some(resource(&crd, version)),
+            version: Some(self::version(version)),
+            reset,
+        });
+    }
+    (definition, kinds)
+}
+
+fn texts(texts: &[&str]) -> Vec<Arc<str>> {
+    texts.iter().map(|text| Arc::from(*text)).collect()
+}
+
+fn resource(crd: &Crd<'_>, version: &kubeshape_structural::Version<'_>) -> Resource {
+    let subresources = [("status", version.status), ("scale", version.scale.is_some())];
+    Resource {
+        plural: crd.names.plural.into(),
+        singular: crd.names.singular.into(),
+        short_names: texts(crd.names.short_names),
+        categories: texts(crd.names.categories),
+        list_kind: Some(crd.names.list_kind.into()),
+        scope: match crd.scope {
+            kubeshape_structural::Scope::Namespaced => Scope::Namespaced,
+            kubeshape_structural::Scope::Cluster | kubeshape_structural::Scope::Other => Scope::Cluster,
+        },
+        subresources: subresources.into_iter().filter(|(_, has)| *has).map(|(name, _)| name.into()).collect(),
+    }
+}
+
+fn version(version: &kubeshape_structural::Version<'_>) -> Version {
+    let column = |column: &kubeshape_structural::Column<'_>| Column {
+        name: column.name.into(),
+        column_type: column.column_type.into(),
+        format: column.format.into(),
+        description: column.description.into(),
+        priority: column.priority,
+        json_path: column.json_path.into(),
+    };
+    Version {
+        served: version.served,
+        storage: version.storage,
+        deprecated: version.deprecated,
+        deprecation_warning: version.deprecation_warning.map(Into::into),
+        columns: version.columns.iter().map(column).collect(),
+        selectable_fields: texts(version.selectable_fields),
+        scale: version.scale.map(|scale| Scale {
+            spec_replicas_path: scale.spec_replicas_path.into(),
+            status_replicas_path: scale.status_replicas_path.into(),
+            label_selector_path: scale.label_selector_path.map(Into::into),
+        }),
+    }
+}

@@ -1,0 +1,207 @@
+//! What an API server does with the requests to one endpoint: a kind in one version, or one of its subresources.
+//!
+//! This is the fast path. Objects are borrowed [`Value`]s, and what comes out lives in the caller's arena. The functions
+//! of [`Registry`] that take and return [`Object`](crate::Object)s are a thin layer on it.
+
+use crate::error::{EndpointError, SubresourceError};
+use crate::{Kind, Registry, WriteOptions};
+use kubeshape_smd::fieldpath::{Filter, PathElement, Set, SetBuilder};
+use kubeshape_smd::managed::{self, FieldManager, Gvk, ObjectConverter};
+use kubeshape_smd::merge::ConvertError;
+use kubeshape_smd::{Bump, Value};
+
+/// A kind in one version, or one of its subresources, as requests see it.
+///
+/// Upstream, a request goes through the field manager of the endpoint and then through the strategy of the resource,
+/// which puts back what the endpoint does not change. Both are here.
+///
+/// # Example: the status does not change through the object
+/// ```
+/// use kubeshape_registry::{Registry, WriteOptions};
+/// use kubeshape_smd::{Bump, ToValue, managed::{Gvk, Time}};
+/// use serde_json::json;
+///
+/// let mut registry = Registry::default();
+/// registry.set_input("tabs", kubeshape_input::read("tabs.yaml", b"
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {name: tabs.example.com}
+/// spec:
+///   group: example.com
+///   scope: Cluster
+///   names: {plural: tabs, kind: Tab}
+///   versions:
+///   - name: v1
+///     served: true
+///     storage: true
+///     subresources: {status: {}}
+///     schema: {openAPIV3Schema: {type: object, properties: {
+///       spec: {type: object, properties: {size: {type: integer}}},
+///       status: {type: object, properties: {ready: {type: boolean}}}}}}
+/// ", kubeshape_input::Limits::default()));
+///
+/// let arena = Bump::new();
+/// let tab = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "t"},
+///     "spec": {"size": 3}, "status": {"ready": true}});
+/// let options = WriteOptions::new("ci", Time(0));
+/// let gvk = Gvk::new("example.com/v1", "Tab");
+/// let tabs = registry.endpoint(gvk, "", &arena)?;
+/// let live = tabs.apply(None, tab.to_value(&arena), &options, &arena).map_err(|error| error.to_string())?;
+/// assert!(live.get("status").is_none());
+///
+/// let status = registry.endpoint(gvk, "status", &arena)?;
+/// let live = status.apply(Some(live), tab.to_value(&arena), &options, &arena).map_err(|error| error.to_string())?;
+/// assert_eq!(live.to_serde()["status"], json!({"ready": true}));
+/// assert!(registry.endpoint(gvk, "scale", &arena).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Endpoint<'r> {
+    kind: &'r Kind,
+    manager: FieldManager<'r>,
+    version: &'r str,
+    /// The fields at the top of the object that are put back.
+    kept: &'static [&'static str],
+}
+
+impl Registry {
+    /// The endpoint of a kind, or of one of its subresources; `""` is the object itself.
+    ///
+    /// # Errors
+    /// There is no such kind, or its definition says that it has no such subresource.
+    pub fn endpoint<'r>(
+        &'r self,
+        gvk: Gvk<'r>,
+        subresource: &'r str,
+        arena: &'r Bump,
+    ) -> Result<Endpoint<'r>, EndpointError> {
+        let kind = self.expect(gvk)?;
+        if let Some(known) = kind.subresources()
+            && !subresource.is_empty()
+            && !known.iter().any(|name| **name == *subresource)
+        {
+            return Err(SubresourceError {
+                api_version: gvk.api_version().to_owned(),
+                kind: gvk.kind().to_owned(),
+                subresource: subresource.to_owned(),
+                subresources: known.iter().map(ToString::to_string).collect(),
+                definition: kind.definition().location().clone(),
+            }
+            .into());
+        }
+        let versions: &'r Versions<'r> = arena.alloc(Versions { registry: self, gvk });
+        let manager = FieldManager::new(gvk, self, versions).subresource(subresource).compat(self.settings().compat);
+        let kept = kind.reset_fields(subresource);
+        let endpoint = Endpoint { kind, manager, version: gvk.api_version(), kept };
+        let mut builder = SetBuilder::new(arena);
+        for name in kept {
+            builder.insert(&[PathElement::FieldName(name)]);
+        }
+        Ok(if kept.is_empty() { endpoint } else { endpoint.reset(builder.finish()) })
+    }
+}
+
+impl<'r> Endpoint<'r> {
+    /// The kind.
+    pub fn kind(&self) -> &'r Kind {
+        self.kind
+    }
+
+    /// The fields that nobody can own through this endpoint, in place of those that the definition tells. Nothing is
+    /// put back then: what the strategy of such a resource does is not known.
+    #[must_use]
+    pub fn with_reset_fields(self, fields: Set<'r>) -> Self {
+        Endpoint { kept: &[], ..self.reset(fields) }
+    }
+
+    fn reset(self, fields: Set<'r>) -> Self {
+        let manager = self.manager.reset_fields(vec![(self.version, Filter::Exclude(fields))]);
+        Endpoint { manager, ..self }
+    }
+
+    /// Server-side apply: the live object afterwards, with its managed fields. Without a live object it is created.
+    ///
+    /// # Errors
+    /// See [`managed::Error`]; [`Registry::explain`] makes an owned error with places of it.
+    pub fn apply<'a>(
+        &'a self,
+        live: Option<Value<'a>>,
+        config: Value<'a>,
+        options: &WriteOptions,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, managed::Error<'a>> {
+        let after = self.manager.apply(live, config, &options.manager, options.force, options.now, arena)?;
+        Ok(keep(after, live, self.kept, arena))
+    }
+
+    /// Create, update or patch: the live object afterwards, which is the new one with its managed fields. Without a live
+    /// object it is created.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    pub fn update<'a>(
+        &'a self,
+        live: Option<Value<'a>>,
+        new: Value<'a>,
+        options: &WriteOptions,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, managed::Error<'a>> {
+        let after = self.manager.update(live, new, &options.manager, options.now, arena)?;
+        Ok(keep(after, live, self.kept, arena))
+    }
+}
+
+/// The object with the fields that the endpoint leaves alone as they were (upstream: `PrepareForCreate` and
+/// `PrepareForUpdate` of a resource's strategy).
+fn keep<'a>(after: Value<'a>, before: Option<Value<'a>>, names: &[&'static str], arena: &'a Bump) -> Value<'a> {
+    let Value::Map(mut object) = after else { return after };
+    for name in names {
+        let old = before.and_then(|before| before.get(name));
+        let managed = |value: Value<'a>| value.get("managedFields");
+        let old = match (*name, old, object.get(name)) {
+            // The owners are new in any case.
+            ("metadata", old, Some(new)) => {
+                let old = old.and_then(Value::as_map).or_else(|| new.as_map());
+                old.map(|old| Value::Map(old.with("managedFields", managed(new), arena)))
+            }
+            (_, old, _) => old,
+        };
+        object = object.with(name, old, arena);
+    }
+    Value::Map(object)
+}
+
+/// Conversion between the versions of a kind, which differ in their `apiVersion` only, as with the conversion strategy
+/// `None` of a CustomResourceDefinition.
+struct Versions<'r> {
+    registry: &'r Registry,
+    gvk: Gvk<'r>,
+}
+
+impl Versions<'_> {
+    fn known(&self, api_version: &str) -> Option<&str> {
+        let mut versions = self.registry.versions(self.gvk.group(), self.gvk.kind()).map(Kind::api_version);
+        // Where all objects have one type, no definition has to know the kind.
+        let own = || Some(self.gvk.api_version()).filter(|own| self.registry.has_one_type() && *own == api_version);
+        versions.find(|known| *known == api_version).or_else(own)
+    }
+}
+
+impl ObjectConverter for Versions<'_> {
+    fn convert<'a>(&'a self, object: Value<'a>, api_version: &str, arena: &'a Bump) -> Result<Value<'a>, ConvertError> {
+        let gvk = Gvk::of(object);
+        if gvk.api_version() == api_version {
+            return Ok(object);
+        }
+        let Some(known) = self.known(api_version) else {
+            return Err(ConvertError::MissingVersion(format!(
+                "no kind {:?} is registered for version {api_version:?}",
+                gvk.kind()
+            )));
+        };
+        Ok(match object {
+            Value::Map(map) => Value::Map(map.with("apiVersion", Some(Value::String(known)), arena)),
+            other => other,
+        })
+    }
+}

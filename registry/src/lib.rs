@@ -1,0 +1,83 @@
+//! The APIs that a set of inputs makes, and what an API server does with objects of them.
+//!
+//! A [`Registry`] takes in CustomResourceDefinitions, OpenAPI documents and structured-merge-diff schemas, each under a
+//! name, and knows the kinds that they define: names, scope, versions, subresources, printer columns, the place of the
+//! schema, and the type by which server-side apply merges objects. Inputs are set, replaced and removed one at a time.
+//! What is expensive is built per kind when it is first asked for, and shared by threads. Nothing public borrows a text
+//! or an arena: a registry can live in a static, an `Arc`, or a struct of yours.
+//!
+//! What is done to objects comes in two layers that do the same:
+//!
+//! - [`Registry::apply`], [`update`](Registry::update), [`create`](Registry::create), [`extract`](Registry::extract),
+//!   [`compare`](Registry::compare), [`merge`](Registry::merge) and [`field_set`](Registry::field_set) take and give
+//!   [`Object`]s, which own everything. Their [`Error`]s hold conflicts and invalid fields as data, with places.
+//! - [`Registry::endpoint`] gives an [`Endpoint`], which works on borrowed [`Value`](kubeshape_smd::Value)s in the
+//!   caller's arena. [`Registry::explain`] makes an owned error of what it refuses.
+//!
+//! # Example: two managers, one field
+//! ```
+//! use kubeshape_registry::{Object, Registry, WriteOptions};
+//! use std::time::SystemTime;
+//!
+//! let mut registry = Registry::default();
+//! registry.set_input("tabs", kubeshape_input::read("tabs.yaml", b"
+//! apiVersion: apiextensions.k8s.io/v1
+//! kind: CustomResourceDefinition
+//! metadata: {name: tabs.example.com}
+//! spec:
+//!   group: example.com
+//!   scope: Cluster
+//!   names: {plural: tabs, kind: Tab}
+//!   versions:
+//!   - name: v1
+//!     served: true
+//!     storage: true
+//!     schema: {openAPIV3Schema: {type: object, properties: {
+//!       spec: {type: object, properties: {size: {type: integer}}}}}}
+//! ", kubeshape_input::Limits::default()));
+//!
+//! let now = SystemTime::UNIX_EPOCH;
+//! let tab = |file: &'static str, size: u32| {
+//!     let text = format!("apiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: t}}\nspec:\n  size: {size}\n");
+//!     Object::read(file, text.as_bytes())
+//! };
+//! let live = registry.apply(None, &tab("alice.yaml", 1)?, &WriteOptions::new("alice", now))?;
+//! let error = registry.apply(Some(&live), &tab("bob.yaml", 2)?, &WriteOptions::new("bob", now)).unwrap_err();
+//! assert_eq!(error.to_string(), r#"Apply failed with 1 conflict: conflict with "alice": .spec.size"#);
+//! let conflict = &error.conflicts().unwrap().conflicts[0];
+//! assert_eq!((conflict.manager.as_str(), conflict.path.as_str()), ("alice", ".spec.size"));
+//! assert_eq!(conflict.location.as_ref().unwrap().to_string(), "bob.yaml:5:9");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod declared;
+mod definition;
+mod endpoint;
+mod error;
+mod explain;
+mod extract;
+pub mod kind;
+pub mod locate;
+mod location;
+mod object;
+mod operations;
+mod options;
+pub mod print;
+mod registry;
+
+pub use definition::{Definition, Form};
+pub use endpoint::Endpoint;
+pub use error::{
+    Conflict, Conflicts, EndpointError, Error, FieldError, FieldErrorKind, Invalid, KindError, ManagerError,
+    SubresourceError, TypeError, did_you_mean,
+};
+pub use explain::Locations;
+pub use extract::extract_applied;
+pub use kind::Kind;
+pub use location::Location;
+pub use object::{FieldSet, Object, Owner, describe, managed};
+pub use operations::Comparison;
+pub use options::{Now, WriteOptions};
+pub use registry::{Profile, Registry, Settings, SmdCompat};
+
+pub use kubeshape_smd::managed::{Gvk, Operation, Status, Time};

@@ -1,0 +1,174 @@
+//! What is done to objects that own everything: a thin layer on [`Endpoint`](crate::Endpoint) and on the typed
+//! operations of `kubeshape-smd`.
+
+use crate::error::Error;
+use crate::explain::{Locations, managed_fields};
+use crate::extract::extract_applied;
+use crate::object::managed;
+use crate::{FieldSet, Kind, Object, Registry, WriteOptions};
+use kubeshape_smd::managed::{ExtractError, Gvk};
+use kubeshape_smd::typed::{CompareError, Duplicates, Type, TypedValue};
+use kubeshape_smd::{Bump, ToValue, Value};
+
+/// How an endpoint is written to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verb {
+    Apply,
+    Update,
+}
+
+/// What differs between two objects.
+///
+/// Its [`Default`] is no difference.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Fields that only the second one has.
+    pub added: FieldSet,
+    /// Fields with different values.
+    pub modified: FieldSet,
+    /// Fields that only the first one has.
+    pub removed: FieldSet,
+}
+
+impl Comparison {
+    /// Whether nothing differs.
+    pub fn is_same(&self) -> bool {
+        self.added.is_empty() && self.modified.is_empty() && self.removed.is_empty()
+    }
+}
+
+impl Registry {
+    /// Server-side apply: the live object afterwards, with its managed fields. Without a live object it is created.
+    ///
+    /// # Errors
+    /// - [`Error::Kind`], [`Error::Subresource`], [`Error::Manager`]: the request leads nowhere.
+    /// - [`Error::Conflicts`]: other managers own fields that would change.
+    /// - [`Error::Invalid`]: the configuration, or the live object, does not fit its type.
+    /// - [`Error::ManagedFields`], [`Error::ManagedFieldsGiven`], [`Error::Refused`]: see there.
+    pub fn apply(&self, live: Option<&Object>, config: &Object, options: &WriteOptions) -> Result<Object, Error> {
+        self.write(live, config, options, Verb::Apply)
+    }
+
+    /// Update, or the result of a patch: the live object afterwards, which is the new one with its managed fields.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply), but for conflicts.
+    pub fn update(&self, live: &Object, new: &Object, options: &WriteOptions) -> Result<Object, Error> {
+        self.write(Some(live), new, options, Verb::Update)
+    }
+
+    /// Create: the object as it is stored, with its managed fields.
+    ///
+    /// # Errors
+    /// As [`update`](Self::update).
+    pub fn create(&self, new: &Object, options: &WriteOptions) -> Result<Object, Error> {
+        self.write(None, new, options, Verb::Update)
+    }
+
+    fn write(&self, live: Option<&Object>, new: &Object, options: &WriteOptions, verb: Verb) -> Result<Object, Error> {
+        options.check()?;
+        let arena = Bump::new();
+        let endpoint = self.endpoint(new.gvk(), &options.subresource, &arena)?;
+        let values = (live.map(|live| live.to_value(&arena)), new.to_value(&arena));
+        let after = match verb {
+            Verb::Apply => endpoint.apply(values.0, values.1, options, &arena),
+            Verb::Update => endpoint.update(values.0, values.1, options, &arena),
+        };
+        let objects = Locations { config: new.location(), live: live.and_then(Object::location) };
+        after.map(Object::of).map_err(|error| self.explain(&error, new.gvk(), objects))
+    }
+
+    /// The configuration that a manager applied, as far as the object still has it, as the `Extract` functions of
+    /// client-go give it: with the kind, name and namespace. None if it applied nothing.
+    ///
+    /// # Errors
+    /// - [`Error::Kind`]: there is no such kind.
+    /// - [`Error::Invalid`]: the object does not fit its type.
+    /// - [`Error::ManagedFields`]: its managed fields cannot be read.
+    /// - [`Error::Refused`]: the manager owns nothing that the object has.
+    pub fn extract(&self, object: &Object, manager: &str, subresource: &str) -> Result<Option<Object>, Error> {
+        let (kind, arena) = (self.expect(object.gvk())?, Bump::new());
+        let value = object.to_value(&arena);
+        managed(value, self.settings().compat, &arena).map_err(|error| managed_fields(&error, object.location()))?;
+        let extracted = extract_applied(value, self.type_of_kind(kind)?, manager, subresource, &arena);
+        match extracted {
+            Ok(extracted) => Ok(extracted.map(Object::of)),
+            Err(ExtractError::Invalid(errors)) => {
+                Err(self.invalid(&errors, Some(kind), object.gvk(), object.location(), true).into())
+            }
+            Err(error) => Err(Error::Refused { message: error.to_string(), code: 500 }),
+        }
+    }
+
+    /// What differs between two objects of one kind.
+    ///
+    /// # Errors
+    /// - [`Error::Kind`]: there is no such kind.
+    /// - [`Error::Invalid`]: an object does not fit its type.
+    /// - [`Error::DifferentKinds`]: they are of different kinds or versions.
+    pub fn compare(&self, a: &Object, b: &Object) -> Result<Comparison, Error> {
+        let arena = Bump::new();
+        let left = self.typed(a, Duplicates::Allowed, &arena)?;
+        let right = self.typed(b, Duplicates::Allowed, &arena)?;
+        let found = left.compare(right, &arena).map_err(|error| self.incomparable(&error, a, b))?;
+        Ok(Comparison {
+            added: FieldSet::of(found.added),
+            modified: FieldSet::of(found.modified),
+            removed: FieldSet::of(found.removed),
+        })
+    }
+
+    /// One object merged into another, without owners.
+    ///
+    /// # Errors
+    /// As [`compare`](Self::compare).
+    pub fn merge(&self, live: &Object, config: &Object) -> Result<Object, Error> {
+        let arena = Bump::new();
+        let left = self.typed(live, Duplicates::Allowed, &arena)?;
+        let right = self.typed(config, Duplicates::Refused, &arena)?;
+        let merged = left.merge(right, &arena).map_err(|error| self.incomparable(&error, live, config))?;
+        Ok(Object::of(merged.value().unwrap_or(Value::Null)))
+    }
+
+    /// All fields of an object. Managed fields hold the same but for what nobody owns, such as `.metadata.name`.
+    ///
+    /// # Errors
+    /// - [`Error::Kind`]: there is no such kind.
+    /// - [`Error::Invalid`]: the object does not fit its type.
+    pub fn field_set(&self, object: &Object) -> Result<FieldSet, Error> {
+        let arena = Bump::new();
+        let typed = self.typed(object, Duplicates::Refused, &arena)?;
+        let set = typed
+            .to_field_set(&arena)
+            .map_err(|errors| self.invalid(&errors, self.kind(object.gvk()), object.gvk(), object.location(), false))?;
+        Ok(FieldSet::of(set))
+    }
+
+    fn type_of_kind<'r>(&self, kind: &'r Kind) -> Result<Type<'r>, Error> {
+        kind.merge_type().ok_or_else(|| self.unknown(kind.gvk()).into())
+    }
+
+    fn typed<'a>(
+        &'a self,
+        object: &'a Object,
+        duplicates: Duplicates,
+        arena: &'a Bump,
+    ) -> Result<TypedValue<'a>, Error> {
+        let kind = self.expect(object.gvk())?;
+        let typed = self.type_of_kind(kind)?.validate(object.to_value(arena), duplicates);
+        typed.map_err(|errors| self.invalid(&errors, Some(kind), object.gvk(), object.location(), false).into())
+    }
+
+    fn incomparable(&self, error: &CompareError, a: &Object, b: &Object) -> Error {
+        match error {
+            CompareError::Invalid(errors) => {
+                self.invalid(errors, self.kind(b.gvk()), b.gvk(), b.location(), false).into()
+            }
+            CompareError::OtherSchema | CompareError::OtherType(..) => different(a.gvk(), b.gvk()),
+        }
+    }
+}
+
+fn different(a: Gvk<'_>, b: Gvk<'_>) -> Error {
+    Error::DifferentKinds(a.to_string(), b.to_string())
+}

@@ -1,0 +1,60 @@
+//! Objects as YAML and JSON.
+
+use kubeshape_smd::Value;
+use kubeshape_smd::value::NotFinite;
+use kubeshape_yaml::emit::Emitter;
+use kubeshape_yaml::json;
+
+/// A value as a YAML document.
+///
+/// # Example
+/// ```
+/// use kubeshape_registry::print;
+/// use kubeshape_smd::Value;
+/// assert_eq!(print::yaml(Value::List(&[Value::Int(1), Value::String("yes")])), "- 1\n- \"yes\"\n");
+/// ```
+pub fn yaml(value: Value<'_>) -> String {
+    let mut out = Vec::new();
+    write_yaml(value, &mut Emitter::new(&mut out));
+    // The texts of a value are UTF-8, and so is everything that stands between them.
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// Appends a value as YAML.
+pub fn write_yaml(value: Value<'_>, emitter: &mut Emitter<'_>) {
+    match value {
+        Value::Null => emitter.null(),
+        Value::Bool(yes) => emitter.bool(yes),
+        Value::Int(n) => emitter.int(n),
+        Value::Float(n) => emitter.float(n),
+        Value::String(text) => emitter.str(text),
+        Value::List(items) => {
+            emitter.begin_seq();
+            for item in items {
+                emitter.item();
+                write_yaml(*item, emitter);
+            }
+            emitter.end_seq();
+        }
+        Value::Map(map) => {
+            emitter.begin_map();
+            for (key, value) in map.entries() {
+                emitter.key(key);
+                write_yaml(*value, emitter);
+            }
+            emitter.end_map();
+        }
+    }
+}
+
+/// Appends a value as indented JSON and a line break.
+///
+/// # Errors
+/// A number is not finite; nothing is appended.
+pub fn write_json(value: Value<'_>, out: &mut Vec<u8>) -> Result<(), NotFinite> {
+    let mut compact = Vec::new();
+    value.write_json(&mut compact)?;
+    json::indent(&compact, out);
+    out.push(b'\n');
+    Ok(())
+}

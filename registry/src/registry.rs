@@ -1,0 +1,450 @@
+//! The registry: inputs by name, and the kinds that they define.
+
+use crate::definition::{self, Definition, Form, Shared};
+use crate::error::{KindError, TypeError};
+use crate::{Kind, Location};
+use kubeshape_discovery::version_order;
+use kubeshape_input::{Finding, Input};
+use kubeshape_publish::{Base, Options, Publisher};
+use kubeshape_smd::managed::{Gvk, TypeConverter};
+use kubeshape_smd::typed::{Type, nearest};
+use kubeshape_smd::value::Compat;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use kubeshape_publish::{Profile, SmdCompat};
+
+/// How a registry reads definitions and managed fields.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Kubernetes' own definitions that stand beside those of a CustomResourceDefinition; none: those of 1.36.
+    pub base: Option<Base>,
+    /// Which release of structured-merge-diff the types follow.
+    pub smd_compat: SmdCompat,
+    /// Which release of structured-merge-diff reads the managed fields of objects.
+    pub compat: Compat,
+}
+
+impl Settings {
+    pub(crate) fn publisher(&self) -> Publisher {
+        let options = Options { smd_compat: self.smd_compat, all_versions: true, ..Options::default() };
+        Publisher::new(self.base.clone().unwrap_or_else(Base::builtin), options)
+    }
+}
+
+/// The APIs that a set of inputs makes.
+///
+/// Inputs have names, by which they are replaced and removed. What a registry holds depends on its inputs alone, not
+/// on the order in which they came: where several define one kind, CustomResourceDefinitions go before OpenAPI
+/// documents, and of two of a sort the first counts, by the name of the input, then by its place in it.
+///
+/// A clone shares everything with the original, so that a server can change a copy while requests read the other one.
+///
+/// # Example: kinds by their names
+/// ```
+/// use kubeshape_registry::Registry;
+///
+/// let mut registry = Registry::default();
+/// registry.set_input("tabs", kubeshape_input::read("tabs.yaml", b"
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {name: tabs.example.com}
+/// spec:
+///   group: example.com
+///   scope: Namespaced
+///   names: {plural: tabs, kind: Tab, shortNames: [tb]}
+///   versions:
+///   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+/// ", kubeshape_input::Limits::default()));
+///
+/// for name in ["tabs", "tab", "tb", "Tab", "tabs.example.com", "tabs.v1.example.com"] {
+///     assert_eq!(registry.by_name(name)[0].gvk().to_string(), "example.com/v1, Kind=Tab");
+/// }
+/// registry.remove("tabs");
+/// assert!(registry.by_name("tabs").is_empty());
+/// ```
+#[derive(Clone, Default)]
+pub struct Registry {
+    shared: Arc<Shared>,
+    inputs: BTreeMap<Arc<str>, Arc<Inputs>>,
+    /// By kind, then by `apiVersion`; of several definitions of a kind the one that counts first.
+    kinds: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Slot>>,
+    /// By the names of resources in lower case.
+    names: BTreeMap<Arc<str>, Slot>,
+    /// The names of types that kinds were given.
+    given: BTreeMap<(Arc<str>, Arc<str>), Arc<str>>,
+    /// The type of every object, if it is given.
+    only: Option<(Arc<str>, Arc<Kind>)>,
+}
+
+/// What an input defines.
+#[derive(Debug)]
+struct Inputs {
+    definitions: Vec<(Arc<Definition>, Vec<Arc<Kind>>)>,
+    /// What is wrong with its text.
+    found: Vec<Finding>,
+}
+
+/// Kinds of one name, in the order in which they count.
+type Slot = Vec<(Rank, Arc<Kind>)>;
+
+/// Which of several kinds counts.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    class: Class,
+    input: Arc<str>,
+    definition: usize,
+    version: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Given,
+    CustomResource,
+    Document,
+}
+
+impl Registry {
+    /// A registry without inputs.
+    pub fn new(settings: Settings) -> Registry {
+        Registry { shared: Arc::new(Shared::new(settings)), ..Registry::default() }
+    }
+
+    /// How definitions and managed fields are read.
+    pub fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    /// What publishes the CustomResourceDefinitions.
+    pub fn publisher(&self) -> &Publisher {
+        self.shared.publisher()
+    }
+
+    /// Takes an input in, in place of the one of that name. Returns whether it defines anything.
+    pub fn set_input(&mut self, name: impl Into<Arc<str>>, input: Input) -> bool {
+        let Input { documents, findings } = input;
+        self.set(name, documents.into_iter().map(|document| Location::root(Arc::new(document))), findings)
+    }
+
+    /// As [`set_input`](Self::set_input), for documents or parts of documents that were read already; `found` is what
+    /// was wrong with the text that holds them.
+    pub fn set(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        parts: impl IntoIterator<Item = Location>,
+        found: Vec<Finding>,
+    ) -> bool {
+        let name = name.into();
+        self.take_out(&name);
+        let definitions = parts.into_iter().flat_map(|part| definition::read(&part, &self.shared));
+        let definitions: Vec<(Arc<Definition>, Vec<Arc<Kind>>)> =
+            definitions.map(|(definition, kinds)| (definition, kinds.into_iter().map(Arc::new).collect())).collect();
+        for (rank, kind) in ranked(&name, &definitions) {
+            let versions = self.kinds.entry(Arc::clone(&kind.kind)).or_default();
+            insert(versions.entry(Arc::clone(&kind.api_version)).or_default(), &rank, kind);
+            for word in words(kind) {
+                insert(self.names.entry(word).or_default(), &rank, kind);
+            }
+        }
+        let is_used = !definitions.is_empty();
+        self.inputs.insert(name, Arc::new(Inputs { definitions, found }));
+        self.settle();
+        is_used
+    }
+
+    /// Forgets an input. Returns whether there was one of that name.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let had = self.take_out(name);
+        self.settle();
+        had
+    }
+
+    fn take_out(&mut self, name: &str) -> bool {
+        let Some((name, input)) = self.inputs.remove_entry(name) else { return false };
+        for (rank, kind) in ranked(&name, &input.definitions) {
+            if let Some(versions) = self.kinds.get_mut(&kind.kind) {
+                remove(versions, &kind.api_version, &rank);
+                if versions.is_empty() {
+                    self.kinds.remove(&kind.kind);
+                }
+            }
+            for word in words(kind) {
+                remove(&mut self.names, &word, &rank);
+            }
+        }
+        true
+    }
+
+    /// Finds the types that kinds were given anew. A kind whose type is gone has none.
+    fn settle(&mut self) {
+        if let Some((name, _)) = self.only.take() {
+            self.only = self.type_named(&name).map(|kind| (name, Arc::new(kind)));
+        }
+        let given = std::mem::take(&mut self.given);
+        for ((kind, api_version), _) in &given {
+            self.take_given(kind, api_version);
+        }
+        for ((kind, api_version), name) in &given {
+            if let Some(found) = self.type_named(name) {
+                self.give(api_version, kind, found);
+            }
+        }
+        self.given = given;
+    }
+
+    fn take_given(&mut self, kind: &str, api_version: &str) {
+        let Some(versions) = self.kinds.get_mut(kind) else { return };
+        if let Some(slot) = versions.get_mut(api_version) {
+            slot.retain(|(rank, _)| rank.class != Class::Given);
+            if slot.is_empty() {
+                versions.remove(api_version);
+            }
+        }
+        if versions.is_empty() {
+            self.kinds.remove(kind);
+        }
+    }
+
+    fn give(&mut self, api_version: &Arc<str>, kind: &Arc<str>, found: Kind) {
+        let known = Kind { api_version: Arc::clone(api_version), kind: Arc::clone(kind), ..found };
+        let rank = Rank { class: Class::Given, input: "".into(), definition: 0, version: 0 };
+        let versions = self.kinds.entry(Arc::clone(kind)).or_default();
+        insert(versions.entry(Arc::clone(api_version)).or_default(), &rank, &Arc::new(known));
+    }
+
+    /// The names of the inputs, in order.
+    pub fn inputs(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.inputs.keys()
+    }
+
+    /// What an input defines, in order.
+    pub fn definitions<'r>(&'r self, input: &str) -> impl Iterator<Item = &'r Definition> + use<'r> {
+        let input = self.inputs.get(input).into_iter();
+        input.flat_map(|input| &input.definitions).map(|(definition, _)| &**definition)
+    }
+
+    /// What is wrong with an input. This builds the types of everything that it defines.
+    pub fn findings<'r>(&'r self, input: &str) -> impl Iterator<Item = &'r Finding> + use<'r> {
+        let found = self.inputs.get(input).into_iter().flat_map(|input| &input.found);
+        found.chain(self.definitions(input).flat_map(Definition::findings))
+    }
+
+    /// Whether no kind is known.
+    pub fn is_empty(&self) -> bool {
+        self.kinds.is_empty() && self.only.is_none()
+    }
+
+    /// All kinds, by kind and `apiVersion`; of several definitions of a kind the one that counts.
+    pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        self.kinds.values().flat_map(BTreeMap::values).filter_map(first)
+    }
+
+    /// A kind.
+    pub fn kind(&self, gvk: Gvk<'_>) -> Option<&Kind> {
+        self.only.as_ref().map(|(_, kind)| &**kind).or_else(|| self.definitions_of(gvk).next())
+    }
+
+    /// The kind of an object, or what there is to say about one that is not known.
+    ///
+    /// # Errors
+    /// There is no such kind.
+    pub fn expect(&self, gvk: Gvk<'_>) -> Result<&Kind, KindError> {
+        self.kind(gvk).ok_or_else(|| self.unknown(gvk))
+    }
+
+    /// All definitions of a kind, the one that counts first.
+    pub fn definitions_of(&self, gvk: Gvk<'_>) -> impl Iterator<Item = &Kind> {
+        let slot = self.kinds.get(gvk.kind()).and_then(|versions| versions.get(gvk.api_version()));
+        slot.into_iter().flatten().map(|(_, kind)| &**kind)
+    }
+
+    /// The versions of a kind of that group.
+    pub fn versions<'r>(&'r self, group: &str, kind: &str) -> impl Iterator<Item = &'r Kind> {
+        let versions = self.kinds.get(kind).into_iter().flat_map(BTreeMap::values).filter_map(first);
+        versions.filter(move |known| known.group() == group)
+    }
+
+    /// The kinds that somebody means by a name, as `kubectl get` takes it: the plural or singular name of a resource, a
+    /// short name, or the kind, in any case; with the group behind a dot, or the version and the group. They are ordered
+    /// by group, and by version as servers prefer them: `v2`, `v1`, `v1beta1`.
+    pub fn by_name(&self, name: &str) -> Vec<&Kind> {
+        let lower = name.to_lowercase();
+        let named = |word: &str, group: Option<&str>, version: Option<&str>| {
+            let mut found: Vec<&Kind> = Vec::new();
+            for (_, kind) in self.names.get(word).into_iter().flatten() {
+                let fits = group.is_none_or(|g| g == kind.group()) && version.is_none_or(|v| v == kind.version_name());
+                if fits && self.counts(kind) {
+                    found.push(kind);
+                }
+            }
+            found.sort_by(|a, b| {
+                a.group().cmp(b.group()).then_with(|| version_order(a.version_name(), b.version_name()))
+            });
+            found
+        };
+        let Some((word, rest)) = lower.split_once('.') else { return named(&lower, None, None) };
+        let of_group = named(word, Some(rest), None);
+        match rest.split_once('.') {
+            Some((version, group)) if of_group.is_empty() => named(word, Some(group), Some(version)),
+            None if of_group.is_empty() => named(word, Some(""), Some(rest)),
+            _ => of_group,
+        }
+    }
+
+    /// Whether this is what counts among the definitions of its kind.
+    fn counts(&self, kind: &Arc<Kind>) -> bool {
+        let slot = self.kinds.get(&kind.kind).and_then(|versions| versions.get(&kind.api_version));
+        let defined = slot.into_iter().flatten().find(|(rank, _)| rank.class != Class::Given);
+        defined.is_some_and(|(_, first)| Arc::ptr_eq(first, kind))
+    }
+
+    /// The kinds of a category, such as `all`.
+    pub fn of_category(&self, category: &str) -> impl Iterator<Item = &Kind> {
+        self.kinds().filter(move |kind| {
+            kind.resource().is_some_and(|resource| resource.categories.iter().any(|name| **name == *category))
+        })
+    }
+
+    /// The two definitions of a kind of which the first was chosen, if that is worth a warning. A cluster's documents
+    /// hold the kinds of its CustomResourceDefinitions as well, which is none.
+    pub fn repeated(&self, gvk: Gvk<'_>) -> Option<(&Kind, &Kind)> {
+        let mut all = self.definitions_of(gvk);
+        let (first, second) = (all.next()?, all.next()?);
+        let of_a_sort = first.definition().is_custom_resource() == second.definition().is_custom_resource();
+        of_a_sort.then_some((first, second))
+    }
+
+    /// Says that the objects of a kind have the type of that name, from a structured-merge-diff schema, or else from
+    /// any other definition. It goes before what the definitions say of the kind.
+    ///
+    /// # Errors
+    /// No definition has a type of that name.
+    pub fn give_type(&mut self, gvk: Gvk<'_>, type_name: &str) -> Result<(), TypeError> {
+        let found = self.type_named(type_name).ok_or_else(|| self.no_type(type_name))?;
+        let (kind, api_version): (Arc<str>, Arc<str>) = (gvk.kind().into(), gvk.api_version().into());
+        self.take_given(&kind, &api_version);
+        self.give(&api_version, &kind, found);
+        self.given.insert((kind, api_version), type_name.into());
+        Ok(())
+    }
+
+    /// Says that all objects have the type of that name, whatever their kinds.
+    ///
+    /// # Errors
+    /// No definition has a type of that name.
+    pub fn give_all_type(&mut self, type_name: &str) -> Result<(), TypeError> {
+        let found = self.type_named(type_name).ok_or_else(|| self.no_type(type_name))?;
+        self.only = Some((type_name.into(), Arc::new(found)));
+        Ok(())
+    }
+
+    /// Whether all objects have one type.
+    pub fn has_one_type(&self) -> bool {
+        self.only.is_some()
+    }
+
+    /// The type of that name, as a kind without name.
+    pub fn type_named(&self, name: &str) -> Option<Kind> {
+        let all = || self.inputs.values().flat_map(|input| &input.definitions).map(|(definition, _)| definition);
+        let written =
+            all().find(|definition| definition.form() == Form::Smd && definition.types().named(name).is_some());
+        if let Some(definition) = written {
+            return Some(Kind {
+                api_version: "".into(),
+                kind: "".into(),
+                definition: Arc::clone(definition),
+                type_name: name.into(),
+                schema: None,
+                resource: None,
+                version: None,
+                reset: [&[]; 2],
+            });
+        }
+        let mut others = self.kinds.values().flat_map(BTreeMap::values).flatten();
+        let (_, other) = others.find(|(_, kind)| kind.definition().types().named(name).is_some())?;
+        Some(Kind { type_name: name.into(), ..Kind::clone(other) })
+    }
+
+    fn no_type(&self, name: &str) -> TypeError {
+        let all = self.inputs.values().flat_map(|input| &input.definitions).map(|(definition, _)| definition);
+        let written = all.filter(|definition| definition.form() == Form::Smd);
+        let written = written.flat_map(|definition| definition.types().schema().types()).map(|ty| ty.name());
+        let others = self.kinds.values().flat_map(BTreeMap::values).flatten();
+        let names = written.chain(others.map(|(_, kind)| kind.type_name()));
+        TypeError { name: name.to_owned(), nearest: nearest(name, names) }
+    }
+
+    /// What there is to say about a kind that is not known.
+    pub fn unknown(&self, gvk: Gvk<'_>) -> KindError {
+        let versions: Vec<String> =
+            self.versions(gvk.group(), gvk.kind()).map(|known| known.api_version().to_owned()).collect();
+        let mut all = self.inputs.values().flat_map(|input| &input.definitions);
+        let has_written = all.any(|(definition, _)| {
+            definition.form() == Form::Smd && definition.types().schema().types().next().is_some()
+        });
+        // Lists are kinds too, but nobody means them.
+        let kinds = self.kinds.keys().map(|kind| &**kind).filter(|kind| !kind.ends_with("List"));
+        KindError {
+            api_version: gvk.api_version().to_owned(),
+            kind: gvk.kind().to_owned(),
+            versions,
+            nearest: if gvk.kind().is_empty() { Vec::new() } else { nearest(gvk.kind(), kinds) },
+            has_kinds: !self.kinds.is_empty(),
+            has_types: has_written,
+        }
+    }
+}
+
+impl TypeConverter for Registry {
+    fn type_of(&self, gvk: Gvk<'_>) -> Option<Type<'_>> {
+        self.kind(gvk).and_then(Kind::merge_type)
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kinds: Vec<Gvk<'_>> = self.kinds().map(Kind::gvk).collect();
+        f.debug_struct("Registry").field("inputs", &self.inputs.keys()).field("kinds", &kinds).finish_non_exhaustive()
+    }
+}
+
+fn first(slot: &Slot) -> Option<&Kind> {
+    slot.first().map(|(_, kind)| &**kind)
+}
+
+fn ranked<'i>(
+    input: &'i Arc<str>,
+    definitions: &'i [(Arc<Definition>, Vec<Arc<Kind>>)],
+) -> impl Iterator<Item = (Rank, &'i Arc<Kind>)> {
+    definitions.iter().enumerate().flat_map(move |(at, (definition, kinds))| {
+        let class = if definition.is_custom_resource() { Class::CustomResource } else { Class::Document };
+        let rank = move |version| Rank { class, input: Arc::clone(input), definition: at, version };
+        kinds.iter().enumerate().map(move |(version, kind)| (rank(version), kind))
+    })
+}
+
+fn insert(slot: &mut Slot, rank: &Rank, kind: &Arc<Kind>) {
+    let at = slot.partition_point(|(other, _)| other < rank);
+    slot.insert(at, (rank.clone(), Arc::clone(kind)));
+}
+
+fn remove(slots: &mut BTreeMap<Arc<str>, Slot>, name: &Arc<str>, rank: &Rank) {
+    if let Some(slot) = slots.get_mut(name) {
+        slot.retain(|(other, _)| other != rank);
+        if slot.is_empty() {
+            slots.remove(name);
+        }
+    }
+}
+
+/// The names by which a kind is found, in lower case, each once.
+fn words(kind: &Kind) -> Vec<Arc<str>> {
+    let mut words: Vec<Arc<str>> = vec![kind.kind.to_lowercase().into()];
+    if let Some(resource) = &kind.resource {
+        words.extend([&resource.plural, &resource.singular].into_iter().chain(&resource.short_names).cloned());
+    }
+    words.retain(|word| !word.is_empty());
+    words.sort();
+    words.dedup();
+    words
+}

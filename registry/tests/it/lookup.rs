@@ -1,0 +1,87 @@
+//! Kinds by their names.
+
+use crate::common::{PODS, WIDGETS, registry};
+use kubeshape_registry::kind::Scope;
+use kubeshape_registry::{Gvk, Kind, Registry};
+
+fn found(registry: &Registry, name: &str) -> Vec<String> {
+    registry.by_name(name).into_iter().map(|kind| format!("{} {}", kind.api_version(), kind.kind())).collect()
+}
+
+#[test]
+fn a_kind_is_found_by_every_name_of_its_resource() {
+    let registry = registry(&[("widgets", WIDGETS)]);
+    let both = ["example.com/v2 Widget", "example.com/v1 Widget"];
+    for name in ["widgets", "widget", "wd", "Widget", "WIDGET", "widgets.example.com", "wd.example.com"] {
+        assert_eq!(found(&registry, name), both, "{name}");
+    }
+    assert_eq!(found(&registry, "widgets.v1.example.com"), ["example.com/v1 Widget"]);
+    for name in ["gadgets", "widgets.other.com", "widgets.v3.example.com", "", "."] {
+        assert!(found(&registry, name).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_custom_resource_says_everything_of_its_resource() {
+    let registry = registry(&[("widgets", WIDGETS)]);
+    let kind = registry.kind(Gvk::new("example.com/v2", "Widget")).expect("a kind");
+    let resource = kind.resource().expect("a resource");
+    assert_eq!((&*resource.plural, &*resource.singular, resource.scope), ("widgets", "widget", Scope::Namespaced));
+    assert_eq!(resource.list_kind.as_deref(), Some("WidgetList"));
+    assert_eq!(resource.subresources, ["status".into(), "scale".into()]);
+    let version = kind.version().expect("a version");
+    assert!(version.served && version.storage && !version.deprecated);
+    assert_eq!((&*version.columns[0].name, &*version.columns[0].json_path), ("Replicas", ".spec.replicas"));
+    assert_eq!(version.scale.as_ref().map(|scale| &*scale.spec_replicas_path), Some(".spec.replicas"));
+    assert_eq!(
+        registry.of_category("all").map(Kind::api_version).collect::<Vec<_>>(),
+        ["example.com/v1", "example.com/v2"]
+    );
+}
+
+#[test]
+fn a_document_says_what_its_paths_tell() {
+    let registry = registry(&[("core", PODS)]);
+    let kind = registry.kind(Gvk::new("v1", "Pod")).expect("a kind");
+    let resource = kind.resource().expect("a resource");
+    assert_eq!((&*resource.plural, resource.scope), ("pods", Scope::Namespaced));
+    assert_eq!(resource.subresources, ["status".into()]);
+    // A document may hold a part of the paths only.
+    assert_eq!(kind.subresources(), None);
+    assert_eq!(kind.reset_fields(""), ["status"]);
+    assert_eq!(found(&registry, "pods"), ["v1 Pod"]);
+    assert_eq!(found(&registry, "pods.v1"), ["v1 Pod"]);
+}
+
+#[test]
+fn an_unknown_kind_is_told_with_what_is_near_to_it() {
+    let registry = registry(&[("widgets", WIDGETS)]);
+    let error =
+        |api_version, kind| registry.expect(Gvk::new(api_version, kind)).map(Kind::kind).unwrap_err().to_string();
+    assert_eq!(error("example.com/v1", "Widgt"), "found \"Widgt\" of \"example.com/v1\"; did you mean Widget?");
+    assert_eq!(
+        error("example.com/v3", "Widget"),
+        "found \"Widget\" of \"example.com/v3\"; the schemas have example.com/v1, example.com/v2"
+    );
+    assert_eq!(error("", ""), "the object has no apiVersion and kind");
+    assert_eq!(
+        Registry::default().expect(Gvk::new("v1", "Pod")).map(Kind::kind).unwrap_err().to_string(),
+        "found \"Pod\" of \"v1\", and there are no schemas"
+    );
+}
+
+#[test]
+fn the_declaration_of_a_field_has_a_place() {
+    let registry = registry(&[("widgets", WIDGETS), ("core", PODS)]);
+    let kind = registry.kind(Gvk::new("example.com/v1", "Widget")).expect("a kind");
+    let declared = kind.declared("/spec/ports/0/number").expect("a place");
+    assert_eq!(
+        declared.pointer(),
+        "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/ports/items/properties/number"
+    );
+    assert_eq!(declared.to_string(), "widgets:29:40");
+    assert_eq!(kind.declared("/spec/nothing"), None);
+    let pod = registry.kind(Gvk::new("v1", "Pod")).expect("a kind");
+    let declared = pod.declared("/spec/image").expect("a place");
+    assert_eq!(declared.pointer(), "/components/schemas/a.Pod/properties/spec/properties/image");
+}

@@ -1,0 +1,7 @@
+//! The registry from outside.
+
+mod agreement;
+mod common;
+mod inputs;
+mod lookup;
+mod objects;
