@@ -186,11 +186,11 @@ fn openapi(
     let kinds = kinds.into_iter().filter(|kind| definition.types().named(kind.type_name).is_some());
     let kinds = kinds.map(|kind| Kind {
         api_version: kind.gvk.api_version().into(),
-        kind: kind.gvk.kind.into(),
+        kind: kind.gvk.kind().into(),
         definition: Arc::clone(&definition),
         type_name: kind.type_name.into(),
         schema: Some(kind.at),
-        resource: resources.get(&(kind.gvk.group, kind.gvk.version, kind.gvk.kind)).cloned(),
+        resource: resources.get(&(kind.gvk.group(), kind.gvk.version(), kind.gvk.kind())).cloned(),
         version: None,
         reset: [kind.reset_fields(""), kind.reset_fields("status")],
     });

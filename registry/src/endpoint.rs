@@ -189,7 +189,7 @@ impl Versions<'_> {
 
 impl ObjectConverter for Versions<'_> {
     fn convert<'a>(&'a self, object: Value<'a>, api_version: &str, arena: &'a Bump) -> Result<Value<'a>, ConvertError> {
-        let gvk = Gvk::of(object);
+        let gvk = object.gvk();
         if gvk.api_version() == api_version {
             return Ok(object);
         }
