@@ -7,7 +7,7 @@ use kubeshape_schema::escape::{Escape, string};
 use std::collections::BTreeMap;
 
 /// One path: its key, raw for sorting, and the templates of its item.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathTemplate {
     pub(crate) place: Place,
     pub(crate) key: Template,
@@ -15,7 +15,7 @@ pub(crate) struct PathTemplate {
 }
 
 /// All paths of one scope, printed for one form of document.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Paths {
     pub(crate) paths: Vec<PathTemplate>,
     /// Shared parameters (v2 only): name and JSON, sorted.
@@ -50,8 +50,13 @@ pub(crate) fn write_member(first: bool, key: &str, form: Form, out: &mut Vec<u8>
     out.push(b':');
 }
 
+/// All paths by form, then cluster-scoped and namespaced.
+pub(crate) fn all(texts: &Texts) -> [[Paths; 2]; 3] {
+    [Form::V3, Form::V2, Form::V2Served].map(|form| [false, true].map(|namespaced| Paths::new(namespaced, texts, form)))
+}
+
 impl Paths {
-    pub(crate) fn new(namespaced: bool, texts: &Texts, form: Form) -> Paths {
+    fn new(namespaced: bool, texts: &Texts, form: Form) -> Paths {
         let mut printer = Printer { out: Vec::new(), form, shared: Shared::default() };
         let mut paths = Vec::new();
         for item in operations::path_items(namespaced, texts) {

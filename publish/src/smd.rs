@@ -29,9 +29,10 @@ struct Variants {
 impl MetaTypes {
     /// Converts the closed set of definitions, those of the scale subresource included. None of them is
     /// nullable, so they are the same for every [`SmdCompat`].
-    pub(crate) fn new(models: &[(&str, &Schema<'_>)]) -> Self {
+    pub(crate) fn new(definitions: &[(&str, Schema<'_>)]) -> Self {
+        let models: Vec<(&str, &Schema<'_>)> = definitions.iter().map(|(name, schema)| (*name, schema)).collect();
         let without: Vec<_> = models.iter().copied().filter(|(name, _)| !name.starts_with(AUTOSCALING)).collect();
-        MetaTypes { plain: Variants::new(&without), scale: Variants::new(models) }
+        MetaTypes { plain: Variants::new(&without), scale: Variants::new(&models) }
     }
 
     fn get(&self, scale: bool, preserve_unknown_fields: bool) -> &Built {
@@ -84,7 +85,7 @@ mod tests {
         let inner = [Property { name: "p", at: 0, schema: Schema { ty: Type::String, ..Schema::default() } }];
         let schema = Schema { ty: Type::Object, properties: &inner, ..Schema::default() };
         let scale = format!("{AUTOSCALING}Scale");
-        let meta = MetaTypes::new(&[("m", &schema), (&scale, &schema)]);
+        let meta = MetaTypes::new(&[("m", schema), (&scale, schema)]);
         let names = |scale, preserve| {
             let built = build(&[("a", &schema)], &meta, scale, preserve, SmdCompat::V63).expect("it converts");
             let element =

@@ -1,6 +1,8 @@
 //! Texts with holes: path items are printed once per base with a mark for every name of the resource, and
 //! then only filled.
 
+use std::borrow::Cow;
+
 /// A hole in a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -61,23 +63,26 @@ impl Fill {
 }
 
 /// A text with holes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Template {
-    /// Literal text, and the hole behind it.
-    parts: Vec<(Vec<u8>, Option<Slot>)>,
+    /// The text without its holes.
+    pub(crate) text: Cow<'static, [u8]>,
+    /// The holes in their order, each with its place in the text.
+    pub(crate) holes: Cow<'static, [(u32, Slot)]>,
 }
 
 impl Template {
     /// Cuts a printed text at its marks.
-    pub(crate) fn parse(text: &str) -> Template {
-        let mut parts = Vec::new();
-        let mut rest = text;
+    pub(crate) fn parse(printed: &str) -> Template {
+        let (mut text, mut holes) = (Vec::with_capacity(printed.len()), Vec::new());
+        let mut rest = printed;
         while let Some((at, slot)) = rest.char_indices().find_map(|(at, c)| Some((at, Self::slot(c)?))) {
-            parts.push((rest.as_bytes()[..at].to_vec(), Some(slot)));
+            text.extend_from_slice(&rest.as_bytes()[..at]);
+            holes.push((text.len() as u32, slot));
             rest = &rest[at + slot.mark().len_utf8()..];
         }
-        parts.push((rest.as_bytes().to_vec(), None));
-        Template { parts }
+        text.extend_from_slice(rest.as_bytes());
+        Template { text: text.into(), holes: holes.into() }
     }
 
     fn slot(c: char) -> Option<Slot> {
@@ -87,12 +92,14 @@ impl Template {
 
     /// Appends the text with its holes filled.
     pub(crate) fn write(&self, out: &mut Vec<u8>, fill: &Fill) {
-        for (literal, slot) in &self.parts {
-            out.extend_from_slice(literal);
-            if let Some(slot) = slot {
-                out.extend_from_slice(&fill.texts[*slot as usize]);
-            }
+        let mut from = 0;
+        for &(at, slot) in &*self.holes {
+            let at = at as usize;
+            out.extend_from_slice(&self.text[from..at]);
+            out.extend_from_slice(&fill.texts[slot as usize]);
+            from = at;
         }
+        out.extend_from_slice(&self.text[from..]);
     }
 }
 

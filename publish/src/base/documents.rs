@@ -37,14 +37,6 @@ pub(super) struct ReadDocument<'d> {
     tape: Tape,
 }
 
-impl ReadDocument<'_> {
-    /// The whole document as one schema.
-    pub(super) fn schema<'a>(&'a self, arena: &'a Bump) -> Option<Schema<'a>> {
-        let root = self.tape.document(self.source).root()?;
-        Some(Reader::new(arena, Rules::Document(Profile::Kube)).schema(root))
-    }
-}
-
 /// Reads every document's first YAML document.
 pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<ReadDocument<'d>>, BaseError> {
     documents
@@ -58,23 +50,6 @@ pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<Re
             Ok(ReadDocument { name, source, tape })
         })
         .collect()
-}
-
-/// Definitions as a JSON object by name.
-pub(super) fn parse_definitions<'a>(document: &'a ReadDocument<'_>, arena: &'a Bump) -> Vec<(String, Schema<'a>)> {
-    let mut reader = Reader::new(arena, Rules::Document(Profile::Kube));
-    let Some(root) = document.tape.document(document.source).root() else { return Vec::new() };
-    root.pairs().map(|(key, value)| (key.text().to_owned(), reader.schema(value))).collect()
-}
-
-/// A text of our own as a document.
-pub(super) fn own(source: &str) -> ReadDocument<'_> {
-    let mut tape = Tape::new();
-    if let Ok(mut stream) = Stream::new(source.as_bytes(), Limits::default()) {
-        // The text is printed by this crate and reads back.
-        let _ = stream.next(&mut tape);
-    }
-    ReadDocument { name: "", source, tape }
 }
 
 /// What documents have given so far. The first document by name wins.
@@ -187,9 +162,9 @@ impl<'a> Found<'a> {
     }
 
     /// The closed set: what the documents have, and the rest of `fallback`.
-    pub(super) fn definitions(&self, fallback: &[(String, Schema<'a>)]) -> Vec<(String, Schema<'a>)> {
+    pub(super) fn definitions(&self, fallback: &[(&'a str, Schema<'a>)]) -> Vec<(&'a str, Schema<'a>)> {
         let mut out = Vec::new();
-        for (name, own) in fallback {
+        for &(name, ref own) in fallback {
             let mut schema = match (self.definitions.get(name), self.described.get(name)) {
                 (Some(found), _) => *found,
                 (None, Some(described)) => self.describe(own, described),
@@ -198,7 +173,7 @@ impl<'a> Found<'a> {
             if name.ends_with(".DeleteOptions") {
                 schema = self.with_kinds(schema, own);
             }
-            out.push((name.clone(), schema));
+            out.push((name, schema));
         }
         out
     }
@@ -246,7 +221,7 @@ impl<'a> Found<'a> {
     }
 
     /// The texts: what the documents have, and the rest of `fallback`.
-    pub(super) fn texts(&self, mut fallback: Texts, definitions: &[(String, Schema<'a>)]) -> Texts {
+    pub(super) fn texts(&self, mut fallback: Texts, definitions: &[(&str, Schema<'a>)]) -> Texts {
         let status = definitions.iter().find(|(name, _)| name.ends_with("meta.v1.Status")).map(|(_, schema)| schema);
         let of_status = |name| status.and_then(|s| s.property(name)).map_or("", |p| p.description);
         let object_metadata = self.object_metadata.iter().max_by_key(|(_, count)| **count).map_or("", |(text, _)| text);

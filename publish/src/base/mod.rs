@@ -1,15 +1,18 @@
 //! Kubernetes' own definitions and texts, which stand in every document of a CustomResourceDefinition.
 
 mod builtin;
+mod definitions;
 mod documents;
 
 pub use documents::BaseError;
 
 use crate::names::{AUTOSCALING, META};
-use crate::paths::{Form, Paths, write_member};
+use crate::paths::{self, Form, Paths, write_member};
+use crate::smd::MetaTypes;
 use crate::texts::Texts;
 use bytes::Bytes;
-use kubeshape_schema::{Additional, Bump, Items, Json, Property, Schema, print};
+use kubeshape_schema::{Bump, Json};
+use kubeshape_yaml::Tape;
 use std::collections::BTreeSet;
 
 /// Definitions of `io.k8s.apimachinery.pkg.apis.meta.v1` that every resource reaches.
@@ -32,7 +35,7 @@ pub(crate) const META_KINDS: [&str; 13] = [
 pub(crate) const SCALE_KINDS: [&str; 3] = ["Scale", "ScaleSpec", "ScaleStatus"];
 
 /// One shared definition, printed for each document that holds it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition {
     pub(crate) name: String,
     pub(crate) v3: Bytes,
@@ -40,6 +43,21 @@ pub(crate) struct Definition {
     pub(crate) v2_served: Bytes,
     /// Belongs to the scale subresource.
     pub(crate) scale: bool,
+}
+
+impl Definition {
+    fn of_static(name: &str, v3: &'static [u8], v2: &'static [u8], v2_served: &'static [u8]) -> Definition {
+        let [v3, v2, v2_served] = [v3, v2, v2_served].map(Bytes::from_static);
+        Definition { scale: name.starts_with(AUTOSCALING), name: name.to_owned(), v3, v2, v2_served }
+    }
+}
+
+impl From<definitions::Printed> for Definition {
+    fn from(printed: definitions::Printed) -> Definition {
+        let definitions::Printed { name, v3, v2, v2_served } = printed;
+        let [v3, v2, v2_served] = [v3, v2, v2_served].map(Bytes::from);
+        Definition { scale: name.starts_with(AUTOSCALING), name, v3, v2, v2_served }
+    }
 }
 
 /// Kubernetes' own definitions and texts.
@@ -59,7 +77,7 @@ pub struct Base {
     pub(crate) closed_v3: [Bytes; 2],
     /// Paths by form, then cluster-scoped and namespaced.
     pub(crate) paths: [[Paths; 2]; 3],
-    pub(crate) smd: crate::smd::MetaTypes,
+    pub(crate) smd: MetaTypes,
 }
 
 impl Base {
@@ -67,11 +85,8 @@ impl Base {
     /// parameters that it lacks are kubeshape's own: the structure of every document is the server's, its
     /// hash is not. For equal bytes use [`Base::from_documents`].
     pub fn builtin() -> Base {
-        let source = builtin::definitions();
-        let json = source.to_string();
-        let document = documents::own(&json);
-        let arena = Bump::new();
-        Base::assemble(&arena, &documents::parse_definitions(&document, &arena), builtin::texts(&source))
+        let types = types_of(builtin::STRUCTURE);
+        Base::new(builtin::texts(), builtin::definitions(), builtin::paths(), types)
     }
 
     /// The definitions, parameter texts and group versions of a cluster's OpenAPI documents: v3 documents
@@ -86,17 +101,16 @@ impl Base {
         let mut sorted: Vec<_> = documents.iter().collect();
         sorted.sort();
         let read = documents::read_all(&sorted)?;
-        let source = builtin::definitions();
-        let json = source.to_string();
-        let own = documents::own(&json);
-        let arena = Bump::new();
+        let (arena, mut tape) = (Bump::new(), Tape::new());
         let mut found = documents::Found::new(&arena);
         for document in &read {
             found.add(document)?;
         }
-        let definitions = found.definitions(&documents::parse_definitions(&own, &arena));
-        let texts = found.texts(builtin::texts(&source), &definitions);
-        Ok(Base::assemble(&arena, &definitions, texts))
+        let definitions = found.definitions(&definitions::read(builtin::DEFINITIONS, &mut tape, &arena));
+        let texts = found.texts(builtin::texts(), &definitions);
+        let printed = definitions::print(&definitions, &arena).into_iter().map(Definition::from).collect();
+        let paths = paths::all(&texts);
+        Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))
     }
 
     /// Names of the definitions in the closed set, sorted.
@@ -104,38 +118,13 @@ impl Base {
         self.definitions.iter().map(|definition| definition.name.as_str())
     }
 
-    fn assemble<'a>(arena: &'a Bump, definitions: &[(String, Schema<'a>)], texts: Texts) -> Base {
-        let mut printed: Vec<Definition> = definitions
-            .iter()
-            .map(|(name, schema)| {
-                let (mut v3, mut v2, mut v2_served) = (Vec::new(), Vec::new(), Vec::new());
-                print::schema(&mut v3, schema, print::Style::V3);
-                let unwrapped = to_v2(schema, arena);
-                print::schema(&mut v2, &unwrapped, print::Style::V2);
-                print::schema(&mut v2_served, &unwrapped, print::Style::V2_SERVED);
-                Definition {
-                    name: name.clone(),
-                    v3: v3.into(),
-                    v2: v2.into(),
-                    v2_served: v2_served.into(),
-                    scale: name.starts_with(AUTOSCALING),
-                }
-            })
-            .collect();
-        printed.sort_by(|a, b| kubeshape_schema::order::utf16(&a.name, &b.name));
-        let paths = [Form::V3, Form::V2, Form::V2Served]
-            .map(|form| [false, true].map(|namespaced| Paths::new(namespaced, &texts, form)));
-        let models: Vec<(&str, &Schema<'_>)> =
-            definitions.iter().map(|(name, schema)| (name.as_str(), schema)).collect();
+    fn new(texts: Texts, definitions: Vec<Definition>, paths: [[Paths; 2]; 3], smd: MetaTypes) -> Base {
         let closed_v3 = [false, true].map(|scale| {
             let mut out = Vec::new();
-            for definition in printed.iter().filter(|definition| scale || !definition.scale) {
-                write_member(out.is_empty(), &definition.name, Form::V3, &mut out);
-                out.extend_from_slice(&definition.v3);
-            }
+            write_members(definitions.iter().filter(|definition| scale || !definition.scale), &mut out);
             Bytes::from(out)
         });
-        Base { smd: crate::smd::MetaTypes::new(&models), texts, definitions: printed, closed_v3, paths }
+        Base { texts, definitions, closed_v3, paths, smd }
     }
 
     /// The shared definitions that a document holds beside these of its own: the closed set, unless one of
@@ -169,15 +158,11 @@ impl Base {
     }
 
     /// The structured-merge-diff types of some of the shared definitions.
-    pub(crate) fn types_of(definitions: &[&Definition]) -> crate::smd::MetaTypes {
-        let sources: Vec<(&str, String)> =
-            definitions.iter().map(|d| (d.name.as_str(), String::from_utf8_lossy(&d.v3).into_owned())).collect();
-        let documents: Vec<_> = sources.iter().map(|(name, json)| (*name, documents::own(json))).collect();
-        let arena = Bump::new();
-        let schemas: Vec<(&str, Schema<'_>)> =
-            documents.iter().filter_map(|(name, document)| Some((*name, document.schema(&arena)?))).collect();
-        let models: Vec<(&str, &Schema<'_>)> = schemas.iter().map(|(name, schema)| (*name, schema)).collect();
-        crate::smd::MetaTypes::new(&models)
+    pub(crate) fn types_of(definitions: &[&Definition]) -> MetaTypes {
+        let mut json = b"{".to_vec();
+        write_members(definitions.iter().copied(), &mut json);
+        json.push(b'}');
+        types_of(&String::from_utf8_lossy(&json))
     }
 
     /// A shared definition.
@@ -191,48 +176,26 @@ impl Base {
     }
 }
 
+/// Appends definitions as members of a v3 document.
+fn write_members<'d>(definitions: impl Iterator<Item = &'d Definition>, out: &mut Vec<u8>) {
+    for (i, definition) in definitions.enumerate() {
+        write_member(i == 0, &definition.name, Form::V3, out);
+        out.extend_from_slice(&definition.v3);
+    }
+}
+
+/// The structured-merge-diff types of a JSON object of definitions.
+fn types_of(definitions: &str) -> MetaTypes {
+    let (arena, mut tape) = (Bump::new(), Tape::new());
+    MetaTypes::new(&definitions::read(definitions, &mut tape, &arena))
+}
+
 /// Full names of the closed set.
 pub(crate) fn closed_set() -> impl Iterator<Item = String> {
     META_KINDS
         .iter()
         .map(|kind| format!("{META}{kind}"))
         .chain(SCALE_KINDS.iter().map(|kind| format!("{AUTOSCALING}{kind}")))
-}
-
-/// A property's description in a JSON object of definitions.
-fn text(definitions: &serde_json::Value, kind: &str, property: &str) -> String {
-    definitions[format!("{META}{kind}")]["properties"][property]["description"].as_str().unwrap_or_default().to_owned()
-}
-
-/// A definition of a v3 document as a v2 document has it: `allOf` with one reference is that reference
-/// beside its siblings.
-fn to_v2<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
-    let mut out = *schema;
-    let properties =
-        schema.properties.iter().map(|p| Property { schema: to_v2(&p.schema, arena), ..*p }).collect::<Vec<_>>();
-    out.properties = arena.alloc_slice_copy(&properties);
-    out.items = match schema.items {
-        Some(Items::One(item)) => Some(Items::One(arena.alloc(to_v2(item, arena)))),
-        other => other,
-    };
-    out.additional = match schema.additional {
-        Some(Additional::Schema(inner)) => Some(Additional::Schema(arena.alloc(to_v2(inner, arena)))),
-        other => other,
-    };
-    let mut extra = *schema.extra();
-    if let [only] = extra.all_of
-        && !only.reference.is_empty()
-    {
-        out.reference = only.reference;
-        extra.all_of = &[];
-    }
-    if let Some(name) = out.reference.strip_prefix("#/components/schemas/") {
-        out.reference = arena.alloc_str(&format!("#/definitions/{name}"));
-    }
-    if schema.extra.is_some() {
-        out.extra = Some(arena.alloc(extra));
-    }
-    out
 }
 
 /// A group-version-kind list as definitions have it, from `group, version` pairs.
@@ -248,4 +211,20 @@ pub(crate) fn gvk<'a>(group: &'a str, version: &'a str, kind: &'a str, arena: &'
         ("kind", Json::Str(kind)),
         ("version", Json::Str(version)),
     ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// [`Base::from_documents`] prints when it is called what the build script has printed for [`Base::builtin`].
+    #[test]
+    fn without_documents_it_is_the_built_in_one() {
+        let (builtin, printed) = (Base::builtin(), Base::from_documents(&[]).expect("nothing to read"));
+        assert_eq!(builtin.definitions, printed.definitions);
+        assert_eq!(builtin.paths, printed.paths);
+        assert_eq!(builtin.texts, printed.texts);
+        assert_eq!(builtin.closed_v3, printed.closed_v3);
+        assert_eq!(format!("{:?}", builtin.smd), format!("{:?}", printed.smd));
+    }
 }
