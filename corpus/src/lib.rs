@@ -11,12 +11,30 @@ pub use answer::{CrdAnswer, DocumentAnswer, FileAnswer, Merged, MergedV2, Merged
 
 use serde::Deserialize;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The folder that holds `crds`, `openapi`, `recorded` and `yaml`.
 pub fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The folder that an environment variable names, for tests that need more than this corpus.
+///
+/// Without the variable such a test checks nothing and passes. Therefore this says so, with the name of the test, on
+/// standard error itself, which `cargo test` shows for tests that pass, too.
+///
+/// # Panics
+/// The variable names something that is not a folder.
+pub fn folder_named_by(variable: &str) -> Option<PathBuf> {
+    let Some(folder) = std::env::var_os(variable).map(PathBuf::from) else {
+        let thread = std::thread::current();
+        let test = thread.name().unwrap_or("a test");
+        let _ = writeln!(io::stderr(), "not checked: {test} ({variable} names no folder)");
+        return None;
+    };
+    assert!(folder.is_dir(), "{variable} is {}, which is not a folder", folder.display());
+    Some(folder)
 }
 
 /// A file of CustomResourceDefinitions or with an OpenAPI document.

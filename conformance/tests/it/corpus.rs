@@ -4,7 +4,6 @@ use kubeshape_conformance::known::Known;
 use kubeshape_conformance::{BaseFolder, own};
 use kubeshape_publish::{Base, Options, Publisher};
 use serde_json::Value;
-use std::path::Path;
 
 #[test]
 fn every_shape_of_the_own_corpus_is_the_recorded_one() {
@@ -18,7 +17,8 @@ fn every_shape_of_the_own_corpus_is_the_recorded_one() {
 #[test]
 fn the_own_corpus_is_the_recorded_one_over_base_documents_of_a_cluster() {
     let base = std::env::var_os("KUBESHAPE_BASE").map(std::path::PathBuf::from);
-    let base = base.or_else(|| Some(Path::new(&std::env::var_os("KUBESHAPE_GOLDEN")?).join("apiserver").join("empty")));
+    let base =
+        base.or_else(|| Some(kubeshape_corpus::folder_named_by("KUBESHAPE_GOLDEN")?.join("apiserver").join("empty")));
     let Some(base) = base.and_then(|folder| BaseFolder::read(&folder).expect("base documents")) else { return };
     let table = own::compare(Some(&base.publisher), Known::of_checkout()).expect("the corpus");
     assert!(table.passed(), "{}\n{}", table.differences(), table.to_text());

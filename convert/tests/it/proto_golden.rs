@@ -1,14 +1,17 @@
 //! Agreement with recorded answers of gnostic and of a server, where `KUBESHAPE_GOLDEN` and `KUBESHAPE_CORPUS` name
 //! them.
-#![allow(clippy::print_stderr, clippy::format_collect)]
+#![allow(clippy::print_stderr)]
 
 use std::error::Error;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use kubeshape_convert::proto::{self, Refusal};
 use kubeshape_schema::Dialect;
 use kubeshape_yaml::{Kind, Limits, Node, Path as Reader, Stream, Tape};
 use prost::Message;
+use sha2::{Digest as _, Sha256};
 
 use crate::support::{bytes, folder};
 
@@ -119,13 +122,15 @@ fn compare(
         (Ok(_), Some(error)) => Err(format!("not refused: {error}")),
         (Ok(ours), None) => {
             let text = |name| record.get(name).map(|node| node.text().to_owned()).unwrap_or_default();
-            if sha256(&ours) != text("sha256") {
+            if format!("{:x}", Sha256::digest(&ours)) != text("sha256") {
                 return Err(format!("{} bytes, theirs {}", ours.len(), text("len")));
             }
             if let Some(packed) = bytes {
-                let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("proto-golden.gz");
-                std::fs::write(&path, base64(packed.text())).map_err(|error| error.to_string())?;
-                if crate::support::bytes(&path).map_err(|error| error.to_string())? != ours {
+                let packed = BASE64_STANDARD.decode(packed.text()).map_err(|error| error.to_string())?;
+                let mut bytes = Vec::new();
+                let mut unpacking = flate2::read::MultiGzDecoder::new(packed.as_slice());
+                unpacking.read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+                if bytes != ours {
                     return Err("bytes differ".into());
                 }
             }
@@ -240,80 +245,4 @@ fn documents_of_crds_have_gnostics_bytes() -> Outcome<()> {
     count.report("crds");
     assert!(count.compared > 0 && count.differing.is_empty());
     Ok(())
-}
-
-/// The bytes of a base64 text with padding.
-fn base64(text: &str) -> Vec<u8> {
-    let value = |b: u8| match b {
-        b'A'..=b'Z' => Some(b - b'A'),
-        b'a'..=b'z' => Some(b - b'a' + 26),
-        b'0'..=b'9' => Some(b - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
-    let (mut out, mut bits, mut have) = (Vec::new(), 0u32, 0);
-    for digit in text.bytes().filter_map(value) {
-        bits = bits << 6 | u32::from(digit);
-        have += 6;
-        if have >= 8 {
-            have -= 8;
-            out.push((bits >> have) as u8);
-        }
-    }
-    out
-}
-
-/// FIPS 180-4.
-fn sha256(bytes: &[u8]) -> String {
-    let primes: Vec<u32> = (2..).filter(|n: &u32| (2..*n).all(|d| !n.is_multiple_of(d))).take(64).collect();
-    // The first 32 bits behind the point of a cube root.
-    let cube = |n: u32| {
-        let (mut low, mut high) = (0u128, 1 << 36);
-        while low + 1 < high {
-            let middle = u128::midpoint(low, high);
-            if middle.pow(3) <= u128::from(n) << 96 { low = middle } else { high = middle }
-        }
-        low as u32
-    };
-    let square = |n: u32| ((u128::from(n) << 64).isqrt()) as u32;
-    let keys: Vec<u32> = primes.iter().map(|n| cube(*n)).collect();
-    let mut state: Vec<u32> = primes.iter().take(8).map(|n| square(*n)).collect();
-    let mut data = bytes.to_vec();
-    data.push(0x80);
-    data.resize((data.len() + 8).next_multiple_of(64) - 8, 0);
-    data.extend((bytes.len() as u64 * 8).to_be_bytes());
-    for block in data.chunks_exact(64) {
-        let mut words: Vec<u32> = block.chunks_exact(4).map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]])).collect();
-        for at in 16..64 {
-            let (a, b) = (words[at - 15], words[at - 2]);
-            let low = a.rotate_right(7) ^ a.rotate_right(18) ^ a >> 3;
-            let high = b.rotate_right(17) ^ b.rotate_right(19) ^ b >> 10;
-            words.push(words[at - 16].wrapping_add(low).wrapping_add(words[at - 7]).wrapping_add(high));
-        }
-        let mut s = state.clone();
-        for at in 0..64 {
-            let sum = s[4].rotate_right(6) ^ s[4].rotate_right(11) ^ s[4].rotate_right(25);
-            let choice = s[4] & s[5] ^ !s[4] & s[6];
-            let first = s[7].wrapping_add(sum).wrapping_add(choice).wrapping_add(keys[at]).wrapping_add(words[at]);
-            let sum = s[0].rotate_right(2) ^ s[0].rotate_right(13) ^ s[0].rotate_right(22);
-            let second = sum.wrapping_add(s[0] & s[1] ^ s[0] & s[2] ^ s[1] & s[2]);
-            s.rotate_right(1);
-            s[4] = s[4].wrapping_add(first);
-            s[0] = first.wrapping_add(second);
-        }
-        for (old, new) in state.iter_mut().zip(s) {
-            *old = old.wrapping_add(new);
-        }
-    }
-    state.iter().map(|word| format!("{word:08x}")).collect()
-}
-
-#[test]
-fn the_hash_is_sha_256() {
-    assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    let long = "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318";
-    assert_eq!(sha256(&[b'a'; 55]), long);
-    let block = "7d3e74a05d7db15bce4ad9ec0658ea98e3f06eeecf16b4c6fff2da457ddc2f34";
-    assert_eq!(sha256(&[b'a'; 63]), block);
 }

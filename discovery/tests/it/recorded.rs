@@ -7,8 +7,8 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 use std::path::{Path, PathBuf};
 
 fn bodies(server: &str) -> Vec<(String, Vec<u8>)> {
-    let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else { return Vec::new() };
-    let folder = PathBuf::from(golden).join("apiserver").join(server).join("bodies").join("discovery");
+    let Some(golden) = kubeshape_corpus::folder_named_by("KUBESHAPE_GOLDEN") else { return Vec::new() };
+    let folder = golden.join("apiserver").join(server).join("bodies").join("discovery");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.sort();
@@ -113,10 +113,9 @@ fn documents_tell_what_discovery_says() {
     for group in records.groups() {
         for version in &group.versions {
             let path = if group.name.is_empty() { "api".to_owned() } else { format!("apis__{}", group.name) };
-            let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else { return };
+            let Some(golden) = kubeshape_corpus::folder_named_by("KUBESHAPE_GOLDEN") else { return };
             let file = format!("{path}__{}.json.zst", version.version);
-            let bytes =
-                unpacked(&PathBuf::from(golden).join("apiserver/empty/bodies/v3").join(file)).expect("a document");
+            let bytes = unpacked(&golden.join("apiserver/empty/bodies/v3").join(file)).expect("a document");
             let mut tape = Tape::new();
             let mut stream = Stream::new(&bytes, Limits::default()).expect("a text");
             stream.next(&mut tape).transpose().expect("it is JSON");

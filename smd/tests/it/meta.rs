@@ -5,7 +5,7 @@ use kubeshape_smd::schema::{self, Atom, List, META, META_ROOT, Map, Schema, Type
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Whether a document has the shape that a type gives it: kinds of scalars, known fields, items that are
 /// known by their keys and stand once. What is wrong, with a pointer.
@@ -169,7 +169,7 @@ fn the_types_for_any_value_conform() -> Result<(), Box<dyn Error>> {
 /// The schema files of upstream's own tests, where `KUBESHAPE_CORPUS` names the folder that holds them.
 #[test]
 fn upstreams_schema_files_are_read_and_printed_stably() -> Result<(), Box<dyn Error>> {
-    let Some(corpus) = std::env::var_os("KUBESHAPE_CORPUS").map(PathBuf::from) else { return Ok(()) };
+    let Some(corpus) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return Ok(()) };
     let mut read_files = 0;
     for folder in ["smd", "openapi/kube-openapi-schemaconv"] {
         let mut files: Vec<_> = std::fs::read_dir(corpus.join(folder))?.collect::<Result<_, _>>()?;

@@ -79,10 +79,8 @@ fn constructs_of_machine_written_yaml_are_read_alike() {
 
 #[test]
 fn files_of_the_corpus_are_read_alike() {
-    let Ok(corpus) = std::env::var("KUBESHAPE_CORPUS") else {
-        return;
-    };
-    let mut folders = vec![std::path::PathBuf::from(corpus).join("crds")];
+    let Some(corpus) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
+    let mut folders = vec![corpus.join("crds")];
     while let Some(folder) = folders.pop() {
         let Ok(entries) = std::fs::read_dir(&folder) else {
             continue;

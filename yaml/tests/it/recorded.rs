@@ -73,10 +73,7 @@ fn report(name: &str, n: usize, failures: &[String]) {
 
 #[test]
 fn recorded_cases_give_the_recorded_json_or_an_error() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../corpus/yaml/cases.ndjson");
-    let Ok(lines) = std::fs::read_to_string(file) else {
-        return;
-    };
+    let lines = std::fs::read_to_string(kubeshape_corpus::folder().join("yaml/cases.ndjson")).expect("the cases");
     let (mut n, mut failures) = (0, Vec::new());
     for line in lines.lines().filter(|line| !line.trim().is_empty()) {
         let case: Value = serde_json::from_str(line).expect("a JSON line");
@@ -89,12 +86,8 @@ fn recorded_cases_give_the_recorded_json_or_an_error() {
 
 #[test]
 fn probes_of_the_corpus_give_the_measured_json_or_an_error() {
-    let Ok(corpus) = std::env::var("KUBESHAPE_CORPUS") else {
-        return;
-    };
-    let Ok(lines) = std::fs::read_to_string(format!("{corpus}/yaml/probes.jsonl")) else {
-        return;
-    };
+    let Some(corpus) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
+    let lines = std::fs::read_to_string(corpus.join("yaml/probes.jsonl")).expect("the probes");
     let (mut n, mut failures) = (0, Vec::new());
     for line in lines.lines() {
         let case: Value = serde_json::from_str(line).expect("a JSON line");

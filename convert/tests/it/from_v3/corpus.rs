@@ -32,9 +32,9 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) -> Result<(), Error> {
 
 #[test]
 fn documents_of_the_corpus_are_restored_exactly() -> Result<(), Error> {
-    let Some(corpus) = std::env::var_os("KUBESHAPE_CORPUS") else { return Ok(()) };
+    let Some(corpus) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return Ok(()) };
     let mut all = Vec::new();
-    files(&Path::new(&corpus).join("openapi"), &mut all)?;
+    files(&corpus.join("openapi"), &mut all)?;
     let (mut checked, mut failures) = (0, Vec::new());
     for path in all {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };

@@ -9,15 +9,14 @@ use kubeshape_convert::graph::rename::{Names, rename};
 use kubeshape_convert::graph::split::split;
 use kubeshape_schema::Profile;
 use std::error::Error;
-use std::path::Path;
 
 type Checked = Result<(), Box<dyn Error>>;
 
 /// The documents of a server below `/openapi/v3`, by name.
 pub(crate) fn server(folder: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
-    let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else { return Ok(Vec::new()) };
+    let Some(golden) = kubeshape_corpus::folder_named_by("KUBESHAPE_GOLDEN") else { return Ok(Vec::new()) };
     let mut out = Vec::new();
-    for file in std::fs::read_dir(Path::new(&golden).join("apiserver").join(folder).join("bodies/v3"))? {
+    for file in std::fs::read_dir(golden.join("apiserver").join(folder).join("bodies/v3"))? {
         let file = file?;
         let name = file.file_name().to_string_lossy().into_owned();
         let Some(name) = name.strip_suffix(".json.zst") else { continue };

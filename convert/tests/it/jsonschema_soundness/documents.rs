@@ -70,9 +70,9 @@ fn a_kind_of_a_document_is_closed_where_fields_are_declared() {
 /// A sample of the kinds of a corpus of documents, if `KUBESHAPE_CORPUS` names one.
 #[test]
 fn kinds_of_published_documents_are_valid_schemas() {
-    let Some(corpus) = std::env::var_os("KUBESHAPE_CORPUS") else { return };
+    let Some(corpus) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
     let mut tried = 0;
-    for file in below(&std::path::Path::new(&corpus).join("openapi")) {
+    for file in below(&corpus.join("openapi")) {
         let label = file.display().to_string();
         let Ok(bytes) = std::fs::read(&file) else { continue };
         with_definitions(&bytes, |definitions| {

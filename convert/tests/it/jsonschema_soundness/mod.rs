@@ -127,9 +127,9 @@ fn schemas_of_the_own_corpus_are_sound() -> std::io::Result<()> {
 /// Every seventh file of a corpus of published definitions, if `KUBESHAPE_CORPUS` names one.
 #[test]
 fn schemas_of_published_definitions_are_sound() {
-    let Some(corpus) = std::env::var_os("KUBESHAPE_CORPUS") else { return };
+    let Some(corpus) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
     let mut counts = Counts::default();
-    for file in sources::below(&std::path::Path::new(&corpus).join("crds")).iter().step_by(7) {
+    for file in sources::below(&corpus.join("crds")).iter().step_by(7) {
         let Ok(bytes) = std::fs::read(file) else { continue };
         if bytes.len() < 400_000 {
             each_version(&file.display().to_string(), &bytes, |case| check(case, 3, &mut counts));

@@ -12,11 +12,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// A folder of recorded documents that an environment variable names.
-pub(crate) fn folder(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_dir())
-}
-
+pub(crate) use kubeshape_corpus::folder_named_by as folder;
 pub(crate) use unpacked::bytes;
 
 /// All files below a folder whose names end so, sorted.

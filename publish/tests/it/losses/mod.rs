@@ -31,8 +31,8 @@ fn own_corpus(mut check: impl FnMut(&Case<'_, '_>)) {
 
 /// Every seventh file of a corpus of published definitions, if `KUBESHAPE_CORPUS` names one.
 fn published(mut check: impl FnMut(&Case<'_, '_>)) {
-    let Some(corpus) = std::env::var_os("KUBESHAPE_CORPUS") else { return };
-    for file in sources::below(&std::path::Path::new(&corpus).join("crds")).iter().step_by(7) {
+    let Some(corpus) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
+    for file in sources::below(&corpus.join("crds")).iter().step_by(7) {
         let Ok(bytes) = std::fs::read(file) else { continue };
         if bytes.len() < 400_000 {
             each_version(&file.display().to_string(), &bytes, &mut check);
