@@ -1,4 +1,4 @@
-//! Comparing with answers in the form of the Go program: the recorded ones of the own corpus and those for
+//! Compares with answers in the format of the Go program: the recorded ones for the project's own corpus, and those for
 //! generated manifests.
 
 use crate::cluster::Cluster;
@@ -10,7 +10,7 @@ use kubeshape_corpus::{CrdAnswer, FileAnswer, Merged, MergedV2, MergedV3, Versio
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 
-/// Compares all that is answered for the manifests of one stream.
+/// Compares all answers for the manifests of one stream.
 pub fn compare_file(theirs: &FileAnswer, ours: &[Answer], table: &mut Table) {
     for (i, theirs) in theirs.crds.iter().enumerate().map(|(i, crd)| (i, (crd, &theirs.id))) {
         let (crd, id) = theirs;
@@ -76,8 +76,8 @@ fn compare_version(theirs: &VersionAnswer, ours: &OurVersion, label: &str, table
     table.add("v2", label, document(&ours.v2, theirs.v2.as_deref(), theirs.v2_error.as_deref(), escaped_bytes));
 }
 
-/// Upstream's text names no place; ours stands behind one. Of several keywords in the way upstream names
-/// one of those that it meets first, in no order that anyone could repeat.
+/// Upstream's text names no place, ours follows one. If several keywords are not allowed, upstream names one of those
+/// that it finds first, in a random order.
 fn conversion(theirs: &VersionAnswer, ours: &OurVersion) -> Verdict {
     match (&ours.not_convertible, &theirs.new_structural_error) {
         (None, None) | (Some(_), Some(_)) => Verdict::Equal,
@@ -98,7 +98,7 @@ fn document(
 }
 
 /// Compares the merged documents of the manifests of one or several streams. CustomResourceDefinitions
-/// that exclude each other are left out of v2 if `leave_out` says so: upstream leaves them to chance.
+/// that exclude each other are left out of v2 if `leave_out` is set, because upstream chooses one at random.
 pub fn compare_merged(
     theirs: &Merged,
     ours: Vec<OurCrd>,

@@ -19,7 +19,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What the documents of a server without CustomResourceDefinitions give.
+/// The documents of a server without CustomResourceDefinitions.
 #[derive(Clone, Copy, Debug)]
 pub struct BaseDocuments<'b> {
     /// A publisher over them.
@@ -48,7 +48,7 @@ pub fn has_records(golden: &Path) -> bool {
     ["crds", "rules"].iter().any(|server| golden.join("apiserver").join(server).is_dir())
 }
 
-/// The accepted CustomResourceDefinitions of a server, in order; as an error what is missing.
+/// The CustomResourceDefinitions that a server accepted, in order. The error says what is missing.
 type Installed = fn(&Path, &Path, &Publisher) -> Result<Vec<OurCrd>, String>;
 
 #[derive(Deserialize)]
@@ -166,7 +166,7 @@ impl Server<'_> {
         }
     }
 
-    /// Without those whose names the server does not accept, which it does not publish.
+    /// Without those whose names the server does not accept: it does not publish them.
     fn established(&self, crds: Vec<OurCrd>) -> Vec<OurCrd> {
         let stored = self.folder.join("bodies").join("customresourcedefinitions.json.zst");
         let stored: Value =
@@ -214,7 +214,7 @@ impl Server<'_> {
         Ok(recorded)
     }
 
-    /// A body by the name that the exchange gives it, which may lack the `.zst`.
+    /// A body by the name that the exchange has for it, which may lack the `.zst`.
     fn body(&self, file: &str) -> Result<Vec<u8>, String> {
         let path = self.folder.join(file);
         let path = if path.is_file() { path } else { self.folder.join(format!("{file}.zst")) };

@@ -1,4 +1,4 @@
-//! All CustomResourceDefinitions of a cluster and the documents that they lead to.
+//! All CustomResourceDefinitions of a cluster, and the documents that a server makes of them.
 
 use crate::golden;
 use crate::input::{Answer, OurCrd, answers};
@@ -34,7 +34,7 @@ impl Cluster {
         texts.flat_map(|bytes| answers(&bytes, publisher)).filter_map(Answer::into_crd).collect()
     }
 
-    /// Merges CustomResourceDefinitions, of several with one name the first.
+    /// Merges CustomResourceDefinitions. If several have one name, the first counts.
     pub fn new(crds: Vec<OurCrd>, publisher: &Publisher) -> Cluster {
         let (mut v3, mut v2) = (MergeV3::new(), MergeV2::new());
         for crd in first_of_name(crds) {
@@ -53,10 +53,10 @@ impl Cluster {
     }
 }
 
-/// A server's v2 document: all CustomResourceDefinitions laid onto the one that it has without any.
+/// A server's v2 document: all CustomResourceDefinitions merged onto the document that it has without any.
 ///
 /// # Errors
-/// The document is no v2 document, or a server could not merge.
+/// The document is not a v2 document, or a server could not merge.
 pub fn served_v2(crds: Vec<OurCrd>, publisher: &Publisher, document: &[u8]) -> Result<Merged, MergeError> {
     let mut v2 = MergeV2::new();
     for crd in first_of_name(crds) {

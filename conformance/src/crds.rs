@@ -68,7 +68,7 @@ pub fn compare(golden: &Path, corpus: &Path, publisher: Option<&Publisher>, know
     table
 }
 
-/// Parses every line; a line that does not parse is a fault of the recording.
+/// Parses every line. If a line cannot be parsed, the recording is faulty.
 fn lines<'r>(text: &'r [u8], file: &Path, table: &mut Table) -> Vec<Record<'r>> {
     let mut out = Vec::new();
     for (i, line) in text.split(|b| *b == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
@@ -175,7 +175,7 @@ fn single(project: &str, file: &Path, corpus: &Path, publisher: Option<&Publishe
     }
 }
 
-/// Answers of ours that no record is about.
+/// Our answers that have no record.
 fn only_ours(answers: &[Answer], project: &str, file: &str, table: &mut Table) {
     for answer in answers {
         let what = match answer {

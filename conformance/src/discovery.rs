@@ -1,5 +1,5 @@
 //! Discovery: what the libraries answer for the CustomResourceDefinitions of a project, and every discovery body of
-//! a real server, its own groups read from what it says without any CustomResourceDefinition.
+//! a real server. The server's own groups are read from its answers without any CustomResourceDefinition.
 
 use crate::apiserver::lines;
 use crate::cluster::first_of_name;
@@ -27,7 +27,7 @@ pub struct Discovery {
     groups: BTreeMap<Arc<str>, Group>,
 }
 
-/// CustomResourceDefinitions by group, in the order of the files, of several with one name the first.
+/// CustomResourceDefinitions by group, in the order of the files. If several have one name, the first counts.
 fn by_group(crds: &[OurCrd]) -> BTreeMap<Arc<str>, Vec<&CustomResource>> {
     let mut groups: BTreeMap<Arc<str>, Vec<&CustomResource>> = BTreeMap::new();
     for crd in first_of_name(crds) {
@@ -37,7 +37,7 @@ fn by_group(crds: &[OurCrd]) -> BTreeMap<Arc<str>, Vec<&CustomResource>> {
 }
 
 impl Discovery {
-    /// Of definitions that are all established, whatever names they claim: the libraries are given them so.
+    /// Of definitions that are all established, whatever names they claim, because the libraries get them like this.
     pub fn of_library(crds: &[OurCrd]) -> Discovery {
         let groups = by_group(crds).into_iter().filter_map(|(name, all)| {
             let versions = custom_group_versions(all).into_iter().map(Arc::new);
@@ -190,7 +190,7 @@ impl Exchange {
     }
 }
 
-/// Compares every body of discovery that a server has sent, its own groups being `own`.
+/// Compares every body of discovery that a server sent. `own` are the server's own groups.
 pub fn compare(server: &str, folder: &Path, own: &[Group], crds: &[OurCrd], table: &mut Table) {
     let ours = Discovery::of_server(own, crds);
     let row = format!("{server} discovery");

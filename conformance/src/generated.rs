@@ -1,5 +1,5 @@
 //! Area `generated`: random manifests, documents and sequences of server-side apply, answered by the Kubernetes libraries
-//! in the same run. A difference is made small before it is shown.
+//! in the same run. Before a difference is shown, its input is made as small as possible.
 
 use crate::answers::{compare_file, compare_merged};
 use crate::input::{Answer, answers};
@@ -23,7 +23,7 @@ use kubeshape_schema::{Bump, Profile};
 use kubeshape_yaml::{Limits, Stream, Tape, json};
 use std::collections::BTreeSet;
 
-/// How much is generated, and from where on.
+/// How much is generated, and from which seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// How many streams of manifests, and as many YAML documents.
@@ -38,11 +38,11 @@ impl Default for Plan {
     }
 }
 
-/// Differences that are made small and shown in full; more are only counted.
+/// How many differences are made small and shown in full. Further ones are only counted.
 const SHOWN: usize = 20;
 /// Sequences of server-side apply, and as many of its other calls, for every two streams of manifests.
 const SEQUENCES: u64 = 5;
-/// Trials to make a difference small.
+/// How often the program tries to make a difference smaller.
 const STEPS: usize = 400;
 
 /// Compares all of a plan.
@@ -66,7 +66,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     Ok(table)
 }
 
-/// OpenAPI documents of both dialects, sound and odd ones, half as many of each kind.
+/// OpenAPI documents of both dialects, usual and weird ones, half as many of each kind.
 fn whole_documents(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
     let plan = Plan { count: plan.count / 2, ..*plan };
     let compare = |id: &str, text: &str, answer: DocumentAnswer, table: &mut Table| {
@@ -82,7 +82,7 @@ fn whole_documents(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Resul
     Ok(())
 }
 
-/// Whether null stands among v3 parameters, servers or schemas.
+/// Whether one of the v3 parameters, servers or schemas is null.
 fn holds_null_objects(json: &str) -> bool {
     fn holds(value: &serde_json::Value, named: bool) -> bool {
         use serde_json::Value;
@@ -97,7 +97,7 @@ fn holds_null_objects(json: &str) -> bool {
     serde_json::from_str(json).is_ok_and(|value| holds(&value, false))
 }
 
-/// Documents put together as a server puts those of aggregated servers together.
+/// Documents that are merged as a server merges those of aggregated servers.
 fn aggregates(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
     let strategy = openapi_v2_documents();
     for n in 0..plan.count / 4 {
@@ -118,7 +118,7 @@ fn aggregates(plan: &Plan, oracle: &mut Oracle, table: &mut Table) -> Result<(),
     Ok(())
 }
 
-/// What `oracle aggregate` makes of documents.
+/// The answer of `oracle aggregate`.
 #[derive(serde::Deserialize)]
 struct Aggregated {
     doc: Option<Box<serde_json::value::RawValue>>,

@@ -86,7 +86,7 @@ fn short(value: &serde_json::Value) -> String {
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 
-/// Where two texts first differ, with some of what stands there.
+/// Where two texts first differ, with some of the text there.
 pub fn first_byte_difference(ours: &[u8], theirs: &[u8]) -> Option<String> {
     if ours == theirs {
         return None;

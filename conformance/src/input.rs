@@ -47,7 +47,7 @@ pub struct OurVersion {
     pub v3_fragments: V3Fragments,
 }
 
-/// What a document of a file turned out to be.
+/// What a document of a file is.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// A CustomResourceDefinition.
@@ -66,7 +66,7 @@ impl Answer {
     }
 }
 
-/// Our answers for a file, in document order; what is no CustomResourceDefinition gives none.
+/// Our answers for a file, in document order. There is none for anything but a CustomResourceDefinition.
 pub fn answers(bytes: &[u8], publisher: &Publisher) -> Vec<Answer> {
     let mut out = Vec::new();
     let mut stream = match Stream::new(bytes, Limits::default()) {

@@ -1,17 +1,17 @@
-//! `KNOWN.md`: differences that stay, each with its reason.
+//! `KNOWN.md`: differences that are accepted, each with its reason.
 
 use std::collections::BTreeSet;
 
 /// The entries of `KNOWN.md`.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// `AREA ROW RECORD`: names of rows hold blanks, so an entry is only taken as a whole.
+    /// `AREA ROW RECORD`. Names of rows contain blanks, so an entry is not split.
     entries: BTreeSet<String>,
 }
 
 impl Known {
     /// Reads lines of the form ``- `AREA ROW RECORD`: reason``; everything else is prose. An entry without
-    /// a reason is none.
+    /// a reason is ignored.
     pub fn parse(text: &str) -> Known {
         let entries = text.lines().filter_map(|line| {
             let (entry, reason) = line.strip_prefix("- `")?.split_once("`: ")?;

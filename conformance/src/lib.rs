@@ -1,4 +1,4 @@
-//! Compares kubeshape's answers with recorded answers of the originals, and prints one table per area.
+//! Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints one table per area.
 
 pub mod answers;
 pub mod apiserver;
@@ -47,13 +47,13 @@ impl BaseFolder {
         Ok(Some(BaseFolder { publisher, v2 }))
     }
 
-    /// The documents as the area `apiserver` wants them.
+    /// The documents as the area `apiserver` needs them.
     pub fn documents(&self) -> BaseDocuments<'_> {
         BaseDocuments { publisher: &self.publisher, v2: self.v2.as_deref() }
     }
 }
 
-/// The areas that compare with the folders of recorded answers.
+/// The areas that need the folders of inputs and recorded answers.
 pub const AREAS: [&str; 4] = ["crds", "apiserver", "openapi", "smd"];
 
 /// Whether a golden folder holds anything of an area.

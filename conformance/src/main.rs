@@ -12,14 +12,14 @@ usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance clients [--program KUBESHAPE] [--json] [--all]
 
-Compares kubeshape's answers with recorded answers of the originals and prints a table per area.
-Exits with 1 if any answer differs or is missing that KNOWN.md does not name.
+Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints a table per area.
+Exits with 1 if an answer differs or is missing, unless KNOWN.md names it.
 
 areas:
   crds        the libraries' answers for every CustomResourceDefinition
   apiserver   a real server's documents, and its answers to requests that are sent again over loopback
   openapi     the libraries' answers for every OpenAPI document
-  smd         structured-merge-diff's and managed fields' answers: upstream's own tests, and drawn sequences
+  smd         structured-merge-diff's and managed fields' answers: upstream's own tests, and generated sequences
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)

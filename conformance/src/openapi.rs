@@ -45,7 +45,7 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
     table
 }
 
-/// Compares what we make of a document with what is recorded for it.
+/// Compares our answers for a document with the recorded ones.
 pub(crate) fn compare_record(record: &DocumentAnswer, source: &[u8], label: &str, table: &mut Table) {
     let mut tape = Tape::new();
     // What stands in a YAML file went through the YAML reader, JSON or not.
@@ -150,7 +150,7 @@ fn document(record: &DocumentAnswer, root: Node<'_>, label: &str, table: &mut Ta
     }
 }
 
-/// The v3 document that is made of a v2 document, and its protobuf form.
+/// The v3 document that a v2 document is converted to, and its protobuf form.
 fn converted<'a>(
     record: &DocumentAnswer,
     document: &v2::Document<'a>,
@@ -182,7 +182,7 @@ fn converted<'a>(
     table.add("v3 from v2", label, verdict);
 }
 
-/// The structured-merge-diff schema of a document as upstream makes it, or all that is wrong.
+/// The structured-merge-diff schema of a document as upstream makes it, or all errors.
 fn typed(root: Node<'_>, dialect: Dialect, preserve_unknown: bool) -> Result<Vec<u8>, String> {
     let options = smd::Options { preserve_unknown, ..smd::Options::default() };
     let arena = Bump::new();

@@ -1,4 +1,4 @@
-//! The Go program over the Kubernetes libraries, asked line by line.
+//! The Go program that asks the Kubernetes libraries, line by line.
 
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Write};
@@ -14,14 +14,14 @@ pub struct Oracle {
     member: &'static str,
 }
 
-/// What `oracle yaml` makes of a text.
+/// The answer of `oracle yaml` for a text.
 #[derive(Clone, Debug, Deserialize)]
 pub struct YamlAnswer {
     /// The JSON, as printed.
     pub json: Option<String>,
     /// Why there is none.
     pub error: Option<String>,
-    /// Why only the strict reader refuses the text.
+    /// Why the strict reader refuses the text, if only that one does.
     pub strict_error: Option<String>,
 }
 
@@ -37,7 +37,7 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(own, PathBuf::from)
 }
 
-/// Builds the program into the target folder; quick if nothing has changed.
+/// Builds the program into the target folder. This is quick if nothing has changed.
 ///
 /// # Errors
 /// Go is not installed, or building fails.
@@ -77,7 +77,7 @@ impl Oracle {
         Ok(Oracle { child, input: Some(input), output: BufReader::new(output), member })
     }
 
-    /// Sends a text, or what else the command takes, as the member that the program's command wants it in.
+    /// Sends a text, or another input of the command, as the member in which the command expects it.
     ///
     /// # Errors
     /// The program has ended.
@@ -94,7 +94,7 @@ impl Oracle {
     /// Waits for the answer to a text that was sent.
     ///
     /// # Errors
-    /// The program has ended, or the answer is none.
+    /// The program has ended, or its output is not an answer.
     pub fn receive<T: for<'a> Deserialize<'a>>(&mut self) -> Result<T, String> {
         let mut line = String::new();
         self.output.read_line(&mut line).map_err(|error| format!("the Go program: {error}"))?;

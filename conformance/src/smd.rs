@@ -1,12 +1,12 @@
 //! Area `smd`: recorded calls of structured-merge-diff and of server-side apply; and the same for the project's own
-//! scenarios and for drawn sequences, which belong to other areas.
+//! scenarios and for generated sequences, which belong to other areas.
 
 use crate::known::Known;
 use crate::table::{Table, Verdict};
 use kubeshape_conformance_smd as smd;
 use std::path::Path;
 
-/// Text of a difference that is kept: sets and objects may be long.
+/// How much of a difference is kept, because sets and objects may be long.
 const KEPT: usize = 3000;
 
 /// Compares every record below `golden/smd`, a row per file and kind.
@@ -27,7 +27,7 @@ pub fn scenarios(table: &mut Table) -> Result<(), String> {
     smd::own::replay(&mut |row, name, found, _| table.add(row, name, verdict(found)))
 }
 
-/// Draws sequences and calls, and compares the answers of the Go program, which is built if need be.
+/// Generates sequences and calls, and compares with the answers of the Go program, which is built if necessary.
 ///
 /// # Errors
 /// Go is not installed, or the program fails.

@@ -4,14 +4,14 @@
 use crate::known::Known;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What comparing one answer gave.
+/// The result of comparing one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The same.
     Equal,
-    /// Another answer; where the two first differ.
+    /// Another answer, with the place where the two first differ.
     Differing(String),
-    /// No answer of ours; why.
+    /// We have no answer, for this reason.
     Missing(String),
 }
 
@@ -110,7 +110,7 @@ impl Table {
         entry.differences.push(text);
     }
 
-    /// Says something about a whole row, such as that there is no base.
+    /// Adds a remark about a whole row, such as that there is no base.
     pub fn remark(&mut self, row: &str, remark: &str) {
         self.rows.entry(row.to_owned()).or_default().remark = Some(remark.to_owned());
     }
@@ -138,7 +138,7 @@ impl Table {
         self.sum(|r| r.equal + r.differing + r.missing + r.known)
     }
 
-    /// Whether nothing differs and nothing is missing but what is known.
+    /// Whether everything that differs or is missing is known.
     pub fn passed(&self) -> bool {
         !self.is_empty() && self.objections() == 0 && self.unneeded.is_empty()
     }
@@ -187,7 +187,7 @@ impl Table {
         lines.collect()
     }
 
-    /// How many answers differ or are missing without being known.
+    /// How many answers differ or are missing and are not known.
     pub fn objections(&self) -> usize {
         self.sum(|r| r.differing + r.missing)
     }

@@ -10,14 +10,14 @@ pub struct FileAnswer {
     pub id: String,
     /// The CustomResourceDefinitions in the order of the stream.
     pub crds: Vec<CrdAnswer>,
-    /// All of them merged, if that was asked for.
+    /// All of them merged, if this was requested.
     pub merged: Option<Merged>,
 }
 
-/// The answer for one manifest: `error`, or all the rest.
+/// The answer for one manifest: either `error`, or all other members.
 #[derive(Clone, Debug, Deserialize)]
 pub struct CrdAnswer {
-    /// Why it does not decode.
+    /// Why it cannot be decoded.
     pub error: Option<String>,
     /// `metadata.name`
     #[serde(default)]
@@ -73,7 +73,7 @@ pub struct Merged {
     pub v2: Option<MergedV2>,
 }
 
-/// The v3 document of a group version: `error`, or all the rest.
+/// The v3 document of a group version: either `error`, or all other members.
 #[derive(Clone, Debug, Deserialize)]
 pub struct MergedV3 {
     /// `apis/GROUP/VERSION`
@@ -92,7 +92,7 @@ pub struct MergedV3 {
     pub doc: Option<Box<RawValue>>,
 }
 
-/// The v2 document: `error`, or all the rest.
+/// The v2 document: either `error`, or all other members.
 #[derive(Clone, Debug, Deserialize)]
 pub struct MergedV2 {
     /// Names of its CustomResourceDefinitions.
@@ -141,7 +141,7 @@ pub struct DocumentAnswer {
     pub v3_proto: Option<ProtoAnswer>,
     /// Its bytes, compressed and in base64, if they are at most 16 KiB.
     pub v3_proto_gzip_base64: Option<String>,
-    /// The protobuf form of the document itself (of JSON with sorted keys, if it is YAML).
+    /// The protobuf form of the document itself. A YAML document is first converted to JSON with sorted keys.
     pub source_proto: Option<ProtoAnswer>,
     /// The schema of server-side apply, without unions.
     pub smd: Option<Box<RawValue>>,
@@ -155,7 +155,7 @@ pub struct DocumentAnswer {
     pub smd_preserve_error: Option<String>,
 }
 
-/// The protobuf form of a document: `error`, or the rest.
+/// The protobuf form of a document: either `error`, or the other members.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 pub struct ProtoAnswer {
     /// Hexadecimal SHA-256 of the bytes.

@@ -1,8 +1,8 @@
-//! The project's own inputs for tests: CustomResourceDefinitions of one rule each with the answers that the
-//! Kubernetes libraries gave ([`files`], [`answers`], [`merged`]), the same for OpenAPI documents ([`openapi_files`],
-//! [`openapi_answers`]), and generated ones ([`generate`]).
+//! The project's own inputs for tests: CustomResourceDefinitions that show one rule each, with the answers of the
+//! Kubernetes libraries ([`files`], [`answers`], [`merged`]), the same for OpenAPI documents ([`openapi_files`],
+//! [`openapi_answers`]), and generated inputs ([`generate`]).
 //!
-//! Answers are kept as they were printed: hash and compare them as they stand.
+//! Answers are kept as they were printed: hash and compare them as they are.
 
 mod answer;
 pub mod generate;
@@ -37,7 +37,7 @@ pub fn folder_named_by(variable: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// A file of CustomResourceDefinitions or with an OpenAPI document.
+/// A file with CustomResourceDefinitions or an OpenAPI document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// The path below `crds/`, `refused/` or `openapi/`.
@@ -47,8 +47,8 @@ pub struct File {
 }
 
 impl File {
-    /// The rule that the file stands for: the first line behind `# Rule: `; in JSON the annotation `rule`, or the first
-    /// text that begins with `Rule: `.
+    /// The rule that the file shows: what follows `# Rule: ` in the first line; in JSON the annotation `rule`, or the first
+    /// string that begins with `Rule: `.
     pub fn rule(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.bytes);
         let text = text.trim_start_matches('\u{FEFF}');
@@ -63,7 +63,7 @@ impl File {
         Some(first.strip_prefix("# Rule: ")?.trim().to_owned())
     }
 
-    /// Whether the file belongs to the folders that are merged.
+    /// Whether the file is in one of the folders that are merged.
     pub fn is_merged(&self) -> bool {
         ["rules/", "realistic/", "clash/"].iter().any(|folder| self.id.starts_with(folder))
     }
@@ -137,7 +137,7 @@ pub fn merged() -> io::Result<Merged> {
     Ok(out)
 }
 
-/// A line whose kind decides what it is read as.
+/// A line. Its kind decides how it is read.
 struct Line {
     record: String,
     text: String,

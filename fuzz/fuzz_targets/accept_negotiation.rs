@@ -1,4 +1,4 @@
-//! What `Accept` chooses is one of the offers, and for well-formed lists what a naive reading chooses.
+//! Negotiation of `Accept` chooses one of the offers. For well-formed lists it chooses the same as a naive implementation.
 #![no_main]
 
 use kubeshape_server::http::accept::{Choice, Offer, Reading, object, openapi, pretty, restful};

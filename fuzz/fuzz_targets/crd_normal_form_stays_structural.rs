@@ -1,5 +1,5 @@
-//! The normal form of a structural schema is structural and its own normal form, and the flags that
-//! walks trust say what is there.
+//! The normal form of a structural schema is structural, and is its own normal form. The flags that walks rely on are
+//! correct.
 #![no_main]
 
 use kubeshape_schema::{Additional, Bump, Flags, Schema};

@@ -1,5 +1,5 @@
-//! Whatever is read as a CustomResourceDefinition, every document that is printed for it is JSON without
-//! repeated keys, and its parts merge into the same document in any order.
+//! When any input is read as a CustomResourceDefinition, every document that is printed for it is JSON without repeated
+//! keys, and its parts merge into the same document in any order.
 #![no_main]
 
 mod common;

@@ -1,4 +1,4 @@
-//! What is read of a discovery document, JSON, YAML or protobuf, is printed in every form and read back the same.
+//! A discovery document that can be read (JSON, YAML or protobuf) can be printed in every form, and reads back the same.
 #![no_main]
 
 use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};

@@ -1,4 +1,4 @@
-//! An OpenAPI v3 document that is converted to v2 with its losses kept comes back as it was, printed in between.
+//! An OpenAPI v3 document that is converted to v2 with its losses kept, printed, and converted back, is the same as before.
 #![no_main]
 
 #[path = "common/documents.rs"]

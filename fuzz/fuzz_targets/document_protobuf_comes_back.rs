@@ -1,5 +1,5 @@
-//! What gnostic's models hold of a document comes back from its protobuf form: encoding what was decoded gives
-//! the same bytes. Any bytes are decoded or refused.
+//! What gnostic's models keep of a document survives its protobuf form: decoding and encoding gives the same bytes. Any
+//! bytes are either decoded or refused.
 #![no_main]
 
 #[path = "common/documents.rs"]

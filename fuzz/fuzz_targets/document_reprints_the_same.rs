@@ -1,5 +1,5 @@
-//! An OpenAPI document that is read and printed is a document, and reading and printing that changes nothing
-//! more, under either profile; every note has a place in the document.
+//! Reading and printing an OpenAPI document gives a document, and doing it again changes nothing more, under either
+//! profile. Every note has a place in the document.
 #![no_main]
 
 use kubeshape_convert::{v2, v3};

@@ -1,5 +1,5 @@
-//! Splitting an OpenAPI v3 document and aggregating the parts gives the same parts when it is split again, and
-//! every part is self-contained as far as the document is.
+//! If an OpenAPI v3 document is split, its parts are aggregated, and the result is split again, the parts are the same. Every
+//! part is as self-contained as the document.
 #![no_main]
 
 #[path = "common/documents.rs"]

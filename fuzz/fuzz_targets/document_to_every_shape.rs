@@ -1,4 +1,4 @@
-//! A document that can be read goes to every shape without a panic: v3 and v2 that can be read again,
+//! A document that can be read converts to every shape without a panic: v3 and v2 that can be read again,
 //! structured-merge-diff schemas that read back, JSON Schema that is JSON, other names. Every note has a place.
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Whatever a downstream server answers, its index, its discovery and its v2 document are read without a panic, and
-//! what is read prints and reads back equal.
+//! Whatever a downstream server answers, reading its index, its discovery and its v2 document does not panic, and the result
+//! prints and reads back equal.
 #![no_main]
 
 use kubeshape_publish::Profile;

@@ -1,5 +1,5 @@
-//! A field set that was read is written, read and written the same; version 6.3.3 takes what 6.4.2 takes, as the same
-//! set; and the set operations agree with each other.
+//! A field set that can be read is written, read and written the same. Version 6.3.3 accepts what 6.4.2 accepts, as the same
+//! set. The set operations agree with each other.
 #![no_main]
 
 use kubeshape_smd::fieldpath::Set;

@@ -1,4 +1,4 @@
-//! A path element that was read is written, read and written the same, and takes the same place among others.
+//! A path element that can be read is written, read and written the same, and keeps its place in the order of elements.
 #![no_main]
 
 use kubeshape_smd::Bump;

@@ -1,4 +1,4 @@
-//! Every request target leads somewhere, and the path of a route, written and read again, leads there too.
+//! Every request target has a route. The path of a route, written and read again, has the same route.
 #![no_main]
 
 use kubeshape_server::http::route::Route;

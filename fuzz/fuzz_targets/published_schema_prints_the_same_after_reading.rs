@@ -1,4 +1,4 @@
-//! A published definition, printed, reads back and prints the same again.
+//! A published definition that is printed and read again prints the same.
 #![no_main]
 
 mod common;

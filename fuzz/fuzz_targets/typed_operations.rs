@@ -1,5 +1,5 @@
-//! A schema and two values, three documents of one source: every typed operation ends, leaves its inputs alone, and
-//! keeps its laws, whatever the schema says and whether the values fit it.
+//! The input is a stream of a schema and two values. Every typed operation ends, does not change its inputs, and keeps its
+//! laws, whatever the schema says and whether or not the values fit it.
 #![no_main]
 
 use kubeshape_smd::fieldpath::Set;

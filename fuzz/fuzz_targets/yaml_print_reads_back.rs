@@ -1,4 +1,4 @@
-//! What is printed of a document reads back as the same JSON, with either reader, and any text as itself.
+//! What is printed for a document reads back as the same JSON with either reader, and any text reads back as itself.
 #![no_main]
 
 use kubeshape_yaml::emit::Emitter;

@@ -1,4 +1,4 @@
-//! Whatever the bytes are: no reader panics, and what is read keeps the limits and is well formed.
+//! No reader panics on any bytes, and what it reads keeps the limits and is well formed.
 #![no_main]
 
 use kubeshape_yaml::{Flags, Kind, Limits, Path, Stream, Tape, json};

@@ -84,7 +84,7 @@ fn replay(kind: &str, record: &Json, schemas: &Schemas, arena: &Bump) -> Result<
     }
 }
 
-/// A pair of sets, and all that can be done with them.
+/// A pair of sets, and all operations on them.
 fn pair(record: &Json, arena: &Bump) -> Result<Verdict, String> {
     let (lhs, rhs) = (set_of(&record["lhs"], arena)?, set_of(&record["rhs"], arena)?);
     let mut verdict = Verdict::Equal;
@@ -154,7 +154,7 @@ fn deserialize(record: &Json, arena: &Bump) -> Verdict {
     }
 }
 
-/// Both forms of an element: the serialized one, which the record has under this name, and the displayed one.
+/// Both forms of an element: the serialized form, which is the record's member of this name, and the displayed form.
 fn written(record: &Json, name: &str, element: PathElement<'_>) -> Verdict {
     let mut out = Vec::new();
     if let Err(error) = element.write(&mut out) {
@@ -172,7 +172,7 @@ fn list(json: &Json) -> impl Iterator<Item = &Json> {
     json.as_array().into_iter().flatten()
 }
 
-/// An element; one that cannot be written is recorded as null.
+/// An element. If it cannot be written, the record has null.
 fn element_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<PathElement<'a>, String> {
     let Some(text) = json.as_str() else { return Ok(PathElement::Nameless) };
     PathElement::parse(text, arena).map_err(|error| error.to_string())
@@ -208,7 +208,7 @@ fn matcher_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<Matcher<'a>, String
     entries.collect::<Result<Vec<_>, String>>().map(Matcher::Members)
 }
 
-/// Managers and what they own.
+/// Managers and the fields that they own.
 ///
 /// # Errors
 /// A set cannot be read.

@@ -1,4 +1,4 @@
-//! Drawn schemas, sequences and calls, answered by the Go program in the same run.
+//! Generated schemas, sequences and calls, which the Go program answers in the same run.
 
 use crate::{Schemas, Verdict, replay_record};
 use serde_json::Value as Json;
@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Replays records as they come, one a line; a schema stands before the records that need it. What differs is told with
-/// the record.
+/// Replays records as they arrive, one in each line. A schema comes before the records that need it. Differences are
+/// reported with the record.
 ///
 /// # Errors
 /// A line cannot be read.
@@ -31,7 +31,7 @@ pub fn replay_lines(
     Ok(())
 }
 
-/// Builds the Go program into a folder; quick if nothing has changed.
+/// Builds the Go program into a folder. This is quick if nothing has changed.
 ///
 /// # Errors
 /// Go is not installed, or building fails.
@@ -48,10 +48,10 @@ pub fn build(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Draws as many sequences as `count`, and as many of the other calls, and replays them while they are drawn.
+/// Generates `count` sequences, and as many of the other calls, and replays them while they are generated.
 ///
 /// # Errors
-/// The program cannot be started, fails, or writes what is no record.
+/// The program cannot be started, fails, or writes something that is not a record.
 pub fn replay(
     program: &Path,
     seed: u64,

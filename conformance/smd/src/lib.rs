@@ -19,14 +19,14 @@ pub use read::{Schemas, lines, set_of, typed_value_of};
 use serde_json::Value as Json;
 use std::path::Path;
 
-/// What comparing one answer gave.
+/// The result of comparing one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The same.
     Equal,
-    /// Another answer; where the two first differ.
+    /// Another answer, with the place where the two first differ.
     Differing(String),
-    /// No answer of ours; why.
+    /// We have no answer, for this reason.
     Missing(String),
 }
 

@@ -12,7 +12,7 @@ use kubeshape_smd::typed::TypedValue;
 use kubeshape_smd::{Bump, ToValue as _};
 use serde_json::{Map, Value as Json, json};
 
-/// Upstream's words for a configuration that has no form here.
+/// Upstream's error for a configuration that cannot exist here.
 const BOTH_SET: &str = "IgnoreFilter and IgnoreFilter may not both be set";
 
 /// Replays one call.
@@ -36,7 +36,7 @@ pub fn compare(kind: &str, record: &Json, schemas: &Schemas) -> Verdict {
     }
 }
 
-/// The updater that options describe; none if they contradict each other.
+/// The updater with these options, or none if they contradict each other.
 fn updater_of<'a, C>(options: &'a Json, converter: C, arena: &'a Bump) -> Result<Option<Updater<'a, C>>, String> {
     let (fields, filters) = (options["ignoredFields"].as_object(), options["ignoreFilter"].as_object());
     let ignored = match (fields, filters) {
@@ -55,7 +55,7 @@ fn updater_of<'a, C>(options: &'a Json, converter: C, arena: &'a Bump) -> Result
     Ok(Some(Updater { converter, ignored, return_input_on_noop }))
 }
 
-/// Replays a call of the updater that stands by itself.
+/// Replays a single call of the updater.
 fn call<'a>(
     updater: &'a Updater<'a, Conversion<'a>>,
     call: &'a Json,
@@ -89,7 +89,7 @@ fn call<'a>(
     })
 }
 
-/// Replays the making of conflicts from managers.
+/// Replays how conflicts are made from managers.
 fn conflicts(record: &Json, arena: &Bump) -> Result<Verdict, String> {
     let conflicts = Conflicts::from_managers(&managers_of(&record["managers"], arena)?);
     let found = json_of_conflicts(&conflicts);
@@ -161,7 +161,7 @@ fn json_of_conflicts(conflicts: &Conflicts<'_>) -> Json {
     Json::Array(each.collect())
 }
 
-/// Conflicts in one order.
+/// Conflicts in a defined order.
 fn sorted(conflicts: Option<&Json>) -> Vec<String> {
     let mut texts: Vec<_> = conflicts.and_then(Json::as_array).into_iter().flatten().map(ToString::to_string).collect();
     texts.sort();

@@ -1,4 +1,4 @@
-//! Reading records and what they hold.
+//! Reads records and their contents.
 
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::typed::{Type, TypedValue, Types};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
-/// The records of a gzipped file, one a line; none if there is no such file.
+/// The records of a gzipped file, one in each line. There are none if the file does not exist.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -64,7 +64,7 @@ impl Schemas {
     /// The types of a schema.
     ///
     /// # Errors
-    /// There is no schema of that id.
+    /// There is no schema with this id.
     pub fn types(&self, id: &Json) -> Result<&Types, String> {
         let id = id.as_str().unwrap_or_default();
         self.types.get(id).ok_or_else(|| {
@@ -76,7 +76,7 @@ impl Schemas {
     /// A schema as it was read.
     ///
     /// # Errors
-    /// There is no schema of that id.
+    /// There is no schema with this id.
     pub fn schema(&self, id: &Json) -> Result<&schema::Schema, String> {
         self.types(id).map(Types::schema)
     }
@@ -92,8 +92,8 @@ impl Schemas {
     }
 }
 
-/// Upstream leaves empty names out when it writes a schema as JSON. Here they are named after their place, as no
-/// schema with two of one name can be read.
+/// Upstream leaves empty names out when it writes a schema as JSON. Such types get a name from their place, because a
+/// schema with two types of one name cannot be read.
 fn name_the_nameless(schema: &mut Json) {
     fn name(items: &mut Json) {
         for (at, item) in items.as_array_mut().into_iter().flatten().enumerate() {
@@ -116,7 +116,7 @@ fn name_the_nameless(schema: &mut Json) {
 /// Reads a schema from its JSON form.
 ///
 /// # Errors
-/// It is no schema.
+/// It is not a schema.
 pub(crate) fn schema_of(json: &Json) -> Result<schema::Schema, String> {
     schema_of_yaml(&json.to_string())
 }
@@ -124,7 +124,7 @@ pub(crate) fn schema_of(json: &Json) -> Result<schema::Schema, String> {
 /// Reads a schema from its YAML form.
 ///
 /// # Errors
-/// It is no schema.
+/// It is not a schema.
 pub(crate) fn schema_of_yaml(text: &str) -> Result<schema::Schema, String> {
     let mut tape = Tape::new();
     let mut stream = Stream::new(text.as_bytes(), Limits::default()).map_err(|error| error.to_string())?;
@@ -136,7 +136,7 @@ pub(crate) fn schema_of_yaml(text: &str) -> Result<schema::Schema, String> {
 /// A set from its JSON form.
 ///
 /// # Errors
-/// It is no set.
+/// It is not a set.
 pub fn set_of<'a>(json: &'a Json, arena: &'a Bump) -> Result<Set<'a>, String> {
     match json {
         Json::String(text) => Set::read_json(text.as_bytes(), arena),

@@ -38,7 +38,7 @@ const OWN: &str = " own";
 struct Replay<'a> {
     record: &'a Json,
     schemas: &'a Schemas,
-    /// The schema with a type for a reference that is no name of a type.
+    /// The schema, with a type for a reference that does not name one.
     own: &'a OnceCell<Types>,
     arena: &'a Bump,
 }
@@ -64,7 +64,7 @@ impl<'a> Replay<'a> {
         self.own.get().and_then(|types| types.named(OWN)?.field("root")).ok_or_else(|| "no type".to_owned())
     }
 
-    /// A recorded value in every way in which it can be typed: unchecked, and as far as it is valid checked.
+    /// A recorded value in every way in which it can be typed: unchecked, and checked if it is valid.
     fn typed(self, object: &'a Json) -> Result<Vec<TypedValue<'a>>, String> {
         let ty = self.ty(&object["schema"], &object["type"])?;
         Ok(self.forms(ty, object.get("value")))
@@ -227,7 +227,7 @@ impl<'a> Replay<'a> {
         Ok(self.same_comparison(&self.record["result"], &comparison.exclude_fields(exclude, self.arena)))
     }
 
-    /// A generated pair of objects and what upstream makes of it.
+    /// A generated pair of objects, and upstream's results for it.
     fn pair(self) -> Result<Verdict, String> {
         let (record, arena) = (self.record, self.arena);
         let ty = self.ty(&record["schema"], &record["type"])?;
@@ -315,7 +315,7 @@ fn errors(what: &str, expected: &Json, found: Option<&ValidationErrors>) -> Verd
     Verdict::of(what, &expected, &found)
 }
 
-/// What follows is Go's own print of a value or of a reference.
+/// What follows is a value or a reference as Go prints it.
 fn up_to_got(text: &str) -> &str {
     let end = [", got ", "could not resolve "].iter().find_map(|words| Some(text.find(words)? + words.len()));
     end.map_or(text, |end| &text[..end])

@@ -1,4 +1,4 @@
-//! What makes manifests wrong: values of another type, and damaged text.
+//! Ways to break manifests: values of a wrong type, and damaged text.
 
 use super::scalars;
 use super::tree::Tree;

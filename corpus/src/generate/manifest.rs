@@ -27,7 +27,7 @@ const KINDS: &[&str] = &[
     "ThingList",
     "Us",
 ];
-// Where the list's kind is the kind, upstream leaves out definitions that documents of no server lack.
+// If the list kind equals the kind, upstream leaves out definitions that the documents of every server have.
 const LIST_KINDS: &[&str] = &["WidgetList", "Widgets", "Listing", "ThingList2", "Zünfte"];
 const PLURALS: &[&str] = &["widgets", "gadgets", "classes", "news", "x", "status", "a-b"];
 const VERSIONS: &[&str] = &["v1", "v1", "v2", "v1beta1", "v2alpha1", "foo", "9", "v1-x"];
@@ -45,7 +45,7 @@ pub fn manifests() -> BoxedStrategy<Tree> {
     });
     let single = prop_oneof![10 => v1, 3 => beta];
     let wrong = prop::collection::vec((any::<Index>(), wrong_value()), 1..3);
-    // The list around a manifest stays whole: what counts as a list is for the reader of streams to say.
+    // The list around a manifest is not changed: the reader of streams decides what a list is.
     let single = (single, prop::option::weighted(0.12, wrong))
         .prop_map(|(manifest, wrong)| with_wrong_values(manifest, &wrong.unwrap_or_default()));
     prop_oneof![13 => single, 1 => listed].boxed()
@@ -84,7 +84,7 @@ fn optional(weight: f64, name: &'static str, value: BoxedStrategy<Tree>) -> Boxe
         .boxed()
 }
 
-/// All of the given members in this order.
+/// All given members, in this order.
 fn together(parts: Vec<BoxedStrategy<Vec<Member>>>) -> BoxedStrategy<Vec<Member>> {
     parts.into_iter().fold(Just(Vec::new()).boxed(), |all, part| {
         (all, part)

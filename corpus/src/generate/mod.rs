@@ -1,5 +1,5 @@
 //! Generated inputs: CustomResourceDefinitions that are valid, odd or broken, as YAML in varied styles, OpenAPI
-//! documents, and YAML documents of any content. Everything follows from a seed.
+//! documents, and YAML documents of any content. Everything is determined by a seed.
 //!
 //! # Example
 //! ```
@@ -25,7 +25,7 @@ pub use tree::{Style, Tree};
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// Draws values in a sequence that the seed decides.
+/// Draws values in a sequence that the seed determines.
 #[derive(Debug)]
 pub struct Seeded {
     runner: TestRunner,
@@ -54,7 +54,7 @@ impl Seeded {
         T: std::fmt::Debug,
     {
         loop {
-            // A strategy may refuse a draw; the next one is another.
+            // A strategy may reject what it drew; then the next draw counts.
             if let Ok(tree) = strategy.new_tree(&mut self.runner) {
                 return tree;
             }
@@ -110,7 +110,7 @@ pub fn streams(manifests: &BoxedStrategy<Tree>) -> BoxedStrategy<String> {
     use proptest::prelude::*;
     prop::collection::vec((manifests.clone(), Style::any()), 1..4)
         .prop_map(|documents| {
-            // JSON proper is only what a stream begins with; kubectl reads all that follows `---` as YAML.
+            // Only the first document of a stream can be JSON: kubectl reads everything after a `---` as YAML.
             let style = |n: usize, style: Style| Style { json: style.json && n == 0, ..style };
             let texts: Vec<String> =
                 documents.iter().enumerate().map(|(n, (tree, own))| print::document(tree, style(n, *own))).collect();

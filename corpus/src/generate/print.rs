@@ -3,7 +3,7 @@
 
 use super::tree::{Style, Tree};
 
-/// A document with a line feed behind it.
+/// A document, followed by a line feed.
 pub(super) fn document(tree: &Tree, style: Style) -> String {
     let mut printer = Printer { out: String::new(), style, choices: style.choices | 1 };
     match tree {
@@ -26,7 +26,7 @@ struct Printer {
 }
 
 impl Printer {
-    /// A number below `n`, from a small generator of its own: the style follows from the value.
+    /// A number below `n`, from a small generator of its own, so that the style is determined by the value.
     fn choose(&mut self, n: u64) -> u64 {
         self.choices ^= self.choices << 13;
         self.choices ^= self.choices >> 7;
@@ -65,7 +65,7 @@ impl Printer {
         }
     }
 
-    /// What stands behind `:` or `-`, with the line feed.
+    /// What follows `:` or `-`, with the line feed.
     fn value(&mut self, value: &Tree, column: usize, depth: usize, in_map: bool) {
         let block = depth < self.style.flow_from;
         match value {
@@ -164,8 +164,8 @@ impl Printer {
         }
     }
 
-    /// A text without quotes where it can be, else in one kind of them. A text that YAML reads as something
-    /// else is sometimes left without quotes too: it is the same manifest for both readers.
+    /// A text without quotes if possible, otherwise with one kind of quotes. A text that YAML reads as something else is
+    /// sometimes left without quotes, too: both readers read the same manifest.
     fn scalar(&mut self, text: &str, flow: bool) {
         let choice = self.choose(6);
         if self.style.json {

@@ -1,4 +1,4 @@
-//! Schemas: mostly structural, with everything that the API's type knows, some not.
+//! Schemas with all keywords that the API has. Most of them are structural.
 
 use super::scalars::{integer, json, name, number, simple_text, text};
 use super::tree::Tree;
@@ -7,12 +7,12 @@ use proptest::sample::select;
 
 type Member = (String, Tree);
 
-/// How far from structural schemas go.
+/// How much schemas differ from structural ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Care {
-    /// Only what makes structural schemas, though not every one is.
+    /// Only keywords of structural schemas, although not every result is structural.
     Structural,
-    /// Odd and forbidden keywords too.
+    /// Unusual and forbidden keywords, too.
     Any,
 }
 
@@ -84,7 +84,7 @@ fn validations() -> BoxedStrategy<Member> {
     .boxed()
 }
 
-/// What describes and what server-side apply needs.
+/// Descriptions, and keywords for server-side apply.
 fn annotations() -> BoxedStrategy<Member> {
     let docs = prop_oneof![
         Just(Tree::Map(Vec::new())),
@@ -112,7 +112,7 @@ fn annotations() -> BoxedStrategy<Member> {
     .boxed()
 }
 
-/// What makes a schema odd or keeps it from being structural.
+/// Keywords that make a schema unusual or not structural.
 fn oddities(inner: &BoxedStrategy<Tree>) -> BoxedStrategy<Member> {
     let named = prop::collection::vec((name(), inner.clone()), 0..3).prop_map(Tree::map).boxed();
     prop_oneof![
@@ -173,7 +173,7 @@ fn typed(ty: &'static str) -> Member {
     ("type".to_owned(), Tree::text(ty))
 }
 
-/// A schema with more members laid over it; each stands once.
+/// A schema with more members, which replace those of the same name.
 fn with(base: impl Strategy<Value = Vec<Member>> + 'static, more: BoxedStrategy<Vec<Member>>) -> BoxedStrategy<Tree> {
     (base, more)
         .prop_map(|(mut members, more)| {
@@ -311,7 +311,7 @@ pub(super) fn schema(care: Care) -> BoxedStrategy<Tree> {
     level
 }
 
-/// Members beside those that make the type.
+/// Members in addition to those that define the type.
 fn more(care: Care, inner: Option<BoxedStrategy<Tree>>) -> BoxedStrategy<Vec<Member>> {
     let usual = prop_oneof![3 => annotations(), 3 => validations(), 1 => junctors(simple_text())].boxed();
     let usual = prop::collection::vec(usual, 0..3);
@@ -356,7 +356,7 @@ pub(super) fn root(care: Care) -> BoxedStrategy<Tree> {
     }
 }
 
-/// What authors may say about `metadata`.
+/// What authors may write for `metadata`.
 fn metadata() -> BoxedStrategy<Option<Tree>> {
     let name = Tree::members([("type", Tree::text("string")), ("maxLength", Tree::plain("5"))]);
     prop_oneof![

@@ -1,17 +1,17 @@
-//! Values that can be printed as YAML, including such that JSON does not have.
+//! Values that can be printed as YAML, including values that JSON does not have.
 
 use proptest::prelude::*;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tree {
-    /// A scalar as it stands in the text: a number, a boolean, null, a date.
+    /// A scalar as it is written: a number, a boolean, null, a date.
     Plain(String),
-    /// A text, quoted where it must be.
+    /// A text, with quotes if it needs them.
     Text(String),
     /// A list.
     Seq(Vec<Tree>),
-    /// A mapping in the order of the text; a key may stand twice.
+    /// A mapping in the order in which it is written. A key may occur twice.
     Map(Vec<(String, Tree)>),
 }
 
@@ -31,7 +31,7 @@ impl Tree {
         Tree::plain(if on { "true" } else { "false" })
     }
 
-    /// A mapping that holds every key once, the last of repeated ones.
+    /// A mapping in which every key occurs once: of repeated keys, the last counts.
     pub fn map(members: Vec<(String, Tree)>) -> Tree {
         let mut out: Vec<(String, Tree)> = Vec::with_capacity(members.len());
         for (key, value) in members {
@@ -57,7 +57,7 @@ impl Tree {
         }
     }
 
-    /// Puts another value at the `n`th place of a walk from the top.
+    /// Replaces the value at the `n`th place of a walk from the top.
     pub fn replace(&mut self, n: usize, with: Tree) {
         if let Some(place) = self.at_mut(n) {
             *place = with;
@@ -86,10 +86,10 @@ impl Tree {
     }
 }
 
-/// How values are written. Where a style is not possible, another one is taken.
+/// How values are written. If a style is not possible, another one is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// Decides, place by place, between the styles below.
+    /// Chooses between the styles below, anew at each place.
     pub choices: u64,
     /// Containers from this depth on are in flow style.
     pub flow_from: usize,

@@ -2,7 +2,7 @@
 
 use crate::generate::tree::Tree;
 
-/// Choices that were drawn. When they are used up, every further one is the simplest.
+/// The choices, drawn in advance. When they are used up, every further choice is the simplest.
 pub(super) struct Choices<'a> {
     left: std::slice::Iter<'a, u16>,
 }
@@ -17,22 +17,22 @@ impl<'a> Choices<'a> {
         self.left.next().map_or(0, |drawn| usize::from(*drawn) % n.max(1))
     }
 
-    /// Whether to do what makes the document less simple.
+    /// Whether to do something that makes the document less simple.
     pub(super) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) + percent >= 100
     }
 
-    /// One of some, the first being the simplest.
+    /// One of several values. The first is the simplest.
     pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 
-    /// One of some texts.
+    /// One of several texts.
     pub(super) fn text(&mut self, from: &[&str]) -> Tree {
         Tree::text(self.pick(from))
     }
 
-    /// One of some scalars as they are written.
+    /// One of several scalars, as written in the document.
     pub(super) fn plain(&mut self, from: &[&str]) -> Tree {
         Tree::plain(self.pick(from))
     }
@@ -47,7 +47,7 @@ impl<'a> Choices<'a> {
         Tree::Seq((0..length).map(|_| value(self)).collect())
     }
 
-    /// A selection, in order.
+    /// Some of the values, in their order.
     pub(super) fn some<T: Copy>(&mut self, from: &[T], percent: usize) -> Vec<T> {
         from.iter().copied().filter(|_| self.chance(percent)).collect()
     }
@@ -62,7 +62,7 @@ impl Object {
         Object::default()
     }
 
-    /// Puts a member behind the others; one of this name is replaced.
+    /// Adds a member at the end, or replaces the member of this name.
     pub(super) fn put(&mut self, name: impl Into<String>, value: Tree) -> &mut Object {
         let name = name.into();
         self.0.retain(|(other, _)| *other != name);
@@ -70,7 +70,7 @@ impl Object {
         self
     }
 
-    /// Puts a member now and then.
+    /// Sometimes adds a member.
     pub(super) fn maybe<'a>(
         &mut self,
         choices: &mut Choices<'a>,
@@ -85,7 +85,7 @@ impl Object {
         self
     }
 
-    /// The object; now and then its members are in another order, which matters to protobuf.
+    /// The object. Sometimes its members are in another order, which makes a difference for protobuf.
     pub(super) fn done(&mut self, choices: &mut Choices<'_>) -> Tree {
         let mut members = std::mem::take(&mut self.0);
         if choices.chance(10) {
@@ -98,7 +98,7 @@ impl Object {
         Tree::Map(members)
     }
 
-    /// The object in the order in which it was put together.
+    /// The object, with its members in the order in which they were added.
     pub(super) fn tree(&mut self) -> Tree {
         Tree::Map(std::mem::take(&mut self.0))
     }

@@ -1,4 +1,4 @@
-//! OpenAPI documents as servers of Kubernetes publish them, mixed with what other interfaces have.
+//! OpenAPI documents as Kubernetes servers publish them, mixed with features that other APIs use.
 
 mod choices;
 mod names;
@@ -13,13 +13,13 @@ use choices::Choices;
 use names::{GROUP_VERSIONS, GroupVersion};
 use proptest::prelude::*;
 
-/// How far from what servers publish documents go.
+/// How much documents differ from those that servers publish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Documents that follow the specifications, nearly all of which every library takes.
+    /// Documents that follow the specifications. Every library accepts nearly all of them.
     Usual,
-    /// Odd texts, numbers and keywords, empty and null members, unknown ones, other orders, dangling references.
-    /// Most are read by the typed documents of Kubernetes, few have a protobuf form.
+    /// Unusual texts, numbers and keywords; empty, null and unknown members; other orders; references without a target.
+    /// The typed documents of Kubernetes read most of them, but few have a protobuf form.
     Weird,
 }
 
@@ -84,7 +84,7 @@ fn written(
             let (spaced, escaped) = (choices.chance(10), choices.chance(4));
             let odd = level == Level::Weird && choices.chance(50);
             let mut tree = document(&mut choices, odd);
-            // The other half of the odd documents is usual but for the edits.
+            // The other half of the weird documents are usual ones with edits.
             if level == Level::Weird {
                 weird::edit(&mut tree, &mut Choices::new(&drawn[drawn.len() / 2..]));
             }

@@ -14,7 +14,7 @@ pub(super) struct GroupVersion {
     namespaced: bool,
 }
 
-/// All that documents are made of.
+/// The names from which documents are built.
 pub(super) const GROUP_VERSIONS: &[GroupVersion] = &[
     GroupVersion { group: "things.example.com", version: "v1", kind: "Thing", plural: "things", namespaced: true },
     GroupVersion { group: "things.example.com", version: "v1beta1", kind: "Thing", plural: "things", namespaced: true },
@@ -29,7 +29,7 @@ pub(super) const GROUP_VERSIONS: &[GroupVersion] = &[
     },
 ];
 
-/// Paths of interfaces other than those of Kubernetes.
+/// Paths of APIs other than Kubernetes.
 pub(super) const OTHER_PATHS: &[&str] =
     &["/version/", "/pets/{id}", "/", "/a b", "/<x>&y", "/apis/", "/pets/{id}/{name}.{ext}", "/logs/{logpath}"];
 

@@ -44,7 +44,7 @@ impl Schemas {
         format!("{folder}{}", name.replace('~', "~0").replace('/', "~1"))
     }
 
-    /// A reference to one of the definitions, or to what is none.
+    /// A reference to one of the definitions, or to something that does not exist.
     pub(super) fn reference(&self, choices: &mut Choices<'_>) -> Tree {
         if self.names.is_empty() || (self.odd && choices.chance(1)) {
             let folder = self.pointer("");
@@ -63,7 +63,7 @@ impl Schemas {
         Tree::text(self.pointer(&self.names[at]))
     }
 
-    /// A schema that is nothing but a reference, as bodies and responses have it.
+    /// A schema that is only a reference, as in bodies and responses.
     pub(super) fn referring(&self, choices: &mut Choices<'_>) -> Tree {
         single("$ref", self.reference(choices))
     }
@@ -98,7 +98,7 @@ impl Schemas {
         object.done(choices)
     }
 
-    /// A definition with properties, as resources have it.
+    /// A definition with properties, as resources have one.
     pub(super) fn resource(&self, choices: &mut Choices<'_>, kinds: Tree) -> Tree {
         let mut object = Object::new();
         self.record(choices, &mut object, 3);
@@ -149,7 +149,7 @@ impl Schemas {
         }
     }
 
-    /// A reference, in v3 wrapped where something stands beside it; now and then the other way round.
+    /// A reference. In v3 it is wrapped if it has siblings; sometimes it is the other way round.
     fn reference_with_siblings(&self, choices: &mut Choices<'_>) -> Tree {
         let reference = self.reference(choices);
         let mut object = Object::new();
@@ -274,7 +274,7 @@ impl Schemas {
         }
     }
 
-    /// Keywords that some part of the libraries does not know or that break a rule.
+    /// Keywords that some of the libraries do not know, or that break a rule.
     fn oddity(&self, choices: &mut Choices<'_>, object: &mut Object, depth: usize) {
         let inner = |choices: &mut Choices<'_>| self.schema(choices, depth.saturating_sub(1));
         match choices.below(16) {

@@ -134,7 +134,7 @@ impl Document {
         item.done(choices)
     }
 
-    /// Operations of interfaces other than those of Kubernetes.
+    /// Operations of APIs other than Kubernetes.
     fn other_item(&self, choices: &mut Choices<'_>, path: &str) -> Tree {
         let odd = self.odd;
         let mut item = Object::new();

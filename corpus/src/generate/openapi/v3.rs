@@ -43,7 +43,7 @@ pub(super) fn document(choices: &mut Choices<'_>, odd: bool, group_versions: &[G
     root.done(choices)
 }
 
-/// An object of some of the names.
+/// An object with some of the names.
 fn named<'a>(
     choices: &mut Choices<'a>,
     names: &[&str],

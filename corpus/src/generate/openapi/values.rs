@@ -90,12 +90,12 @@ const ODD_NUMBERS: &[&str] = &[
     "123456.789e-3",
 ];
 
-/// A text; odd ones only at that level.
+/// A text. Only `Level::Weird` has unusual ones.
 pub(super) fn text(choices: &mut Choices<'_>, odd: bool) -> Tree {
     if odd && choices.chance(8) { choices.text(ODD_TEXTS) } else { choices.text(TEXTS) }
 }
 
-/// A number; odd ones only at that level.
+/// A number. Only `Level::Weird` has unusual ones.
 pub(super) fn number(choices: &mut Choices<'_>, odd: bool) -> Tree {
     if odd && choices.chance(15) { choices.plain(ODD_NUMBERS) } else { choices.plain(NUMBERS) }
 }
@@ -182,7 +182,7 @@ fn quoted(out: &mut String, text: &str, escaped: bool) {
             '\t' => out.push_str("\\t"),
             c if c < ' ' || (escaped && !c.is_ascii()) => {
                 for unit in c.encode_utf16(&mut [0; 2]) {
-                    // Writing to a text does not fail.
+                    // Writing to a string does not fail.
                     let _ = write!(out, "\\u{unit:04x}");
                 }
             }

@@ -1,4 +1,4 @@
-//! Edits that make documents odd without, most of the time, making them unreadable.
+//! Edits that make documents unusual. Most edited documents can still be read.
 
 use super::choices::Choices;
 use super::values::{any, number, text};
