@@ -22,7 +22,7 @@ pub mod store;
 pub use auth::{Authenticator, TokenError, Tokens};
 pub use body::Tags;
 pub use document::{Document, Sizes};
-pub use limit::{Limits, Rate};
+pub use limit::Limits;
 pub use listen::{Ended, Endpoint, Listener, Server, Tls, TlsError};
 pub use metrics::{Metrics, OpenConnection};
 pub use remote::{RemoteDocument, RemoteState};

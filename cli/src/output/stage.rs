@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
+use tempfile::Builder;
 
 /// How the names of unfinished files begin and end.
 const BEGIN: &str = ".kubeshape-";
@@ -23,7 +23,6 @@ pub(crate) struct Stage {
     /// Held for reading while a file is made or renamed; whoever holds it for writing knows that nothing happens.
     gate: RwLock<bool>,
     unfinished: Mutex<BTreeSet<PathBuf>>,
-    count: AtomicU64,
 }
 
 /// A file that has its bytes and not yet its name.
@@ -70,16 +69,21 @@ impl Stage {
         if *gate {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let number = self.count.fetch_add(1, Ordering::Relaxed);
-        let temporary = target.with_file_name(format!("{BEGIN}{}-{number}{END}", std::process::id()));
-        let open = || File::options().read(true).write(true).create(true).truncate(true).open(&temporary);
-        let file = match (open(), target.parent()) {
-            (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(parent)?;
-                open()
+        let folder = target.parent().unwrap_or(Path::new(""));
+        let make = || {
+            let new = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+            // Not removed when dropped: `abandon` knows what is left, also when the process ends at once.
+            Builder::new().prefix(BEGIN).suffix(END).disable_cleanup(true).make_in(folder, new)
+        };
+        let made = match make() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(folder)?;
+                make()
             }
-            (result, _) => result,
+            result => result,
         }?;
+        let (file, temporary) = made.into_parts();
+        let temporary = temporary.to_path_buf();
         self.unfinished().insert(temporary.clone());
         Ok((file, temporary))
     }

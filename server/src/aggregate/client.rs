@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
+use url::Position;
 
 /// Redirects that are followed for one document, all within the server.
 const REDIRECTS: usize = 3;
@@ -204,37 +205,14 @@ impl Client {
     /// The path and query, below the prefix, of a `Location` that is within the server; none if it leads elsewhere.
     pub(super) fn within(&self, location: &str) -> Option<String> {
         let address = &self.options.address;
-        // A backslash is a slash to browsers; `//` begins a host.
-        if location.contains(['\\', '#']) || !location.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let is_foreign = matches!(address.socket, Socket::Unix(_)) && !location.starts_with('/');
+        if is_foreign || location.contains("/../") || location.contains("/./") {
             return None;
         }
-        let path = if location.starts_with('/') {
-            if location.starts_with("//") {
-                return None;
-            }
-            location
-        } else {
-            if matches!(address.socket, Socket::Unix(_)) {
-                return None;
-            }
-            let uri: Uri = location.parse().ok()?;
-            let (scheme, authority) = (uri.scheme_str()?, uri.authority()?);
-            let default_port = if scheme == "https" { 443 } else { 80 };
-            let host = authority.host();
-            let port = match authority.as_str().strip_prefix(host)?.strip_prefix(':') {
-                Some(port) => port.parse().ok()?,
-                None => default_port,
-            };
-            let Socket::Tcp { host: own, port: own_port, .. } = &address.socket else { return None };
-            let bare = host.trim_start_matches('[').trim_end_matches(']');
-            if scheme != address.scheme() || port != *own_port || !bare.eq_ignore_ascii_case(own) {
-                return None;
-            }
-            let start = location.find("://")? + 3;
-            location[start..].find('/').map_or("/", |at| &location[start + at..])
-        };
+        let url = address.resolve(location).filter(|url| url.fragment().is_none())?;
+        let path = &url[Position::BeforePath..];
         let below = path.strip_prefix(&address.prefix).filter(|rest| rest.starts_with('/')).unwrap_or(path);
-        (!below.starts_with("//") && !below.contains("/../") && !below.contains("/./")).then(|| below.to_owned())
+        (!below.starts_with("//")).then(|| below.to_owned())
     }
 }
 
@@ -335,6 +313,12 @@ mod tests {
             ("http://h:81@other/a", None),
             ("http://user@h:81/a", None),
             ("//other/a", None),
+            ("//h:81/a", Some("/a")),
+            ("/a\\b", None),
+            ("/a#b", None),
+            ("/\tother", None),
+            ("http:/h:81/a", None),
+            ("/%2e%2e/a", Some("/a")),
             ("/\\other/a", None),
             ("a", None),
             ("/../a", None),

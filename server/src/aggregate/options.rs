@@ -1,10 +1,12 @@
 //! Which servers are aggregated, and within which bounds: what `--aggregate` says.
 
+use std::cell::Cell;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
+use url::{Host, ParseError, SyntaxViolation, Url};
 
 /// A downstream server, as `NAME=URL[,GROUP/VERSION…]` names it, and how it is asked.
 ///
@@ -92,6 +94,13 @@ impl Address {
             Socket::Tcp { tls: true, .. } => "https",
             Socket::Tcp { tls: false, .. } | Socket::Unix(_) => "http",
         }
+    }
+
+    /// The URL of a reference that is a whole URL or begins with `/`; `None` if it leads to another server.
+    pub(crate) fn resolve(&self, reference: &str) -> Option<Url> {
+        let own = Url::parse(&format!("{}://{}", self.scheme(), self.authority())).ok()?;
+        let url = parse_url(reference, reference.starts_with('/').then_some(&own)).ok()?;
+        (url.origin() == own.origin()).then_some(url)
     }
 
     /// `host:port` as it stands in URLs.
@@ -295,42 +304,53 @@ pub(crate) fn is_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-fn address(url: &str) -> Result<Address, Fault> {
-    let Some((scheme, rest)) = url.split_once(':') else { return Err(Fault::NoScheme) };
-    let scheme = scheme.to_ascii_lowercase();
-    let tls = match scheme.as_str() {
+fn address(text: &str) -> Result<Address, Fault> {
+    // The path of a socket is not a URL's: it has no escapes.
+    if let Some((scheme, path)) = text.split_once(':')
+        && scheme.eq_ignore_ascii_case("unix")
+    {
+        let path = path.strip_prefix("//").unwrap_or(path);
+        return if path.starts_with('/') && path.len() > 1 {
+            Ok(Address { socket: Socket::Unix(path.into()), prefix: String::new() })
+        } else {
+            Err(Fault::Unix)
+        };
+    }
+    let url = parse_url(text, None)?;
+    let tls = match url.scheme() {
         "http" => false,
         "https" => true,
-        "unix" => {
-            let path = rest.strip_prefix("//").unwrap_or(rest);
-            return if path.starts_with('/') && path.len() > 1 {
-                Ok(Address { socket: Socket::Unix(path.into()), prefix: String::new() })
-            } else {
-                Err(Fault::Unix)
-            };
-        }
-        _ if !rest.starts_with("//") => return Err(Fault::NoScheme),
+        _ if url.cannot_be_a_base() => return Err(Fault::NoScheme),
         other => return Err(Fault::Scheme(other.to_owned())),
     };
-    if url.contains(['?', '#']) {
+    if url.query().is_some() || url.fragment().is_some() {
         return Err(Fault::Query);
     }
-    let uri: http::Uri = url.parse().map_err(|error: http::uri::InvalidUri| Fault::Url(error.to_string()))?;
-    let authority = uri.authority().ok_or(Fault::NoHost)?;
-    if authority.as_str().contains('@') {
-        return Err(Fault::Credentials);
-    }
-    let host = authority.host();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    if bare.is_empty() {
-        return Err(Fault::NoHost);
-    }
-    let port = match authority.as_str()[host.len()..].strip_prefix(':') {
-        None => 80 + u16::from(tls) * 363,
-        Some(port) => port.parse().ok().filter(|port| *port > 0).ok_or(Fault::Port)?,
+    let host = match url.host().ok_or(Fault::NoHost)? {
+        Host::Domain(name) => name.to_owned(),
+        Host::Ipv4(address) => address.to_string(),
+        Host::Ipv6(address) => address.to_string(),
     };
-    let prefix = uri.path().trim_end_matches('/').to_owned();
-    Ok(Address { socket: Socket::Tcp { host: bare.to_owned(), port, tls }, prefix })
+    let port = url.port_or_known_default().filter(|port| *port > 0).ok_or(Fault::Port)?;
+    let prefix = url.path().trim_end_matches('/').to_owned();
+    Ok(Address { socket: Socket::Tcp { host, port, tls }, prefix })
+}
+
+/// A URL, or a reference that is resolved against `base`. What browsers put right in silence (backslashes, line breaks,
+/// credentials before the host) is an error: nobody must take it for another address than it is.
+fn parse_url(text: &str, base: Option<&Url>) -> Result<Url, Fault> {
+    let violation = Cell::new(None);
+    let note = |found| violation.set(violation.get().or(Some(found)));
+    let parsed = Url::options().base_url(base).syntax_violation_callback(Some(&note)).parse(text);
+    match (violation.get(), parsed) {
+        (Some(SyntaxViolation::EmbeddedCredentials | SyntaxViolation::UnencodedAtSign), _) => Err(Fault::Credentials),
+        (Some(SyntaxViolation::ExpectedDoubleSlash), _) => Err(Fault::NoScheme),
+        (Some(violation), _) => Err(Fault::Url(violation.to_string())),
+        (None, Err(ParseError::RelativeUrlWithoutBase)) => Err(Fault::NoScheme),
+        (None, Err(ParseError::InvalidPort)) => Err(Fault::Port),
+        (None, Err(error)) => Err(Fault::Url(error.to_string())),
+        (None, Ok(url)) => Ok(url),
+    }
 }
 
 #[cfg(test)]
@@ -346,6 +366,8 @@ mod tests {
         for (url, printed) in [
             ("http://localhost", "http://localhost:80"),
             ("https://example.com/", "https://example.com:443"),
+            ("http://Example.COM:80/a/../b", "http://example.com:80/b"),
+            ("http://127.1", "http://127.0.0.1:80"),
             ("HTTPS://example.com:6443/clusters/a/", "https://example.com:6443/clusters/a"),
             ("http://[::1]:8001", "http://[::1]:8001"),
             ("unix:/run/a.sock", "unix:/run/a.sock"),
@@ -379,6 +401,12 @@ mod tests {
             ("a=gopher://h", "no scheme `gopher`"),
             ("a=http://", "no URL"),
             ("a=http://u:p@h", "token file"),
+            ("a=http://@h", "token file"),
+            ("a=http:h", "no scheme;"),
+            ("a=http://h\\@other", "no URL: backslash"),
+            ("a=http://h\n", "no URL: "),
+            ("a=http://bücher.example", "no URL: "),
+            ("a=http://h#x", "cannot stand in it"),
             ("a=http://h?x=y", "cannot stand in it"),
             ("a=http://h:99999", "port"),
             ("a=http://h:0", "port"),

@@ -2,7 +2,7 @@
 
 mod rate;
 
-pub use rate::Rate;
+pub(crate) use rate::Rate;
 
 use std::time::Duration;
 

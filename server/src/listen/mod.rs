@@ -103,7 +103,7 @@ impl<S: Endpoint> Server<S> {
         let grace = limits.grace;
         let builder = Arc::new(connection::builder(&limits));
         let rate = limits.rate.map(Rate::new);
-        let shared = Arc::new(Shared { endpoint, limits, authenticator, rate, metrics, began: Instant::now() });
+        let shared = Arc::new(Shared { endpoint, limits, authenticator, rate, metrics });
         let accepting: Vec<_> = listeners
             .into_iter()
             .map(|listener| {

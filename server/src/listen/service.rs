@@ -6,15 +6,14 @@ use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
 use axum::body::Body;
 use axum::response::Response;
+use futures_util::FutureExt;
 use http::{HeaderMap, Request};
 use http_body_util::Limited;
 use hyper::body::{Body as _, Incoming};
 use std::any::Any;
 use std::convert::Infallible;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::task::Poll;
-use tokio::time::Instant;
 use tower::{Service, ServiceExt};
 
 /// Endpoints: what answers requests in the end.
@@ -36,7 +35,6 @@ pub(crate) struct Shared<S> {
     pub(crate) authenticator: Option<Authenticator>,
     pub(crate) rate: Option<Rate>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) began: Instant,
 }
 
 impl<S: Endpoint> Shared<S> {
@@ -50,7 +48,7 @@ impl<S: Endpoint> Shared<S> {
         }
         if let Some(rate) = &self.rate
             && !is_health(path)
-            && let Err(wait) = rate.take(self.began.elapsed())
+            && let Err(wait) = rate.take()
         {
             let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
             return self.refuse(Refusal::Rate(seconds), request.method().as_str(), path, request.headers());
@@ -60,7 +58,9 @@ impl<S: Endpoint> Shared<S> {
         let body =
             if body.is_end_stream() { Body::empty() } else { Body::new(Limited::new(body, self.limits.body_bytes)) };
         let answer = self.endpoint.clone().oneshot(Request::from_parts(parts, body));
-        let refusal = match tokio::time::timeout(self.limits.request, caught(answer)).await {
+        // After a panic the future is dropped and never polled again; what endpoints share is swapped as a whole.
+        let answer = AssertUnwindSafe(answer).catch_unwind();
+        let refusal = match tokio::time::timeout(self.limits.request, answer).await {
             Ok(Ok(Ok(response))) => return response,
             Ok(Ok(Err(never))) => match never {},
             Ok(Err(panic)) => {
@@ -86,18 +86,6 @@ impl<S: Endpoint> Shared<S> {
         );
         response
     }
-}
-
-/// The future, with a panic in it as an error.
-async fn caught<F: Future>(future: F) -> Result<F::Output, Box<dyn Any + Send>> {
-    let mut future = std::pin::pin!(future);
-    // After a panic it is dropped and never polled again; what endpoints share is swapped as a whole.
-    std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-        Ok(Poll::Pending) => Poll::Pending,
-        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Err(panic) => Poll::Ready(Err(panic)),
-    })
-    .await
 }
 
 fn text(panic: &(dyn Any + Send)) -> &str {
