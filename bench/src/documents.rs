@@ -281,7 +281,8 @@ const FOLDERS: [usize; 3] = [312, 1_250, 5_000];
 
 /// Made documents of growing size, in a folder of their own.
 struct Scaled {
-    folder: std::path::PathBuf,
+    /// Removed with this.
+    _folder: tempfile::TempDir,
     /// Documents by their number of definitions.
     documents: Vec<(usize, String)>,
     /// Folders of documents by their number, each as a server makes it of one CustomResourceDefinition.
@@ -290,9 +291,9 @@ struct Scaled {
 
 impl Scaled {
     fn write() -> std::io::Result<Scaled> {
-        let folder = std::env::temp_dir().join(format!("kubeshape-bench-{}", std::process::id()));
-        let mut scaled = Scaled { folder: folder.clone(), documents: Vec::new(), folders: Vec::new() };
-        std::fs::create_dir_all(&folder)?;
+        let temporary = tempfile::tempdir()?;
+        let folder = temporary.path().to_owned();
+        let mut scaled = Scaled { _folder: temporary, documents: Vec::new(), folders: Vec::new() };
         for size in SIZES {
             let file = folder.join(format!("{size}.json"));
             std::fs::write(&file, made(size))?;
@@ -311,12 +312,6 @@ impl Scaled {
             scaled.folders.push((size, inside.display().to_string()));
         }
         Ok(scaled)
-    }
-}
-
-impl Drop for Scaled {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

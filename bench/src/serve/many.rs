@@ -1,33 +1,8 @@
-//! Thousands of CustomResourceDefinitions made of some, and folders that are removed again.
+//! Thousands of CustomResourceDefinitions, copied from a few.
 
+use super::marker::can_change;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// A folder of temporary files, removed with this.
-#[derive(Debug)]
-pub(super) struct Scratch {
-    folder: PathBuf,
-}
-
-impl Scratch {
-    /// A new folder.
-    pub(super) fn new() -> Result<Scratch, String> {
-        let folder = std::env::temp_dir().join(format!("kubeshape-bench-{}", std::process::id()));
-        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        Ok(Scratch { folder })
-    }
-
-    /// A place inside.
-    pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
 
 /// Writes a file and the folders above it.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
@@ -62,7 +37,7 @@ pub(super) fn templates(folder: &Path) -> Vec<Template> {
     // The first one is changed. It has a document of its own, of common size, and that is one that can be changed.
     let average = templates.iter().map(|template| template.text.len()).sum::<usize>() / templates.len().max(1);
     let alone = |template: &Template| templates.iter().filter(|other| other.group == template.group).count() == 1;
-    let fit = |(_, template): &(usize, &Template)| alone(template) && super::updates::can_change(&template.text);
+    let fit = |(_, template): &(usize, &Template)| alone(template) && can_change(&template.text);
     let first = templates.iter().enumerate().filter(fit).min_by_key(|(_, t)| t.text.len().abs_diff(average));
     if let Some((first, _)) = first {
         templates.rotate_left(first);

@@ -1,14 +1,15 @@
 //! `kubeshape serve` beside upstream's handlers: what requests, updates and memory cost. Servers are processes, asked over
 //! loopback; their processor time is the kernel's count.
 
+mod client;
 mod load;
 mod many;
+mod marker;
 mod process;
 mod requests;
 mod table;
 mod updates;
 
-use many::Scratch;
 use process::Server;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -72,28 +73,29 @@ impl Plan {
 
     fn run(&self) -> Result<Table, String> {
         let mut table = Table::default();
-        let scratch = Scratch::new()?;
+        let scratch = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+        let scratch = scratch.path();
         Table::head();
         if self.wants("requests") {
-            requests::documents(self, &scratch, &mut table)?;
+            requests::documents(self, scratch, &mut table)?;
         }
         let templates = many::templates(&self.folder);
         if templates.is_empty() {
             return Err(format!("{}: no files of one CustomResourceDefinition each", self.folder.display()));
         }
         if self.wants("discovery") {
-            let folder = scratch.path("many-discovered");
+            let folder = scratch.join("many-discovered");
             many::write_copies(&templates, DISCOVERED, &folder)?;
-            requests::discovery(self, &folder, &scratch, &mut table)?;
+            requests::discovery(self, &folder, scratch, &mut table)?;
         }
         for &count in self.counts.iter().filter(|_| self.wants("updates")) {
-            let folder = scratch.path(&format!("many-{count}"));
+            let folder = scratch.join(&format!("many-{count}"));
             let first = many::write_copies(&templates, count, &folder)?;
             let oracle = self.oracle.as_ref().filter(|_| count < TOO_MANY_FOR_GO);
             let theirs = oracle.map(|oracle| updates::theirs(oracle, &folder)).transpose()?;
             #[allow(clippy::cast_precision_loss)]
             let many = (count as f64, folder.as_path(), first.as_path());
-            updates::measure(self, many, theirs, &scratch, &mut table)?;
+            updates::measure(self, many, theirs, scratch, &mut table)?;
         }
         Ok(table)
     }

@@ -27,7 +27,7 @@ impl Server {
         let child = command.spawn().map_err(|error| format!("{}: {error}", program.display()))?;
         let mut server = Server { child, address };
         let begin = Instant::now();
-        while !super::load::is_ready(address) {
+        while !super::client::is_ready(address) {
             let ended = server.child.try_wait().map_err(|error| error.to_string())?;
             if ended.is_some() || begin.elapsed() > START {
                 return Err(format!("{command:?} is not ready: {ended:?}"));

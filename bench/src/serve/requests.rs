@@ -1,8 +1,9 @@
 //! What requests cost, beside upstream's handlers with the same documents.
 
 use super::Plan;
-use super::load::{Answer, Connection, Cost, Request, measure};
-use super::many::Scratch;
+use super::client::{Answer, Connection, Request};
+use super::load::{Cost, measure};
+use super::many::write;
 use super::process::Server;
 use super::table::{Table, Unit};
 use serde_json::Value;
@@ -33,8 +34,8 @@ struct Both<'p> {
 }
 
 /// Measures the documents of the plan's folder.
-pub(super) fn documents(plan: &Plan, scratch: &Scratch, table: &mut Table) -> Result<(), String> {
-    let both = Both::start(plan, &plan.folder, &scratch.path("documents"))?;
+pub(super) fn documents(plan: &Plan, scratch: &Path, table: &mut Table) -> Result<(), String> {
+    let both = Both::start(plan, &plan.folder, &scratch.join("documents"))?;
     let small = both.leaves.iter().filter(|leaf| leaf.bytes < SMALL).max_by_key(|leaf| leaf.bytes);
     let large = both.leaves.iter().min_by_key(|leaf| leaf.bytes.abs_diff(LARGE));
     for (leaf, target) in [(small, 0.5), (large, 1.0)] {
@@ -69,8 +70,8 @@ pub(super) fn documents(plan: &Plan, scratch: &Scratch, table: &mut Table) -> Re
 }
 
 /// Measures the aggregated discovery of many CustomResourceDefinitions.
-pub(super) fn discovery(plan: &Plan, folder: &Path, scratch: &Scratch, table: &mut Table) -> Result<(), String> {
-    let both = Both::start(plan, folder, &scratch.path("discovery"))?;
+pub(super) fn discovery(plan: &Plan, folder: &Path, scratch: &Path, table: &mut Table) -> Result<(), String> {
+    let both = Both::start(plan, folder, &scratch.join("discovery"))?;
     let compressed = both.discovery_compressed(table)?;
     table.limited("its bytes, compressed", bytes(compressed.bytes), 1e6, Unit::Bytes);
     table.limited("its processor time for each read", compressed.seconds, 1e-3, Unit::Seconds);
@@ -162,12 +163,12 @@ fn copy_documents(address: SocketAddr, folder: &Path) -> Result<Vec<Leaf>, Strin
         let url = entry["serverRelativeURL"].as_str().unwrap_or_default();
         let url = url.split_once('?').map_or(url, |(path, _)| path).to_owned();
         let answer = ask(address, &Request::get(&url, &[JSON]))?;
-        super::many::write(&folder.join("openapi").join("v3").join(format!("{path}.json")), &answer.body)?;
+        write(&folder.join("openapi").join("v3").join(format!("{path}.json")), &answer.body)?;
         leaves.push(Leaf { url, bytes: answer.body.len() });
     }
     for (path, accept) in [("openapi/v2", JSON), ("apis", AGGREGATED)] {
         let answer = ask(address, &Request::get(&format!("/{path}"), &[accept]))?;
-        super::many::write(&folder.join(format!("{path}.json")), &answer.body)?;
+        write(&folder.join(format!("{path}.json")), &answer.body)?;
     }
     Ok(leaves)
 }

@@ -1,8 +1,9 @@
 //! What a changed file costs a server that watches, and what memory a CustomResourceDefinition takes.
 
 use super::Plan;
-use super::load::{Connection, Request};
-use super::many::{Scratch, write};
+use super::client::{Connection, Request};
+use super::many::write;
+use super::marker::changed_text;
 use super::process::Server;
 use super::requests::ask_over;
 use super::table::{Table, Unit};
@@ -49,10 +50,10 @@ pub(super) fn measure(
     plan: &Plan,
     (count, folder, first): (f64, &Path, &Path),
     theirs: Option<Theirs>,
-    scratch: &Scratch,
+    scratch: &Path,
     table: &mut Table,
 ) -> Result<(), String> {
-    let nothing = scratch.path("nothing");
+    let nothing = scratch.join("nothing");
     write(&nothing.join("none.yaml"), b"")?;
     let empty = plan.kubeshape(&nothing, false)?;
     empty.settle()?;
@@ -209,49 +210,9 @@ fn contains(answer: &[u8], marker: &str) -> bool {
     memchr::memmem::find(answer, marker.as_bytes()).is_some()
 }
 
-/// The text with the marker as a short name and in the descriptions of the versions' schemas.
-fn changed_text(text: &str, marker: &str) -> Result<String, String> {
-    let at = text.find("\n    plural: ").ok_or("the first file names no plural where machines write it")?;
-    let names = text.replace("\n    shortNames:\n", &format!("\n    shortNames:\n    - {marker}\n"));
-    let mut out =
-        if names == text { format!("{}\n    shortNames:\n    - {marker}{}", &text[..at], &text[at..]) } else { names };
-    let mut from = 0;
-    while let Some(schema) = out[from..].find("openAPIV3Schema:").map(|at| from + at) {
-        let key = "description: ";
-        let plain = |at: &usize| out.as_bytes().get(at + key.len()).is_some_and(u8::is_ascii_uppercase);
-        let place = out[schema..].match_indices(key).map(|(at, _)| schema + at).find(plain);
-        let Some(place) = place else { break };
-        out.insert_str(place + key.len(), &format!("Is {marker} "));
-        from = place;
-    }
-    if from > 0 { Ok(out) } else { Err("the first file has no plain description in a schema".to_owned()) }
-}
-
-/// Whether changes of a text can be marked.
-pub(super) fn can_change(text: &str) -> bool {
-    changed_text(text, "marker").is_ok()
-}
-
 /// As an editor does: a new file takes the old one's place.
 fn replace(file: &Path, text: &str) -> Result<(), String> {
     let new = file.with_extension("new");
     write(&new, text.as_bytes())?;
     std::fs::rename(&new, file).map_err(|error| format!("{}: {error}", file.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::changed_text;
-
-    #[test]
-    fn a_change_is_in_names_and_descriptions() {
-        let schema = "  - name: v1\n    schema:\n      openAPIV3Schema:\n        description: Text.\n";
-        for (names, expected) in [("", 1), ("    shortNames:\n    - x\n", 1)] {
-            let text = format!("spec:\n  names:\n    plural: as\n{names}  versions:\n{schema}{schema}");
-            let changed = changed_text(&text, "here").expect("a text as machines write it");
-            assert_eq!(changed.matches("    - here\n").count(), expected, "{changed}");
-            assert_eq!(changed.matches("shortNames:").count(), 1, "{changed}");
-            assert_eq!(changed.matches("description: Is here Text.").count(), 2, "{changed}");
-        }
-    }
 }

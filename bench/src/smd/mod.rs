@@ -32,9 +32,15 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
     if oracle.is_none() {
         println!("Go is not there: nothing is compared with the original, and inputs that it makes are missing.");
     }
-    let made = std::env::temp_dir().join(format!("kubeshape-bench-smd-{}", std::process::id()));
+    let made = match tempfile::tempdir() {
+        Ok(made) => made,
+        Err(error) => {
+            eprintln!("no temporary folder: {error}");
+            return ExitCode::from(2);
+        }
+    };
     if let Some(oracle) = &oracle {
-        let wrote = Command::new(oracle).args(["bench-inputs", folder]).arg(&made).status();
+        let wrote = Command::new(oracle).args(["bench-inputs", folder]).arg(made.path()).status();
         if !wrote.is_ok_and(|status| status.success()) {
             eprintln!("{oracle} makes no inputs");
         }
@@ -42,7 +48,7 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
     let (mut ours, mut theirs) = (BTreeMap::new(), BTreeMap::new());
     for _ in 0..rounds {
         let mut command = Command::new(std::env::current_exe().unwrap_or_default());
-        command.args(["one-smd", folder]).arg(&made).args([&time.to_string(), &only]);
+        command.args(["one-smd", folder]).arg(made.path()).args([&time.to_string(), &only]);
         keep(&mut ours, command);
         if let Some(oracle) = &oracle {
             let mut command = Command::new(oracle);
@@ -50,7 +56,6 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
             keep(&mut theirs, command);
         }
     }
-    let _ = std::fs::remove_dir_all(&made);
     print(&ours, &theirs);
     ExitCode::SUCCESS
 }

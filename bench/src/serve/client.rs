@@ -1,0 +1,124 @@
+//! A client of HTTP/1.1 that costs little: prepared requests over connections that stay open, one thread.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// A request that is sent again and again.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) text: Vec<u8>,
+}
+
+impl Request {
+    /// A GET with headers.
+    pub(super) fn get(path: &str, headers: &[(&str, &str)]) -> Request {
+        let lines: String = headers.iter().map(|(name, value)| [name, ": ", value, "\r\n"].concat()).collect();
+        Request { text: format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{lines}\r\n").into_bytes() }
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    /// A header by its name in lower case.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A connection and what has been read of it beyond the last answer.
+#[derive(Debug)]
+pub(super) struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    /// Connects.
+    pub(super) fn open(address: SocketAddr) -> io::Result<Connection> {
+        let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(120)))?;
+        Ok(Connection { stream, buffer: Vec::new() })
+    }
+
+    /// Sends a request and reads the answer.
+    pub(super) fn ask(&mut self, request: &Request) -> io::Result<Answer> {
+        self.send(request)?;
+        self.receive()
+    }
+
+    /// Sends a request.
+    pub(super) fn send(&mut self, request: &Request) -> io::Result<()> {
+        self.stream.write_all(&request.text)
+    }
+
+    /// Reads the next answer.
+    pub(super) fn receive(&mut self) -> io::Result<Answer> {
+        let head = loop {
+            if let Some(end) = self.buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+                break end + 4;
+            }
+            self.more()?;
+        };
+        let text = String::from_utf8_lossy(&self.buffer[..head]).into_owned();
+        self.buffer.drain(..head);
+        let mut lines = text.split("\r\n");
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok());
+        let status = status.ok_or_else(|| io::Error::other(format!("no status in {text:?}")))?;
+        let pairs = lines.filter_map(|line| line.split_once(':'));
+        let headers = pairs.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
+        let mut answer = Answer { status, headers, body: Vec::new() };
+        if answer.header("transfer-encoding") == Some("chunked") {
+            while let Some(chunk) = self.chunk()? {
+                answer.body.extend_from_slice(&chunk);
+            }
+        } else if status != 304 {
+            let length = answer.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+            answer.body = self.take(length)?;
+        }
+        Ok(answer)
+    }
+
+    fn chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let line = loop {
+            if let Some(end) = self.buffer.windows(2).position(|bytes| bytes == b"\r\n") {
+                break self.take(end + 2)?;
+            }
+            self.more()?;
+        };
+        let length = usize::from_str_radix(String::from_utf8_lossy(&line).trim(), 16).map_err(io::Error::other)?;
+        let mut chunk = self.take(length + 2)?;
+        chunk.truncate(length);
+        Ok((length > 0).then_some(chunk))
+    }
+
+    fn take(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        while self.buffer.len() < length {
+            self.more()?;
+        }
+        let rest = self.buffer.split_off(length);
+        Ok(std::mem::replace(&mut self.buffer, rest))
+    }
+
+    fn more(&mut self) -> io::Result<()> {
+        let filled = self.buffer.len();
+        self.buffer.resize(filled + (64 << 10), 0);
+        let read = self.stream.read(&mut self.buffer[filled..]);
+        self.buffer.truncate(filled + *read.as_ref().unwrap_or(&0));
+        if read? == 0 { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+    }
+}
+
+/// Whether a server says that it is ready.
+pub(super) fn is_ready(address: SocketAddr) -> bool {
+    let answer = Connection::open(address).and_then(|mut connection| connection.ask(&Request::get("/readyz", &[])));
+    answer.is_ok_and(|answer| answer.status == 200)
+}
