@@ -268,7 +268,7 @@ fn what_cannot_be_is_refused() {
         ("serve a.yaml --tls-cert a.yaml --tls-key a.yaml", 2, "the certificate cannot be read"),
         ("serve a.yaml --token-file empty", 2, "there is no token in it"),
         ("serve a.yaml --token-file none", 2, "cannot read none: no such file or directory"),
-        ("serve a.yaml --aggregate x=ftp://y", 2, "no scheme `ftp`"),
+        ("serve a.yaml --aggregate x=ftp://y", 2, "unknown scheme `ftp`"),
         ("serve a.yaml --aggregate x=http://y --aggregate x=http://z", 2, "two servers with the name x"),
         ("serve a.yaml --aggregate-token-file x=y", 2, "no --aggregate with the name x"),
         ("serve a.yaml --refresh soon", 2, "expected a time"),

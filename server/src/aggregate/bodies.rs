@@ -6,24 +6,23 @@ use kubeshape_discovery::{Group, Resource};
 use kubeshape_yaml::Limits;
 use std::sync::Arc;
 
-/// Two million nodes of 20 bytes, more than a document of the size that is read at most has unless it is made for
-/// it.
+/// Two million nodes of 20 bytes. A document of the largest size that is read has fewer, unless it is an attack.
 const LIMITS: Limits = Limits { bytes: 1 << 30, depth: 64, nodes: 2_000_000, alias_nodes: 0, scalar: 1 << 20 };
 
-/// What `/apis` or `/api` answers.
+/// A response of `/apis` or `/api`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiscoveryBody {
     /// Aggregated discovery.
     Groups(Vec<Group>),
-    /// The names alone.
+    /// Only the names of group versions.
     Names(Vec<GroupVersionName>),
 }
 
 impl DiscoveryBody {
-    /// Reads an answer of `/apis` or `/api`.
+    /// Reads a response of `/apis` or `/api`.
     ///
     /// # Errors
-    /// It is something else; the text says why.
+    /// The body cannot be parsed, or it does not list groups.
     ///
     /// # Example
     /// ```
@@ -53,7 +52,7 @@ impl DiscoveryBody {
     }
 }
 
-/// Reads the answer of a group version.
+/// Reads the response of a group version.
 pub(super) fn resources(body: &[u8], name: &GroupVersionName) -> Result<Vec<Resource>, String> {
     match read(body, LIMITS).map_err(|error| error.to_string())? {
         Document::Resources { group, version, resources } if group == name.group && version == name.version => {

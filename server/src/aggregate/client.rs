@@ -1,6 +1,6 @@
-//! Requests to a downstream server, with bounds on everything that it can do.
+//! Requests to a downstream server, with limits on time and size.
 
-use super::connect::{ConnectError, Dial, connector};
+use super::connect::{ConnectError, Dialer, connector};
 use super::options::{Address, AggregateOptions, Socket};
 use bytes::Bytes;
 use flate2::write::MultiGzDecoder;
@@ -19,41 +19,41 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Position;
 
-/// Redirects that are followed for one document, all within the server.
+/// Redirects that are followed for one document.
 const REDIRECTS: usize = 3;
 
-/// What asks one server.
+/// An HTTP client of one server.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) options: AggregateOptions,
-    /// Requests that may still be handed on at this moment.
+    /// One permit for each request that may be proxied at the same time.
     pub(super) permits: Arc<Semaphore>,
-    inner: legacy::Client<HttpsConnector<Dial>, Empty<Bytes>>,
+    inner: legacy::Client<HttpsConnector<Dialer>, Empty<Bytes>>,
     authority: String,
     authorization: Option<HeaderValue>,
 }
 
-/// What is asked.
+/// A request for a document.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Question<'a> {
+pub(super) struct DocumentRequest<'a> {
     /// The path below the server's prefix.
     pub(super) path: &'a str,
     pub(super) accept: &'static str,
-    /// The tag of what is known.
+    /// The ETag of the last response.
     pub(super) tag: Option<&'a str>,
-    /// The most bytes that are read.
+    /// The largest body that is read, in bytes.
     pub(super) limit: usize,
 }
 
-/// What is answered: with a body only if the status is 200.
+/// The response. It has a body only if the status is 200.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct DocumentResponse {
     pub(super) status: StatusCode,
     pub(super) tag: Option<Arc<str>>,
     pub(super) body: Vec<u8>,
 }
 
-/// Why there is no answer, or none that can be used.
+/// Why there is no response, or none that can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Failure {
     #[error("no connection: {0}")]
@@ -61,13 +61,13 @@ pub(super) enum Failure {
     #[error("the connection broke: {0}")]
     Broken(String),
     #[error("no {0} in time")]
-    Late(&'static str),
+    Timeout(&'static str),
     #[error("{path} is larger than {limit} bytes")]
     TooLarge { path: String, limit: u64 },
     #[error("{0} redirects to elsewhere")]
-    Elsewhere(String),
+    ForeignRedirect(String),
     #[error("{0} redirects too often")]
-    Redirects(String),
+    TooManyRedirects(String),
     #[error("{0} is encoded in a way that was not asked for")]
     Encoding(String),
     #[error("{0} is no valid gzip")]
@@ -81,9 +81,9 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// Whether it is a matter of time: 504 instead of 502.
-    pub(super) fn is_late(&self) -> bool {
-        matches!(self, Failure::Late(_))
+    /// Whether the server was too slow: 504 instead of 502.
+    pub(super) fn is_timeout(&self) -> bool {
+        matches!(self, Failure::Timeout(_))
     }
 }
 
@@ -105,7 +105,11 @@ impl Client {
         Ok(Client { authority: options.address.authority(), inner, authorization, permits, options })
     }
 
-    /// Sends a request of this server's own and waits for the headers of the answer, until `end` at the latest.
+    /// Sends a request with this server's own credentials and waits for the headers of the response, until `end` at the
+    /// latest.
+    ///
+    /// # Errors
+    /// The server cannot be reached, breaks the connection, or sends no headers in time.
     pub(super) async fn send(
         &self,
         method: Method,
@@ -114,70 +118,73 @@ impl Client {
         end: Instant,
     ) -> Result<Response<Incoming>, Failure> {
         let Address { prefix, .. } = &self.options.address;
-        let mut request = Request::new(Empty::new());
-        *request.method_mut() = method;
-        *request.uri_mut() = Uri::builder()
+        let mut http_request = Request::new(Empty::new());
+        *http_request.method_mut() = method;
+        *http_request.uri_mut() = Uri::builder()
             .scheme(self.options.address.scheme())
             .authority(self.authority.as_str())
             .path_and_query(format!("{prefix}{path_and_query}"))
             .build()
             .map_err(|error| Failure::Connect(error.to_string()))?;
-        *request.headers_mut() = headers;
+        *http_request.headers_mut() = headers;
         if let Some(authorization) = &self.authorization {
-            request.headers_mut().insert(header::AUTHORIZATION, authorization.clone());
+            http_request.headers_mut().insert(header::AUTHORIZATION, authorization.clone());
         }
         let end = end.min(Instant::now() + self.options.timeouts.headers);
-        match timeout_at(end, self.inner.request(request)).await {
+        match timeout_at(end, self.inner.request(http_request)).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(failure_of(&error)),
-            Err(_) => Err(Failure::Late("answer")),
+            Err(_) => Err(Failure::Timeout("answer")),
         }
     }
 
-    /// Asks for a document.
-    pub(super) async fn get(&self, question: Question<'_>) -> Result<Answer, Failure> {
+    /// Fetches a document. Redirects are followed within the server.
+    ///
+    /// # Errors
+    /// The server cannot be reached, is too slow, sends too much, or redirects to another server or too often.
+    pub(super) async fn get(&self, request: DocumentRequest<'_>) -> Result<DocumentResponse, Failure> {
         let end = Instant::now() + self.options.timeouts.total;
-        let mut target = question.path.to_owned();
+        let mut target = request.path.to_owned();
         for _ in 0..=REDIRECTS {
             let mut headers = HeaderMap::new();
-            headers.insert(header::ACCEPT, HeaderValue::from_static(question.accept));
+            headers.insert(header::ACCEPT, HeaderValue::from_static(request.accept));
             headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
             headers.insert(header::USER_AGENT, HeaderValue::from_static("kubeshape"));
-            if let Some(tag) = question.tag.and_then(|tag| HeaderValue::from_str(tag).ok()) {
+            if let Some(tag) = request.tag.and_then(|tag| HeaderValue::from_str(tag).ok()) {
                 headers.insert(header::IF_NONE_MATCH, tag);
             }
             let response = self.send(Method::GET, &target, headers, end).await?;
             let status = response.status();
             if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
                 let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
-                let within = location.and_then(|location| self.within(location));
-                target = within.ok_or_else(|| Failure::Elsewhere(question.path.to_owned()))?;
+                let within = location.and_then(|location| self.redirect_target(location));
+                target = within.ok_or_else(|| Failure::ForeignRedirect(request.path.to_owned()))?;
                 continue;
             }
-            return self.read(response, question, end).await;
+            return self.read(response, request, end).await;
         }
-        Err(Failure::Redirects(question.path.to_owned()))
+        Err(Failure::TooManyRedirects(request.path.to_owned()))
     }
 
     async fn read(
         &self,
         response: Response<Incoming>,
-        question: Question<'_>,
+        request: DocumentRequest<'_>,
         end: Instant,
-    ) -> Result<Answer, Failure> {
-        let path = || question.path.to_owned();
-        let too_large = || Failure::TooLarge { path: path(), limit: question.limit as u64 };
+    ) -> Result<DocumentResponse, Failure> {
+        let path = || request.path.to_owned();
+        let too_large = || Failure::TooLarge { path: path(), limit: request.limit as u64 };
         let (parts, mut body) = response.into_parts();
         let tag = parts.headers.get(header::ETAG).and_then(|value| value.to_str().ok()).map(Arc::from);
         if parts.status != StatusCode::OK {
-            return Ok(Answer { status: parts.status, tag, body: Vec::new() });
+            return Ok(DocumentResponse { status: parts.status, tag, body: Vec::new() });
         }
         let mut decoder = match parts.headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes) {
-            None | Some(b"" | b"identity") => Decoder::Plain(Bounded::new(question.limit)),
-            Some(b"gzip" | b"x-gzip") => Decoder::Gzip(Box::new(MultiGzDecoder::new(Bounded::new(question.limit)))),
+            None | Some(b"" | b"identity") => Decoder::Plain(Bounded::new(request.limit)),
+            Some(b"gzip" | b"x-gzip") => Decoder::Gzip(Box::new(MultiGzDecoder::new(Bounded::new(request.limit)))),
             Some(_) => return Err(Failure::Encoding(path())),
         };
-        if hyper::body::Body::size_hint(&body).lower() > question.limit as u64 {
+        if hyper::body::Body::size_hint(&body).lower() > request.limit as u64 {
             return Err(too_large());
         }
         let mut seen = 0;
@@ -187,11 +194,11 @@ impl Client {
                 Ok(Ok(None)) => break,
                 Ok(Ok(Some(Ok(frame)))) => frame,
                 Ok(Ok(Some(Err(error)))) => return Err(Failure::Broken(causes(&error))),
-                Ok(Err(_)) | Err(_) => return Err(Failure::Late("body")),
+                Ok(Err(_)) | Err(_) => return Err(Failure::Timeout("body")),
             };
             let Some(data) = frame.data_ref() else { continue };
             seen += data.len();
-            if seen > question.limit {
+            if seen > request.limit {
                 return Err(too_large());
             }
             decoder.write_all(data).map_err(|error| {
@@ -199,11 +206,11 @@ impl Client {
             })?;
         }
         let body = decoder.finish().map_err(|_| Failure::Gzip(path()))?;
-        Ok(Answer { status: parts.status, tag, body })
+        Ok(DocumentResponse { status: parts.status, tag, body })
     }
 
-    /// The path and query, below the prefix, of a `Location` that is within the server; none if it leads elsewhere.
-    pub(super) fn within(&self, location: &str) -> Option<String> {
+    /// The path and query below the prefix that a `Location` leads to; `None` if it leads to another server.
+    pub(super) fn redirect_target(&self, location: &str) -> Option<String> {
         let address = &self.options.address;
         let is_foreign = matches!(address.socket, Socket::Unix(_)) && !location.starts_with('/');
         if is_foreign || location.contains("/../") || location.contains("/./") {
@@ -216,7 +223,7 @@ impl Client {
     }
 }
 
-/// A body as it is, or unpacked.
+/// Decodes a body.
 enum Decoder {
     Plain(Bounded),
     Gzip(Box<MultiGzDecoder<Bounded>>),
@@ -238,7 +245,7 @@ impl Decoder {
     }
 }
 
-/// Bytes up to a limit.
+/// A buffer with a limit.
 struct Bounded {
     bytes: Vec<u8>,
     limit: usize,
@@ -269,14 +276,14 @@ fn failure_of(error: &legacy::Error) -> Failure {
     let mut source = error.source();
     while let Some(inner) = source {
         if inner.downcast_ref::<io::Error>().is_some_and(|inner| inner.kind() == io::ErrorKind::TimedOut) {
-            return Failure::Late("connection");
+            return Failure::Timeout("connection");
         }
         source = inner.source();
     }
     if error.is_connect() { Failure::Connect(text) } else { Failure::Broken(text) }
 }
 
-/// An error with what caused it; errors of hyper say little by themselves.
+/// An error with its causes, because errors of hyper tell little by themselves.
 pub(super) fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -324,13 +331,13 @@ mod tests {
             ("/../a", None),
             ("", None),
         ] {
-            assert_eq!(plain.within(location).as_deref(), within, "{location}");
+            assert_eq!(plain.redirect_target(location).as_deref(), within, "{location}");
         }
         let below = client("http://[::1]/x");
-        assert_eq!(below.within("http://[::1]:80/x/a").as_deref(), Some("/a"));
-        assert_eq!(below.within("/x/a").as_deref(), Some("/a"));
-        assert_eq!(below.within("/openapi/v3").as_deref(), Some("/openapi/v3"));
-        assert_eq!(below.within("/x//other").as_deref(), None);
+        assert_eq!(below.redirect_target("http://[::1]:80/x/a").as_deref(), Some("/a"));
+        assert_eq!(below.redirect_target("/x/a").as_deref(), Some("/a"));
+        assert_eq!(below.redirect_target("/openapi/v3").as_deref(), Some("/openapi/v3"));
+        assert_eq!(below.redirect_target("/x//other").as_deref(), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Connections to the one address of a server.
+//! Connections to the configured address of a server.
 
 use super::options::{AggregateOptions, Socket};
 use http::Uri;
@@ -19,36 +19,39 @@ use tokio::net::TcpStream;
 #[cfg(unix)]
 use tokio::net::UnixStream;
 
-/// Connects to the configured address, whatever a URL says: no answer of a server, no proxy of the environment
-/// can make it connect to another one.
+/// Connects to the configured address and ignores the URL. Neither a response of a server nor a proxy in the environment
+/// can make it connect to another address.
 #[derive(Clone, Debug)]
-pub(super) struct Dial {
+pub(super) struct Dialer {
     socket: Arc<Socket>,
     timeout: Duration,
 }
 
-/// Why a server cannot be asked as it is configured.
+/// Why no connection can be set up with this configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     /// The certificates cannot be used.
     #[error("the certificates for {0} cannot be read: {1}")]
     Certificates(Arc<str>, String),
-    /// There are none.
+    /// The file has no certificates.
     #[error("there is no certificate for {0} in the file")]
     NoCertificate(Arc<str>),
-    /// The system's cannot be used.
+    /// The certificate authorities of the system cannot be read.
     #[error("the certificate authorities of the system cannot be read: {0}; give those of {1}")]
     System(String, Arc<str>),
-    /// There is no TLS to speak.
+    /// TLS cannot be set up.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
 }
 
-/// What connects to a server, with TLS where it is asked for.
-pub(super) fn connector(options: &AggregateOptions) -> Result<HttpsConnector<Dial>, ConnectError> {
-    let dial = Dial { socket: Arc::new(options.address.socket.clone()), timeout: options.timeouts.connect };
+/// The connector for a server, with TLS if its address is HTTPS.
+///
+/// # Errors
+/// The certificates cannot be read, there are none, or TLS cannot be set up.
+pub(super) fn connector(options: &AggregateOptions) -> Result<HttpsConnector<Dialer>, ConnectError> {
+    let dialer = Dialer { socket: Arc::new(options.address.socket.clone()), timeout: options.timeouts.connect };
     let tls = tls(options)?;
-    Ok(HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(dial))
+    Ok(HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(dialer))
 }
 
 fn tls(options: &AggregateOptions) -> Result<ClientConfig, ConnectError> {
@@ -78,10 +81,10 @@ fn tls(options: &AggregateOptions) -> Result<ClientConfig, ConnectError> {
     Ok(builder.with_no_client_auth())
 }
 
-impl tower::Service<Uri> for Dial {
-    type Response = Link;
+impl tower::Service<Uri> for Dialer {
+    type Response = Stream;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Link>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Stream>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
@@ -97,61 +100,61 @@ impl tower::Service<Uri> for Dial {
     }
 }
 
-async fn dial(socket: &Socket) -> io::Result<Link> {
+async fn dial(socket: &Socket) -> io::Result<Stream> {
     match socket {
         Socket::Tcp { host, port, .. } => {
             let stream = TcpStream::connect((host.as_str(), *port)).await?;
             stream.set_nodelay(true)?;
-            Ok(Link::Tcp(TokioIo::new(stream)))
+            Ok(Stream::Tcp(TokioIo::new(stream)))
         }
         #[cfg(unix)]
-        Socket::Unix(path) => Ok(Link::Unix(TokioIo::new(UnixStream::connect(path).await?))),
+        Socket::Unix(path) => Ok(Stream::Unix(TokioIo::new(UnixStream::connect(path).await?))),
         #[cfg(not(unix))]
         Socket::Unix(_) => Err(io::Error::new(io::ErrorKind::Unsupported, "no Unix sockets on this system")),
     }
 }
 
-/// A connection of either kind.
+/// A TCP or Unix connection.
 #[derive(Debug)]
-pub(super) enum Link {
+pub(super) enum Stream {
     Tcp(TokioIo<TcpStream>),
     #[cfg(unix)]
     Unix(TokioIo<UnixStream>),
 }
 
-impl Connection for Link {
+impl Connection for Stream {
     fn connected(&self) -> Connected {
         Connected::new()
     }
 }
 
-/// Calls a method of what a link holds.
-macro_rules! on_link {
-    ($link:expr, $stream:ident => $call:expr) => {
-        match $link.get_mut() {
-            Link::Tcp($stream) => $call,
+/// Calls a method of the stream inside.
+macro_rules! on_stream {
+    ($either:expr, $stream:ident => $call:expr) => {
+        match $either.get_mut() {
+            Stream::Tcp($stream) => $call,
             #[cfg(unix)]
-            Link::Unix($stream) => $call,
+            Stream::Unix($stream) => $call,
         }
     };
 }
 
-impl Read for Link {
+impl Read for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: ReadBufCursor<'_>) -> Poll<io::Result<()>> {
-        on_link!(self, stream => Pin::new(stream).poll_read(cx, buffer))
+        on_stream!(self, stream => Pin::new(stream).poll_read(cx, buffer))
     }
 }
 
-impl Write for Link {
+impl Write for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        on_link!(self, stream => Pin::new(stream).poll_write(cx, bytes))
+        on_stream!(self, stream => Pin::new(stream).poll_write(cx, bytes))
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        on_link!(self, stream => Pin::new(stream).poll_flush(cx))
+        on_stream!(self, stream => Pin::new(stream).poll_flush(cx))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        on_link!(self, stream => Pin::new(stream).poll_shutdown(cx))
+        on_stream!(self, stream => Pin::new(stream).poll_shutdown(cx))
     }
 }

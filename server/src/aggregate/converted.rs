@@ -1,4 +1,4 @@
-//! Servers that publish OpenAPI v2 alone (spec: publishing, §4.2; upstream: `openapiv2converter`).
+//! Servers that publish only OpenAPI v2: kube-aggregator converts their documents in `pkg/controllers/openapiv3/aggregator`.
 
 use super::groups::Wanted;
 use super::options::AggregateOptions;
@@ -8,10 +8,10 @@ use kubeshape_convert::{v2, v3};
 use kubeshape_schema::{Bump, NoteKind, Profile};
 use kubeshape_yaml::{Document, Limits, Node, Stream, Tape};
 
-/// The v3 documents that a server with v2 alone adds: paths and JSON.
+/// The v3 documents of a server that publishes only v2: their paths and JSON.
 ///
 /// # Errors
-/// It is no v2 document, or cannot be converted; the text says why.
+/// The body is not an OpenAPI v2 document, or it cannot be converted.
 ///
 /// # Example
 /// ```
@@ -26,9 +26,9 @@ pub fn documents_of_v2(body: &[u8], options: &AggregateOptions, profile: Profile
     documents(body, Wanted::of(options), profile)
 }
 
-/// Lays what servers add to the v2 document onto it, in the order given (spec: publishing, §4.3). `owns` says
-/// whether a server, by its number, has a group version (`apis/GROUP/VERSION`): what is local, or another server's,
-/// it does not. A server whose part cannot be laid onto the document is left out.
+/// Merges the v2 documents of servers into a v2 document, in the order given, as kube-aggregator does
+/// (`pkg/controllers/openapi/aggregator`). `owns` tells whether a server, by its number, serves a group version
+/// (`apis/GROUP/VERSION`), as opposed to this server or another one. A document that cannot be merged is left out.
 ///
 /// # Example
 /// ```
@@ -67,10 +67,10 @@ type Printed = (String, Vec<u8>);
 
 /// The v3 documents of the wanted group versions of a v2 document.
 ///
-/// Upstream publishes the whole document under each of them; here each has what it reaches.
+/// Upstream publishes the whole document for each group version. Here, each document has only what it refers to.
 ///
 /// # Errors
-/// It is no v2 document, or cannot be converted; the text says why.
+/// The body is not an OpenAPI v2 document, or it cannot be converted.
 pub(super) fn documents(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Result<Vec<Printed>, String> {
     with_root(body, |document| {
         let Some(root) = document.root() else { return Err("it is empty".to_owned()) };
@@ -97,11 +97,11 @@ pub(super) fn documents(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Re
     })
 }
 
-/// What of a v2 document is laid onto the v2 document of this server: what its wanted group versions have below
-/// `/apis/GROUP/VERSION/` (spec: publishing, §4.3).
+/// The part of a v2 document that is merged into the v2 document of this server: the paths of the wanted group versions
+/// below `/apis/GROUP/VERSION/`.
 ///
 /// # Errors
-/// It is no v2 document; the text says why.
+/// The body is not an OpenAPI v2 document.
 pub(super) fn overlay(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Result<Overlay, String> {
     with_root(body, |document| {
         let Some(root) = document.root() else { return Err("it is empty".to_owned()) };
@@ -121,7 +121,7 @@ pub(super) fn overlay(body: &[u8], wanted: Wanted<'_>, profile: Profile) -> Resu
 }
 
 fn with_root<T>(body: &[u8], f: impl FnOnce(Document<'_>) -> Result<T, String>) -> Result<T, String> {
-    // A tape has 20 bytes for a node: this many for a body of the size that is read at most.
+    // A node takes 20 bytes of the tape. A body of the largest size that is read has fewer nodes.
     let limits = Limits { nodes: 8_000_000, alias_nodes: 0, ..Limits::default() };
     let mut stream = Stream::new(body, limits).map_err(|error| error.to_string())?;
     let source = stream.source();

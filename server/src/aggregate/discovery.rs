@@ -1,77 +1,83 @@
-//! Which resources a server has (spec: publishing, §5.2; upstream: the aggregator's `discoveryManager`).
+//! Polling the discovery of a server, as `discoveryManager` in kube-aggregator `pkg/apiserver` does.
 
 use super::bodies::{DiscoveryBody, resources};
-use super::client::{Answer, Failure, Question};
+use super::client::{DocumentRequest, DocumentResponse, Failure};
+use super::downstream::{Closed, Downstream, Polled};
 use super::groups::{Published, Wanted, published, shown};
 use super::options::GroupVersionName;
-use super::poll::{Deaf, Look, Shared};
 use http::StatusCode;
 use kubeshape_discovery::{Freshness, GroupVersion, Origin};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio::time::{Instant, timeout};
 
-/// As upstream asks, and what servers without aggregated discovery answer.
+/// The types that upstream accepts, and the type that servers without aggregated discovery send.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
     application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
-/// Looks at the discovery of a server.
+/// Polls the discovery of a server.
 pub(super) struct DiscoveryPoll {
-    shared: Arc<Shared>,
-    /// The aggregated answers of `/apis` and `/api`.
-    lists: BTreeMap<&'static str, Known<Published>>,
-    /// Answers of group versions, of servers that have no aggregated discovery.
-    versions: BTreeMap<GroupVersionName, Known<Arc<GroupVersion>>>,
-    /// The last good answer.
+    server: Arc<Downstream>,
+    /// The aggregated responses of `/apis` and `/api`.
+    lists: BTreeMap<&'static str, Cached<Published>>,
+    /// The responses of group versions, for servers without aggregated discovery.
+    versions: BTreeMap<GroupVersionName, Cached<Arc<GroupVersion>>>,
+    /// The last good result.
     published: Option<Published>,
 }
 
-/// What was answered with its tag.
-struct Known<T> {
+/// The last response, with its ETag.
+struct Cached<T> {
     tag: Arc<str>,
     value: T,
 }
 
 impl DiscoveryPoll {
-    pub(super) fn new(shared: Arc<Shared>) -> DiscoveryPoll {
-        DiscoveryPoll { shared, lists: BTreeMap::new(), versions: BTreeMap::new(), published: None }
+    pub(super) fn new(server: Arc<Downstream>) -> DiscoveryPoll {
+        DiscoveryPoll { server, lists: BTreeMap::new(), versions: BTreeMap::new(), published: None }
     }
 
-    /// Tells what is expected of the server before it was asked.
-    pub(super) async fn expect(&mut self) -> Result<(), Deaf> {
-        self.tell(false).await
+    /// Reports the group versions that are configured, before the server was asked.
+    ///
+    /// # Errors
+    /// Nobody receives states any more.
+    pub(super) async fn report_expected(&mut self) -> Result<(), Closed> {
+        self.report(false).await
     }
 
-    /// Looks once, and tells what changed.
-    pub(super) async fn look(&mut self) -> Result<Result<(), Failure>, Deaf> {
+    /// Polls once, and reports what changed.
+    ///
+    /// # Errors
+    /// Nobody receives states any more. The inner error is why the server did not answer.
+    pub(super) async fn poll(&mut self) -> Result<Result<(), Failure>, Closed> {
         let start = Instant::now();
-        let total = self.shared.client.options.timeouts.total;
-        let answer = timeout(total, self.ask()).await.unwrap_or(Err(Failure::Late("discovery")));
-        let look = answer.map(|published| {
+        let total = self.server.client.options.timeouts.total;
+        let answer = timeout(total, self.fetch()).await.unwrap_or(Err(Failure::Timeout("discovery")));
+        let polled = answer.map(|published| {
             if self.published.as_ref() == Some(&published) {
-                return Look::Same;
+                return Polled::Unchanged;
             }
             self.published = Some(published);
-            Look::New(())
+            Polled::New(())
         });
-        self.shared.measure("discovery", start, &look);
-        self.tell(look.is_ok()).await?;
-        Ok(look.map(|_| ()))
+        self.server.measure("discovery", start, &polled);
+        self.report(polled.is_ok()).await?;
+        Ok(polled.map(|_| ()))
     }
 
-    async fn tell(&self, answers: bool) -> Result<(), Deaf> {
-        let groups = shown(self.published.as_ref(), Wanted::of(&self.shared.client.options), answers);
+    async fn report(&self, answers: bool) -> Result<(), Closed> {
+        let groups = shown(self.published.as_ref(), Wanted::of(&self.server.client.options), answers);
         let change = |state: &mut crate::remote::RemoteState| {
             let changed = state.groups != groups;
             state.groups = groups;
             changed
         };
-        self.shared.tell(change).await
+        self.server.report(change).await
     }
 
-    async fn ask(&mut self) -> Result<Published, Failure> {
-        let shared = Arc::clone(&self.shared);
-        let wanted = Wanted::of(&shared.client.options);
+    async fn fetch(&mut self) -> Result<Published, Failure> {
+        let server = Arc::clone(&self.server);
+        let wanted = Wanted::of(&server.client.options);
         let mut all = Published::new();
         for (place, core) in [("/apis", false), ("/api", true)] {
             let named = wanted.named();
@@ -79,7 +85,7 @@ impl DiscoveryPoll {
                 all.append(&mut self.list(place, core, wanted).await?);
             }
         }
-        let limit = shared.client.options.limits.group_versions;
+        let limit = server.client.options.limits.group_versions;
         if all.len() > limit {
             let fault = format!("more than {limit} group versions");
             return Err(Failure::Content { path: "/apis".to_owned(), fault });
@@ -87,17 +93,17 @@ impl DiscoveryPoll {
         Ok(all)
     }
 
-    /// The group versions of `/apis` or `/api`.
+    /// Fetches the group versions of `/apis` or `/api`.
     async fn list(&mut self, place: &'static str, core: bool, wanted: Wanted<'_>) -> Result<Published, Failure> {
         let known = self.lists.get(place).map(|known| &*known.tag);
-        let Answer { status, tag, body } = self.get(place, AGGREGATED, known).await?;
+        let DocumentResponse { status, tag, body } = self.get(place, AGGREGATED, known).await?;
         let named = || wanted.named().iter().filter(|name| name.group.is_empty() == core).cloned().collect();
         match status {
             StatusCode::OK => {}
             StatusCode::NOT_MODIFIED if known.is_some() => {
                 return Ok(self.lists.get(place).map(|known| known.value.clone()).unwrap_or_default());
             }
-            // Servers older than aggregated discovery, and those without core group.
+            // Servers that are older than aggregated discovery, and servers without a core group.
             StatusCode::NOT_FOUND | StatusCode::NOT_ACCEPTABLE => {
                 self.lists.remove(place);
                 return self.versions(named()).await;
@@ -112,7 +118,7 @@ impl DiscoveryPoll {
                 let mut value = published(&groups, wanted);
                 value.retain(|name, _| name.group.is_empty() == core);
                 if let Some(tag) = tag {
-                    self.lists.insert(place, Known { tag, value: value.clone() });
+                    self.lists.insert(place, Cached { tag, value: value.clone() });
                 }
                 Ok(value)
             }
@@ -128,9 +134,9 @@ impl DiscoveryPoll {
         }
     }
 
-    /// Group versions one by one.
+    /// Fetches group versions one by one.
     async fn versions(&mut self, names: Vec<GroupVersionName>) -> Result<Published, Failure> {
-        let limit = self.shared.client.options.limits.group_versions;
+        let limit = self.server.client.options.limits.group_versions;
         if names.len() > limit {
             let fault = format!("more than {limit} group versions");
             return Err(Failure::Content { path: "/apis".to_owned(), fault });
@@ -147,7 +153,7 @@ impl DiscoveryPoll {
     async fn version(&mut self, name: &GroupVersionName) -> Result<Option<Arc<GroupVersion>>, Failure> {
         let path = format!("/{}", name.path());
         let known = self.versions.get(name).map(|known| &*known.tag);
-        let Answer { status, tag, body } = self.get(&path, "application/json", known).await?;
+        let DocumentResponse { status, tag, body } = self.get(&path, "application/json", known).await?;
         match status {
             StatusCode::OK => {}
             StatusCode::NOT_MODIFIED if known.is_some() => {
@@ -168,14 +174,14 @@ impl DiscoveryPoll {
             resources,
         });
         match tag {
-            Some(tag) => self.versions.insert(name.clone(), Known { tag, value: Arc::clone(&version) }),
+            Some(tag) => self.versions.insert(name.clone(), Cached { tag, value: Arc::clone(&version) }),
             None => self.versions.remove(name),
         };
         Ok(Some(version))
     }
 
-    async fn get(&self, path: &str, accept: &'static str, tag: Option<&str>) -> Result<Answer, Failure> {
-        let client = &self.shared.client;
-        client.get(Question { path, accept, tag, limit: client.options.limits.discovery }).await
+    async fn get(&self, path: &str, accept: &'static str, tag: Option<&str>) -> Result<DocumentResponse, Failure> {
+        let client = &self.server.client;
+        client.get(DocumentRequest { path, accept, tag, limit: client.options.limits.discovery }).await
     }
 }

@@ -1,11 +1,12 @@
-//! The group versions of a downstream server, and how they stand in discovery (spec: publishing, §5.2).
+//! The group versions of a downstream server in discovery, as `discoveryManager` in kube-aggregator `pkg/apiserver`
+//! publishes them.
 
 use super::options::{AggregateOptions, GroupVersionName, is_name};
 use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin, Priority, UNSET, assemble, built_in_priority};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a server says that it has.
+/// The group versions that a server publishes.
 pub(super) type Published = BTreeMap<GroupVersionName, Arc<GroupVersion>>;
 
 /// Which group versions are taken from a server.
@@ -17,7 +18,7 @@ impl<'a> Wanted<'a> {
         Wanted(&options.group_versions)
     }
 
-    /// The group versions that were named; if there are none, all are taken.
+    /// The group versions that are configured. If there are none, all are taken.
     pub(super) fn named(self) -> &'a [GroupVersionName] {
         self.0
     }
@@ -32,7 +33,7 @@ impl<'a> Wanted<'a> {
         is_name(group) && (self.0.is_empty() || self.0.iter().any(|name| &*name.group == group))
     }
 
-    /// Whether a document is taken: those of group versions and of the groups that have some.
+    /// Whether a document is taken: the document of a wanted group version, or of its group.
     pub(super) fn has_document(self, path: &str) -> bool {
         match path.split('/').collect::<Vec<_>>()[..] {
             ["api", version] => self.has("", version),
@@ -57,11 +58,11 @@ pub(super) fn published(groups: &[Group], wanted: Wanted<'_>) -> Published {
     out
 }
 
-/// What discovery shows of a server: what it published last, marked stale when it does not answer, and what it was
-/// expected to have, without resources.
+/// The groups that discovery shows for a server: the group versions that it published last, marked stale if it does not
+/// answer, and the other configured group versions, without resources.
 ///
-/// Upstream shows no resources of a server that does not answer; the last known ones are shown here, since clients
-/// skip what is stale anyway, and those that do not are better served.
+/// Upstream shows no resources of a server that does not answer. Here the last known resources are shown: clients skip
+/// stale group versions anyway, and the resources help clients that do not.
 pub(super) fn shown(published: Option<&Published>, wanted: Wanted<'_>, answers: bool) -> Vec<Group> {
     let mut groups: BTreeMap<Arc<str>, Vec<Arc<GroupVersion>>> = BTreeMap::new();
     for (name, version) in published.into_iter().flatten() {
@@ -88,7 +89,7 @@ pub(super) fn shown(published: Option<&Published>, wanted: Wanted<'_>, answers: 
     groups.into_iter().filter_map(|(name, versions)| assemble(name, versions)).collect()
 }
 
-/// What the cluster's own groups have, and what others have by default; what else a server has, nobody tells.
+/// The priority of a built-in group version, else the default: a server's discovery does not tell its priorities.
 pub(super) fn priority(name: &GroupVersionName) -> Priority {
     built_in_priority(&name.group, &name.version).unwrap_or(UNSET)
 }

@@ -1,14 +1,14 @@
-//! The v3 index of a downstream server (spec: publishing, §3.5 and §4.1).
+//! The v3 index of a downstream server (kube-openapi `pkg/handler3`).
 
 use super::options::is_name;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The longest path and query that are kept of an index.
+/// The longest path and the longest query that are taken from an index.
 const LONGEST: usize = 2048;
 
-/// What an index lists: by path (`apis/apps/v1`) the query of its document's URL, mostly `hash=…`.
+/// An index: the query of each document's URL (`hash=…`), by path (`apis/apps/v1`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     documents: BTreeMap<String, Option<String>>,
@@ -27,10 +27,10 @@ struct Place {
 }
 
 impl Index {
-    /// Reads the body of `/openapi/v3`. What is no document of a group or group version is left out.
+    /// Reads the body of `/openapi/v3`. Only documents of groups and group versions are kept.
     ///
     /// # Errors
-    /// It is no index; the text says why.
+    /// The body is not a JSON object, or its members have the wrong types.
     ///
     /// # Example
     /// ```
@@ -57,8 +57,7 @@ impl Index {
         Ok(Index { documents })
     }
 
-    /// Paths and URLs of the documents. A URL is as the server gave it, unless it leads to something other than the
-    /// document's place, which is put in then.
+    /// Paths and URLs of the documents. A URL that does not lead to the path of its document is replaced.
     pub fn urls(&self) -> impl Iterator<Item = (&str, String)> {
         self.documents.iter().map(|(path, query)| {
             let url = match query {
@@ -98,8 +97,8 @@ fn is_document(path: &str) -> bool {
     names && path.len() <= LONGEST
 }
 
-/// The query of the URL of a document. Paths before `/openapi/v3` are left out: a server that is reached below a
-/// prefix may or may not know of it, but this one has none.
+/// The query of the URL of a document. A prefix of the path before `/openapi/v3` is ignored: a server behind a prefix may
+/// or may not include it.
 fn query_of(path: &str, url: &str) -> Option<String> {
     let (place, query) = url.split_once('?')?;
     let same = place.strip_suffix(path).is_some_and(|rest| rest.ends_with("/openapi/v3/"));

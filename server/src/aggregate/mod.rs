@@ -1,23 +1,25 @@
-//! Other API servers are part of what is published (spec: publishing, §4 and §5.2; upstream: kube-aggregator).
+//! Aggregation of other API servers, as kube-aggregator does it (`pkg/controllers/openapiv3/aggregator`,
+//! `pkg/controllers/openapi/aggregator`, and `discoveryManager` in `pkg/apiserver`).
 //!
-//! [`Aggregator::spawn`] starts a task per server that looks at its documents and its discovery and tells, as
-//! [`RemoteState`], what changed:
+//! [`Aggregator::spawn`] starts a task per server. It polls the server's documents and its discovery, and reports changes
+//! as [`RemoteState`]:
 //!
-//! - v3 documents stay where they are: requests for them are handed on by [`Leaf::Remote`](crate::Leaf::Remote), with the
-//!   query and the headers that choose a representation, and come back with their caching headers, unread;
-//! - the v2 document of a server without v3 documents is converted, and cut into its group versions;
-//! - discovery is read in the aggregated form, in that of version v2beta1, or group version by group version.
+//! - Requests for v3 documents are proxied ([`Leaf::Remote`](crate::Leaf::Remote)), with the query and the headers that
+//!   select a representation. The responses come back with their caching headers, and are not parsed.
+//! - The v2 document of a server without v3 documents is converted, and split by group version.
+//! - Discovery is read in aggregated form (v2 or v2beta1), or group version by group version.
 //!
-//! Servers are not trusted: everything that they send has a bound in size, time and number, redirects are followed
-//! within the server alone, and a connection goes to the address that was configured whatever an answer says. A server
-//! that does not answer keeps what is known of it, marked stale in discovery; others do not notice. Credentials of
-//! clients stay here; a server sees the token that is configured for it.
+//! Servers are not trusted. Everything that they send is limited in size, time and number. Redirects are followed only
+//! within the same server, and connections go only to the configured address. If a server does not answer, its last known
+//! state stays and is marked stale in discovery; other servers are not affected. Credentials of clients are never sent on:
+//! a server gets the token that is configured for it.
 
 mod bodies;
 mod client;
 mod connect;
 mod converted;
 mod discovery;
+mod downstream;
 mod groups;
 mod index;
 mod openapi;
@@ -36,13 +38,13 @@ pub use options::{
 use crate::metrics::Metrics;
 use crate::remote::RemoteState;
 use client::Client;
+use downstream::Downstream;
 use kubeshape_publish::Profile;
-use poll::Shared;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-/// Looks at downstream servers until it is stopped or dropped.
+/// Polls downstream servers until it is stopped or dropped.
 ///
 /// # Example
 /// ```
@@ -56,7 +58,7 @@ use tokio::task::JoinSet;
 /// let servers = vec!["example=http://127.0.0.1:1,example.com/v1".parse()?];
 /// let (updates, mut states) = tokio::sync::mpsc::channel(8);
 /// let aggregator = Aggregator::spawn(servers, Profile::Kube, &updates, &Metrics::default().into())?;
-/// // It was not reached yet: what it is expected to have is stale.
+/// // The server was not reached yet: the group versions that it is expected to have are stale.
 /// let state = states.recv().await.unwrap();
 /// assert_eq!(&*state.groups[0].name, "example.com");
 /// aggregator.stop().await;
@@ -71,8 +73,9 @@ pub struct Aggregator {
 }
 
 impl Aggregator {
-    /// Starts a task for each server, in the order of their precedence. `profile` is that of conversions from v2. A
-    /// [`RemoteState`] is sent when something changed, the first one at once if group versions are configured.
+    /// Starts a task for each server. Of two servers with the same group version, the first one serves it. `profile`
+    /// is the profile of conversions from v2. A [`RemoteState`] is sent whenever something changed, and at once if group
+    /// versions are configured.
     ///
     /// # Errors
     /// The certificates of a server cannot be used.
@@ -86,8 +89,8 @@ impl Aggregator {
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         for (position, client) in clients.into_iter().enumerate() {
-            let shared = Shared::new(client, position, profile, Arc::clone(metrics), updates.clone());
-            tasks.spawn(poll::poll(shared, stopped.clone()));
+            let server = Downstream::new(client, position, profile, Arc::clone(metrics), updates.clone());
+            tasks.spawn(poll::poll(server, stopped.clone()));
         }
         Ok(Aggregator { tasks, stop })
     }

@@ -1,10 +1,11 @@
-//! Which OpenAPI documents a server has (spec: publishing, §4.1 to §4.3).
+//! Polling the OpenAPI documents of a server, as kube-aggregator does in `pkg/controllers/openapiv3` and
+//! `pkg/controllers/openapi`.
 
-use super::client::{Answer, Failure, Question};
+use super::client::{DocumentRequest, DocumentResponse, Failure};
 use super::converted;
+use super::downstream::{Closed, Downstream, Polled};
 use super::groups::Wanted;
 use super::index::Index;
-use super::poll::{Deaf, Look, Shared};
 use super::proxy::Proxied;
 use crate::document::Document;
 use crate::remote::{RemoteDocument, RemoteState};
@@ -18,12 +19,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
-/// How often the v2 document of a server with v3 documents is looked at if it has no tag: it is large.
+/// How often the v2 document of a server with v3 documents is fetched if it has no ETag: it is large.
 const UNTAGGED: Duration = Duration::from_secs(60);
 
-/// Looks at the documents of a server.
+/// Polls the OpenAPI documents of a server.
 pub(super) struct OpenApiPoll {
-    shared: Arc<Shared>,
+    server: Arc<Downstream>,
     source: Source,
     index_tag: Option<Arc<str>>,
     v2_tag: Option<V2Tag>,
@@ -34,23 +35,23 @@ pub(super) struct OpenApiPoll {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Unknown,
-    /// The server has them.
+    /// The server publishes them.
     Server,
-    /// It has v2 alone.
+    /// They are converted, because the server publishes only v2.
     Converted,
 }
 
-/// By what a v2 document is known to be the same.
+/// Identifies a version of a v2 document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum V2Tag {
-    /// The tag that the server gave.
+    /// The ETag of the server.
     Server(Arc<str>),
-    /// The hash of the body, of servers that give none; never sent.
+    /// The hash of the body, for servers that send no ETag. It is never sent.
     Content(Vec<u8>),
 }
 
-/// What is made of a v2 document.
-struct FromV2 {
+/// What this server publishes of a v2 document.
+struct V2Parts {
     documents: Vec<Arc<Converted>>,
     overlay: Arc<Overlay>,
 }
@@ -61,38 +62,41 @@ struct Converted {
 }
 
 impl OpenApiPoll {
-    pub(super) fn new(shared: Arc<Shared>) -> OpenApiPoll {
+    pub(super) fn new(server: Arc<Downstream>) -> OpenApiPoll {
         let v2_next = Instant::now();
-        OpenApiPoll { shared, source: Source::Unknown, index_tag: None, v2_tag: None, v2_next }
+        OpenApiPoll { server, source: Source::Unknown, index_tag: None, v2_tag: None, v2_next }
     }
 
-    /// Looks once, and tells what changed.
-    pub(super) async fn look(&mut self) -> Result<Result<(), Failure>, Deaf> {
+    /// Polls once, and reports what changed.
+    ///
+    /// # Errors
+    /// Nobody receives states any more. The inner error is why the server did not answer.
+    pub(super) async fn poll(&mut self) -> Result<Result<(), Failure>, Closed> {
         let start = Instant::now();
         let index = self.index().await;
         if !matches!(index, Err(Failure::Status { status: 404, .. })) {
-            self.shared.measure("index", start, &index);
+            self.server.measure("index", start, &index);
         }
         match index {
-            Ok(look) => {
-                if let Look::New(index) = look {
-                    self.tell_index(&index).await?;
+            Ok(polled) => {
+                if let Polled::New(index) = polled {
+                    self.report_index(&index).await?;
                 }
-                self.side_v2().await?;
+                self.poll_v2_of_v3_server().await?;
                 Ok(Ok(()))
             }
-            Err(Failure::Status { status: 404, .. }) => self.only_v2().await,
+            Err(Failure::Status { status: 404, .. }) => self.poll_v2_only_server().await,
             Err(failure) => Ok(Err(failure)),
         }
     }
 
-    async fn index(&mut self) -> Result<Look<Index>, Failure> {
+    async fn index(&mut self) -> Result<Polled<Index>, Failure> {
         const PATH: &str = "/openapi/v3";
-        let limits = self.shared.client.options.limits;
+        let limits = self.server.client.options.limits;
         let tag = self.index_tag.as_deref().filter(|_| self.source == Source::Server);
-        let asked = tag.is_some();
-        let question = Question { path: PATH, accept: "application/json", tag, limit: limits.index };
-        let Answer { status, tag, body } = self.shared.client.get(question).await?;
+        let is_conditional = tag.is_some();
+        let request = DocumentRequest { path: PATH, accept: "application/json", tag, limit: limits.index };
+        let DocumentResponse { status, tag, body } = self.server.client.get(request).await?;
         match status {
             StatusCode::OK => {
                 let content = |fault| Failure::Content { path: PATH.to_owned(), fault };
@@ -101,22 +105,22 @@ impl OpenApiPoll {
                     return Err(content(format!("more than {} documents", limits.group_versions)));
                 }
                 self.index_tag = tag;
-                Ok(Look::New(index))
+                Ok(Polled::New(index))
             }
-            StatusCode::NOT_MODIFIED if asked => Ok(Look::Same),
+            StatusCode::NOT_MODIFIED if is_conditional => Ok(Polled::Unchanged),
             status => Err(Failure::Status { path: PATH.to_owned(), status: status.as_u16() }),
         }
     }
 
-    /// The documents of a server that has an index.
-    async fn tell_index(&mut self, index: &Index) -> Result<(), Deaf> {
+    /// Reports the documents that the index of a server lists.
+    async fn report_index(&mut self, index: &Index) -> Result<(), Closed> {
         if self.source != Source::Server {
-            // What v2 was good for before is not what it is good for now.
+            // The v2 document was used for something else before.
             self.source = Source::Server;
             self.v2_tag = None;
             self.v2_next = Instant::now();
         }
-        let Shared { client, metrics, .. } = &*self.shared;
+        let Downstream { client, metrics, .. } = &*self.server;
         let wanted = Wanted::of(&client.options);
         let mut documents = Vec::new();
         for (path, url) in index.urls().filter(|(path, _)| wanted.has_document(path)) {
@@ -124,46 +128,48 @@ impl OpenApiPoll {
             let proxied = Proxied { client: Arc::clone(client), metrics: Arc::clone(metrics), path: Arc::clone(&path) };
             documents.push(RemoteDocument { path, url: url.into(), leaf: Leaf::Remote(Arc::new(proxied)) });
         }
-        self.shared.tell(|state| replace(state, documents)).await
+        self.server.report(|state| replace(state, documents)).await
     }
 
-    /// The v2 document of a server with v3 documents. It is a part of this server's v2 document, nothing else: that
-    /// it cannot be read is no failure.
-    async fn side_v2(&mut self) -> Result<(), Deaf> {
+    /// Polls the v2 document of a server that publishes v3 documents. It is only merged into this server's v2 document, so
+    /// it is not a failure if it cannot be read.
+    async fn poll_v2_of_v3_server(&mut self) -> Result<(), Closed> {
         if Instant::now() < self.v2_next {
             return Ok(());
         }
-        let look = self.v2(false).await;
-        let refresh = self.shared.client.options.refresh;
+        let polled = self.v2(false).await;
+        let refresh = self.server.client.options.refresh;
         self.v2_next = Instant::now()
-            + match (&look, &self.v2_tag) {
+            + match (&polled, &self.v2_tag) {
                 (Ok(_), Some(V2Tag::Server(_))) => refresh,
                 _ => refresh.max(UNTAGGED),
             };
-        match look {
-            Ok(Look::Same) => Ok(()),
-            Ok(Look::New(FromV2 { overlay, .. })) => self.shared.tell(|state| replace_v2(state, Some(overlay))).await,
-            Err(Failure::Status { status: 404, .. }) => self.shared.tell(|state| replace_v2(state, None)).await,
+        match polled {
+            Ok(Polled::Unchanged) => Ok(()),
+            Ok(Polled::New(V2Parts { overlay, .. })) => {
+                self.server.report(|state| replace_v2(state, Some(overlay))).await
+            }
+            Err(Failure::Status { status: 404, .. }) => self.server.report(|state| replace_v2(state, None)).await,
             Err(failure) => {
-                let server = &*self.shared.client.options.name;
+                let server = &*self.server.client.options.name;
                 tracing::debug!(server, %failure, "the v2 document of an aggregated server cannot be read");
                 Ok(())
             }
         }
     }
 
-    /// The documents of a server without an index. What is known of it stays until there are others.
-    async fn only_v2(&mut self) -> Result<Result<(), Failure>, Deaf> {
+    /// Polls a server that publishes only v2. The documents that are known stay until there are others.
+    async fn poll_v2_only_server(&mut self) -> Result<Result<(), Failure>, Closed> {
         if self.source != Source::Converted {
             self.v2_tag = None;
         }
         match self.v2(true).await {
-            Ok(look) => {
+            Ok(polled) => {
                 self.source = Source::Converted;
                 self.index_tag = None;
-                if let Look::New(FromV2 { documents, overlay }) = look {
+                if let Polled::New(V2Parts { documents, overlay }) = polled {
                     let documents = documents.iter().map(|converted| converted.published()).collect();
-                    self.shared.tell(|state| replace(state, documents) | replace_v2(state, Some(overlay))).await?;
+                    self.server.report(|state| replace(state, documents) | replace_v2(state, Some(overlay))).await?;
                 }
                 Ok(Ok(()))
             }
@@ -171,32 +177,32 @@ impl OpenApiPoll {
         }
     }
 
-    async fn v2(&mut self, convert: bool) -> Result<Look<FromV2>, Failure> {
+    async fn v2(&mut self, convert: bool) -> Result<Polled<V2Parts>, Failure> {
         let start = Instant::now();
-        let look = self.ask_v2(convert).await;
-        self.shared.measure("v2", start, &look);
-        look
+        let polled = self.fetch_v2(convert).await;
+        self.server.measure("v2", start, &polled);
+        polled
     }
 
-    async fn ask_v2(&mut self, convert: bool) -> Result<Look<FromV2>, Failure> {
+    async fn fetch_v2(&mut self, convert: bool) -> Result<Polled<V2Parts>, Failure> {
         const PATH: &str = "/openapi/v2";
         let known = match &self.v2_tag {
             Some(V2Tag::Server(tag)) => Some(&**tag),
             Some(V2Tag::Content(_)) | None => None,
         };
-        let limit = self.shared.client.options.limits.v2;
-        let question = Question { path: PATH, accept: "application/json", tag: known, limit };
-        let Answer { status, tag, body } = self.shared.client.get(question).await?;
+        let limit = self.server.client.options.limits.v2;
+        let request = DocumentRequest { path: PATH, accept: "application/json", tag: known, limit };
+        let DocumentResponse { status, tag, body } = self.server.client.get(request).await?;
         match status {
             StatusCode::OK => {}
-            StatusCode::NOT_MODIFIED if known.is_some() => return Ok(Look::Same),
+            StatusCode::NOT_MODIFIED if known.is_some() => return Ok(Polled::Unchanged),
             status => return Err(Failure::Status { path: PATH.to_owned(), status: status.as_u16() }),
         }
         let tag = tag.map_or_else(|| V2Tag::Content(Sha512::digest(&body).to_vec()), V2Tag::Server);
         if self.v2_tag.as_ref() == Some(&tag) {
-            return Ok(Look::Same);
+            return Ok(Polled::Unchanged);
         }
-        let (client, profile) = (Arc::clone(&self.shared.client), self.shared.profile);
+        let (client, profile) = (Arc::clone(&self.server.client), self.server.profile);
         let made = tokio::task::spawn_blocking(move || {
             let wanted = Wanted::of(&client.options);
             let mut documents = Vec::new();
@@ -204,18 +210,18 @@ impl OpenApiPoll {
                 let now = SystemTime::now();
                 for (path, json) in converted::documents(&body, wanted, profile)? {
                     let document = Document::new(Some(Dialect::V3), Bytes::from(json), now);
-                    // Hashed here, where nobody waits.
+                    // Hash it here, so that no request waits for it.
                     document.hash();
                     documents.push(Arc::new(Converted { path: path.into(), document: Arc::new(document) }));
                 }
             }
             let overlay = Arc::new(converted::overlay(&body, wanted, profile)?);
-            Ok(FromV2 { documents, overlay })
+            Ok(V2Parts { documents, overlay })
         });
         let content = |fault| Failure::Content { path: PATH.to_owned(), fault };
         let made = made.await.map_err(|_| content("it cannot be converted".to_owned()))?.map_err(content)?;
         self.v2_tag = Some(tag);
-        Ok(Look::New(made))
+        Ok(Polled::New(made))
     }
 }
 
@@ -226,13 +232,13 @@ impl Converted {
     }
 }
 
-/// Puts documents in place of others; documents that did not change stay the same. Says whether any changed.
+/// Replaces the documents of a state, and keeps those that did not change. Returns whether any changed.
 fn replace(state: &mut RemoteState, mut documents: Vec<RemoteDocument>) -> bool {
     let kind = |leaf: &Leaf| matches!(leaf, Leaf::Local(_));
     let mut same = documents.len() == state.v3.len();
     let mut known = state.v3.iter().peekable();
     for document in &mut documents {
-        // Both are in the order of their paths.
+        // Both lists are sorted by path.
         while known.next_if(|known| known.path < document.path).is_some() {}
         match known.next_if(|known| known.path == document.path) {
             Some(known) if known.url == document.url && kind(&known.leaf) == kind(&document.leaf) => {

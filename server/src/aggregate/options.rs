@@ -1,4 +1,4 @@
-//! Which servers are aggregated, and within which bounds: what `--aggregate` says.
+//! Configuration of aggregated servers: the addresses and group versions of `--aggregate`, timeouts and limits.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use url::{Host, ParseError, SyntaxViolation, Url};
 
-/// A downstream server, as `NAME=URL[,GROUP/VERSION…]` names it, and how it is asked.
+/// A downstream server, parsed from `NAME=URL[,GROUP/VERSION…]`, with its timeouts and limits.
 ///
 /// # Example
 /// ```
@@ -19,33 +19,33 @@ use url::{Host, ParseError, SyntaxViolation, Url};
 /// assert_eq!(options.group_versions[0].path(), "apis/metrics.k8s.io/v1beta1");
 ///
 /// let error = "metrics=ftp://10.0.0.7".parse::<AggregateOptions>().unwrap_err();
-/// assert_eq!(error.to_string(), "metrics=ftp://10.0.0.7: no scheme `ftp`; use http, https or unix");
+/// assert_eq!(error.to_string(), "metrics=ftp://10.0.0.7: unknown scheme `ftp`; use http, https or unix");
 /// # Ok::<(), kubeshape_server::aggregate::AggregateOptionsError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct AggregateOptions {
-    /// The name that logs and metrics have for it.
+    /// Its name in logs and metrics.
     pub name: Arc<str>,
-    /// Where it is. Nothing else is ever connected to for it.
+    /// Its address. No other address is ever connected to.
     pub address: Address,
-    /// The group versions that are taken from it; if there are none, all that it publishes.
+    /// The group versions that are taken from it. If there are none, all that it publishes are taken.
     pub group_versions: Vec<GroupVersionName>,
-    /// PEM certificates of the authorities that are trusted instead of the system's.
+    /// PEM certificates of the authorities to trust instead of those of the system.
     pub certificates: Option<Vec<u8>>,
     /// Sent as `Authorization: Bearer …`.
     pub token: Option<Token>,
-    /// The time from a success to the next look.
+    /// The time from a successful poll to the next one.
     pub refresh: Duration,
-    /// The time from a failure to the next try: it doubles from the first to the second.
+    /// The time from a failed poll to the next one. It doubles from the first value to the second.
     pub backoff: (Duration, Duration),
-    /// How long it may take.
+    /// Timeouts.
     pub timeouts: Timeouts,
-    /// How much it may send.
+    /// Limits on what it may send.
     pub limits: Limits,
 }
 
 impl AggregateOptions {
-    /// A server with the usual bounds, all of whose group versions are taken.
+    /// A server with default timeouts and limits. All its group versions are taken.
     pub fn new(name: &str, address: Address) -> AggregateOptions {
         AggregateOptions {
             name: name.into(),
@@ -54,7 +54,7 @@ impl AggregateOptions {
             certificates: None,
             token: None,
             refresh: Duration::from_secs(10),
-            // Upstream's rate limiter of discovery (spec: publishing, §5.2).
+            // As the work queue of `discoveryManager` in kube-aggregator.
             backoff: (Duration::from_millis(500), Duration::from_secs(60)),
             timeouts: Timeouts::default(),
             limits: Limits::default(),
@@ -62,16 +62,16 @@ impl AggregateOptions {
     }
 }
 
-/// Where a server listens, and the path below which it answers.
+/// Where a server listens, and the prefix of its paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The socket.
     pub socket: Socket,
-    /// Comes before every path; without slash at the end, mostly empty.
+    /// Prefix of every path, without a slash at the end. Usually empty.
     pub prefix: String,
 }
 
-/// The one socket that is connected to.
+/// The socket to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Socket {
     /// A host and port.
@@ -80,7 +80,7 @@ pub enum Socket {
         host: String,
         /// The port.
         port: u16,
-        /// Whether TLS is spoken.
+        /// Whether to use TLS.
         tls: bool,
     },
     /// A Unix socket, without TLS.
@@ -96,14 +96,14 @@ impl Address {
         }
     }
 
-    /// The URL of a reference that is a whole URL or begins with `/`; `None` if it leads to another server.
+    /// Resolves a URL, or a reference that begins with `/`. `None` if it leads to another server.
     pub(crate) fn resolve(&self, reference: &str) -> Option<Url> {
         let own = Url::parse(&format!("{}://{}", self.scheme(), self.authority())).ok()?;
         let url = parse_url(reference, reference.starts_with('/').then_some(&own)).ok()?;
         (url.origin() == own.origin()).then_some(url)
     }
 
-    /// `host:port` as it stands in URLs.
+    /// `host:port` as in URLs.
     pub(crate) fn authority(&self) -> String {
         match &self.socket {
             Socket::Tcp { host, port, .. } if host.contains(':') => format!("[{host}]:{port}"),
@@ -122,7 +122,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Group and version; the core group has no name.
+/// A group version. The name of the core group is empty.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupVersionName {
     /// `metrics.k8s.io`
@@ -147,10 +147,10 @@ impl GroupVersionName {
 pub struct Token(Arc<str>);
 
 impl Token {
-    /// A token; blanks around it are taken off, as files end with a newline.
+    /// A token. Whitespace around it is removed, because files end with a newline.
     ///
     /// # Errors
-    /// It is empty or holds something that cannot stand in a header.
+    /// The token is empty, or it has characters other than visible ASCII.
     pub fn new(text: &str) -> Result<Token, BadToken> {
         let text = text.trim();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -170,19 +170,19 @@ impl fmt::Debug for Token {
     }
 }
 
-/// A token that cannot be sent.
+/// The token is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a token is one word of ASCII letters, digits and signs")]
+#[error("a token must be one word of visible ASCII characters")]
 pub struct BadToken;
 
-/// How long a downstream server may take.
+/// Timeouts of requests to a downstream server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// To a connection.
+    /// Until the connection is there.
     pub connect: Duration,
-    /// To the headers of an answer, connecting included.
+    /// Until the headers of the response are there, connecting included.
     pub headers: Duration,
-    /// Between two pieces of a body.
+    /// Between two chunks of a body.
     pub idle: Duration,
     /// For a request as a whole.
     pub total: Duration,
@@ -195,7 +195,7 @@ impl Default for Timeouts {
     }
 }
 
-/// How much a downstream server may send: bytes of a body, unpacked, and numbers of things.
+/// Limits on what a downstream server may send: sizes in uncompressed bytes, and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The v3 index.
@@ -204,11 +204,11 @@ pub struct Limits {
     pub discovery: usize,
     /// The v2 document.
     pub v2: usize,
-    /// A v3 document that is handed on, as it is sent.
+    /// A v3 document that is proxied, in bytes as sent.
     pub document: u64,
     /// Group versions.
     pub group_versions: usize,
-    /// Requests that are handed on at the same time.
+    /// Requests that are proxied at the same time.
     pub requests: usize,
 }
 
@@ -235,29 +235,29 @@ pub struct AggregateOptionsError {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum Fault {
-    #[error("no name; write NAME=URL[,GROUP/VERSION…]")]
+    #[error("the name is missing; write NAME=URL[,GROUP/VERSION…]")]
     NoName,
-    #[error("`{0}` is no name; use letters, digits, `-`, `_` and `.`, at most 63")]
+    #[error("`{0}` is not a name; use letters, digits, `-`, `_` and `.`, at most 63")]
     Name(String),
-    #[error("no scheme; write http://…, https://… or unix:PATH")]
+    #[error("the scheme is missing; write http://…, https://… or unix:PATH")]
     NoScheme,
-    #[error("no scheme `{0}`; use http, https or unix")]
+    #[error("unknown scheme `{0}`; use http, https or unix")]
     Scheme(String),
-    #[error("no URL: {0}")]
+    #[error("not a URL: {0}")]
     Url(String),
-    #[error("no host in the URL")]
+    #[error("the URL has no host")]
     NoHost,
-    #[error("the port of the URL is no number from 1 to 65535")]
+    #[error("the port of the URL is not a number from 1 to 65535")]
     Port,
-    #[error("name and password do not belong in the URL; give a token file")]
+    #[error("the URL has credentials; use a token file")]
     Credentials,
-    #[error("the URL is that of a server: `?` and `#` cannot stand in it")]
+    #[error("the URL is the address of a server, and cannot have `?` or `#`")]
     Query,
-    #[error("the path of a Unix socket is absolute: unix:/run/server.sock")]
+    #[error("the path of a Unix socket must be absolute, such as unix:/run/server.sock")]
     Unix,
-    #[error("`{0}` is no group version; write GROUP/VERSION, or VERSION for the core group")]
+    #[error("`{0}` is not a group version; write GROUP/VERSION, or VERSION for the core group")]
     GroupVersion(String),
-    #[error("{0} stands there twice")]
+    #[error("{0} is given twice")]
     Twice(String),
 }
 
@@ -295,7 +295,7 @@ fn group_version(text: &str) -> Option<GroupVersionName> {
     valid.then(|| GroupVersionName { group: group.into(), version: version.into() })
 }
 
-/// Whether a text can be a segment of a path that means itself: a group or a version.
+/// Whether a text can be a group or a version: a path segment that needs no escapes.
 pub(crate) fn is_name(text: &str) -> bool {
     let ends = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
     text.len() <= 253
@@ -305,7 +305,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 }
 
 fn address(text: &str) -> Result<Address, Fault> {
-    // The path of a socket is not a URL's: it has no escapes.
+    // The path of a socket has no escapes, so it is not parsed as a URL.
     if let Some((scheme, path)) = text.split_once(':')
         && scheme.eq_ignore_ascii_case("unix")
     {
@@ -336,8 +336,11 @@ fn address(text: &str) -> Result<Address, Fault> {
     Ok(Address { socket: Socket::Tcp { host, port, tls }, prefix })
 }
 
-/// A URL, or a reference that is resolved against `base`. What browsers put right in silence (backslashes, line breaks,
-/// credentials before the host) is an error: nobody must take it for another address than it is.
+/// Parses a URL, or a reference that is resolved against `base`. Syntax that browsers silently correct (backslashes, line
+/// breaks, credentials before the host) is an error, so that a URL cannot be mistaken for another address.
+///
+/// # Errors
+/// The text is not a URL, its port is out of range, it has credentials, or its syntax would have to be corrected.
 fn parse_url(text: &str, base: Option<&Url>) -> Result<Url, Fault> {
     let violation = Cell::new(None);
     let note = |found| violation.set(violation.get().or(Some(found)));
@@ -385,29 +388,29 @@ mod tests {
         let paths: Vec<_> = options.group_versions.iter().map(GroupVersionName::path).collect();
         assert_eq!(paths, ["apis/apps/v1", "api/v1"]);
         for wrong in ["", "/v1", "apps/", "../v1", "a/b/c", "a b/v1", "apps/v1?x"] {
-            assert!(fault(&format!("a=http://h,{wrong}")).contains("is no group version"), "{wrong}");
+            assert!(fault(&format!("a=http://h,{wrong}")).contains("is not a group version"), "{wrong}");
         }
-        assert!(fault("a=http://h,v1,v1").ends_with("v1 stands there twice"));
+        assert!(fault("a=http://h,v1,v1").ends_with("v1 is given twice"));
     }
 
     #[test]
     fn faults_say_what_to_write() {
         for (text, says) in [
-            ("http://h", "no name"),
-            ("=http://h", "no name"),
-            ("a b=http://h", "is no name"),
-            ("a=h:80", "no scheme;"),
-            ("a=h", "no scheme;"),
-            ("a=gopher://h", "no scheme `gopher`"),
-            ("a=http://", "no URL"),
+            ("http://h", "name is missing"),
+            ("=http://h", "name is missing"),
+            ("a b=http://h", "is not a name"),
+            ("a=h:80", "scheme is missing"),
+            ("a=h", "scheme is missing"),
+            ("a=gopher://h", "unknown scheme `gopher`"),
+            ("a=http://", "not a URL"),
             ("a=http://u:p@h", "token file"),
             ("a=http://@h", "token file"),
-            ("a=http:h", "no scheme;"),
-            ("a=http://h\\@other", "no URL: backslash"),
-            ("a=http://h\n", "no URL: "),
-            ("a=http://bücher.example", "no URL: "),
-            ("a=http://h#x", "cannot stand in it"),
-            ("a=http://h?x=y", "cannot stand in it"),
+            ("a=http:h", "scheme is missing"),
+            ("a=http://h\\@other", "not a URL: backslash"),
+            ("a=http://h\n", "not a URL: "),
+            ("a=http://bücher.example", "not a URL: "),
+            ("a=http://h#x", "cannot have"),
+            ("a=http://h?x=y", "cannot have"),
             ("a=http://h:99999", "port"),
             ("a=http://h:0", "port"),
             ("a=unix:run", "absolute"),

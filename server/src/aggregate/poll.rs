@@ -1,95 +1,33 @@
-//! One server is looked at again and again: its documents and its discovery, each at its own pace, so that the one
-//! does not wait for the other.
+//! Polling one downstream server: its OpenAPI documents and its discovery, each on a schedule of its own, so that neither
+//! waits for the other.
 
-use super::client::{Client, Failure};
+use super::client::Failure;
 use super::discovery::DiscoveryPoll;
+use super::downstream::Downstream;
 use super::openapi::OpenApiPoll;
-use crate::metrics::Metrics;
-use crate::remote::RemoteState;
-use kubeshape_publish::Profile;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, mpsc, watch};
-use tokio::time::{Instant, sleep};
+use tokio::sync::watch;
+use tokio::time::sleep;
 
-/// What both looks share.
-pub(super) struct Shared {
-    pub(super) client: Arc<Client>,
-    pub(super) metrics: Arc<Metrics>,
-    pub(super) profile: Profile,
-    told: Mutex<Told>,
-}
-
-/// What was told last, and to whom.
-struct Told {
-    state: RemoteState,
-    updates: mpsc::Sender<RemoteState>,
-}
-
-/// Nobody listens any more.
-pub(super) struct Deaf;
-
-/// What came of a request that finds out whether something changed.
-pub(super) enum Look<T> {
-    Same,
-    New(T),
-}
-
-impl<T> Look<T> {
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Look::Same => "unchanged",
-            Look::New(_) => "success",
-        }
-    }
-}
-
-impl Shared {
-    pub(super) fn new(
-        client: Client,
-        position: usize,
-        profile: Profile,
-        metrics: Arc<Metrics>,
-        updates: mpsc::Sender<RemoteState>,
-    ) -> Shared {
-        let state = RemoteState::new(Arc::clone(&client.options.name), position);
-        Shared { client: Arc::new(client), metrics, profile, told: Mutex::new(Told { state, updates }) }
-    }
-
-    /// Changes the state and tells it if `change` says that it changed.
-    pub(super) async fn tell(&self, change: impl FnOnce(&mut RemoteState) -> bool) -> Result<(), Deaf> {
-        let mut told = self.told.lock().await;
-        if change(&mut told.state) {
-            let state = told.state.clone();
-            told.updates.send(state).await.map_err(|_| Deaf)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn measure<T>(&self, what: &'static str, start: Instant, look: &Result<Look<T>, Failure>) {
-        let result = look.as_ref().map_or("failure", Look::name);
-        self.metrics.downstream(&self.client.options.name, what, result, start.elapsed());
-    }
-}
-
-/// Looks at a server until it is stopped or nobody listens.
-pub(super) async fn poll(shared: Shared, mut stop: watch::Receiver<bool>) {
-    let shared = Arc::new(shared);
-    let mut openapi = OpenApiPoll::new(Arc::clone(&shared));
-    let mut discovery = DiscoveryPoll::new(Arc::clone(&shared));
+/// Polls a server until the aggregator stops or nobody receives its states any more.
+pub(super) async fn poll(server: Downstream, mut stop: watch::Receiver<bool>) {
+    let server = Arc::new(server);
+    let mut openapi = OpenApiPoll::new(Arc::clone(&server));
+    let mut discovery = DiscoveryPoll::new(Arc::clone(&server));
     let openapi = async {
-        let mut pace = Pace::new(&shared, "OpenAPI");
-        while let Ok(looked) = openapi.look().await {
-            sleep(pace.next(looked.err())).await;
+        let mut schedule = Schedule::new(&server, "OpenAPI");
+        while let Ok(polled) = openapi.poll().await {
+            sleep(schedule.next(polled.err())).await;
         }
     };
     let discovery = async {
-        let mut pace = Pace::new(&shared, "discovery");
-        if discovery.expect().await.is_err() {
+        let mut schedule = Schedule::new(&server, "discovery");
+        if discovery.report_expected().await.is_err() {
             return;
         }
-        while let Ok(looked) = discovery.look().await {
-            sleep(pace.next(looked.err())).await;
+        while let Ok(polled) = discovery.poll().await {
+            sleep(schedule.next(polled.err())).await;
         }
     };
     tokio::select! {
@@ -98,20 +36,20 @@ pub(super) async fn poll(shared: Shared, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// When to look again.
-struct Pace<'s> {
-    shared: &'s Shared,
+/// When a server is polled again: after the refresh interval, or after a growing time while it fails.
+struct Schedule<'s> {
+    server: &'s Downstream,
     what: &'static str,
     failures: u32,
 }
 
-impl<'s> Pace<'s> {
-    fn new(shared: &'s Shared, what: &'static str) -> Pace<'s> {
-        Pace { shared, what, failures: 0 }
+impl<'s> Schedule<'s> {
+    fn new(server: &'s Downstream, what: &'static str) -> Schedule<'s> {
+        Schedule { server, what, failures: 0 }
     }
 
     fn next(&mut self, failure: Option<Failure>) -> Duration {
-        let options = &self.shared.client.options;
+        let options = &self.server.client.options;
         let (server, what) = (&*options.name, self.what);
         match failure {
             None => {
@@ -122,7 +60,7 @@ impl<'s> Pace<'s> {
                 options.refresh
             }
             Some(failure) => {
-                // The first one is news, all others are not.
+                // Only the first failure is worth a warning.
                 if self.failures == 0 {
                     tracing::warn!(server, what, %failure, "an aggregated server does not answer");
                 } else {
@@ -135,7 +73,7 @@ impl<'s> Pace<'s> {
     }
 }
 
-/// The time after so many failures: the first one doubled with every failure up to the last one.
+/// The time to wait after so many failures in a row: it doubles from `first` up to `last`.
 fn backoff((first, last): (Duration, Duration), failures: u32) -> Duration {
     let factor = 2_u32.saturating_pow(failures.saturating_sub(1));
     first.saturating_mul(factor).min(last)

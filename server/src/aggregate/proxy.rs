@@ -1,9 +1,8 @@
-//! v3 documents of a downstream server are handed on, and never parsed (spec: publishing, §4.1; upstream:
-//! the aggregator's proxy).
+//! A proxy for the v3 documents of a downstream server, which are never parsed (kube-aggregator
+//! `pkg/controllers/openapiv3`).
 //!
-//! Of a client's request the query and the headers that choose a representation go on, nothing else: its
-//! credentials stay here, and every method that is not HEAD reads. Of the answer come back what describes the
-//! document and how long it may be kept.
+//! Only the query and the headers that select a representation are sent on, not the credentials. Methods other than HEAD
+//! become GET. Only headers that describe the document or its caching come back.
 
 use super::client::{Client, Failure, causes};
 use crate::metrics::Metrics;
@@ -27,8 +26,8 @@ use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 
-/// Headers of a request that go on.
-const ASKED: [HeaderName; 9] = [
+/// Headers of a request that are sent on.
+const REQUEST_HEADERS: [HeaderName; 9] = [
     header::ACCEPT,
     header::ACCEPT_ENCODING,
     header::IF_MATCH,
@@ -40,8 +39,8 @@ const ASKED: [HeaderName; 9] = [
     header::USER_AGENT,
 ];
 
-/// Headers of an answer that come back.
-const ANSWERED: [HeaderName; 14] = [
+/// Headers of a response that come back.
+const RESPONSE_HEADERS: [HeaderName; 14] = [
     header::ACCEPT_RANGES,
     header::AGE,
     header::CACHE_CONTROL,
@@ -107,13 +106,13 @@ async fn forward(client: &Arc<Client>, path: &str, request: &Parts) -> Result<Re
     };
     let method = if request.method == Method::HEAD { Method::HEAD } else { Method::GET };
     let mut headers = HeaderMap::new();
-    for name in ASKED {
+    for name in REQUEST_HEADERS {
         for value in request.headers.get_all(&name) {
             headers.append(name.clone(), value.clone());
         }
     }
     let (mut parts, body) = client.send(method, &target, headers, end).await?.into_parts();
-    // It is our token that was refused, not the client's: the client could do nothing about it.
+    // The server refused our token, not the client's, so the client cannot do anything about it.
     if matches!(parts.status, StatusCode::UNAUTHORIZED | StatusCode::PROXY_AUTHENTICATION_REQUIRED)
         || parts.status.is_informational()
     {
@@ -124,12 +123,12 @@ async fn forward(client: &Arc<Client>, path: &str, request: &Parts) -> Result<Re
     let headers = response.headers_mut();
     if parts.status.is_redirection() && parts.status != StatusCode::NOT_MODIFIED {
         let location = parts.headers.get(header::LOCATION).and_then(|location| location.to_str().ok());
-        let within = location.and_then(|location| client.within(location));
+        let within = location.and_then(|location| client.redirect_target(location));
         let within = within.filter(|within| within.starts_with("/openapi/v3/"));
         let location = within.and_then(|within| HeaderValue::from_str(&within).ok());
-        headers.insert(header::LOCATION, location.ok_or(Failure::Elsewhere(target))?);
+        headers.insert(header::LOCATION, location.ok_or(Failure::ForeignRedirect(target))?);
     }
-    for name in ANSWERED {
+    for name in RESPONSE_HEADERS {
         if let header::Entry::Occupied(values) = parts.headers.entry(&name) {
             for value in values.remove_entry_mult().1 {
                 headers.append(name.clone(), value);
@@ -143,7 +142,7 @@ async fn forward(client: &Arc<Client>, path: &str, request: &Parts) -> Result<Re
     if HttpBody::is_end_stream(&body) {
         return Ok(response);
     }
-    let mut guarded = Guarded {
+    let mut body = BoundedBody {
         body,
         first: None,
         left: limit,
@@ -152,29 +151,29 @@ async fn forward(client: &Arc<Client>, path: &str, request: &Parts) -> Result<Re
         end: Box::pin(sleep_until(end)),
         permit: Some(permit),
     };
-    // With its first piece at hand the answer begins; before, there is still another answer.
-    match guarded.frame().await {
+    // The response begins with the first chunk. Until then, an error can still be sent instead.
+    match body.frame().await {
         None => {}
-        Some(Ok(frame)) => guarded.first = Some(frame),
+        Some(Ok(frame)) => body.first = Some(frame),
         Some(Err(failure)) => return Err(failure),
     }
-    *response.body_mut() = Body::new(guarded);
+    *response.body_mut() = Body::new(body);
     Ok(response)
 }
 
-/// A body that breaks off when it is too large, too slow or late.
-struct Guarded {
+/// A body that is cut off when it is too large or too slow.
+struct BoundedBody {
     body: Incoming,
     first: Option<Frame<Bytes>>,
     left: u64,
     idle: Duration,
-    /// Until when the next piece has to come; only while it is waited for.
+    /// When the next chunk has to be there, while it is waited for.
     wait: Option<Pin<Box<Sleep>>>,
     end: Pin<Box<Sleep>>,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl HttpBody for Guarded {
+impl HttpBody for BoundedBody {
     type Data = Bytes;
     type Error = Failure;
 
@@ -184,12 +183,12 @@ impl HttpBody for Guarded {
             return Poll::Ready(Some(Ok(first)));
         }
         if this.end.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(Some(Err(Failure::Late("end of the body"))));
+            return Poll::Ready(Some(Err(Failure::Timeout("end of the body"))));
         }
         let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) else {
             let wait = this.wait.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + this.idle)));
             ready!(wait.as_mut().poll(cx));
-            return Poll::Ready(Some(Err(Failure::Late("body"))));
+            return Poll::Ready(Some(Err(Failure::Timeout("body"))));
         };
         this.wait = None;
         Poll::Ready(match frame {
@@ -227,17 +226,17 @@ impl HttpBody for Guarded {
     }
 }
 
-/// 502 or 504 with a Status that says which server it is about, but not where it is.
+/// 502, 503 or 504 with a Status that names the server, but not its address.
 fn refusal(server: &str, path: &str, failure: &Failure) -> Response {
     let (status, reason) = match failure {
         Failure::Busy => (StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable"),
-        failure if failure.is_late() => (StatusCode::GATEWAY_TIMEOUT, "Timeout"),
+        failure if failure.is_timeout() => (StatusCode::GATEWAY_TIMEOUT, "Timeout"),
         _ => (StatusCode::BAD_GATEWAY, "ServiceUnavailable"),
     };
     let short = match failure {
         Failure::Connect(_) => "it cannot be reached".to_owned(),
         Failure::Broken(_) => "it broke the connection".to_owned(),
-        Failure::Elsewhere(_) => "it redirects to elsewhere".to_owned(),
+        Failure::ForeignRedirect(_) => "it redirects to elsewhere".to_owned(),
         Failure::Status { status, .. } => format!("it answers with status {status}"),
         failure => failure.to_string(),
     };

@@ -96,7 +96,7 @@ impl Wanted<'_> {
 }
 
 /// What kube-apiserver's OpenAPI handlers choose: the first clause in order of preference that fits an offer, all
-/// parameters ignored (specification of the handlers: kube-openapi `pkg/handler`, `pkg/handler3`).
+/// parameters ignored (kube-openapi `pkg/handler`, `pkg/handler3`).
 ///
 /// ```
 /// use kubeshape_server::http::accept::{Choice, Offer, Reading, openapi};

@@ -1,8 +1,8 @@
 //! Sending a document: Go's `net/http.ServeContent`.
 
-use super::asked::Asked;
 use super::conditional::{Conditions, Outcome, Validators, evaluate};
 use super::range::{self, Range, RangeError};
+use super::request::RequestParts;
 use super::{audit, body, reply};
 use crate::rope::Rope;
 use axum::response::Response;
@@ -34,15 +34,15 @@ pub(super) struct Content {
 
 impl Content {
     /// The answer.
-    pub(super) fn send(self, asked: &Asked<'_>) -> Response {
+    pub(super) fn send(self, parts: &RequestParts<'_>) -> Response {
         let conditions = Conditions {
-            reads: matches!(*asked.method, Method::GET | Method::HEAD),
-            if_match: asked.header(header::IF_MATCH),
-            if_unmodified_since: asked.header(header::IF_UNMODIFIED_SINCE),
-            if_none_match: asked.header(header::IF_NONE_MATCH),
-            if_modified_since: asked.header(header::IF_MODIFIED_SINCE),
-            range: asked.header(header::RANGE),
-            if_range: asked.header(header::IF_RANGE),
+            reads: matches!(*parts.method, Method::GET | Method::HEAD),
+            if_match: parts.header(header::IF_MATCH),
+            if_unmodified_since: parts.header(header::IF_UNMODIFIED_SINCE),
+            if_none_match: parts.header(header::IF_NONE_MATCH),
+            if_modified_since: parts.header(header::IF_MODIFIED_SINCE),
+            range: parts.header(header::RANGE),
+            if_range: parts.header(header::IF_RANGE),
         };
         let etag = self.etag.as_ref().map(HeaderValue::as_bytes).unwrap_or_default();
         match evaluate(&conditions, &Validators { etag, modified: self.modified }) {
@@ -55,7 +55,7 @@ impl Content {
                 response
             }
             Outcome::PreconditionFailed => {
-                let mut response = reply::empty(asked, StatusCode::PRECONDITION_FAILED);
+                let mut response = reply::empty(parts, StatusCode::PRECONDITION_FAILED);
                 self.shared(response.headers_mut());
                 response.headers_mut().insert(header::LAST_MODIFIED, self.last_modified);
                 if !self.sniffed {
@@ -64,9 +64,9 @@ impl Content {
                 response
             }
             Outcome::Send(ranges) => match range::parse(ranges, self.plain.len()) {
-                Ok(ranges) if ranges.is_empty() => self.whole(asked),
-                Ok(ranges) => self.parts(asked, &ranges),
-                Err(error) => self.refused(asked, error),
+                Ok(ranges) if ranges.is_empty() => self.whole(parts),
+                Ok(ranges) => self.parts(parts, &ranges),
+                Err(error) => self.refused(parts, error),
             },
         }
     }
@@ -91,18 +91,18 @@ impl Content {
         headers.insert(header::LAST_MODIFIED, self.last_modified.clone());
     }
 
-    fn whole(self, asked: &Asked<'_>) -> Response {
+    fn whole(self, parts: &RequestParts<'_>) -> Response {
         let mut response = match &self.gzip {
             // The wrapper of kube-apiserver compresses what a handler writes, and for HEAD that is nothing.
-            Some(compressed) if asked.extensions => reply::sized(asked, StatusCode::OK, compressed),
-            Some(compressed) if !asked.head() => reply::chunked(asked, StatusCode::OK, compressed),
-            _ => reply::sized(asked, StatusCode::OK, &self.plain),
+            Some(compressed) if parts.extensions => reply::sized(parts, StatusCode::OK, compressed),
+            Some(compressed) if !parts.head() => reply::chunked(parts, StatusCode::OK, compressed),
+            _ => reply::sized(parts, StatusCode::OK, &self.plain),
         };
         let headers = response.headers_mut();
         self.found(headers);
-        if self.gzip.is_some() && (asked.extensions || !asked.head()) {
+        if self.gzip.is_some() && (parts.extensions || !parts.head()) {
             headers.insert(header::CONTENT_ENCODING, reply::GZIP);
-            if let (true, Some(etag)) = (asked.extensions, &self.etag) {
+            if let (true, Some(etag)) = (parts.extensions, &self.etag) {
                 // A strong tag names bytes, and these are others.
                 let weak = [b"W/", etag.as_bytes()].concat();
                 headers.insert(header::ETAG, HeaderValue::from_bytes(&weak).unwrap_or_else(|_| etag.clone()));
@@ -112,7 +112,7 @@ impl Content {
         response
     }
 
-    fn parts(self, asked: &Asked<'_>, ranges: &[Range]) -> Response {
+    fn parts(self, parts: &RequestParts<'_>, ranges: &[Range]) -> Response {
         let size = self.plain.len();
         let position = |range: &Range| {
             // Of an empty range the end is before the start, as in Go.
@@ -121,7 +121,7 @@ impl Content {
         };
         if let [range] = ranges {
             let mut response =
-                reply::sized(asked, StatusCode::PARTIAL_CONTENT, &body::slice(&self.plain, range.start, range.length));
+                reply::sized(parts, StatusCode::PARTIAL_CONTENT, &body::slice(&self.plain, range.start, range.length));
             let headers = response.headers_mut();
             self.found(headers);
             if let Ok(position) = HeaderValue::try_from(position(range)) {
@@ -142,7 +142,7 @@ impl Content {
             pieces.extend(body::slice(&self.plain, range.start, range.length).pieces().iter().cloned());
         }
         pieces.push(format!("\r\n--{boundary}--\r\n").into());
-        let mut response = reply::sized(asked, StatusCode::PARTIAL_CONTENT, &pieces.into_iter().collect());
+        let mut response = reply::sized(parts, StatusCode::PARTIAL_CONTENT, &pieces.into_iter().collect());
         let headers = response.headers_mut();
         self.found(headers);
         if let Ok(media) = HeaderValue::try_from(format!("multipart/byteranges; boundary={boundary}")) {
@@ -152,8 +152,8 @@ impl Content {
     }
 
     /// 416. Go takes the headers away that speak of the content, but not `Expires`.
-    fn refused(self, asked: &Asked<'_>, error: RangeError) -> Response {
-        let mut response = reply::text(asked, StatusCode::RANGE_NOT_SATISFIABLE, error.text());
+    fn refused(self, parts: &RequestParts<'_>, error: RangeError) -> Response {
+        let mut response = reply::text(parts, StatusCode::RANGE_NOT_SATISFIABLE, error.text());
         let headers = response.headers_mut();
         self.shared(headers);
         headers.remove(header::CACHE_CONTROL);

@@ -1,6 +1,6 @@
 //! `/healthz`, `/livez`, `/readyz` and their checks, as apiserver's `pkg/server/healthz` answers.
 
-use super::asked::Asked;
+use super::request::RequestParts;
 use super::route::Health;
 use super::{reply, target};
 use crate::state::Readiness;
@@ -11,8 +11,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// `/readyz` and its kin: all checks.
-pub(super) fn all(asked: &Asked<'_>, kind: Health, readiness: &Readiness) -> Response {
-    let mut excluded: BTreeSet<String> = target::parameters(asked.query, "exclude").map(Into::into).collect();
+pub(super) fn all(parts: &RequestParts<'_>, kind: Health, readiness: &Readiness) -> Response {
+    let mut excluded: BTreeSet<String> = target::parameters(parts.query, "exclude").map(Into::into).collect();
     let mut listed = String::new();
     let mut healthy = true;
     for (name, reason) in checks(kind, readiness) {
@@ -21,7 +21,7 @@ pub(super) fn all(asked: &Asked<'_>, kind: Health, readiness: &Readiness) -> Res
             None => writeln!(listed, "[+]{name} ok"),
             Some(reason) => {
                 healthy = false;
-                let reason = if asked.extensions { &*reason } else { "reason withheld" };
+                let reason = if parts.extensions { &*reason } else { "reason withheld" };
                 writeln!(listed, "[-]{name} failed: {reason}")
             }
         };
@@ -32,23 +32,23 @@ pub(super) fn all(asked: &Asked<'_>, kind: Health, readiness: &Readiness) -> Res
     }
     if !healthy {
         let _ = writeln!(listed, "{} check failed", kind.name());
-        return reply::text(asked, StatusCode::INTERNAL_SERVER_ERROR, listed);
+        return reply::text(parts, StatusCode::INTERNAL_SERVER_ERROR, listed);
     }
-    if target::parameter(asked.query, "verbose").is_none() {
-        return reply::text(asked, StatusCode::OK, "ok");
+    if target::parameter(parts.query, "verbose").is_none() {
+        return reply::text(parts, StatusCode::OK, "ok");
     }
     let _ = writeln!(listed, "{} check passed", kind.name());
-    reply::text(asked, StatusCode::OK, listed)
+    reply::text(parts, StatusCode::OK, listed)
 }
 
 /// `/readyz/CHECK`
-pub(super) fn one(asked: &Asked<'_>, kind: Health, name: &str, readiness: &Readiness) -> Response {
+pub(super) fn one(parts: &RequestParts<'_>, kind: Health, name: &str, readiness: &Readiness) -> Response {
     match checks(kind, readiness).into_iter().find(|(found, _)| **found == *name) {
-        None => reply::page_not_found(asked),
-        Some((_, None)) => reply::text(asked, StatusCode::OK, "ok"),
+        None => reply::page_not_found(parts),
+        Some((_, None)) => reply::text(parts, StatusCode::OK, "ok"),
         Some((_, Some(reason))) => {
             let text = format!("internal server error: {reason}\n");
-            reply::text(asked, StatusCode::INTERNAL_SERVER_ERROR, text)
+            reply::text(parts, StatusCode::INTERNAL_SERVER_ERROR, text)
         }
     }
 }

@@ -6,7 +6,6 @@
 //! all answers have.
 
 pub mod accept;
-mod asked;
 pub(crate) mod audit;
 mod body;
 pub mod conditional;
@@ -18,6 +17,7 @@ mod openapi;
 mod printed;
 pub mod range;
 mod reply;
+mod request;
 pub mod route;
 mod status;
 pub mod target;
@@ -25,7 +25,6 @@ pub mod target;
 use crate::snapshot::{Leaf, Snapshot};
 use crate::state::Endpoints;
 use arc_swap::ArcSwapOption;
-use asked::Asked;
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
@@ -33,6 +32,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use openapi::Merged;
 use printed::Printed;
+use request::RequestParts;
 use route::Route;
 use std::convert::Infallible;
 use std::future::Future;
@@ -94,38 +94,39 @@ impl Shared {
     {
         let Endpoints { extensions, advertise, metrics, readiness, .. } = &self.endpoints;
         let query = request.uri().query().unwrap_or_default();
-        let asked = Asked { method: request.method(), headers: request.headers(), query, extensions: *extensions };
-        let asked = &asked;
+        let parts =
+            RequestParts { method: request.method(), headers: request.headers(), query, extensions: *extensions };
+        let parts = &parts;
         match *route {
-            Route::OpenApiV3(path) => match openapi::leaf(asked, snapshot, path) {
+            Route::OpenApiV3(path) => match openapi::leaf(parts, snapshot, path) {
                 Some(answer) => answer,
                 None => match snapshot.v3.get(path) {
                     Some(Leaf::Remote(upstream)) => Answer::Later(upstream.forward(request.map(Body::new))),
-                    _ => reply::page_not_found(asked).into(),
+                    _ => reply::page_not_found(parts).into(),
                 },
             },
-            Route::OpenApiV2 => openapi::v2(asked, snapshot, &self.merged),
-            Route::OpenApiV3Index => openapi::index(asked, snapshot).into(),
-            Route::Core => discovery::core(asked, snapshot, &self.printed(snapshot), advertise).into(),
-            Route::CoreVersion(version) => discovery::core_version(asked, snapshot, version).into(),
-            Route::BelowCore(_) => status::NOT_FOUND.answer(asked).into(),
-            Route::Groups => discovery::groups(asked, snapshot, &self.printed(snapshot), false).into(),
-            Route::GroupsListed => discovery::groups(asked, snapshot, &self.printed(snapshot), true).into(),
-            Route::Group(name, slashes) => discovery::group(asked, snapshot, name, slashes).into(),
+            Route::OpenApiV2 => openapi::v2(parts, snapshot, &self.merged),
+            Route::OpenApiV3Index => openapi::index(parts, snapshot).into(),
+            Route::Core => discovery::core(parts, snapshot, &self.printed(snapshot), advertise).into(),
+            Route::CoreVersion(version) => discovery::core_version(parts, snapshot, version).into(),
+            Route::BelowCore(_) => status::NOT_FOUND.answer(parts).into(),
+            Route::Groups => discovery::groups(parts, snapshot, &self.printed(snapshot), false).into(),
+            Route::GroupsListed => discovery::groups(parts, snapshot, &self.printed(snapshot), true).into(),
+            Route::Group(name, slashes) => discovery::group(parts, snapshot, name, slashes).into(),
             Route::GroupVersion(name, version, slashes) => {
-                discovery::group_version(asked, snapshot, name, version, slashes).into()
+                discovery::group_version(parts, snapshot, name, version, slashes).into()
             }
-            Route::BelowGroup(name, _) => discovery::below_group(asked, snapshot, name).into(),
-            Route::Root => discovery::root(asked, snapshot, &self.printed(snapshot)).into(),
-            Route::Version => discovery::version(asked, snapshot).into(),
-            Route::Health(kind, None) => health::all(asked, kind, readiness).into(),
-            Route::Health(kind, Some(check)) => health::one(asked, kind, check, readiness).into(),
+            Route::BelowGroup(name, _) => discovery::below_group(parts, snapshot, name).into(),
+            Route::Root => discovery::root(parts, snapshot, &self.printed(snapshot)).into(),
+            Route::Version => discovery::version(parts, snapshot).into(),
+            Route::Health(kind, None) => health::all(parts, kind, readiness).into(),
+            Route::Health(kind, Some(check)) => health::one(parts, kind, check, readiness).into(),
             Route::Metrics => {
-                let mut response = reply::object(asked, StatusCode::OK, Bytes::from(metrics.encode()).into());
+                let mut response = reply::object(parts, StatusCode::OK, Bytes::from(metrics.encode()).into());
                 response.headers_mut().insert(header::CONTENT_TYPE, METRICS);
                 response.into()
             }
-            Route::Unknown(_) => reply::page_not_found(asked).into(),
+            Route::Unknown(_) => reply::page_not_found(parts).into(),
         }
     }
 
@@ -150,13 +151,13 @@ where
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Answering;
+    type Future = ResponseFuture;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> Answering {
+    fn call(&mut self, request: Request<B>) -> ResponseFuture {
         let shared = &self.shared;
         let began = Instant::now();
         let audit = audit::id(request.headers());
@@ -168,13 +169,13 @@ where
             (shared.answer(request, &snapshot, &route), route.endpoint())
         } else {
             // Go's server does not let such a target through to any handler.
-            let asked = Asked { method: &method, headers: request.headers(), query: "", extensions: true };
-            (reply::text(&asked, StatusCode::BAD_REQUEST, "400 Bad Request").into(), "unknown")
+            let parts = RequestParts { method: &method, headers: request.headers(), query: "", extensions: true };
+            (reply::text(&parts, StatusCode::BAD_REQUEST, "400 Bad Request").into(), "unknown")
         };
         let record = Record { shared: Arc::clone(shared), began, audit, method, uri, endpoint };
         match answer {
-            Answer::Now(response) => Answering(Waiting::Done(Some(record.finish(response)))),
-            Answer::Later(answer) => Answering(Waiting::Later(answer, Some(record))),
+            Answer::Now(response) => ResponseFuture(Waiting::Done(Some(record.finish(response)))),
+            Answer::Later(answer) => ResponseFuture(Waiting::Later(answer, Some(record))),
         }
     }
 }
@@ -216,23 +217,23 @@ impl Record {
 }
 
 /// The answer to a request.
-pub struct Answering(Waiting);
+pub struct ResponseFuture(Waiting);
 
 enum Waiting {
     Done(Option<Response>),
     Later(Pin<Box<dyn Future<Output = Response> + Send>>, Option<Record>),
 }
 
-impl std::fmt::Debug for Answering {
+impl std::fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match &self.0 {
-            Waiting::Done(_) => "Answering::Done",
-            Waiting::Later(..) => "Answering::Later",
+            Waiting::Done(_) => "ResponseFuture::Done",
+            Waiting::Later(..) => "ResponseFuture::Later",
         })
     }
 }
 
-impl Future for Answering {
+impl Future for ResponseFuture {
     type Output = Result<Response, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {

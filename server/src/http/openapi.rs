@@ -2,8 +2,8 @@
 //! index, with what extensions put right.
 
 use super::accept::{self, Choice, Offer, Reading};
-use super::asked::{Asked, Owned};
 use super::content::Content;
+use super::request::{OwnedParts, RequestParts};
 use super::{Answer, reply, status, target};
 use crate::document::Document;
 use crate::rope::Rope;
@@ -82,22 +82,22 @@ impl Merged {
 }
 
 /// `/openapi/v2`
-pub(super) fn v2(asked: &Asked<'_>, snapshot: &Snapshot, merged: &Arc<Merged>) -> Answer {
-    let place = match accept::openapi(&asked.accept(), &V2, asked.reading()) {
+pub(super) fn v2(parts: &RequestParts<'_>, snapshot: &Snapshot, merged: &Arc<Merged>) -> Answer {
+    let place = match accept::openapi(&parts.accept(), &V2, parts.reading()) {
         Choice::Offer(place) => place,
         Choice::Nothing | Choice::Unreadable => {
-            let mut response = reply::empty(asked, StatusCode::NOT_ACCEPTABLE);
+            let mut response = reply::empty(parts, StatusCode::NOT_ACCEPTABLE);
             vary(&mut response, &BOTH);
             return response.into();
         }
     };
     // A part of a document is never compressed: parts of the two forms are not parts of each other.
-    let whole = asked.header(header::RANGE).is_empty();
-    let form = Form { protobuf: place > 0, gzip: whole && asked.gzip() };
+    let whole = parts.header(header::RANGE).is_empty();
+    let form = Form { protobuf: place > 0, gzip: whole && parts.gzip() };
     if merged.knows(&snapshot.v2) && snapshot.v2.as_ref().as_ref().map_or(true, |document| form.is_made(document)) {
-        return send_v2(asked, &snapshot.v2, form).into();
+        return send_v2(parts, &snapshot.v2, form).into();
     }
-    let (lazy, owned, merged) = (Arc::clone(&snapshot.v2), Owned::of(asked), Arc::clone(merged));
+    let (lazy, owned, merged) = (Arc::clone(&snapshot.v2), OwnedParts::of(parts), Arc::clone(merged));
     Answer::Later(Box::pin(async move {
         let made = tokio::task::spawn_blocking(move || {
             if let Ok(document) = &**lazy {
@@ -107,14 +107,14 @@ pub(super) fn v2(asked: &Asked<'_>, snapshot: &Snapshot, merged: &Arc<Merged>) -
             lazy
         });
         let made = made.await;
-        owned.with(|asked| match &made {
-            Ok(lazy) => send_v2(asked, lazy, form),
-            Err(error) => interrupted(asked, error),
+        owned.with(|parts| match &made {
+            Ok(lazy) => send_v2(parts, lazy, form),
+            Err(error) => interrupted(parts, error),
         })
     }))
 }
 
-fn send_v2(asked: &Asked<'_>, merged: &LazyV2, form: Form) -> Response {
+fn send_v2(parts: &RequestParts<'_>, merged: &LazyV2, form: Form) -> Response {
     let made = match &**merged {
         Ok(document) => form.make(document).map(|forms| (document, forms)),
         Err(error) => Err(error.to_string()),
@@ -123,7 +123,7 @@ fn send_v2(asked: &Asked<'_>, merged: &LazyV2, form: Form) -> Response {
         Ok(made) => made,
         Err(error) => {
             tracing::error!(%error, "there is no OpenAPI v2 document");
-            let mut response = unavailable(asked);
+            let mut response = unavailable(parts);
             vary(&mut response, &BOTH);
             return response;
         }
@@ -141,99 +141,99 @@ fn send_v2(asked: &Asked<'_>, merged: &LazyV2, form: Form) -> Response {
         vary: &BOTH,
         lasting: None,
     }
-    .send(asked)
+    .send(parts)
 }
 
 /// The thread that made a form did not come to its end.
-fn interrupted(asked: &Asked<'_>, error: &tokio::task::JoinError) -> Response {
+fn interrupted(parts: &RequestParts<'_>, error: &tokio::task::JoinError) -> Response {
     tracing::error!(%error, "a document was not made");
-    status::UNAVAILABLE.answer(asked)
+    status::UNAVAILABLE.answer(parts)
 }
 
 /// 503: the real server has no text here.
-fn unavailable(asked: &Asked<'_>) -> Response {
-    if asked.extensions {
-        status::UNAVAILABLE.answer(asked)
+fn unavailable(parts: &RequestParts<'_>) -> Response {
+    if parts.extensions {
+        status::UNAVAILABLE.answer(parts)
     } else {
-        reply::empty(asked, StatusCode::SERVICE_UNAVAILABLE)
+        reply::empty(parts, StatusCode::SERVICE_UNAVAILABLE)
     }
 }
 
 /// `/openapi/v3`. The real one has no tag, ignores `Accept` and calls its JSON plain text; with extensions it is a
 /// document like others.
-pub(super) fn index(asked: &Asked<'_>, snapshot: &Snapshot) -> Response {
+pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
     let document = &snapshot.index;
-    let gzip = asked.extensions && asked.gzip() && asked.header(header::RANGE).is_empty();
+    let gzip = parts.extensions && parts.gzip() && parts.header(header::RANGE).is_empty();
     Content {
-        media: if asked.extensions { reply::JSON } else { reply::TEXT },
-        sniffed: !asked.extensions,
+        media: if parts.extensions { reply::JSON } else { reply::TEXT },
+        sniffed: !parts.extensions,
         plain: document.json().clone(),
         gzip: gzip.then(|| document.gzip().clone()),
         // Without extensions nobody sees the hash of the index, so nobody waits for it.
-        etag: asked.extensions.then(|| document.headers().etag.clone()),
+        etag: parts.extensions.then(|| document.headers().etag.clone()),
         modified: document.modified(),
         last_modified: document.last_modified(),
-        vary: if asked.extensions { &ENCODING } else { &[] },
+        vary: if parts.extensions { &ENCODING } else { &[] },
         lasting: None,
     }
-    .send(asked)
+    .send(parts)
 }
 
 /// `/openapi/v3/PATH`; `None` when a downstream server has it.
-pub(super) fn leaf(asked: &Asked<'_>, snapshot: &Snapshot, path: &str) -> Option<Answer> {
+pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str) -> Option<Answer> {
     let document = match snapshot.v3.get(path) {
         Some(Leaf::Local(document)) => document,
         Some(Leaf::Remote(_)) => return None,
-        None => return Some(reply::empty(asked, StatusCode::NOT_FOUND).into()),
+        None => return Some(reply::empty(parts, StatusCode::NOT_FOUND).into()),
     };
-    let place = match accept::openapi(&asked.accept(), &V3, asked.reading()) {
+    let place = match accept::openapi(&parts.accept(), &V3, parts.reading()) {
         Choice::Offer(place) => place,
         // The real handler returns without having written anything.
-        Choice::Unreadable if asked.reading() == Reading::Kube => {
-            return Some(reply::empty(asked, StatusCode::OK).into());
+        Choice::Unreadable if parts.reading() == Reading::Kube => {
+            return Some(reply::empty(parts, StatusCode::OK).into());
         }
         Choice::Nothing | Choice::Unreadable => {
-            let mut response = reply::empty(asked, StatusCode::NOT_ACCEPTABLE);
-            vary(&mut response, vary_v3(asked));
+            let mut response = reply::empty(parts, StatusCode::NOT_ACCEPTABLE);
+            vary(&mut response, vary_v3(parts));
             return Some(response.into());
         }
     };
-    let whole = asked.header(header::RANGE).is_empty();
-    let form = Form { protobuf: place > 0, gzip: asked.extensions && whole && asked.gzip() };
+    let whole = parts.header(header::RANGE).is_empty();
+    let form = Form { protobuf: place > 0, gzip: parts.extensions && whole && parts.gzip() };
     if document.json().len() < LARGE || form.is_made(document) {
-        return Some(send_v3(asked, document, path, form).into());
+        return Some(send_v3(parts, document, path, form).into());
     }
-    let (document, path, owned) = (Arc::clone(document), path.to_owned(), Owned::of(asked));
+    let (document, path, owned) = (Arc::clone(document), path.to_owned(), OwnedParts::of(parts));
     Some(Answer::Later(Box::pin(async move {
         let made = tokio::task::spawn_blocking(move || {
             let _ = form.make(&document);
             document
         });
         let made = made.await;
-        owned.with(|asked| match &made {
-            Ok(document) => send_v3(asked, document, &path, form),
-            Err(error) => interrupted(asked, error),
+        owned.with(|parts| match &made {
+            Ok(document) => send_v3(parts, document, &path, form),
+            Err(error) => interrupted(parts, error),
         })
     })))
 }
 
-fn send_v3(asked: &Asked<'_>, document: &Document, path: &str, form: Form) -> Response {
+fn send_v3(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form) -> Response {
     let media = if form.protobuf { V3_PROTOBUF } else { reply::JSON };
     let headers = document.headers();
-    let wanted = target::parameter(asked.query, "hash").filter(|hash| !hash.is_empty());
+    let wanted = target::parameter(parts.query, "hash").filter(|hash| !hash.is_empty());
     let wanted = match wanted {
-        None if asked.extensions => target::parameter(asked.query, "etag").filter(|etag| !etag.is_empty()),
+        None if parts.extensions => target::parameter(parts.query, "etag").filter(|etag| !etag.is_empty()),
         wanted => wanted,
     };
     let current = &**document.hash();
     if wanted.as_ref().is_some_and(|wanted| wanted != current) {
-        return moved(asked, path, current, media, headers.etag.clone());
+        return moved(parts, path, current, media, headers.etag.clone());
     }
     let (plain, gzip) = match form.make(document) {
         Ok(forms) => forms,
         Err(error) => {
             tracing::error!(%error, path, "this OpenAPI v3 document has no protobuf form");
-            return status::UNAVAILABLE.answer(asked);
+            return status::UNAVAILABLE.answer(parts);
         }
     };
     Content {
@@ -244,20 +244,20 @@ fn send_v3(asked: &Asked<'_>, document: &Document, path: &str, form: Form) -> Re
         etag: Some(headers.etag.clone()),
         modified: document.modified(),
         last_modified: headers.last_modified.clone(),
-        vary: vary_v3(asked),
-        lasting: wanted.map(|_| lasting(asked.extensions, SystemTime::now())),
+        vary: vary_v3(parts),
+        lasting: wanted.map(|_| lasting(parts.extensions, SystemTime::now())),
     }
-    .send(asked)
+    .send(parts)
 }
 
 /// To the current hash. The real server sends 301, which may be cached for ever, so that a content that comes back
 /// makes caches run in circles; with extensions it is a redirection of this moment.
-fn moved(asked: &Asked<'_>, path: &str, current: &str, media: HeaderValue, etag: HeaderValue) -> Response {
-    let code = if asked.extensions { StatusCode::TEMPORARY_REDIRECT } else { StatusCode::MOVED_PERMANENTLY };
-    let mut response = reply::empty(asked, code);
-    vary(&mut response, vary_v3(asked));
+fn moved(parts: &RequestParts<'_>, path: &str, current: &str, media: HeaderValue, etag: HeaderValue) -> Response {
+    let code = if parts.extensions { StatusCode::TEMPORARY_REDIRECT } else { StatusCode::MOVED_PERMANENTLY };
+    let mut response = reply::empty(parts, code);
+    vary(&mut response, vary_v3(parts));
     let headers = response.headers_mut();
-    if asked.extensions {
+    if parts.extensions {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     } else {
         headers.insert(header::ETAG, etag);
@@ -283,8 +283,8 @@ fn lasting(extensions: bool, now: SystemTime) -> (HeaderValue, HeaderValue) {
     }
 }
 
-fn vary_v3(asked: &Asked<'_>) -> &'static [HeaderValue] {
-    if asked.extensions { &BOTH } else { &TYPE }
+fn vary_v3(parts: &RequestParts<'_>) -> &'static [HeaderValue] {
+    if parts.extensions { &BOTH } else { &TYPE }
 }
 
 fn vary(response: &mut Response, lines: &'static [HeaderValue]) {

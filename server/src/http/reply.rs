@@ -1,7 +1,7 @@
 //! Answers, and the headers that they share.
 
-use super::asked::Asked;
 use super::body;
+use super::request::RequestParts;
 use crate::rope::Rope;
 use axum::response::Response;
 use bytes::Bytes;
@@ -26,8 +26,8 @@ fn response(code: StatusCode, body: axum::body::Body) -> Response {
 }
 
 /// An answer without a body, for methods whose answers have one.
-pub(super) fn empty(asked: &Asked<'_>, code: StatusCode) -> Response {
-    if asked.head() {
+pub(super) fn empty(parts: &RequestParts<'_>, code: StatusCode) -> Response {
+    if parts.head() {
         return response(code, body::none());
     }
     let mut response = response(code, body::sized(&Rope::default()));
@@ -41,36 +41,36 @@ pub(super) fn not_modified() -> Response {
 }
 
 /// An answer whose length is announced.
-pub(super) fn sized(asked: &Asked<'_>, code: StatusCode, content: &Rope) -> Response {
-    let mut response = response(code, if asked.head() { body::none() } else { body::sized(content) });
+pub(super) fn sized(parts: &RequestParts<'_>, code: StatusCode, content: &Rope) -> Response {
+    let mut response = response(code, if parts.head() { body::none() } else { body::sized(content) });
     response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(content.len()));
     response
 }
 
 /// An answer in chunks.
-pub(super) fn chunked(asked: &Asked<'_>, code: StatusCode, content: &Rope) -> Response {
-    response(code, if asked.head() { body::none() } else { body::chunked(content) })
+pub(super) fn chunked(parts: &RequestParts<'_>, code: StatusCode, content: &Rope) -> Response {
+    response(code, if parts.head() { body::none() } else { body::chunked(content) })
 }
 
 /// An answer as handlers give it that do not say how long it is. With extensions the length is always announced.
 #[allow(clippy::needless_pass_by_value)]
-pub(super) fn object(asked: &Asked<'_>, code: StatusCode, content: Rope) -> Response {
-    if asked.extensions || content.len() <= ANNOUNCED {
-        sized(asked, code, &content)
+pub(super) fn object(parts: &RequestParts<'_>, code: StatusCode, content: Rope) -> Response {
+    if parts.extensions || content.len() <= ANNOUNCED {
+        sized(parts, code, &content)
     } else {
-        chunked(asked, code, &content)
+        chunked(parts, code, &content)
     }
 }
 
 /// A text, as Go's `http.Error` sends it.
-pub(super) fn text(asked: &Asked<'_>, code: StatusCode, text: impl Into<Bytes>) -> Response {
-    let mut response = object(asked, code, Rope::from(text.into()));
+pub(super) fn text(parts: &RequestParts<'_>, code: StatusCode, text: impl Into<Bytes>) -> Response {
+    let mut response = object(parts, code, Rope::from(text.into()));
     response.headers_mut().insert(header::CONTENT_TYPE, TEXT);
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
     response
 }
 
 /// 404 where nothing is.
-pub(super) fn page_not_found(asked: &Asked<'_>) -> Response {
-    text(asked, StatusCode::NOT_FOUND, Bytes::from_static(b"404 page not found\n"))
+pub(super) fn page_not_found(parts: &RequestParts<'_>) -> Response {
+    text(parts, StatusCode::NOT_FOUND, Bytes::from_static(b"404 page not found\n"))
 }

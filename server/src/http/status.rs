@@ -1,7 +1,7 @@
 //! `Status` objects, with which a server says why there is no answer.
 
 use super::accept::{Choice, Offer};
-use super::{Asked, reply};
+use super::{RequestParts, reply};
 use axum::response::Response;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
@@ -95,9 +95,9 @@ impl Form {
 
 impl Status {
     /// The answer, in a form that the request accepts; if there is none, in indented JSON.
-    pub(super) fn answer(self, asked: &Asked<'_>) -> Response {
-        let form = match super::accept::object(&asked.accept(), &OBJECTS, asked.reading()) {
-            Choice::Offer(place) if self != NOT_NEGOTIATED => Some(Form::of(place, asked.pretty())),
+    pub(super) fn answer(self, parts: &RequestParts<'_>) -> Response {
+        let form = match super::accept::object(&parts.accept(), &OBJECTS, parts.reading()) {
+            Choice::Offer(place) if self != NOT_NEGOTIATED => Some(Form::of(place, parts.pretty())),
             _ => None,
         };
         let (body, media) = match form {
@@ -106,7 +106,7 @@ impl Status {
             Some(Form::Json) => (self.json("", "", "", true).into_bytes(), Form::Json),
             _ => (self.json("\n", "  ", " ", false).into_bytes(), Form::Indented),
         };
-        let mut response = reply::object(asked, self.code, Bytes::from(body).into());
+        let mut response = reply::object(parts, self.code, Bytes::from(body).into());
         response.headers_mut().insert(header::CONTENT_TYPE, media.media_type());
         response
     }

@@ -24,11 +24,11 @@ const FIRST: Duration = Duration::from_millis(500);
 /// What a client reads that speaks HTTP where TLS is spoken.
 const PLAIN: &[u8] = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nThis port is served with TLS: use https.\n";
 
-/// What the server wants of its connections.
+/// What the server tells its connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wish {
+pub(crate) struct Control {
     pub(crate) phase: Phase,
-    /// Grows when idle connections are to be closed, because others wait.
+    /// Grows when idle connections have to close, because others wait.
     pub(crate) shed: u64,
 }
 
@@ -65,29 +65,29 @@ pub(crate) async fn accepted<S: Endpoint>(
     tls: Option<&Tls>,
     shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
-    wish: watch::Receiver<Wish>,
+    control: watch::Receiver<Control>,
 ) {
     match (stream, tls) {
-        (Accepted::Tcp(stream), None) => serve(stream, shared, builder, wish).await,
+        (Accepted::Tcp(stream), None) => serve(stream, shared, builder, control).await,
         (Accepted::Tcp(stream), Some(tls)) => {
-            let mut ended = wish.clone();
-            let shaken = tokio::select! {
-                shaken = timeout(shared.limits.handshake, shake(stream, tls)) => shaken,
-                _ = ended.wait_for(|wish| wish.phase == Phase::Ended) => return,
+            let mut ended = control.clone();
+            let stream = tokio::select! {
+                stream = timeout(shared.limits.handshake, handshake(stream, tls)) => stream,
+                _ = ended.wait_for(|control| control.phase == Phase::Ended) => return,
             };
-            match shaken {
-                Ok(Some(stream)) => serve(stream, shared, builder, wish).await,
+            match stream {
+                Ok(Some(stream)) => serve(stream, shared, builder, control).await,
                 Ok(None) => {}
                 Err(_) => tracing::debug!("no TLS handshake in time"),
             }
         }
         // Nobody but this user reads what goes through a socket file.
         #[cfg(unix)]
-        (Accepted::Unix(stream), _) => serve(stream, shared, builder, wish).await,
+        (Accepted::Unix(stream), _) => serve(stream, shared, builder, control).await,
     }
 }
 
-async fn shake(mut stream: TcpStream, tls: &Tls) -> Option<tokio_rustls::server::TlsStream<TcpStream>> {
+async fn handshake(mut stream: TcpStream, tls: &Tls) -> Option<tokio_rustls::server::TlsStream<TcpStream>> {
     /// The first byte of a TLS handshake.
     const HANDSHAKE: u8 = 22;
     let mut first = [0];
@@ -109,19 +109,19 @@ async fn shake(mut stream: TcpStream, tls: &Tls) -> Option<tokio_rustls::server:
 enum Event {
     /// The connection ended.
     End,
-    /// While the server stops, the first request came, which is to be the last.
-    Last,
+    /// While the server stops, the first request came. It is also the last.
+    FirstRequest,
     /// The timer ran out.
-    Due,
-    /// The server wants something.
-    Wish,
+    Timer,
+    /// The server sent a new control.
+    Control,
 }
 
 async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: I,
     shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
-    mut wishes: watch::Receiver<Wish>,
+    mut controls: watch::Receiver<Control>,
 ) {
     let limits = &shared.limits;
     let activity = Activity::new();
@@ -144,12 +144,12 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let mut draining = false;
     // A deadline besides those of the activity.
     let mut end: Option<(Instant, Overdue)> = None;
-    let mut wish = *wishes.borrow_and_update();
+    let mut control = *controls.borrow_and_update();
     loop {
-        if wish.phase == Phase::Ended {
+        if control.phase == Phase::Ended {
             return;
         }
-        if wish.phase == Phase::Draining && !draining {
+        if control.phase == Phase::Draining && !draining {
             draining = true;
             if activity.is_fresh() {
                 end = Some((Instant::now() + FIRST, Overdue::Idle));
@@ -170,23 +170,23 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                 return Poll::Ready(Event::End);
             }
             if draining && !closing && !activity.is_fresh() {
-                return Poll::Ready(Event::Last);
+                return Poll::Ready(Event::FirstRequest);
             }
             if let Some((at, _)) = deadline().filter(|(at, _)| !armed || *at < timer.deadline()) {
                 timer.as_mut().reset(at);
                 armed = true;
             }
-            if armed && timer.as_mut().poll(cx).is_ready() { Poll::Ready(Event::Due) } else { Poll::Pending }
+            if armed && timer.as_mut().poll(cx).is_ready() { Poll::Ready(Event::Timer) } else { Poll::Pending }
         });
         let event = tokio::select! {
             biased;
             event = watched => event,
-            changed = wishes.changed() => if changed.is_ok() { Event::Wish } else { return },
+            changed = controls.changed() => if changed.is_ok() { Event::Control } else { return },
         };
         match event {
             Event::End => return,
-            Event::Last => {}
-            Event::Due => match deadline() {
+            Event::FirstRequest => {}
+            Event::Timer => match deadline() {
                 None => armed = false,
                 Some((at, _)) if at > Instant::now() => timer.as_mut().reset(at),
                 Some((_, Overdue::Stalled)) => {
@@ -201,10 +201,10 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                     end = Some((Instant::now() + limits.stall, Overdue::Stalled));
                 }
             },
-            Event::Wish => {
-                let before = wish;
-                wish = *wishes.borrow_and_update();
-                if wish.shed != before.shed && !closing && activity.is_idle() {
+            Event::Control => {
+                let before = control;
+                control = *controls.borrow_and_update();
+                if control.shed != before.shed && !closing && activity.is_idle() {
                     closing = true;
                     connection.as_mut().graceful_shutdown();
                 }

@@ -17,7 +17,7 @@ pub use tls::{Tls, TlsError};
 use crate::auth::Authenticator;
 use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
-use connection::{Phase, Wish};
+use connection::{Control, Phase};
 use service::Shared;
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,8 +98,8 @@ impl<S: Endpoint> Server<S> {
         let Server { endpoint, limits, authenticator, tls, metrics } = self;
         let count = limits.connections.clamp(1, (u32::MAX as usize).min(Semaphore::MAX_PERMITS));
         let permits = Arc::new(Semaphore::new(count));
-        let (wishes, wish) = watch::channel(Wish { phase: Phase::Running, shed: 0 });
-        let wishes = Arc::new(wishes);
+        let (sender, control) = watch::channel(Control { phase: Phase::Running, shed: 0 });
+        let sender = Arc::new(sender);
         let grace = limits.grace;
         let builder = Arc::new(connection::builder(&limits));
         let rate = limits.rate.map(Rate::new);
@@ -107,20 +107,20 @@ impl<S: Endpoint> Server<S> {
         let accepting: Vec<_> = listeners
             .into_iter()
             .map(|listener| {
-                let loop_ = Accepting {
+                let accept_loop = AcceptLoop {
                     listener,
                     tls: tls.clone(),
                     permits: Arc::clone(&permits),
-                    wishes: Arc::clone(&wishes),
-                    wish: wish.clone(),
+                    sender: Arc::clone(&sender),
+                    control: control.clone(),
                     builder: Arc::clone(&builder),
                     shared: Arc::clone(&shared),
                 };
-                tokio::spawn(loop_.run())
+                tokio::spawn(accept_loop.run())
             })
             .collect();
         stop.await;
-        wishes.send_modify(|wish| wish.phase = Phase::Draining);
+        sender.send_modify(|control| control.phase = Phase::Draining);
         let all = u32::try_from(count).unwrap_or(u32::MAX);
         let drained = async {
             for task in accepting {
@@ -133,18 +133,18 @@ impl<S: Endpoint> Server<S> {
             () = abandon => false,
         };
         let cut = if done { 0 } else { count - permits.available_permits() };
-        wishes.send_modify(|wish| wish.phase = Phase::Ended);
+        sender.send_modify(|control| control.phase = Phase::Ended);
         Ended { cut }
     }
 }
 
 /// The loop of one listening socket.
-struct Accepting<S> {
+struct AcceptLoop<S> {
     listener: Listener,
     tls: Option<Tls>,
     permits: Arc<Semaphore>,
-    wishes: Arc<watch::Sender<Wish>>,
-    wish: watch::Receiver<Wish>,
+    sender: Arc<watch::Sender<Control>>,
+    control: watch::Receiver<Control>,
     builder: Arc<hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>>,
     shared: Arc<Shared<S>>,
 }
@@ -158,16 +158,16 @@ const QUIET: Duration = Duration::from_millis(5);
 /// How long that is tried.
 const SWEEP: Duration = Duration::from_millis(200);
 
-impl<S: Endpoint> Accepting<S> {
+impl<S: Endpoint> AcceptLoop<S> {
     async fn run(mut self) {
-        let mut wish = self.wish.clone();
+        let mut control = self.control.clone();
         let mut stopped = std::pin::pin!(async move {
-            let _ = wish.wait_for(|wish| wish.phase != Phase::Running).await;
+            let _ = control.wait_for(|control| control.phase != Phase::Running).await;
         });
         loop {
             // Clients beyond the limit wait in the backlog of the system.
             let permit = tokio::select! {
-                permit = permit(&self.permits, &self.wishes) => permit,
+                permit = permit(&self.permits, &self.sender) => permit,
                 () = stopped.as_mut() => break,
             };
             let Some(permit) = permit else { return };
@@ -194,23 +194,26 @@ impl<S: Endpoint> Accepting<S> {
 
     fn serve(&mut self, stream: bind::Accepted, permit: tokio::sync::OwnedSemaphorePermit) {
         let (tls, shared, builder) = (self.tls.clone(), Arc::clone(&self.shared), Arc::clone(&self.builder));
-        let wish = self.wish.clone();
+        let control = self.control.clone();
         let open = shared.metrics.connection();
         tokio::spawn(async move {
-            connection::accepted(stream, tls.as_ref(), &shared, &builder, wish).await;
+            connection::accepted(stream, tls.as_ref(), &shared, &builder, control).await;
             drop((open, permit));
         });
     }
 }
 
 /// Waits for the place of a connection; while there is none, idle connections are closed.
-async fn permit(permits: &Arc<Semaphore>, wishes: &watch::Sender<Wish>) -> Option<tokio::sync::OwnedSemaphorePermit> {
+async fn permit(
+    permits: &Arc<Semaphore>,
+    sender: &watch::Sender<Control>,
+) -> Option<tokio::sync::OwnedSemaphorePermit> {
     if let Ok(permit) = Arc::clone(permits).try_acquire_owned() {
         return Some(permit);
     }
     let mut waiting = std::pin::pin!(Arc::clone(permits).acquire_owned());
     loop {
-        wishes.send_modify(|wish| wish.shed += 1);
+        sender.send_modify(|control| control.shed += 1);
         if let Ok(permit) = timeout(SHED, waiting.as_mut()).await {
             return permit.ok();
         }

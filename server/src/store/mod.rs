@@ -5,7 +5,7 @@
 //! the files alone, not on the order in which they came:
 //!
 //! - Of several CustomResourceDefinitions of one name the first counts, by name of the file, then by place in it. Of two that
-//!   ask for one name in their group, the first has it, and the other one is not published (spec: publishing, §5.4).
+//!   ask for one name in their group, the first has it, and the other one is not published (condition `NamesAccepted` of apiextensions-apiserver `pkg/controller/status`).
 //! - A group version that CustomResourceDefinitions make hides one of an input's document, of the base and of
 //!   downstream servers, in this order.
 //! - Two definitions of one name within a group version (which the names above rule out, but for lists) leave the group

@@ -1,6 +1,6 @@
 //! Downstream servers: which of them has a group version, and what each adds to the v2 document.
 //!
-//! A group version has one owner, in documents, index, discovery and v2 alike (spec: publishing, §4.1): this server, if
+//! A group version has one owner, in documents, index, discovery and v2 alike (kube-aggregator `pkg/controllers/openapiv3`): this server, if
 //! it has a document or an entry in discovery for it, else the first downstream server that has one.
 
 use super::{Store, Touched};

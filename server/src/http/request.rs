@@ -1,4 +1,4 @@
-//! What a request asks for.
+//! What a request asks for: method, headers, query.
 
 use super::accept::{self, Reading};
 use super::encoding;
@@ -6,38 +6,38 @@ use super::target;
 use http::{HeaderMap, HeaderName, Method, header};
 use std::borrow::Cow;
 
-/// The parts of a request that answers depend on.
+/// The parts of a request that a response depends on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'r> {
+pub(super) struct RequestParts<'r> {
     pub(super) method: &'r Method,
     pub(super) headers: &'r HeaderMap,
     pub(super) query: &'r str,
     pub(super) extensions: bool,
 }
 
-/// The same, kept for an answer that takes longer.
+/// The same with texts of its own, for a response that is made later.
 #[derive(Debug)]
-pub(super) struct Owned {
+pub(super) struct OwnedParts {
     method: Method,
     headers: HeaderMap,
     query: String,
     extensions: bool,
 }
 
-impl Owned {
-    pub(super) fn of(asked: &Asked<'_>) -> Owned {
-        let Asked { method, headers, query, extensions } = *asked;
-        Owned { method: method.clone(), headers: headers.clone(), query: query.to_owned(), extensions }
+impl OwnedParts {
+    pub(super) fn of(parts: &RequestParts<'_>) -> OwnedParts {
+        let RequestParts { method, headers, query, extensions } = *parts;
+        OwnedParts { method: method.clone(), headers: headers.clone(), query: query.to_owned(), extensions }
     }
 
-    pub(super) fn with<T>(&self, answer: impl FnOnce(&Asked<'_>) -> T) -> T {
-        let Owned { method, headers, query, extensions } = self;
-        answer(&Asked { method, headers, query, extensions: *extensions })
+    pub(super) fn with<T>(&self, answer: impl FnOnce(&RequestParts<'_>) -> T) -> T {
+        let OwnedParts { method, headers, query, extensions } = self;
+        answer(&RequestParts { method, headers, query, extensions: *extensions })
     }
 }
 
-impl<'r> Asked<'r> {
-    /// The first line of a header; empty when there is none, which is the same for all that is asked here.
+impl<'r> RequestParts<'r> {
+    /// The first line of a header; empty when there is none, which means the same for all headers that are read here.
     pub(super) fn header(&self, name: HeaderName) -> &'r [u8] {
         self.headers.get(name).map(http::HeaderValue::as_bytes).unwrap_or_default()
     }
