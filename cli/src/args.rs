@@ -19,11 +19,11 @@ const VERSION: &str = env!("KUBESHAPE_VERSION");
 const DOCUMENTS: &str = "Options for documents";
 
 const EXIT_CODES: &str = "Exit codes:
-  0  done, and nothing to object
-  1  the answer is no: an input failed, or an error was found in one
-  2  no answer: the command line is wrong, or something could not be written";
+  0  success
+  1  the inputs have errors, objects conflict or differ, or an expectation failed
+  2  the command line is wrong, or something could not be read or written";
 
-/// Shows, without a cluster, every shape in which Kubernetes shows and treats an API.
+/// Shows every form that Kubernetes gives to an API, without a cluster: OpenAPI, JSON Schema, discovery, server-side apply.
 #[derive(Debug, Parser)]
 #[command(name = "kubeshape", version = VERSION, disable_help_subcommand = true, max_term_width = 100)]
 #[command(after_help = EXIT_CODES)]
@@ -31,7 +31,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When messages are coloured; the default `auto` is on a terminal without `NO_COLOR`
+    /// When to colour messages; `auto`, the default, colours them on a terminal unless NO_COLOR is set
     #[arg(
         long,
         global = true,
@@ -57,177 +57,175 @@ pub(crate) enum Command {
     Scenario(ScenarioArgs),
     Serve(Box<ServeArgs>),
     ExplainCode(ExplainArgs),
-    /// Print the completions of a shell
+    /// Print a completion script for a shell
     Completions {
         /// The shell
         #[arg(value_name = "SHELL")]
         shell: clap_complete::Shell,
     },
-    /// Print the manual page, in the form that `man` reads
+    /// Print the manual page, as input for `man`
     #[command(after_help = "Example:\n  kubeshape man | man -l -")]
     Man,
 }
 
-/// Convert CustomResourceDefinitions and OpenAPI documents to each other's shapes
+/// Convert CustomResourceDefinitions and OpenAPI documents
 ///
-/// Reads any number of CustomResourceDefinitions (apiextensions.k8s.io/v1 and v1beta1) from files, folders
-/// and standard input, and writes the OpenAPI v3 and v2 documents that the API server would publish, the
-/// structured-merge-diff schemas that server-side apply would use, JSON Schemas, and the structural schemas.
-/// What a shape cannot hold is named in the report, entry by entry.
+/// Reads CustomResourceDefinitions (apiextensions.k8s.io/v1 and v1beta1) from files, folders and standard input.
+/// Writes the OpenAPI v3 and v2 documents that the API server would publish for them, the structured-merge-diff
+/// schemas that server-side apply would use, JSON Schemas, and structural schemas. The report lists everything
+/// that a result cannot express.
 ///
-/// Reads whole OpenAPI v2 and v3 documents just so, and structured-merge-diff schemas; they are known by their
-/// content. One document is converted, or printed anew as the API server prints it. Several, and the documents
-/// of CustomResourceDefinitions beside them, become one aggregate: equal definitions are shared, others of the
-/// same name are renamed, and a path that two of them have is an error.
+/// Also reads OpenAPI v2 and v3 documents and structured-merge-diff schemas, which it recognises by their content.
+/// It converts a single document, or prints it again as the API server does. It merges several documents, and those
+/// that it makes of CustomResourceDefinitions, into one: equal definitions are shared, different definitions of the
+/// same name are renamed, and the same path in two documents is an error.
 ///
-/// Inputs are YAML, JSON or (documents) protobuf, plain or compressed (.gz, .zst), with any number of documents
-/// and lists. Folders are searched for .yaml, .yml, .json and .pb; in them, everything else is skipped and
-/// counted. A broken file is reported, and the rest goes on. The order of the inputs makes no difference.
+/// Inputs are YAML, JSON or, for documents, protobuf. They may be compressed (.gz, .zst) and may hold several
+/// documents and lists. Folders are searched for .yaml, .yml, .json and .pb files; objects of other kinds are
+/// skipped and counted. A broken file is reported, and the others are still converted. The order of the inputs makes
+/// no difference.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kubeshape convert crds/ --to v3 -o openapi/          a document per group version
+  kubeshape convert crds/ --to v3 -o openapi/     one document per group version
   kubeshape convert crds/ --to v3 --to v2 --to smd -o shapes/ --report losses.ndjson
-  kubeshape convert widgets.yaml --to v2               one document, on standard output
+  kubeshape convert widgets.yaml --to v2          one document, to standard output
   kubectl get crd -o yaml | kubeshape convert --to v3 -o openapi/
   kubeshape convert crds/ --to v2 --onto swagger.json -o merged.json
   kubeshape convert swagger.json --to v3 -o openapi.json
   kubeshape convert swagger.json crds/ --to v3 --per group-version -o openapi/
   kubeshape convert openapi.json --to jsonschema --kind Pod
 
-Run `kubeshape explain-code KS2001` for what a code of the report means.", after_long_help = EXAMPLES)]
+Run `kubeshape explain-code KS2001` to learn what a code in the report means.", after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
-    /// Files and folders to read; `-` is standard input, which is also read when none is given
+    /// Files and folders to read; `-` is standard input, and the default
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// Shape to write; may be given several times
+    /// What to write (repeatable)
     #[arg(long, value_name = "SHAPE", required = true, value_delimiter = ',')]
     pub(crate) to: Vec<Shape>,
 
     /// Where to write: a folder, a file (a name ending in .json, .yaml, .yml or .pb), or `-`
     ///
-    /// A name ending in .json, .yaml, .yml or .pb is a file, `-` is standard output, and both hold exactly one
-    /// result. Anything else is a folder, which is created with its parents. Without this, the one result
-    /// goes to standard output.
+    /// A name that ends in .json, .yaml, .yml or .pb is a file, and `-` is standard output. Both take exactly one
+    /// result. Any other name is a folder, which is created if it does not exist. The default is standard output.
     ///
-    /// Names in a folder: apis__GROUP__VERSION_openapi.json (api__v1_openapi.json …) for OpenAPI v3 by group
-    /// version, openapi.json and swagger.json for the one OpenAPI v3 and v2 document, schema.smd.yaml for
-    /// their structured-merge-diff schema, and per resource PLURAL.GROUP/VERSION.v3.json and likewise .v2.json,
-    /// .schema.json, .structural.yaml and PLURAL.GROUP/schema.smd.yaml. For the kinds of documents the folder is
-    /// called KIND.GROUP. Files appear whole or not at all.
+    /// Files in a folder are named apis__GROUP__VERSION_openapi.json (or api__v1_openapi.json) for OpenAPI v3 by
+    /// group version, openapi.json and swagger.json for a single OpenAPI v3 or v2 document, and schema.smd.yaml for
+    /// a single structured-merge-diff schema. Results of a resource are named PLURAL.GROUP/VERSION.v3.json, .v2.json,
+    /// .schema.json, .structural.yaml, and PLURAL.GROUP/schema.smd.yaml. Results of a kind of a document are in the
+    /// folder KIND.GROUP. A file is written completely or not at all.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// What a result covers [default: single for documents; for CustomResourceDefinitions v3 group-version,
-    /// v2 single, everything else resource]
+    /// What one result covers [default: single for documents; for CustomResourceDefinitions, group-version for v3,
+    /// single for v2, and resource for everything else]
     ///
-    /// Of documents, `single` is one document: the only one, or the aggregate of several, CustomResourceDefinitions
-    /// included. `group-version` takes it apart into OpenAPI v3 documents, one for each group version and for each
-    /// further root such as `version`, with the definitions that it reaches. `resource` gives a result per kind.
+    /// With documents among the inputs, `single` writes one document: the only input, or all inputs merged.
+    /// `group-version` splits it into OpenAPI v3 documents, one per group version and per other root such as
+    /// `version`, each with the definitions that it refers to. `resource` writes one result per kind.
     #[arg(long, value_name = "UNIT")]
     pub(crate) per: Option<Per>,
 
-    /// Kind that is written, of all that there are (repeatable): Deployment, v1/Deployment, apps/v1/Deployment, or the
-    /// name of a definition
+    /// Write this kind only (repeatable): Deployment, v1/Deployment, apps/v1/Deployment, or the name of a definition
     ///
     /// Implies `--per resource`.
     #[arg(long, value_name = "NAME", help_heading = DOCUMENTS)]
     pub(crate) kind: Vec<String>,
 
-    /// Write what references name in their place (v3)
+    /// Replace references by what they refer to (v3)
     #[arg(long, help_heading = DOCUMENTS)]
     pub(crate) inline: bool,
 
-    /// What becomes of definitions that contain themselves, when references are inlined
+    /// What to do with definitions that contain themselves
     #[arg(long, value_name = "WHAT", default_value = "keep", requires = "inline", help_heading = DOCUMENTS)]
     pub(crate) recursion: Recursion,
 
-    /// Schemas that an inlined document has at most; beyond it is an error that names the definition [default:
+    /// Number of schemas that an inlined document may have; more is an error that names the definition [default:
     /// 1000000]
     #[arg(long, value_name = "N", requires = "inline", help_heading = DOCUMENTS)]
     pub(crate) budget: Option<u64>,
 
-    /// Rename all definitions, and rewrite what refers to them
+    /// Rename all definitions, and the references to them
     #[arg(long, value_name = "STYLE", help_heading = DOCUMENTS)]
     pub(crate) rename: Option<Rename>,
 
-    /// Carry what OpenAPI v2 does not hold of OpenAPI v3 documents as x-kubeshape-loss
+    /// Keep what OpenAPI v2 cannot express of OpenAPI v3 documents in x-kubeshape-loss
     ///
-    /// Conversion of such a document to OpenAPI v3 gives the original again.
+    /// Converting such a document to OpenAPI v3 restores the original.
     #[arg(long, help_heading = DOCUMENTS)]
     pub(crate) keep_losses: bool,
 
-    /// Let structured-merge-diff schemas of documents keep fields that are not defined
+    /// Make structured-merge-diff schemas of documents keep unknown fields
     #[arg(long, help_heading = DOCUMENTS)]
     pub(crate) preserve_unknown: bool,
 
-    /// Release of JSON Schema that is written
+    /// Release of JSON Schema to write
     #[arg(long, value_name = "RELEASE", default_value = "2020-12")]
     pub(crate) draft: Draft,
 
-    /// Let JSON Schemas refuse unknown fields, exactly where the API server prunes them
+    /// Make JSON Schemas reject unknown fields wherever the API server prunes them
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Document of a cluster that supplies Kubernetes' own definitions and texts (repeatable)
+    /// Document of a cluster to take Kubernetes' own definitions and texts from (repeatable)
     ///
-    /// An OpenAPI v2 or v3 document as a cluster serves it, or a folder of them. It supplies the definitions of
-    /// metadata, lists and scale, the texts of parameters, and versions, instead of the built-in ones. It adds
-    /// no paths.
+    /// An OpenAPI v2 or v3 document that a cluster serves, or a folder of them. The definitions of metadata, lists
+    /// and scale, the texts of parameters, and version numbers come from it instead of from kubeshape. It adds no
+    /// paths.
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
 
-    /// OpenAPI v2 document onto which the resources are merged, as the API server does it
+    /// OpenAPI v2 document to merge the resources into, as the API server does
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
     pub(crate) onto: Option<PathBuf>,
 
-    /// Publish versions that are not served as well
+    /// Also publish versions that are not served
     #[arg(long)]
     pub(crate) all_versions: bool,
 
-    /// Release of structured-merge-diff whose schemas are written
+    /// Release of structured-merge-diff to write schemas for
     #[arg(long, value_name = "RELEASE", default_value = "v6.3")]
     pub(crate) smd_compat: SmdCompat,
 
-    /// Which of two CustomResourceDefinitions with one name counts, by the order of the inputs' paths
+    /// Which of several CustomResourceDefinitions with the same name to use, in the order of their paths
     #[arg(long, value_name = "WHICH", default_value = "first")]
     pub(crate) duplicates: Duplicates,
 
-    /// Whether upstream's faults are reproduced [default: kube for CustomResourceDefinitions, faithful for
-    /// documents]
+    /// Whether to reproduce upstream's faults [default: kube for CustomResourceDefinitions, faithful for documents]
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
 
-    /// Write every loss and finding to this file, a JSON object per line
+    /// Write every finding and loss to this file, one JSON object per line
     ///
     /// The members are code, kind, pointer, input, line, column, resource, version, shape and detail. `-` is
-    /// standard output, when the results do not go there.
+    /// standard output, unless the results go there.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
 
-    /// Format of the results [default: that of the output's name, else yaml for smd and structural, json for the others]
+    /// Format of the results [default: from the name of the output, else yaml for smd and structural, json for others]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
 
     /// Indent JSON by two spaces
     ///
-    /// Such a document says the same, but its bytes, and so its hash, are not those of the API server.
+    /// The content stays the same, but the bytes and the hash differ from those of the API server.
     #[arg(long)]
     pub(crate) pretty: bool,
 
-    /// Number of files converted at the same time [default: all cores]
+    /// Number of threads [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
 
-    /// Take everything that is skipped as a failure
+    /// Treat every skipped object as a failure
     #[arg(long)]
     pub(crate) strict_input: bool,
 
-    /// Delete older results in the output folder that this run did not write
+    /// Delete results of earlier runs from the output folder
     ///
-    /// Deletes files that have the name of a result, of any shape, and folders that are empty then. Nothing is
-    /// deleted when an input failed.
+    /// Deletes the files that are named like a result and that this run did not write, and folders that become
+    /// empty. Deletes nothing if an input failed.
     #[arg(long)]
     pub(crate) prune: bool,
 
@@ -235,62 +233,62 @@ pub(crate) struct ConvertArgs {
     #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Print every warning, with its place in the source
+    /// Print all warnings, with their places in the source
     #[arg(short, long)]
     pub(crate) verbose: bool,
 
-    /// When a progress bar and a summary are shown; the default `auto` is on a terminal
+    /// When to show a progress bar and a summary; `auto`, the default, shows them on a terminal
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
     pub(crate) progress: When,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  A document per group version, named as in Kubernetes' own api/openapi-spec/v3:
+  One document per group version, named as in Kubernetes' api/openapi-spec/v3:
       kubeshape convert crds/ --to v3 -o openapi/
 
-  Every shape, and what each of them cannot hold:
+  Several forms at once, and a report of what each of them cannot express:
       kubeshape convert crds/ --to v3 --to v2 --to smd -o shapes/ --report losses.ndjson
 
   One document on standard output:
       kubeshape convert widgets.yaml --to v2
 
-  What a cluster has:
+  The CustomResourceDefinitions of a cluster:
       kubectl get crd -o yaml | kubeshape convert --to v3 -o openapi/
 
   The OpenAPI v2 document that a cluster would serve with these resources:
       kubectl get --raw /openapi/v2 > swagger.json
       kubeshape convert crds/ --to v2 --onto swagger.json -o merged.json
 
-  A document in the other version, and back without a loss:
+  A document in OpenAPI v3, and back without a loss:
       kubeshape convert swagger.json --to v3 -o openapi.json
       kubeshape convert openapi.json --to v2 --keep-losses --report losses.ndjson -o swagger.json
 
-  A cluster's document with further resources, cut into one per group version:
+  A cluster's document with more resources, split by group version:
       kubeshape convert swagger.json crds/ --to v3 --per group-version -o openapi/
 
-  The documents of a folder as one, with short names:
+  The documents of a folder merged into one, with short names:
       kubeshape convert openapi/ --to v3 --rename short -o openapi.json
 
-  What the API server sends to clients that ask for protobuf, and back:
+  The protobuf form that the API server sends, and back:
       kubeshape convert swagger.json --to v2 --profile kube -o swagger.pb
       kubeshape convert swagger.pb --to v2 -o swagger.yaml
 
-  For editors and validators, a schema per kind that refuses unknown fields:
+  For editors and validators, a schema per kind that rejects unknown fields:
       kubeshape convert openapi.json crds/ --to jsonschema --strict -o schemas/
       kubeshape convert openapi.json --to v3 --kind Deployment --inline -o deployment.json
 
-  How server-side apply merges the types of a document:
+  The types of a document as server-side apply merges them:
       kubeshape convert openapi.json --to smd -o schema.yaml
 
 Exit codes:
-  0  done, and nothing to object
-  1  the answer is no: an input failed, or an error was found in one; the good inputs are written
-  2  no answer: the command line is wrong, or something could not be written
+  0  success
+  1  an input failed or has errors; the results of the others are written
+  2  the command line is wrong, or something could not be read or written
 
-Run `kubeshape explain-code KS2001` for what a code of the report means.";
+Run `kubeshape explain-code KS2001` to learn what a code in the report means.";
 
-/// Explain a code of a report
+/// Explain a code of a finding or loss
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  kubeshape explain-code KS2001\n  kubeshape explain-code --list")]
 pub(crate) struct ExplainArgs {
@@ -310,7 +308,7 @@ pub(crate) enum Shape {
     V3,
     /// The OpenAPI v2 document
     V2,
-    /// The structured-merge-diff schema, as server-side apply uses it
+    /// The structured-merge-diff schema that server-side apply uses
     Smd,
     /// A self-contained JSON Schema for each kind
     #[value(name = "jsonschema")]
@@ -338,9 +336,9 @@ impl Shape {
 /// What one result covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Per {
-    /// All of a group version, as the API server publishes it (v3)
+    /// A group version, as the API server publishes it (v3)
     GroupVersion,
-    /// One resource, one kind of a document (any shape)
+    /// A resource, or a kind of a document
     Resource,
     /// Everything (v3, v2, smd)
     Single,
@@ -363,7 +361,7 @@ pub(crate) enum SmdCompat {
     /// As in Kubernetes 1.36
     #[value(name = "v6.3")]
     V63,
-    /// References to types also say what is nullable; managedFields are read strictly
+    /// References to types also tell what is nullable; managedFields are read strictly
     #[value(name = "v6.4")]
     V64,
 }
@@ -393,27 +391,27 @@ pub(crate) enum Duplicates {
     First,
     /// The last one, with a warning
     Last,
-    /// The first one, and the others are errors
+    /// The first one; the others are errors
     Error,
 }
 
 /// `--recursion`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Recursion {
-    /// They remain definitions, and references to them
+    /// Keep them as definitions, and keep the references to them
     Keep,
-    /// They end in x-kubernetes-preserve-unknown-fields
+    /// Cut them off with x-kubernetes-preserve-unknown-fields
     Cut,
 }
 
 /// `--rename`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rename {
-    /// As Kubernetes' documents have them: io.k8s.api.core.v1.Pod
+    /// As in Kubernetes' documents: io.k8s.api.core.v1.Pod
     Friendly,
-    /// Go's: k8s.io/api/core/v1.Pod
+    /// As in Go: k8s.io/api/core/v1.Pod
     Go,
-    /// Without the package's path, or as much of it as tells them apart: Pod
+    /// Without the package's path, or with the part of it that makes them unique: Pod
     Short,
 }
 
@@ -431,9 +429,9 @@ pub(crate) enum Draft {
 /// `--profile`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Profile {
-    /// Byte for byte what kube-apiserver answers, faults included
+    /// Byte for byte what kube-apiserver answers, including its faults
     Kube,
-    /// Upstream's faults put right
+    /// Upstream's faults are corrected
     Faithful,
 }
 
@@ -448,12 +446,12 @@ pub(crate) enum Format {
     Pb,
 }
 
-/// When something is done that suits terminals only.
+/// When to do something that suits terminals only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
     /// On a terminal
     Auto,
-    /// In any case
+    /// Always
     Always,
     /// Never
     Never,

@@ -12,114 +12,114 @@ const OPERATION: &str = "Options for operation";
 
 /// Serve the schema side of a Kubernetes API over HTTP
 ///
-/// Answers what kube-apiserver answers about schemas, from files and without etcd: OpenAPI v2 and v3, discovery (plain and
-/// aggregated), version and health, with the same paths, media types, headers and hashes, so that kubectl, client-go and
-/// editors work against it. It holds no objects.
+/// Answers requests for OpenAPI v2 and v3, discovery (plain and aggregated), version and health as kube-apiserver does,
+/// from files and without etcd. Paths, media types, headers and hashes are the same, so that kubectl, client-go and
+/// editors work with it. It stores no objects.
 ///
-/// Reads CustomResourceDefinitions and OpenAPI documents from files and folders as `convert` does. What cannot be read is
-/// reported, and the rest is served; /readyz names it until it is repaired.
+/// Reads CustomResourceDefinitions and OpenAPI documents from files and folders, as `convert` does. A file that cannot be
+/// read is reported, and the others are served. /readyz fails and names the file until it is repaired.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kubeshape serve crds/                                  on http://127.0.0.1:8001
-  kubeshape serve crds/ --watch                          follow changes of the files
-  kubeshape serve crds/ --base cluster/                  with the built-in groups of a cluster
+  kubeshape serve crds/                       on http://127.0.0.1:8001
+  kubeshape serve crds/ --watch               read files again when they change
+  kubeshape serve crds/ --base cluster/       with the built-in groups of a cluster
   kubeshape serve --aggregate metrics=https://10.0.0.7:4443,metrics.k8s.io/v1beta1
   kubectl --server http://127.0.0.1:8001 explain crontabs.spec
 
 Exit codes:
   0  stopped by SIGINT or SIGTERM, and every request was answered
-  1  nothing of the inputs, or a base document, could be read; or requests had to be cut when it stopped
-  2  the command line is wrong, or it cannot listen
+  1  no input or a base document could not be read, or requests were cut off
+  2  the command line is wrong, or the server cannot listen
 
-`docs/serve.md` is the guide.")]
+docs/serve.md is the guide.")]
 pub(crate) struct ServeArgs {
     /// Files and folders to read; `-` is standard input
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// Address to listen on (repeatable); port 0 is any free one [default: 127.0.0.1:8001, unless --unix-socket is given]
+    /// Address to listen on (repeatable); port 0 takes a free one [default: 127.0.0.1:8001, unless --unix-socket is given]
     ///
-    /// When the server is ready, it prints `serving on http://ADDRESS` on standard output, a line per socket.
+    /// When the server is ready, it prints `serving on http://ADDRESS` to standard output, one line per socket.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub(crate) listen: Vec<SocketAddr>,
 
-    /// Socket file to listen on, which only this user may use; it speaks HTTP without TLS
+    /// Socket file to listen on, for this user only and without TLS
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) unix_socket: Option<PathBuf>,
 
     /// Read files again when they change
     ///
-    /// A broken file keeps what it held before, and /readyz says what is wrong with it.
+    /// If a file is broken, its last good content is served, and /readyz tells what is wrong with it.
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Document of a cluster, or a folder of them, that is served below the inputs (repeatable)
+    /// Document of a cluster, or a folder of them, to serve along with the inputs (repeatable)
     ///
     /// What `kubectl get --raw` prints for /openapi/v3/…, /openapi/v2, /api, /apis (aggregated or not), /apis/GROUP/VERSION,
-    /// /version and /, as JSON, YAML or protobuf. It supplies the built-in groups, and the definitions and texts that
-    /// documents of CustomResourceDefinitions share.
+    /// /version and /, as JSON, YAML or protobuf. The built-in groups come from it, and the definitions and texts that
+    /// the documents of CustomResourceDefinitions share. Inputs take precedence over it.
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
 
-    /// OpenAPI v2 document onto which the resources are merged, instead of the one of --base
+    /// OpenAPI v2 document to merge the resources into, instead of the one of --base
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
     pub(crate) onto: Option<PathBuf>,
 
-    /// Whether upstream's faults are reproduced in documents
+    /// Whether to reproduce upstream's faults in documents
     #[arg(long, value_name = "PROFILE", default_value = "kube")]
     pub(crate) profile: Profile,
 
-    /// Whether to answer more than kube-apiserver 1.36 does, and put faults of its HTTP right
+    /// Whether to answer more than kube-apiserver 1.36 does, and to correct the faults of its HTTP
     #[arg(long, value_name = "WHETHER", default_value = "on")]
     pub(crate) extensions: Switch,
 
-    /// Certificate in PEM form, with those that it was signed by; makes it HTTPS
+    /// Certificate chain in PEM format; turns HTTPS on
     #[arg(long, value_name = "FILE", requires = "tls_key", value_hint = ValueHint::FilePath, help_heading = ACCESS)]
     pub(crate) tls_cert: Option<PathBuf>,
 
-    /// Key of the certificate in PEM form
+    /// Key of the certificate in PEM format
     #[arg(long, value_name = "FILE", requires = "tls_cert", value_hint = ValueHint::FilePath, help_heading = ACCESS)]
     pub(crate) tls_key: Option<PathBuf>,
 
-    /// Tokens of those who may ask: a line `token,user,uid[,groups]` for each, or the token alone
+    /// File of accepted tokens: lines `token,user,uid[,groups]`, or a token alone
     ///
-    /// Everything but /healthz, /livez and /readyz then needs `Authorization: Bearer TOKEN`.
+    /// Requests then need `Authorization: Bearer TOKEN`, except for /healthz, /livez and /readyz.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ACCESS)]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// host:port under which clients reach the server, as /api tells it [default: the first address]
+    /// Address of the server that /api tells clients [default: the first address it listens on]
     #[arg(long, value_name = "HOST:PORT", help_heading = ACCESS)]
     pub(crate) advertise_address: Option<String>,
 
-    /// Another API server whose documents and discovery are part of this one's (repeatable)
+    /// API server to aggregate: its documents and discovery become part of this server's (repeatable)
     ///
-    /// URL is http://…, https://… or unix:PATH. With group versions, only these are taken from it, and they are there before it
-    /// was reached.
+    /// URL is http://…, https://… or unix:PATH. If group versions are given, only these are taken from the server, and
+    /// discovery lists them before the server was reached.
     #[arg(long, value_name = "NAME=URL[,GROUP/VERSION…]", help_heading = AGGREGATION)]
     pub(crate) aggregate: Vec<String>,
 
-    /// How often aggregated servers are asked whether anything changed
+    /// How often to poll aggregated servers
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, help_heading = AGGREGATION)]
     pub(crate) refresh: Duration,
 
-    /// Certificates in PEM form that aggregated servers are trusted by, instead of those of the system
+    /// Authorities to trust for aggregated servers, in PEM format, instead of those of the system
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = AGGREGATION)]
     pub(crate) aggregate_ca: Option<PathBuf>,
 
-    /// File with the token that is sent to an aggregated server (repeatable)
+    /// File with the token to send to an aggregated server (repeatable)
     #[arg(long, value_name = "NAME=FILE", help_heading = AGGREGATION)]
     pub(crate) aggregate_token_file: Vec<String>,
 
-    /// Form of the log, on standard error
+    /// Format of the log, which goes to standard error
     #[arg(long, value_name = "FORM", default_value = "text", help_heading = OPERATION)]
     pub(crate) log_format: LogFormat,
 
-    /// What is logged: this and what is graver; requests are `debug`
+    /// Least severe messages to log; requests are `debug`
     #[arg(long, value_name = "LEVEL", default_value = "info", help_heading = OPERATION)]
     pub(crate) log_level: LogLevel,
 
-    /// Connections at the same time; beyond, idle ones are closed and new ones wait
+    /// Number of connections; when it is reached, idle ones are closed and new ones wait
     #[arg(
         long,
         value_name = "N",
@@ -129,7 +129,7 @@ pub(crate) struct ServeArgs {
     )]
     pub(crate) max_connections: u32,
 
-    /// Requests per second; beyond is 429 [default: no limit]
+    /// Requests per second; more are answered with 429 [default: no limit]
     #[arg(
         long,
         value_name = "N",
@@ -138,7 +138,7 @@ pub(crate) struct ServeArgs {
     )]
     pub(crate) max_rate: Option<u32>,
 
-    /// Time that running requests have to end when the server is stopped
+    /// Time that running requests have to finish when the server stops
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration, help_heading = OPERATION)]
     pub(crate) shutdown_grace: Duration,
 }
@@ -146,7 +146,7 @@ pub(crate) struct ServeArgs {
 /// `on` or `off`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
-    /// More answers, and faults put right
+    /// More answers, and faults are corrected
     On,
     /// Exactly kube-apiserver 1.36
     Off,
@@ -157,7 +157,7 @@ pub(crate) enum Switch {
 pub(crate) enum LogFormat {
     /// For people
     Text,
-    /// An object per line
+    /// One JSON object per line
     Json,
 }
 
@@ -166,13 +166,13 @@ pub(crate) enum LogFormat {
 pub(crate) enum LogLevel {
     /// Errors
     Error,
-    /// And what is odd
+    /// Also warnings
     Warn,
-    /// And what happens
+    /// Also events
     Info,
-    /// And every request
+    /// Also every request
     Debug,
-    /// And what libraries say
+    /// Also messages of libraries
     Trace,
 }
 
@@ -182,13 +182,13 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         .rsplit_once(':')
         .filter(|(host, _)| !host.contains(':') || host.starts_with('['))
         .ok_or("expected ADDRESS:PORT, as in 127.0.0.1:8001, [::1]:8001, or :8001 for all addresses")?;
-    let port: u16 = port.parse().map_err(|_| format!("{port:?} is no port: expected a number from 0 to 65535"))?;
+    let port: u16 = port.parse().map_err(|_| format!("{port:?} is not a port: expected a number from 0 to 65535"))?;
     let host = match host {
         "" => "0.0.0.0",
         "localhost" => "127.0.0.1",
         host => host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host),
     };
-    let host = host.parse().map_err(|_| format!("{host:?} is no address: expected an IP address or localhost"))?;
+    let host = host.parse().map_err(|_| format!("{host:?} is not an address: expected an IP address or localhost"))?;
     Ok(SocketAddr::new(host, port))
 }
 
@@ -206,7 +206,7 @@ fn duration(text: &str) -> Result<Duration, String> {
         "h" => Duration::from_secs(number * 3600),
         _ => return Err(wrong()),
     };
-    if time.is_zero() { Err("expected more than nothing".to_owned()) } else { Ok(time) }
+    if time.is_zero() { Err("expected a time greater than zero".to_owned()) } else { Ok(time) }
 }
 
 #[cfg(test)]

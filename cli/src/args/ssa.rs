@@ -7,25 +7,25 @@ use std::path::PathBuf;
 /// Where the types of objects come from.
 #[derive(Args, Debug)]
 pub(crate) struct TypeArgs {
-    /// Where the types of objects come from (repeatable): CustomResourceDefinitions, OpenAPI documents,
-    /// structured-merge-diff schemas, folders of them, or `-`
+    /// Schemas of the objects (repeatable): CustomResourceDefinitions, OpenAPI documents, structured-merge-diff
+    /// schemas, folders of them, or `-`
     ///
-    /// An object finds its type by apiVersion and kind: in CustomResourceDefinitions (v1 and v1beta1, all versions),
-    /// and by x-kubernetes-group-version-kind in OpenAPI v2 and v3 documents. Built-in types come from a document of a
-    /// cluster: `kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json`. A structured-merge-diff schema does not say
-    /// which kinds its types are of: add `--type`.
+    /// The type of an object is found by its apiVersion and kind, in all versions of CustomResourceDefinitions (v1 and
+    /// v1beta1), and by x-kubernetes-group-version-kind in OpenAPI v2 and v3 documents. For built-in types, take a
+    /// document of a cluster: `kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json`. A structured-merge-diff schema
+    /// does not tell the kinds of its types, so it needs `--type`.
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
 
-    /// Type of all objects, by its name in a structured-merge-diff schema
+    /// Name of the type of all objects in a structured-merge-diff schema
     #[arg(long = "type", value_name = "NAME")]
     pub(crate) type_name: Option<String>,
 
-    /// Release of structured-merge-diff that is followed where releases differ
+    /// Release of structured-merge-diff to follow
     ///
-    /// They differ in two things. v6.3, which is in Kubernetes 1.36, passes over what stands behind the JSON of a key or
-    /// a value in managedFields, as in k:{"a":1}x; v6.4 refuses such managedFields. With v6.4, schemas that are made of
-    /// CustomResourceDefinitions and OpenAPI documents also say of references to types whether they are nullable.
+    /// The releases differ in two ways. v6.3, which Kubernetes 1.36 uses, ignores text after the JSON of a key or a value
+    /// in managedFields, as in k:{"a":1}x; v6.4 rejects such managedFields. With v6.4, references to types in schemas
+    /// that are made from CustomResourceDefinitions and OpenAPI documents also tell whether they are nullable.
     #[arg(long, value_name = "RELEASE", default_value = "v6.3")]
     pub(crate) smd_compat: SmdCompat,
 }
@@ -33,12 +33,12 @@ pub(crate) struct TypeArgs {
 /// How results are printed.
 #[derive(Args, Debug)]
 pub(crate) struct ResultArgs {
-    /// Where to write: a file (a name ending in .json, .yaml or .yml), or `-`; the words `json` and `yaml` are formats
-    /// of standard output
+    /// Where to write: a file (a name ending in .json, .yaml or .yml), or `-`; `json` and `yaml` select the format on
+    /// standard output
     ///
-    /// A file appears whole or not at all. A name ending in .json gets JSON. What writes objects (apply, update, extract,
-    /// merge) also takes a folder: a name ending in `/`, or a folder that exists. In it every object gets a file,
-    /// KIND.NAMESPACE.NAME.yaml.
+    /// A file is written completely or not at all. The format of a file is JSON if its name ends in .json, else YAML.
+    /// Commands that write objects (apply, update, extract, merge) also take a folder: a name that ends in `/`, or a
+    /// folder that exists. Every object gets a file in it, KIND.NAMESPACE.NAME.yaml.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
@@ -47,23 +47,23 @@ pub(crate) struct ResultArgs {
     pub(crate) quiet: bool,
 }
 
-/// Put configurations over live objects as server-side apply does
+/// Apply configurations to live objects, as server-side apply does
 ///
-/// Prints the live objects as they are afterwards, with their managedFields. Conflicts are printed as the API server
-/// words them, with the line of each field, and the exit code is 1; the other configurations are applied all the same.
+/// Prints the resulting objects with their managedFields. Prints conflicts with the messages of the API server and the
+/// line of each field; the exit code is then 1. The other configurations are applied nevertheless.
 ///
-/// Not done is what a server does beside merging: it does not put the schema's defaults into the result (a server would
-/// add `protocol: TCP` where the schema has that default), runs no admission, checks no values except by their types,
-/// and sets neither uid, creationTimestamp, generation nor resourceVersion.
+/// This command merges, and does nothing else that a server does: it adds no defaults of the schema (such as
+/// `protocol: TCP`), runs no admission, validates values by their types only, and sets no uid, creationTimestamp,
+/// generation or resourceVersion.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kubeshape apply --schemas crds/ --live live.yaml --field-manager ci widget.yaml
-  kubeshape apply --schemas crds/ --field-manager ci widget.yaml            creation by apply
+  kubeshape apply --schemas crds/ --field-manager ci widget.yaml
   kubectl get deploy web -o yaml --show-managed-fields |
     kubeshape apply --schemas apps.json --live - --field-manager ci --force-conflicts web.yaml")]
 pub(crate) struct ApplyArgs {
-    /// Take fields over that other managers own
+    /// Take over fields that other managers own
     #[arg(long)]
     pub(crate) force_conflicts: bool,
 
@@ -71,14 +71,14 @@ pub(crate) struct ApplyArgs {
     pub(crate) write: WriteArgs,
 }
 
-/// Replace live objects as an update or a patch does
+/// Replace live objects, as an update or a patch does
 ///
-/// CONFIG is the whole new object: what it lacks is removed. Prints the live objects as they are afterwards: what
-/// changed belongs to the manager.
+/// CONFIG is the complete new object: fields that it lacks are removed. Prints the resulting objects with their
+/// managedFields. The manager owns the fields that changed.
 ///
-/// Not done is what a server does beside that: it does not put the schema's defaults into the object, refuses
-/// unknown fields instead of dropping them, runs no admission, checks no values except by their types, and sets neither uid, creationTimestamp, generation
-/// nor resourceVersion.
+/// This command tracks ownership, and does nothing else that a server does: it adds no defaults of the schema, rejects
+/// unknown fields instead of dropping them, runs no admission, validates values by their types only, and sets no uid,
+/// creationTimestamp, generation or resourceVersion.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -92,7 +92,7 @@ pub(crate) struct UpdateArgs {
 /// What applying and updating have in common.
 #[derive(Args, Debug)]
 pub(crate) struct WriteArgs {
-    /// Configurations, as kubectl takes them: files with any number of objects, or `-`
+    /// Configurations: files with any number of objects, or `-`
     #[arg(value_name = "CONFIG", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) configs: Vec<PathBuf>,
 
@@ -101,20 +101,20 @@ pub(crate) struct WriteArgs {
 
     /// Live objects, with their managedFields (repeatable)
     ///
-    /// Objects belong together by group, kind, namespace and name. Without a live object, the configuration creates
-    /// one. A file that is empty or does not exist holds no objects.
+    /// A configuration belongs to the live object with the same group, kind, namespace and name. If there is none, the
+    /// configuration creates the object. A file that is empty or does not exist has no objects.
     #[arg(long, value_name = "LIVE", value_hint = ValueHint::FilePath)]
     pub(crate) live: Vec<PathBuf>,
 
-    /// Name of who applies or updates
+    /// Name of the field manager
     #[arg(long, value_name = "NAME", required = true)]
     pub(crate) field_manager: String,
 
-    /// Subresource that the request goes to, such as status
+    /// Subresource of the request, such as status
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub(crate) subresource: String,
 
-    /// Time of the request, such as 2030-01-31T12:00:00Z [default: the present]
+    /// Time of the request, such as 2030-01-31T12:00:00Z [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) now: Option<String>,
 
@@ -124,10 +124,10 @@ pub(crate) struct WriteArgs {
 
 /// Show who owns each field of an object
 ///
-/// Prints the object as YAML, and behind each line who owns it: manager, operation and time, and subresource and
-/// version where they matter. A field that nobody owns says so. The result is still YAML.
+/// Prints the object as YAML with a comment after each line that names its owners: manager, operation and time, and
+/// subresource and version where they matter. Fields without an owner are marked as well.
 ///
-/// Without --schemas the items of lists are found by the keys that managedFields hold.
+/// Without --schemas, items of lists are found by the keys in managedFields.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -141,11 +141,11 @@ pub(crate) struct BlameArgs {
     #[command(flatten)]
     pub(crate) types: TypeArgs,
 
-    /// Print a line per field: its path, a tab, its owners
+    /// Print one line per field: its path, a tab, its owners
     #[arg(long)]
     pub(crate) paths: bool,
 
-    /// Print managedFields, too
+    /// Also print managedFields
     #[arg(long)]
     pub(crate) show_managed_fields: bool,
 
@@ -155,8 +155,8 @@ pub(crate) struct BlameArgs {
 
 /// Extract the configuration that a manager applied
 ///
-/// Prints what is left of the object when only the manager's fields stay, as client-go's Extract functions do: the
-/// configuration that the manager would apply to change nothing. Nothing is printed when the manager applied nothing.
+/// Prints the part of the object that the manager owns, as client-go's Extract functions do. If the manager applies this
+/// configuration again, nothing changes. Prints nothing if the manager has not applied anything.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  kubeshape extract --schemas crds/ --field-manager ci live.yaml > config.yaml")]
 pub(crate) struct ExtractArgs {
@@ -167,11 +167,11 @@ pub(crate) struct ExtractArgs {
     #[command(flatten)]
     pub(crate) types: TypeArgs,
 
-    /// Name of who applied
+    /// Name of the field manager
     #[arg(long, value_name = "NAME", required = true)]
     pub(crate) field_manager: String,
 
-    /// Subresource that was applied to, such as status
+    /// Subresource of the request, such as status
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     pub(crate) subresource: String,
 
@@ -181,8 +181,8 @@ pub(crate) struct ExtractArgs {
 
 /// Compare two objects of one type
 ///
-/// Prints the fields that B has and A lacks, those whose values differ, and those that B lacks. The order of items
-/// with keys makes no difference. The exit code is 1 when anything differs.
+/// Prints the fields that only B has, the fields whose values differ, and the fields that only A has. The order of
+/// items with keys does not matter. The exit code is 1 if there is a difference.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  kubeshape compare --schemas crds/ before.yaml after.yaml")]
 pub(crate) struct CompareArgs {
@@ -201,17 +201,17 @@ pub(crate) struct CompareArgs {
     pub(crate) result: ResultArgs,
 }
 
-/// Merge an object over another one of its type
+/// Merge an object into another one of the same type
 ///
-/// What both have is B's, and nothing is removed: the first step of an apply, without owners.
+/// Values of B replace those of A, and nothing is removed. This is the first step of an apply, without owners.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  kubeshape merge --schemas crds/ live.yaml config.yaml")]
 pub(crate) struct MergeArgs {
-    /// The object below: a file, or `-`
+    /// The object to merge into: a file, or `-`
     #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
     pub(crate) a: PathBuf,
 
-    /// The object above: a file, or `-`
+    /// The object to merge: a file, or `-`
     #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     pub(crate) b: PathBuf,
 
@@ -222,7 +222,7 @@ pub(crate) struct MergeArgs {
     pub(crate) result: ResultArgs,
 }
 
-/// Print the fields of an object as managedFields hold them
+/// Print the field set of an object, as in managedFields
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -236,7 +236,7 @@ pub(crate) struct FieldsetArgs {
     #[command(flatten)]
     pub(crate) types: TypeArgs,
 
-    /// Print a path per line
+    /// Print one path per line
     #[arg(long)]
     pub(crate) paths: bool,
 
@@ -244,34 +244,34 @@ pub(crate) struct FieldsetArgs {
     pub(crate) result: ResultArgs,
 }
 
-/// Run scenarios of server-side apply and check what they expect
+/// Run scenarios of server-side apply, and check their expectations
 ///
-/// A scenario is a YAML document: schemas, steps, and what is expected of each step. Prints every step with the owners
-/// after it, and every expectation with what was found where it does not hold; then the exit code is 1. It is the way
-/// to test server-side apply without an API server. docs/apply.md describes the format.
+/// A scenario is a YAML document with schemas, steps, and the expected result of each step. Scenarios test server-side
+/// apply without an API server. Prints every step with the owners after it, and every expectation. If one does not hold,
+/// prints what was found, and the exit code is 1. docs/apply.md describes the format.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kubeshape scenario tests/*.yaml
-  kubeshape scenario --update tests/conflict.yaml      fill in and correct what is expected")]
+  kubeshape scenario --update tests/conflict.yaml   correct the expectations")]
 pub(crate) struct ScenarioArgs {
     /// Files and folders of scenarios, or `-`
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Rewrite expectations that do not hold, and fill empty ones in; the rest of the file stays as it is
+    /// Correct expectations that do not hold, and fill in empty ones; nothing else in the file changes
     #[arg(long)]
     pub(crate) update: bool,
 
-    /// Release of structured-merge-diff that is followed where releases differ
+    /// Release of structured-merge-diff to follow
     ///
-    /// They differ in two things. v6.3, which is in Kubernetes 1.36, passes over what stands behind the JSON of a key or
-    /// a value in managedFields, as in k:{"a":1}x; v6.4 refuses such managedFields. With v6.4, schemas that are made of
-    /// CustomResourceDefinitions and OpenAPI documents also say of references to types whether they are nullable.
+    /// The releases differ in two ways. v6.3, which Kubernetes 1.36 uses, ignores text after the JSON of a key or a value
+    /// in managedFields, as in k:{"a":1}x; v6.4 rejects such managedFields. With v6.4, references to types in schemas
+    /// that are made from CustomResourceDefinitions and OpenAPI documents also tell whether they are nullable.
     #[arg(long, value_name = "RELEASE", default_value = "v6.4")]
     pub(crate) smd_compat: SmdCompat,
 
-    /// Print failed expectations and the summary only
+    /// Print only failed expectations and the summary
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
