@@ -1,7 +1,7 @@
 //! What a document is.
 
 use kubeshape_discovery::read::DocumentKind;
-use kubeshape_schema::Dialect;
+use kubeshape_schema::{Code, Dialect, Note};
 use kubeshape_structural::read::{is_crd, is_list, item_version};
 use kubeshape_yaml::{Kind, Node};
 
@@ -29,6 +29,8 @@ pub enum Content {
     Smd,
     /// A discovery document, `/version`, or the list of paths of `/`.
     Discovery(DocumentKind),
+    /// The index of OpenAPI v3 documents, `/openapi/v3`: it has `paths`, and no kind.
+    Index,
     /// A list of objects: its kind ends in `List`, and it has `items`.
     List,
     /// Any other object: it has a `kind`.
@@ -55,6 +57,8 @@ impl Content {
             Content::Crd
         } else if let Some(kind) = DocumentKind::of_node(root) {
             Content::Discovery(kind)
+        } else if root.get("kind").is_none() && root.get("paths").is_some_and(|paths| paths.kind() == Kind::Map) {
+            Content::Index
         } else if is_list(root) || item_version(root).is_some() {
             Content::List
         } else if root.get("kind").and_then(Node::as_str).is_some_and(|kind| !kind.is_empty()) {
@@ -86,4 +90,11 @@ pub fn describe(node: Node<'_>) -> String {
         ("", "") => "no Kubernetes object".to_owned(),
         (version, kind) => format!("{version} {kind}").trim().to_owned(),
     }
+}
+
+/// The warning about an object of which nothing can be made where CustomResourceDefinitions and OpenAPI documents are
+/// expected.
+pub fn skipped(node: Node<'_>) -> Note<'static> {
+    let detail = format!("found {}, expected a CustomResourceDefinition or an OpenAPI document", describe(node));
+    Note::new(Code::Skipped, node.index(), detail)
 }

@@ -44,7 +44,7 @@ mod resolve;
 mod source;
 mod unpack;
 
-pub use content::{Content, describe};
+pub use content::{Content, describe, skipped};
 pub use document::{Document, DocumentRef};
 pub use finding::{Finding, Shape};
 pub use lines::{Excerpt, Lines, Place};

@@ -83,10 +83,16 @@ impl Reader {
         let Reader { unpacked, decoded, tape, lines } = self;
         lines.clear();
         tape.clear();
-        let opened = open(&name, bytes, limits, unpacked, decoded);
+        let (bytes, opened) = match unpack(&name, bytes, limits, unpacked) {
+            Ok(bytes) => (bytes, open(&name, bytes, limits, decoded)),
+            Err(error) => {
+                let code = if matches!(error, UnpackError::TooLarge { .. }) { Code::Limit } else { Code::Unreadable };
+                (&[][..], Err(Box::new(Finding::new(code, error.to_string()).in_input(Arc::clone(&name)))))
+            }
+        };
         let has_lines = opened.as_ref().is_ok_and(|(_, has_lines)| *has_lines);
         let stream = opened.map(|(stream, _)| stream).map_err(Some);
-        Documents { name, stream, tape, lines, has_lines, content: None, source: None }
+        Documents { name, bytes, stream, tape, lines, has_lines, content: None, source: None }
     }
 }
 
@@ -95,28 +101,25 @@ fn open<'r>(
     name: &Arc<str>,
     bytes: &'r [u8],
     limits: Limits,
-    unpacked: &'r mut Vec<u8>,
     decoded: &'r mut Vec<u8>,
 ) -> Result<(Stream<'r>, bool), Box<Finding>> {
-    let refused = |code, detail: String| Box::new(Finding::new(code, detail).in_input(Arc::clone(name)));
-    let bytes = unpack(name, bytes, limits, unpacked).map_err(|error| {
-        let code = if matches!(error, UnpackError::TooLarge { .. }) { Code::Limit } else { Code::Unreadable };
-        refused(code, error.to_string())
-    })?;
     let (text, has_lines) = match proto::detect(bytes).map(|dialect| proto::decode(bytes, dialect)) {
         None => (bytes, true),
         Some(Ok(json)) => {
             *decoded = json;
             (decoded.as_slice(), false)
         }
-        Some(Err(error)) => return Err(refused(Code::Unreadable, error.to_string())),
+        Some(Err(error)) => {
+            return Err(Box::new(Finding::new(Code::Unreadable, error.to_string()).in_input(Arc::clone(name))));
+        }
     };
     match Stream::new(text, limits) {
         Ok(stream) => Ok((stream, has_lines)),
         Err(error) => {
-            let mut finding = refused(code_of(&error), error.message);
-            finding.place = Some(Place { line: error.line, column: error.column });
-            Err(finding)
+            let place = Place { line: error.line, column: error.column };
+            let mut finding = Finding::new(code_of(&error), error.message).in_input(Arc::clone(name));
+            finding.place = Some(place);
+            Err(Box::new(finding))
         }
     }
 }
@@ -129,6 +132,7 @@ fn code_of(error: &Error) -> Code {
 #[derive(Debug)]
 pub struct Documents<'r> {
     name: Arc<str>,
+    bytes: &'r [u8],
     stream: Result<Stream<'r>, Option<Box<Finding>>>,
     tape: &'r mut Tape,
     lines: &'r mut Lines,
@@ -139,7 +143,17 @@ pub struct Documents<'r> {
     source: Option<Arc<Source>>,
 }
 
-impl Documents<'_> {
+impl<'r> Documents<'r> {
+    /// The bytes of the input, uncompressed; none if they cannot be had.
+    pub fn bytes(&self) -> &'r [u8] {
+        self.bytes
+    }
+
+    /// Whether the input is an OpenAPI document in protobuf. Its text is then the JSON that it was decoded to.
+    pub fn is_protobuf(&self) -> bool {
+        self.stream.is_ok() && !self.has_lines
+    }
+
     /// The next document that holds anything.
     ///
     /// # Errors

@@ -1,15 +1,13 @@
 //! The documents that a server has without any resource of its own.
 
-use super::finding::Finding;
 use super::read::{self, OpenApi};
 use crate::document::Document;
 use bytes::Bytes;
-use kubeshape_convert::proto;
 use kubeshape_discovery::{Group, GroupVersion, Records, assemble, read as discovery};
+use kubeshape_input::{Code, Content, Finding, Place, Reader};
 use kubeshape_publish::Profile;
-use kubeshape_schema::Code;
 use kubeshape_schema::Dialect;
-use kubeshape_yaml::{Kind, Limits, Stream, Tape};
+use kubeshape_yaml::Limits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -31,17 +29,8 @@ pub struct BaseDocuments {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BaseError {
     /// A document cannot be read.
-    #[error("{name}:{line}:{column}: {message}")]
-    Unreadable {
-        /// Its name.
-        name: Arc<str>,
-        /// Line, from 1.
-        line: usize,
-        /// Column, from 1.
-        column: usize,
-        /// What was found, what was expected, and what to do.
-        message: String,
-    },
+    #[error("{0}")]
+    Unreadable(Box<Finding>),
     /// It is nothing that a base is made of.
     #[error(
         "{name}: found {what}, expected an OpenAPI document or one of discovery, /version or /; give what `kubectl get --raw` prints for these paths"
@@ -104,57 +93,49 @@ struct Sorting {
 impl Sorting {
     /// Adds a document.
     fn add(&mut self, name: &Arc<str>, bytes: &Bytes, profile: Profile, now: SystemTime) -> Result<(), BaseError> {
-        let unreadable = |(line, column): (usize, usize), message: String| BaseError::Unreadable {
-            name: Arc::clone(name),
-            line,
-            column,
-            message,
-        };
-        if proto::detect(bytes).is_some() {
-            let (dialect, json) = read::decode(bytes).map_err(|message| unreadable((1, 1), message))?;
-            self.derived.extend(self.out.openapi(name, dialect, &json, Some(bytes), now)?);
-            // What definitions are made of is read from JSON where both are there.
-            self.sources.push((format!("~{name}"), json.to_vec()));
-            return Ok(());
-        }
-        let yaml = |error: kubeshape_yaml::Error| unreadable((error.line, error.column), error.message);
         let unknown = |what: String| BaseError::Unknown { name: Arc::clone(name), what };
-        let of_discovery = |error: discovery::ReadError| match error {
-            discovery::ReadError::Text(error) => yaml(error),
-            discovery::ReadError::Other(what) => unknown(what),
-            error => unreadable((1, 1), error.to_string()),
+        let of_discovery = |error: discovery::ReadError| {
+            let (place, detail) = match error {
+                discovery::ReadError::Other(what) => return unknown(what),
+                discovery::ReadError::Text(error) => {
+                    (Some(Place { line: error.line, column: error.column }), error.message)
+                }
+                error => (None, error.to_string()),
+            };
+            let mut finding = Finding::new(Code::Unreadable, detail).in_input(Arc::clone(name));
+            finding.place = place;
+            BaseError::Unreadable(Box::new(finding))
         };
-        if discovery::is_protobuf(bytes) {
-            self.records.add(discovery::read(bytes, Limits::default()).map_err(of_discovery)?);
+        let mut reader = Reader::new();
+        let mut documents = reader.documents(Arc::clone(name), bytes, Limits::default());
+        if discovery::is_protobuf(documents.bytes()) {
+            self.records.add(discovery::read(documents.bytes(), Limits::default()).map_err(of_discovery)?);
             return Ok(());
         }
-        let mut stream = Stream::new(bytes, Limits::default()).map_err(yaml)?;
-        let source = stream.source();
-        let mut tape = Tape::new();
-        stream.next(&mut tape).transpose().map_err(yaml)?;
-        let document = tape.document(source);
-        let root = document.root().ok_or_else(|| unknown("nothing".to_owned()))?;
-        if let Some(dialect) = Dialect::of(root) {
-            let json = read::canonical(root, dialect, bytes, profile).map_err(|mistakes| {
-                let (code, place, detail) = mistakes
-                    .into_iter()
-                    .next()
-                    .unwrap_or_else(|| (Code::Unreadable, None, "found no document".to_owned()));
-                unreadable(place.unwrap_or((1, 1)), format!("{code} {detail}"))
+        let protobuf = documents.is_protobuf().then(|| read::shared(documents.bytes(), bytes));
+        let document = documents.next().transpose().map_err(BaseError::Unreadable)?;
+        let mut document = document.ok_or_else(|| unknown("nothing".to_owned()))?;
+        if let Some(dialect) = document.content().dialect() {
+            let json = read::canonical(&mut document, dialect, bytes, profile).map_err(|findings| {
+                let none = || Finding::new(Code::Unreadable, "found no document").in_input(Arc::clone(name));
+                BaseError::Unreadable(Box::new(findings.into_iter().next().unwrap_or_else(none)))
             })?;
-            self.derived.extend(self.out.openapi(name, dialect, &json, None, now)?);
-            self.sources.push((name.to_string(), json.to_vec()));
+            self.derived.extend(self.out.openapi(name, dialect, &json, protobuf.as_ref(), now)?);
+            // What definitions are made of is read from JSON where both are there.
+            let first = if protobuf.is_some() { "~" } else { "" };
+            self.sources.push((format!("{first}{name}"), json.to_vec()));
             return Ok(());
         }
         // The index of v3 documents follows from them.
-        if root.get("kind").is_none() && root.get("paths").is_some_and(|value| value.kind() == Kind::Map) {
+        if document.content() == Content::Index {
             return Ok(());
         }
-        let document = discovery::read_node(root).map_err(of_discovery)?;
-        if root.get("gitVersion").is_some() {
-            self.out.version.get_or_insert_with(|| bytes.clone());
+        let text = document.document().source();
+        let record = discovery::read_node(document.root()).map_err(of_discovery)?;
+        if matches!(document.content(), Content::Discovery(discovery::DocumentKind::Version)) {
+            self.out.version.get_or_insert_with(|| Bytes::copy_from_slice(text.as_bytes()));
         }
-        self.records.add(document);
+        self.records.add(record);
         Ok(())
     }
 }
@@ -174,7 +155,7 @@ impl Documents {
                 Err(BaseError::Unknown { what, .. }) if base.found.contains(&name) => {
                     let detail =
                         format!("found {what}, expected an OpenAPI document or one of discovery, /version or /");
-                    sorting.out.findings.push(Finding::new(Code::Skipped, &name, None, detail));
+                    sorting.out.findings.push(Finding::new(Code::Skipped, detail).in_input(name));
                 }
                 added => added?,
             }
@@ -193,11 +174,11 @@ impl Documents {
         let assembled = groups.into_iter().filter_map(|(name, versions)| assemble(name, versions));
         out.groups = assembled.map(|group| (Arc::clone(&group.name), Arc::new(group))).collect();
         if let Some((name, bytes)) = base.onto {
-            let json = if proto::detect(&bytes).is_some() {
-                read::decode(&bytes).ok().map(|(_, json)| json).unwrap_or_default()
-            } else {
-                bytes
-            };
+            let mut reader = Reader::new();
+            let mut documents = reader.documents(Arc::clone(&name), &bytes, Limits::default());
+            let document = documents.next().transpose().map_err(BaseError::Unreadable)?;
+            let text = document.map_or("", |document| document.document().source());
+            let json = read::shared(text.as_bytes(), &bytes);
             out.v2 = Some((name, json));
         }
         Ok((out, sources))

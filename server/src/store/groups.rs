@@ -1,6 +1,5 @@
 //! Which definitions are published, and the groups they make.
 
-use super::finding::Finding;
 use super::read::Resource;
 use super::{Place, Store, Touched};
 use crate::pieces::{Key, spread};
@@ -9,7 +8,7 @@ use kubeshape_discovery::{
     AggregatedKey, CustomResource, Group, GroupVersion, aggregated_key, assemble, custom_group_versions,
     name_conflicts, print,
 };
-use kubeshape_schema::Code;
+use kubeshape_input::{Code, Finding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -59,10 +58,10 @@ impl Store {
             let places = self.names.get(name);
             let mut all = places.into_iter().flatten();
             let winner = all.next();
-            let duplicates = all.map(|((file, _), resource)| {
+            let duplicates = all.map(|(_, resource)| {
                 let first = winner.map_or("", |((file, _), _)| file);
                 let detail = format!("found {name} again, which {first} defines; only that one is published");
-                Finding::new(Code::DuplicateCrd, file, Some(resource.names_at), detail).of(name)
+                resource.about_names(Code::DuplicateCrd, detail)
             });
             let duplicates: Vec<Finding> = duplicates.collect();
             let winner = winner.map(|(place, resource)| (place.clone(), Arc::clone(resource)));
@@ -88,13 +87,12 @@ impl Store {
         let mut refused = BTreeSet::new();
         let mut findings = Vec::new();
         for conflict in name_conflicts(all.iter().map(|(_, resource)| &resource.custom)) {
-            let (Some((place, resource)), Some((_, owner))) = (all.get(conflict.resource), all.get(conflict.owner))
-            else {
+            let (Some((_, resource)), Some((_, owner))) = (all.get(conflict.resource), all.get(conflict.owner)) else {
                 continue;
             };
             refused.insert(conflict.resource);
             let detail = conflict.detail(&owner.name);
-            findings.push(Finding::new(Code::NameInUse, &place.0, Some(resource.names_at), detail).of(&resource.name));
+            findings.push(resource.about_names(Code::NameInUse, detail));
         }
         if findings.is_empty() {
             self.conflicts.remove(group);

@@ -17,7 +17,6 @@
 //! what can be read of it.
 
 mod base;
-mod finding;
 mod groups;
 mod parallel;
 mod paths;
@@ -26,7 +25,6 @@ mod remotes;
 mod v2;
 
 pub use base::{BaseDocuments, BaseError};
-pub use finding::Finding;
 
 use crate::body::Tags;
 use crate::document::Document;
@@ -38,6 +36,7 @@ use bytes::Bytes;
 use groups::GroupKey;
 use kubeshape_convert::graph::split;
 use kubeshape_discovery::GroupVersion;
+use kubeshape_input::Finding;
 use kubeshape_publish::{Base, Options, Profile, Publisher};
 use paths::Members;
 use read::{Content, OpenApi, Resource};

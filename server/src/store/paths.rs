@@ -1,7 +1,6 @@
 //! Documents of group versions, the index, and snapshots.
 
 use super::base::Documents;
-use super::finding::Finding;
 use super::groups::{GroupKey, item};
 use super::read::Resource;
 use super::{Reason, Store, Touched};
@@ -12,9 +11,9 @@ use crate::rope::Rope;
 use crate::snapshot::{Discovery, Leaf, Snapshot};
 use bytes::Bytes;
 use kubeshape_discovery::{Group, print};
+use kubeshape_input::{Code, Finding};
 use kubeshape_publish::{MergeConflict, Piece, Publisher, V3Fragments, write_v3};
-use kubeshape_schema::Dialect;
-use kubeshape_schema::{Code, escape};
+use kubeshape_schema::{Dialect, escape};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
@@ -216,7 +215,7 @@ impl Store {
         let mut findings = Vec::new();
         let mut say = |what: &str, file: &Arc<str>, first: &str| {
             let detail = format!("found another {what}, which {first} holds; expected one; this one is not published");
-            findings.push(Finding::new(Code::DocumentHidden, file, None, detail));
+            findings.push(Finding::new(Code::DocumentHidden, detail).in_input(Arc::clone(file)));
         };
         if **path == *super::V2 {
             let mut all = self.v2_documents.iter();
@@ -238,10 +237,11 @@ impl Store {
     }
 
     fn conflict(&self, conflict: &MergeConflict) -> Finding {
-        let place = self.counting.get(&*conflict.second).map(|(_, (file, _))| Arc::clone(file));
-        let names_at = self.published.get(&*conflict.second).map(|resource| resource.names_at);
-        let file = place.unwrap_or_else(|| conflict.group_version.as_str().into());
-        Finding::new(Code::SchemaConflict, &file, names_at, conflict.to_string()).of(&conflict.second)
+        let (code, detail) = (Code::SchemaConflict, conflict.to_string());
+        match self.published.get(&*conflict.second) {
+            Some(resource) => resource.about_names(code, detail),
+            None => Finding::new(code, detail).in_input(conflict.group_version.as_str()).of_resource(&*conflict.second),
+        }
     }
 
     /// Makes the touched groups anew.

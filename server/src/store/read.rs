@@ -1,16 +1,15 @@
 //! Reading the files of inputs: CustomResourceDefinitions and OpenAPI documents.
 
-use super::finding::Finding;
 use crate::document::Document;
 use bytes::Bytes;
-use kubeshape_convert::{proto, v2, v3};
+use kubeshape_convert::{v2, v3};
 use kubeshape_discovery::{CustomResource, GroupVersion, custom_resource, group_versions_of_document};
+use kubeshape_input::{Code, Content as InputContent, DocumentRef, Finding, Note, NoteKind, Reader, skipped};
 use kubeshape_publish::{Profile, Publisher, V2Form, V2Fragments, V3Fragments};
-use kubeshape_schema::Dialect;
+use kubeshape_schema::{Bump, Dialect};
 use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Code, Note, NoteKind};
-use kubeshape_structural::read::{Manifest, manifests};
-use kubeshape_yaml::{Kind, Limits, Node, Position, Stream, Tape};
+use kubeshape_structural::read::Manifest;
+use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
@@ -21,8 +20,8 @@ pub(super) struct Resource {
     pub(super) name: Arc<str>,
     /// What discovery shows, and the names it asks for.
     pub(super) custom: CustomResource,
-    /// Line and column of its names.
-    pub(super) names_at: (usize, usize),
+    /// A finding about its names, which says no more than where they are.
+    names: Box<Finding>,
     /// Parts of the v3 documents of its published versions.
     pub(super) versions: Vec<(Arc<str>, V3Fragments)>,
     source: Arc<Source>,
@@ -35,11 +34,19 @@ impl Resource {
     pub(super) fn v2(&self, publisher: &Publisher) -> Option<&V2Fragments> {
         self.source.v2(publisher).get(self.ordinal)?.as_ref()
     }
+
+    /// A finding about its names.
+    pub(super) fn about_names(&self, code: Code, detail: impl Into<String>) -> Finding {
+        let mut finding = (*self.names).clone();
+        (finding.code, finding.detail) = (code, detail.into());
+        finding
+    }
 }
 
-/// The text of a file and the v2 parts of its definitions.
+/// The content of a file and the v2 parts of its definitions.
 #[derive(Debug)]
 struct Source {
+    name: Arc<str>,
     bytes: Bytes,
     v2: OnceLock<Vec<Option<V2Fragments>>>,
 }
@@ -48,13 +55,16 @@ impl Source {
     fn v2(&self, publisher: &Publisher) -> &[Option<V2Fragments>] {
         self.v2.get_or_init(|| {
             let mut out = Vec::new();
-            each(&self.bytes, |item| {
-                if let Item::Crd(manifest) = item {
+            let mut reader = Reader::new();
+            let mut documents = reader.documents(Arc::clone(&self.name), &self.bytes, Limits::default());
+            while let Some(document) = documents.next() {
+                let Ok(document) = document else { continue };
+                for manifest in document.manifests().0 {
                     let arena = Bump::new();
                     let crd = manifest.read(&arena).value;
                     out.push(crd.map(|crd| publisher.resource(&crd, &arena).v2_fragments(V2Form::Served)));
                 }
-            });
+            }
             out
         })
     }
@@ -86,115 +96,67 @@ impl Content {
     }
 }
 
-/// A part of a file.
-enum Item<'a> {
-    Crd(Manifest<'a>),
-    OpenApi(Dialect, Node<'a>),
-    /// Something else.
-    Other(Node<'a>),
-    /// The text cannot be read.
-    Error(kubeshape_yaml::Error),
-}
-
-/// Visits the parts of a text.
-fn each(bytes: &[u8], mut visit: impl FnMut(Item<'_>)) {
-    let mut stream = match Stream::new(bytes, Limits::default()) {
-        Ok(stream) => stream,
-        Err(error) => return visit(Item::Error(error)),
-    };
-    let source = stream.source();
-    let mut tape = Tape::new();
-    while let Some(read) = stream.next(&mut tape) {
-        if let Err(error) = read {
-            visit(Item::Error(error));
-            continue;
-        }
-        let Some(root) = tape.document(source).root().filter(|_| tape.has_content()) else { continue };
-        if root.kind() == Kind::Map
-            && let Some(dialect) = Dialect::of(root)
-        {
-            visit(Item::OpenApi(dialect, root));
-            continue;
-        }
-        let (crds, others) = manifests(root);
-        for manifest in crds {
-            visit(Item::Crd(manifest));
-        }
-        for node in others {
-            visit(Item::Other(node));
-        }
-    }
-}
-
 /// Reads a file. Every mistake in it is a finding.
 pub(super) fn read(file: &Arc<str>, bytes: &Bytes, publisher: &Publisher, now: SystemTime) -> Content {
     let mut out = Content::default();
-    let source = Arc::new(Source { bytes: bytes.clone(), v2: OnceLock::new() });
+    let source = Arc::new(Source { name: Arc::clone(file), bytes: bytes.clone(), v2: OnceLock::new() });
     let profile = publisher.options().profile;
-    if proto::detect(bytes).is_some() {
-        match decode(bytes) {
-            Ok(document) => out.documents.push(openapi(document.0, &document.1, Some(bytes), now)),
-            Err(detail) => out.findings.push(Finding::new(Code::Unreadable, file, None, detail)),
-        }
-        return out;
-    }
     let mut ordinal = 0;
-    each(bytes, |item| match item {
-        Item::Crd(manifest) => {
+    let mut reader = Reader::new();
+    let mut documents = reader.documents(Arc::clone(file), bytes, Limits::default());
+    let protobuf = documents.is_protobuf().then(|| shared(documents.bytes(), bytes));
+    while let Some(document) = documents.next() {
+        let mut document = match document {
+            Ok(document) => document,
+            Err(finding) => {
+                out.findings.push(*finding);
+                continue;
+            }
+        };
+        out.findings.extend(document.ignored());
+        if let Some(dialect) = document.content().dialect() {
+            match canonical(&mut document, dialect, bytes, profile) {
+                Ok(json) => out.documents.push(openapi(dialect, &json, protobuf.as_ref(), now)),
+                Err(findings) => out.findings.extend(findings),
+            }
+            continue;
+        }
+        let (definitions, others) = document.manifests();
+        for manifest in definitions {
             let arena = Bump::new();
-            out.crd(file, manifest, publisher, &arena, &source, ordinal);
+            out.crd(&mut document, manifest, publisher, &arena, (&source, ordinal));
             ordinal += 1;
         }
-        Item::OpenApi(dialect, root) => match canonical(root, dialect, bytes, profile) {
-            Ok(json) => out.documents.push(openapi(dialect, &json, None, now)),
-            Err(notes) => out.findings.extend(notes.into_iter().map(|(code, place, detail)| {
-                let kept = detail;
-                Finding::new(code, file, place, kept)
-            })),
-        },
-        Item::Other(node) => {
-            let text = |key| node.get(key).and_then(Node::as_str).unwrap_or_default();
-            let what = match (text("apiVersion"), text("kind")) {
-                ("", "") => "no Kubernetes object".to_owned(),
-                (version, kind) => format!("{version} {kind}").trim().to_owned(),
-            };
-            let detail = format!("found {what}, expected a CustomResourceDefinition or an OpenAPI document");
-            out.findings.push(Finding::new(Code::Skipped, file, Some(place(node)), detail));
-        }
-        Item::Error(error) => {
-            let code = if error.limit { Code::Limit } else { Code::NotYaml };
-            out.findings.push(Finding::new(code, file, Some((error.line, error.column)), error.message));
-        }
-    });
+        let mut resolver = document.resolver();
+        out.findings.extend(others.into_iter().map(|node| resolver.finding(&skipped(node))));
+    }
     out
 }
 
 impl Content {
     fn crd<'a>(
         &mut self,
-        file: &Arc<str>,
+        document: &mut DocumentRef<'_>,
         manifest: Manifest<'a>,
         publisher: &'a Publisher,
         arena: &'a Bump,
-        source: &Arc<Source>,
-        ordinal: usize,
+        (source, ordinal): (&Arc<Source>, usize),
     ) {
         let read = manifest.read(arena);
         let node = manifest.node;
-        let mut name = node.get("metadata").and_then(|m| m.get("name")).and_then(Node::as_str).unwrap_or_default();
-        let finding = |note: &Note<'_>, name: &str| {
-            let at = ((note.at as usize) < node.document().len()).then(|| place(node.document().node(note.at)));
-            Finding::new(note.code, file, at, note.detail.to_string()).of(name)
-        };
+        let name = node.get("metadata").and_then(|m| m.get("name")).and_then(Node::as_str).unwrap_or_default();
+        let mut resolver = document.resolver_mut().within(node);
         let shown = |note: &&Note<'_>| !note.code.kind().is_loss();
-        self.findings.extend(read.notes.iter().filter(shown).map(|note| finding(note, name)));
+        self.findings.extend(read.notes.iter().filter(shown).map(|note| resolver.finding(note)));
         let Some(crd) = read.value else { return };
         let crd = &*arena.alloc(crd);
+        let mut name: Arc<str> = name.into();
         if name.is_empty() {
-            name = arena.alloc_str(&format!("{}.{}", crd.names.plural, crd.group));
+            name = format!("{}.{}", crd.names.plural, crd.group).into();
+            resolver = resolver.of_resource(&name);
         }
         let resource = publisher.resource(crd, arena);
-        self.findings.extend(resource.findings().iter().filter(shown).map(|note| finding(note, name)));
+        self.findings.extend(resource.findings().iter().filter(shown).map(|note| resolver.finding(note)));
         let mut versions: Vec<(Arc<str>, V3Fragments)> = Vec::with_capacity(crd.versions.len());
         for version in resource.versions().iter().filter(|version| version.is_published()) {
             let path = version.group_version_path();
@@ -203,39 +165,29 @@ impl Content {
             }
         }
         let custom = custom_resource(crd);
-        self.resources.push(Arc::new(Resource {
-            name: name.into(),
-            names_at: place(node.document().node(custom.names_at)),
-            custom,
-            versions,
-            source: Arc::clone(source),
-            ordinal,
-        }));
+        let names = Box::new(resolver.finding(&Note::new(Code::NameInUse, custom.names_at, "")));
+        self.resources.push(Arc::new(Resource { name, names, custom, versions, source: Arc::clone(source), ordinal }));
     }
 }
 
-fn place(node: Node<'_>) -> (usize, usize) {
-    let Position { line, column } = Position::of(node.document().source(), node.span().start);
-    (line, column)
-}
-
-/// What is wrong with a document: code, place, detail.
-pub(super) type Mistake = (Code, Option<(usize, usize)>, String);
-
-/// The bytes of a document as a server prints it: the text itself if it has no blanks between its parts, as servers
-/// send it.
+/// The bytes of a document as a server prints it: the text itself if it is JSON without blanks between its parts, as
+/// servers send it.
+///
+/// # Errors
+/// Something in it has the wrong type.
 pub(super) fn canonical(
-    root: Node<'_>,
+    document: &mut DocumentRef<'_>,
     dialect: Dialect,
     bytes: &Bytes,
     profile: Profile,
-) -> Result<Bytes, Vec<Mistake>> {
-    let is_compact = bytes.first() == Some(&b'{') && bytes.last() == Some(&b'}') && !bytes.contains(&b'\n');
-    if is_compact && root.document().is_json() {
-        return Ok(bytes.clone());
+) -> Result<Bytes, Vec<Finding>> {
+    let root = document.root();
+    let text = root.document().source();
+    if is_compact(root) && document.content() != InputContent::Definitions {
+        return Ok(shared(text.as_bytes(), bytes));
     }
     let arena = Bump::new();
-    let mut out = Vec::with_capacity(bytes.len());
+    let mut out = Vec::with_capacity(text.len());
     let (read, notes) = match dialect {
         Dialect::V3 => {
             let read = v3::read(root, &arena, profile);
@@ -249,15 +201,38 @@ pub(super) fn canonical(
     if read.is_some() {
         return Ok(out.into());
     }
-    let errors = notes.into_iter().filter(|note| note.code.kind() == NoteKind::Error);
-    Err(errors.map(|note| (note.code, Some(place(root.document().node(note.at))), note.detail.into_owned())).collect())
+    let mut resolver = document.resolver_mut();
+    let errors = notes.iter().filter(|note| note.code.kind() == NoteKind::Error);
+    Err(errors.map(|note| resolver.finding(note)).collect())
 }
 
-/// The JSON of a document in protobuf form.
-pub(super) fn decode(bytes: &[u8]) -> Result<(Dialect, Bytes), String> {
-    let dialect = proto::detect(bytes).ok_or("found no OpenAPI document in protobuf form")?;
-    let json = proto::decode(bytes, dialect).map_err(|error| error.to_string())?;
-    Ok((dialect, json.into()))
+/// Whether the root of a document is JSON, is all of the text, and has no blanks between its parts.
+fn is_compact(root: Node<'_>) -> bool {
+    let text = root.document().source().as_bytes();
+    if !root.document().is_json() || root.span() != (0..text.len()) {
+        return false;
+    }
+    let mut at = 0;
+    while let Some(quote) = memchr::memchr(b'"', &text[at..]).map(|n| at + n) {
+        if text[at..quote].iter().any(u8::is_ascii_whitespace) {
+            return false;
+        }
+        at = quote + 1;
+        // To the end of the string.
+        while let Some(n) = memchr::memchr2(b'"', b'\\', &text[at..]) {
+            at += n + 1;
+            if text[at - 1] == b'"' {
+                break;
+            }
+            at += 1;
+        }
+    }
+    !text[at..].iter().any(u8::is_ascii_whitespace)
+}
+
+/// Bytes of an input: those that are there already, unless the input is compressed or decoded.
+pub(super) fn shared(bytes: &[u8], input: &Bytes) -> Bytes {
+    if std::ptr::eq(bytes, &**input) { input.clone() } else { Bytes::copy_from_slice(bytes) }
 }
 
 /// A printed document.
