@@ -323,12 +323,18 @@ impl Shape {
 
     /// The word on the command line and in reports.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Shape::V3 => "v3",
-            Shape::V2 => "v2",
-            Shape::Smd => "smd",
-            Shape::JsonSchema => "jsonschema",
-            Shape::Structural => "structural",
+        kubeshape_input::Shape::from(self).name()
+    }
+}
+
+impl From<Shape> for kubeshape_input::Shape {
+    fn from(shape: Shape) -> Self {
+        match shape {
+            Shape::V3 => Self::V3,
+            Shape::V2 => Self::V2,
+            Shape::Smd => Self::Smd,
+            Shape::JsonSchema => Self::JsonSchema,
+            Shape::Structural => Self::Structural,
         }
     }
 }

@@ -130,6 +130,15 @@ impl Finding {
         self.code.title().trim_end_matches('.')
     }
 
+    /// Where it is: `INPUT:LINE:COLUMN`, `INPUT`, or nothing.
+    pub fn location(&self) -> String {
+        match (&self.input, self.place) {
+            (None, _) => String::new(),
+            (Some(input), None) => input.to_string(),
+            (Some(input), Some(place)) => format!("{input}:{place}"),
+        }
+    }
+
     /// What to do, in general: see [`Code::help`].
     pub fn help(&self) -> String {
         self.code.help()
@@ -139,12 +148,8 @@ impl Finding {
 /// `INPUT:LINE:COLUMN: CODE title: detail (in RESOURCE, version VERSION)`
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(input) = &self.input {
-            f.write_str(input)?;
-            if let Some(place) = self.place {
-                write!(f, ":{place}")?;
-            }
-            f.write_str(": ")?;
+        if self.input.is_some() {
+            write!(f, "{}: ", self.location())?;
         }
         write!(f, "{} {}", self.code, self.title())?;
         if !self.detail.is_empty() {

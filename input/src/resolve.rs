@@ -84,8 +84,16 @@ impl<'r> Resolver<'r> {
 
     /// Says that notes are about the resource of that name; an empty name is none.
     #[must_use]
-    pub fn of_resource(self, name: &str) -> Self {
-        Resolver { resource: (!name.is_empty()).then(|| name.to_owned()), ..self }
+    pub fn of_resource(mut self, name: &str) -> Self {
+        self.set_resource(name);
+        self
+    }
+
+    /// From now on, notes are about the resource of that name.
+    pub fn set_resource(&mut self, name: &str) {
+        if self.resource.as_deref().unwrap_or_default() != name {
+            self.resource = (!name.is_empty()).then(|| name.to_owned());
+        }
     }
 
     /// Whether findings have a pointer. They have one unless it is said otherwise.

@@ -37,6 +37,12 @@ impl Source {
         self.has_lines.then(|| Place::of(&self.text, offset))
     }
 
+    /// `NAME:LINE:COLUMN` of a byte of the text, or the name alone if the input has no lines.
+    pub fn location(&self, offset: usize) -> String {
+        let name = &self.name;
+        self.place(offset).map_or_else(|| name.to_string(), |place| format!("{name}:{place}"))
+    }
+
     /// A finding about a range of the text, with its place and an excerpt.
     pub fn finding(&self, code: Code, span: Range<usize>, detail: impl Into<String>) -> Finding {
         let mut finding = Finding::new(code, detail).in_input(self.name.clone());

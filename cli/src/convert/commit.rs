@@ -4,17 +4,16 @@
 use super::engine::{Engine, Fragments, Merged};
 use super::joint::{self, Answer, Published};
 use super::plan::{Destination, Plan, Target};
-use super::worker::{Context, Converted, Event, FileResult, Loaded, Notes, Output, discard};
+use super::worker::{Context, Converted, Event, FileResult, Notes, Output, discard};
 use crate::args::{Duplicates, Shape};
 use crate::error::Fatal;
 use crate::output::Stage;
-use crate::report::{Entry, Excerpt, Finding, Report, Tally, Totals, Ui, is_finding};
-use kubeshape_schema::{Code, NoteKind};
+use crate::report::{Report, Tally, Totals, Ui, is_finding, write_line};
+use kubeshape_input::{Code, Document, Finding, NoteKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Commits files in order.
 pub(crate) struct Commit<'c> {
@@ -26,7 +25,7 @@ pub(crate) struct Commit<'c> {
     /// What goes into merged documents, by name of the CustomResourceDefinition.
     parts: BTreeMap<String, Fragments>,
     /// Documents, in order.
-    documents: Vec<Loaded>,
+    documents: Vec<Document>,
     /// The one result, without an output folder; and the resource it belongs to.
     held: Option<(Vec<u8>, String, usize)>,
     /// Names of results, when older ones are to be deleted.
@@ -44,9 +43,8 @@ struct Resources {
 
 struct Resource {
     name: String,
-    input: Arc<str>,
-    pointer: String,
-    place: (usize, usize, Excerpt),
+    /// A finding about its name, which says no more than where that is.
+    about: Finding,
     /// Only when a later one may count instead: its results, its losses and its lines in the report.
     results: Vec<PathBuf>,
     names: Vec<String>,
@@ -82,8 +80,7 @@ impl<'c> Commit<'c> {
     ///
     /// # Errors
     /// Something cannot be written, or there are more results than there is room for.
-    pub(crate) fn file(&mut self, input: &str, result: FileResult, ui: &mut Ui) -> Result<(), Fatal> {
-        let input: Arc<str> = input.into();
+    pub(crate) fn file(&mut self, result: FileResult, ui: &mut Ui) -> Result<(), Fatal> {
         self.totals.files += 1;
         self.totals.documents += result.documents;
         self.totals.skipped += result.skipped;
@@ -93,7 +90,7 @@ impl<'c> Commit<'c> {
                 Event::Notes(notes) => {
                     self.notes(&notes, ui)?;
                 }
-                Event::Converted(converted) => self.converted(&input, *converted, ui)?,
+                Event::Converted(converted) => self.converted(*converted, ui)?,
                 Event::Document(document) => {
                     self.totals.openapi += 1;
                     self.documents.push(*document);
@@ -113,29 +110,20 @@ impl<'c> Commit<'c> {
     }
 
     /// A finding of the commit itself.
-    fn finding(&mut self, entry: Entry<'_>, excerpt: Excerpt, code: Code, ui: &mut Ui) -> Result<(), Fatal> {
-        self.totals.tally.count(code.kind());
+    fn finding(&mut self, finding: &Finding, ui: &mut Ui) -> Result<(), Fatal> {
+        self.totals.tally.count(finding.kind());
         if let Some(report) = &mut self.report {
             let mut line = Vec::new();
-            entry.write(code, &mut line);
+            write_line(finding, &mut line);
             report.append(&line)?;
         }
-        if code.kind().is_loss() {
-            return Ok(());
+        if !finding.is_loss() {
+            ui.finding(finding);
         }
-        ui.finding(&Finding {
-            code,
-            input: entry.input.unwrap_or_default().to_owned(),
-            place: entry.place.map(|(line, column)| (line, column, excerpt)),
-            resource: entry.resource.unwrap_or_default().to_owned(),
-            version: String::new(),
-            detail: entry.detail.to_owned(),
-            notes: Vec::new(),
-        });
         Ok(())
     }
 
-    fn converted(&mut self, input: &Arc<str>, converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
+    fn converted(&mut self, converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
         let mut earlier: Vec<usize> = [&converted.name, &converted.resource]
             .into_iter()
             .filter_map(|name| self.resources.by_name.get(name).copied())
@@ -144,23 +132,16 @@ impl<'c> Commit<'c> {
         earlier.dedup();
         if let Some(first) = earlier.first() {
             let first = &self.resources.all[*first];
-            let place = format!("{}:{}:{}", first.input, first.place.0, first.place.1);
+            let place = first.about.location();
             let (code, which) = match self.duplicates {
                 Duplicates::First => (Code::DuplicateCrd, "that one counts"),
                 Duplicates::Last => (Code::DuplicateCrd, "this one counts"),
                 Duplicates::Error => (Code::DuplicateCrdError, "give only one of them"),
             };
-            let detail = format!("{} stands in {place}, too; {which}", first.name);
-            let (line, column, excerpt) = converted.place.clone();
-            let entry = Entry {
-                pointer: Some(&converted.pointer),
-                input: Some(input),
-                place: Some((line, column)),
-                resource: Some(&converted.name),
-                detail: &detail,
-                ..Entry::default()
-            };
-            self.finding(entry, excerpt, code, ui)?;
+            let mut finding = converted.about.clone();
+            finding.code = code;
+            finding.detail = format!("{} stands in {place}, too; {which}", first.name);
+            self.finding(&finding, ui)?;
             if self.duplicates != Duplicates::Last {
                 return self.refuse(converted, ui);
             }
@@ -170,7 +151,7 @@ impl<'c> Commit<'c> {
         }
         let tally = converted.notes.tally;
         let lines = self.notes(&converted.notes, ui)?;
-        self.accept(input, converted, tally, lines)
+        self.accept(converted, tally, lines)
     }
 
     /// A CustomResourceDefinition that does not count: only findings are left of it.
@@ -208,13 +189,7 @@ impl<'c> Commit<'c> {
         Ok(())
     }
 
-    fn accept(
-        &mut self,
-        input: &Arc<str>,
-        converted: Converted,
-        tally: Tally,
-        lines: Option<Range<u64>>,
-    ) -> Result<(), Fatal> {
+    fn accept(&mut self, converted: Converted, tally: Tally, lines: Option<Range<u64>>) -> Result<(), Fatal> {
         let number = self.resources.all.len();
         let revised = self.duplicates == Duplicates::Last;
         let (mut results, mut names) = (Vec::new(), Vec::new());
@@ -239,9 +214,7 @@ impl<'c> Commit<'c> {
         }
         self.resources.all.push(Resource {
             name: converted.name,
-            input: input.clone(),
-            pointer: converted.pointer,
-            place: converted.place,
+            about: converted.about,
             results,
             names,
             tally,
@@ -280,8 +253,7 @@ impl<'c> Commit<'c> {
     /// The report cannot be written.
     pub(crate) fn nothing(&mut self, input: &str, code: Code, detail: &str, ui: &mut Ui) -> Result<(), Fatal> {
         self.totals.failed += 1;
-        let entry = Entry { input: Some(input), detail, ..Entry::default() };
-        self.finding(entry, Excerpt::default(), code, ui)
+        self.finding(&Finding::new(code, detail).in_input(input), ui)
     }
 
     /// Makes the results of everything together and puts them in place. Runs on `jobs` threads.
@@ -311,7 +283,7 @@ impl<'c> Commit<'c> {
                         self.notes(&notes, ui)?;
                     }
                     Answer::Result(output) => self.output(output, "", usize::MAX)?,
-                    Answer::Finding(code, target, name, detail) => self.merged(code, target, &name, &detail, ui)?,
+                    Answer::Finding(finding) => self.merged(*finding, ui)?,
                 }
             }
         }
@@ -331,12 +303,12 @@ impl<'c> Commit<'c> {
                     };
                     self.output(output, "", usize::MAX)
                 }
-                Merged::Finding(code, target, name, detail) => self.merged(code, target, &name, &detail, ui),
+                Merged::Finding(finding) => self.merged(*finding, ui),
             })?;
         }
         for name in engine.settings().kinds.missing() {
             let detail = format!("there is no kind {name}, and no definition of that name");
-            self.finding(Entry { detail: &detail, ..Entry::default() }, Excerpt::default(), Code::Nothing, ui)?;
+            self.finding(&Finding::new(Code::Nothing, detail), ui)?;
         }
         self.place_held()?;
         if let Some(report) = self.report.take() {
@@ -372,31 +344,26 @@ impl<'c> Commit<'c> {
             let again = target.shape != Shape::V2 && alone.iter().any(|target| target.shape == Shape::V3);
             match engine.published(*target, parts, again) {
                 Ok(bytes) => *document = Some(bytes),
-                Err(Merged::Finding(code, target, name, detail)) => {
-                    self.merged(code, target, &name, &detail, ui)?;
-                }
+                Err(Merged::Finding(finding)) => self.merged(*finding, ui)?,
                 Err(_) => {}
             }
         }
         Ok(published)
     }
 
-    /// A finding about the CustomResourceDefinition of that name.
-    fn merged(&mut self, code: Code, target: Target, name: &str, detail: &str, ui: &mut Ui) -> Result<(), Fatal> {
-        let owner = self.resources.by_name.get(name).map(|number| &self.resources.all[*number]);
-        let input = owner.map(|resource| resource.input.clone());
-        let (pointer, place) = owner.map(|r| (r.pointer.clone(), r.place.clone())).unzip();
-        let (place, excerpt) = place.map(|(line, column, excerpt)| ((line, column), excerpt)).unzip();
-        let entry = Entry {
-            pointer: pointer.as_deref(),
-            input: input.as_deref(),
-            place,
-            resource: (!name.is_empty()).then_some(name),
-            version: None,
-            shape: Some(target.shape),
-            detail,
+    /// A finding about the CustomResourceDefinition of that name, which is put where that is.
+    fn merged(&mut self, finding: Finding, ui: &mut Ui) -> Result<(), Fatal> {
+        let owner = finding.resource.as_ref().and_then(|name| self.resources.by_name.get(name));
+        let finding = match owner.map(|number| &self.resources.all[*number].about) {
+            None => finding,
+            Some(about) => {
+                let mut placed = about.clone();
+                placed.code = finding.code;
+                (placed.resource, placed.shape, placed.detail) = (finding.resource, finding.shape, finding.detail);
+                placed
+            }
         };
-        self.finding(entry, excerpt.unwrap_or_default(), code, ui)
+        self.finding(&finding, ui)
     }
 
     /// A result of everything.

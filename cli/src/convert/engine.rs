@@ -4,9 +4,10 @@ use super::documents::{self, KindName, Settings};
 use super::plan::{Plan, Target};
 use crate::args::{self, ConvertArgs, Per, Shape};
 use crate::error::Fatal;
-use crate::input::{ReadError, Reader, gather};
-use crate::output::format::{self, Formatter, Remark};
+use crate::input::{Reader, gather};
+use crate::output::format::{self, Formatter};
 use crate::output::names;
+use kubeshape_input::Finding;
 use kubeshape_publish::{
     Base, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource, ResourceVersion,
     Shape as Published, V2Form, V2Fragments, V3Fragments,
@@ -61,8 +62,8 @@ pub(crate) enum Merged {
     Document(String, Vec<u8>),
     /// The name of its file and its parts: it is large, and written as it is made.
     V2(String, MergeV2),
-    /// A finding about the CustomResourceDefinition of that name.
-    Finding(Code, Target, String, String),
+    /// A finding about a CustomResourceDefinition, or about all of them.
+    Finding(Box<Finding>),
 }
 
 impl Engine {
@@ -221,7 +222,8 @@ impl Engine {
         if let Some(bytes) = formatted {
             sink.result(target, version.name, bytes)?;
         }
-        for Remark { code, pointer, detail } in remarks {
+        for Finding { code, pointer, detail, .. } in remarks {
+            let pointer = pointer.unwrap_or_default();
             if self.losses || !code.kind().is_loss() {
                 sink.note(Note::new(code, version.at, format!("{detail} (at {pointer})")), Some(target.shape));
             }
@@ -264,18 +266,18 @@ impl Engine {
             match merge.finish_onto(self.publisher.base(), document, self.publisher.options().profile) {
                 Ok(merged) => {
                     for path in merged.dropped_paths {
-                        give(Merged::Finding(Code::V2PathDropped, target, owner(&path), path))?;
+                        give(Merged::finding(Code::V2PathDropped, target, owner(&path), path))?;
                     }
                     for (from, to) in merged.renamed {
                         let detail = format!("{from} is called {to}");
-                        give(Merged::Finding(Code::Renamed, target, owner(&from), detail))?;
+                        give(Merged::finding(Code::Renamed, target, owner(&from), detail))?;
                     }
                     let name = names::single(target.shape, target.format);
                     self.merged(target, name, merged.document, &mut scratch, &mut give)?;
                 }
                 Err(MergeError::DuplicatePath(path)) => {
                     let detail = MergeError::DuplicatePath(path.clone()).to_string();
-                    give(Merged::Finding(Code::PathConflict, target, owner(&path), detail))?;
+                    give(Merged::finding(Code::PathConflict, target, owner(&path), detail))?;
                 }
                 Err(error) => return Err(Fatal::Read { path: name.into(), message: error.to_string() }),
             }
@@ -305,9 +307,10 @@ impl Engine {
         let mut remarks = Vec::new();
         let formatted = scratch.formatter.format(&bytes, target.format, self.pretty, &mut remarks).map(<[u8]>::to_vec);
         drop(bytes);
-        for Remark { code, pointer, detail } in remarks {
+        for Finding { code, pointer, detail, .. } in remarks {
+            let pointer = pointer.unwrap_or_default();
             if self.losses || !code.kind().is_loss() {
-                give(Merged::Finding(code, target, String::new(), format!("{detail} (at {pointer} of {name})")))?;
+                give(Merged::finding(code, target, "", format!("{detail} (at {pointer} of {name})")))?;
             }
         }
         formatted.map_or(Ok(()), |bytes| give(Merged::Document(name, bytes)))
@@ -359,7 +362,14 @@ impl Merged {
     fn conflict(target: Target, conflict: &MergeConflict) -> Merged {
         // The version stands behind the name where several of them share a document.
         let name = conflict.second.split(' ').next().unwrap_or_default().to_owned();
-        Merged::Finding(Code::SchemaConflict, target, name, conflict.to_string())
+        Merged::finding(Code::SchemaConflict, target, name, conflict.to_string())
+    }
+
+    /// A finding about the CustomResourceDefinition of that name; an empty name is none.
+    fn finding(code: Code, target: Target, name: impl Into<String>, detail: String) -> Merged {
+        let mut finding = Finding::new(code, detail).of_resource(name);
+        finding.shape = Some(target.shape.into());
+        Merged::Finding(Box::new(finding))
     }
 }
 
@@ -430,10 +440,8 @@ fn bases(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Fatal> 
 }
 
 fn document(reader: &mut Reader, path: &Path) -> Result<(String, Vec<u8>), Fatal> {
-    match reader.read_path(path, &Limits::default()) {
-        Ok(bytes) => Ok((path.to_string_lossy().into_owned(), bytes.to_vec())),
-        Err(ReadError::Unreadable(message) | ReadError::TooLarge(message)) => {
-            Err(Fatal::Read { path: path.to_owned(), message })
-        }
+    match reader.read_plain(path, &Limits::default()) {
+        Ok(bytes) => Ok((path.to_string_lossy().into_owned(), bytes)),
+        Err(message) => Err(Fatal::Read { path: path.to_owned(), message }),
     }
 }

@@ -97,7 +97,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
                     *used |= input.canonical.starts_with(&root.canonical);
                 }
             }
-            commit.file(&input.name(), result, ui)?;
+            commit.file(result, ui)?;
         }
         ui.progress(commit.totals.files);
         Ok(())

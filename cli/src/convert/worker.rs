@@ -1,16 +1,16 @@
 //! One file: from its bytes to results that wait beside their targets, with everything that was found.
 
-use super::documents::{self, Content};
 use super::engine::{Engine, Fragments, Scratch, Sink};
 use super::plan::Target;
 use crate::args::Shape;
 use crate::error::Fatal;
-use crate::input::{Input, ReadError, Reader};
+use crate::input::{self, Input};
 use crate::output::{Stage, Staged, names};
-use crate::report::{Entry, Excerpt, Finding, Lines, Tally};
-use kubeshape_schema::{Bump, Code, Note};
-use kubeshape_structural::read::{Manifest, manifests};
-use kubeshape_yaml::{Document, Limits, Node, Stream, Tape};
+use crate::report::{Tally, write_line};
+use kubeshape_input::{Code, Document, Finding, Limits, Note, NoteKind, Place, Reader, Resolver, skipped};
+use kubeshape_schema::Bump;
+use kubeshape_structural::read::Manifest;
+use kubeshape_yaml::Node;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -57,21 +57,8 @@ pub(crate) enum Event {
     Notes(Notes),
     /// A CustomResourceDefinition that was converted.
     Converted(Box<Converted>),
-    /// A document, which is converted when all of them are there.
-    Document(Box<Loaded>),
-}
-
-/// A whole OpenAPI document, or a structured-merge-diff schema, as it was read.
-#[derive(Debug)]
-pub(crate) struct Loaded {
-    /// The input.
-    pub(crate) name: String,
-    /// The text of the whole input, which its documents share.
-    pub(crate) source: Arc<str>,
-    pub(crate) tape: Tape,
-    pub(crate) content: Content,
-    /// Whether the text is the input's own, as opposed to what stands for a binary form.
-    pub(crate) has_lines: bool,
+    /// An OpenAPI document or a structured-merge-diff schema, which is converted when all of them are there.
+    Document(Box<Document>),
 }
 
 /// Findings and losses in document order.
@@ -92,9 +79,8 @@ pub(crate) struct Converted {
     pub(crate) name: String,
     /// `PLURAL.GROUP`
     pub(crate) resource: String,
-    /// Where it stands: pointer, line, column and source of its name.
-    pub(crate) pointer: String,
-    pub(crate) place: (usize, usize, Excerpt),
+    /// A finding about its name, which says no more than where that is.
+    pub(crate) about: Finding,
     pub(crate) notes: Notes,
     /// Number of versions.
     pub(crate) versions: usize,
@@ -127,10 +113,9 @@ const KEPT: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Worker<'e> {
     context: &'e Context<'e>,
-    reader: Reader,
-    tape: Tape,
+    bytes: input::Reader,
+    documents: Reader,
     arena: Bump,
-    lines: Lines,
     scratch: Scratch,
 }
 
@@ -139,10 +124,9 @@ impl<'e> Worker<'e> {
     pub(crate) fn new(context: &'e Context<'e>) -> Self {
         Worker {
             context,
-            reader: Reader::default(),
-            tape: Tape::new(),
+            bytes: input::Reader::default(),
+            documents: Reader::new(),
             arena: Bump::new(),
-            lines: Lines::default(),
             scratch: Scratch::default(),
         }
     }
@@ -158,226 +142,115 @@ impl<'e> Worker<'e> {
     }
 
     fn convert(&mut self, input: &Input) -> FileResult {
-        let Worker { context, reader, tape, arena, lines, scratch } = self;
-        lines.clear();
-        let name = input.name();
+        let Worker { context, bytes, documents, arena, scratch } = self;
         let mut out = FileResult::default();
-        let bytes = match reader.read(input, &context.limits) {
+        let bytes = match bytes.read(input, &context.limits) {
             Ok(bytes) => bytes,
-            Err(ReadError::Unreadable(detail)) => {
-                out.fail(context, Code::Unreadable, &name, None, detail);
-                return out;
-            }
-            Err(ReadError::TooLarge(detail)) => {
-                out.fail(context, Code::Limit, &name, None, detail);
+            Err(finding) => {
+                out.fail(context, *finding);
                 return out;
             }
         };
-        let code = |error: &kubeshape_yaml::Error| if error.limit { Code::Limit } else { Code::NotYaml };
-        let decoded;
-        let (bytes, has_lines) = match documents::decode(bytes) {
-            None => (bytes, true),
-            Some(Ok(json)) => {
-                decoded = json;
-                (decoded.as_slice(), false)
-            }
-            Some(Err((code, detail))) => {
-                out.fail(context, code, &name, None, detail);
-                return out;
-            }
-        };
-        let mut shared: Option<Arc<str>> = None;
-        let mut stream = match Stream::new(bytes, context.limits) {
-            Ok(stream) => stream,
-            Err(error) => {
-                let place = (error.line, error.column, Excerpt::default());
-                out.fail(context, code(&error), &name, Some(place), error.message);
-                return out;
-            }
-        };
-        let source = stream.source();
-        while let Some(read) = stream.next(tape) {
-            if let Err(error) = read {
-                let excerpt = lines.excerpt(source, error.offset..error.offset + 1);
-                let place = has_lines.then_some((error.line, error.column, excerpt));
-                out.fail(context, code(&error), &name, place, error.message);
-                continue;
-            }
-            if !tape.has_content() {
-                continue;
-            }
+        let name: Arc<str> = input.name().into();
+        let mut documents = documents.documents(Arc::clone(&name), bytes, context.limits);
+        while let Some(document) = documents.next() {
+            let mut document = match document {
+                Ok(document) => document,
+                Err(finding) => {
+                    out.fail(context, *finding);
+                    continue;
+                }
+            };
             out.documents += 1;
-            let document = tape.document(source);
-            let Some(root) = document.root() else { continue };
-            let content = documents::content(root);
-            let (crds, others) = if content.is_some() { (Vec::new(), Vec::new()) } else { manifests(root) };
-            out.found |= !crds.is_empty() || content.is_some();
-            out.skip(&others, &mut Places { context, name: &name, document, has_lines, lines });
-            if let Some(range) = stream.ignored() {
-                let position = kubeshape_yaml::Position::of(source, range.start);
-                let excerpt = lines.excerpt(source, range.start..range.start + 1);
-                let detail = "expected the end of the document or `---`".to_owned();
-                out.say(context, Code::IgnoredText, &name, Some((position.line, position.column, excerpt)), detail);
+            let is_whole = !document.content().has_objects();
+            let (crds, others) = document.manifests();
+            out.found |= is_whole || !crds.is_empty();
+            out.skip(context, &others, &mut document.resolver_mut());
+            if let Some(finding) = document.ignored() {
+                out.say(context, finding);
             }
             for manifest in crds {
-                let mut places = Places { context, name: &name, document, has_lines, lines };
-                if let Err(fatal) = out.convert(manifest, &mut places, arena, scratch) {
+                let mut resolver = document.resolver_mut().within(manifest.node);
+                if let Err(fatal) = out.convert(context, manifest, &mut resolver, arena, scratch) {
                     out.fatal = Some(fatal);
                     return out;
                 }
                 arena.reset();
             }
-            if let Some(content) = content {
-                let source = shared.get_or_insert_with(|| source.into()).clone();
-                let loaded = Loaded { name: name.clone(), source, tape: std::mem::take(tape), content, has_lines };
-                out.events.push(Event::Document(Box::new(loaded)));
+            if is_whole {
+                out.events.extend(documents.keep().map(|document| Event::Document(Box::new(document))));
             }
         }
         if !out.found && !out.failed && (input.named || context.strict) {
-            let detail = "neither a CustomResourceDefinition nor an OpenAPI document was found in it".to_owned();
-            out.fail(context, Code::Nothing, &name, None, detail);
+            let detail = "neither a CustomResourceDefinition nor an OpenAPI document was found in it";
+            out.fail(context, Finding::new(Code::Nothing, detail).in_input(name));
         }
         out
     }
 }
 
-/// Finds the places of notes in one document.
-pub(super) struct Places<'p> {
-    pub(super) context: &'p Context<'p>,
-    pub(super) name: &'p str,
-    pub(super) document: Document<'p>,
-    /// Whether the places are those of the input.
-    pub(super) has_lines: bool,
-    pub(super) lines: &'p mut Lines,
-}
-
-impl Places<'_> {
-    fn node(&self, at: u32) -> Option<Node<'_>> {
-        ((at as usize) < self.document.len()).then(|| self.document.node(at))
-    }
-
-    fn place(&mut self, at: u32) -> Option<(usize, usize)> {
-        let start = self.node(at).filter(|_| self.has_lines)?.span().start;
-        Some(self.lines.position(self.document.source(), start))
-    }
-
-    fn excerpt(&mut self, at: u32) -> Excerpt {
-        let span = self.node(at).map(Node::span);
-        span.map(|span| self.lines.excerpt(self.document.source(), span)).unwrap_or_default()
-    }
-
+impl Notes {
     /// Takes a note in, as far as anybody will see it.
     pub(super) fn add(
         &mut self,
-        notes: &mut Notes,
         note: &Note<'_>,
-        resource: &str,
-        version: Option<&str>,
         shape: Option<Shape>,
+        resolver: &mut Resolver<'_>,
+        context: &Context<'_>,
     ) {
         let kind = note.code.kind();
-        notes.tally.count(kind);
-        let is_error = kind == kubeshape_schema::NoteKind::Error;
+        self.tally.count(kind);
+        let is_error = kind == NoteKind::Error;
         // What is skipped is counted in the summary.
-        let shown = is_error
-            || (self.context.warnings && !kind.is_loss() && (note.code != Code::Skipped || self.context.verbose));
-        if !shown && !self.context.report {
+        let shown =
+            is_error || (context.warnings && !kind.is_loss() && (note.code != Code::Skipped || context.verbose));
+        if !shown && !context.report {
             return;
         }
-        let place = self.place(note.at);
-        if self.context.report {
-            let pointer = self.node(note.at).map(|_| self.document.pointer(note.at));
-            let entry = Entry {
-                pointer: pointer.as_deref(),
-                input: Some(self.name),
-                place,
-                resource: (!resource.is_empty()).then_some(resource),
-                version,
-                shape,
-                detail: &note.detail,
-            };
-            entry.write(note.code, &mut notes.report);
+        resolver.pointers(context.report).excerpts(shown && (is_error || context.verbose));
+        let finding = resolver.finding_in(note, shape.map(Into::into));
+        if context.report {
+            write_line(&finding, &mut self.report);
         }
         if shown {
-            let with_source = is_error || self.context.verbose;
-            let excerpt = if with_source { self.excerpt(note.at) } else { Excerpt::default() };
-            notes.findings.push(Finding {
-                code: note.code,
-                input: self.name.to_owned(),
-                place: place.map(|(line, column)| (line, column, excerpt)),
-                resource: resource.to_owned(),
-                version: version.unwrap_or_default().to_owned(),
-                detail: note.detail.to_string(),
-                notes: Vec::new(),
-            });
+            self.findings.push(finding);
         }
     }
 }
 
 impl FileResult {
     /// The file, or a document of it, could not be read.
-    pub(crate) fn fail(
-        &mut self,
-        context: &Context<'_>,
-        code: Code,
-        name: &str,
-        place: Option<(usize, usize, Excerpt)>,
-        detail: String,
-    ) {
+    fn fail(&mut self, context: &Context<'_>, finding: Finding) {
         self.failed = true;
-        self.say(context, code, name, place, detail);
+        self.say(context, finding);
     }
 
     /// A finding about no node.
-    fn say(
-        &mut self,
-        context: &Context<'_>,
-        code: Code,
-        name: &str,
-        place: Option<(usize, usize, Excerpt)>,
-        detail: String,
-    ) {
+    fn say(&mut self, context: &Context<'_>, finding: Finding) {
         let mut notes = Notes::default();
-        notes.tally.count(code.kind());
+        notes.tally.count(finding.kind());
         if context.report {
-            let position = place.as_ref().map(|(line, column, _)| (*line, *column));
-            Entry { input: Some(name), place: position, detail: &detail, ..Entry::default() }
-                .write(code, &mut notes.report);
+            write_line(&finding, &mut notes.report);
         }
-        let (resource, version) = Default::default();
-        notes.findings.push(Finding {
-            code,
-            input: name.to_owned(),
-            place,
-            resource,
-            version,
-            detail,
-            notes: Vec::new(),
-        });
+        notes.findings.push(finding);
         self.events.push(Event::Notes(notes));
     }
 
     /// Objects that are neither CustomResourceDefinitions nor documents.
-    fn skip(&mut self, others: &[Node<'_>], places: &mut Places<'_>) {
+    fn skip(&mut self, context: &Context<'_>, others: &[Node<'_>], resolver: &mut Resolver<'_>) {
         if others.is_empty() {
             return;
         }
         self.skipped += others.len();
-        let strict = places.context.strict;
-        self.failed |= strict;
-        let code = if strict { Code::Nothing } else { Code::Skipped };
+        self.failed |= context.strict;
         let mut notes = Notes::default();
         for node in others {
-            let text = |key| node.get(key).and_then(Node::as_str).unwrap_or_default();
-            let (version, kind) = (text("apiVersion"), text("kind"));
-            let what = match (version, kind) {
-                ("", "") => "no Kubernetes object".to_owned(),
-                ("", kind) => kind.to_owned(),
-                (version, kind) => format!("{version} {kind}"),
-            };
-            let why = if strict { " (--strict-input)" } else { "" };
-            let detail = format!("found {what}, expected a CustomResourceDefinition or an OpenAPI document{why}");
-            places.add(&mut notes, &Note::new(code, node.index(), detail), "", None, None);
+            let mut note = skipped(*node);
+            if context.strict {
+                note.code = Code::Nothing;
+                note.detail.to_mut().push_str(" (--strict-input)");
+            }
+            notes.add(&note, None, resolver, context);
         }
         self.events.push(Event::Notes(notes));
     }
@@ -385,42 +258,42 @@ impl FileResult {
     /// A CustomResourceDefinition.
     fn convert<'a>(
         &mut self,
+        context: &'a Context<'a>,
         manifest: Manifest<'a>,
-        places: &mut Places<'a>,
+        resolver: &mut Resolver<'_>,
         arena: &'a Bump,
         scratch: &mut Scratch,
     ) -> Result<(), Fatal> {
         let read = manifest.read(arena);
         let mut notes: Vec<(Note<'a>, Option<Shape>)> = read.notes.into_iter().map(|note| (note, None)).collect();
-        let metadata = manifest.node.get("metadata");
-        let name = metadata.and_then(|metadata| metadata.get("name"));
         let Some(crd) = read.value else {
-            let resource = name.and_then(Node::as_str).unwrap_or_default();
             self.failed = true;
-            self.events.push(Event::Notes(resolve(notes, manifest.node, resource, places)));
+            self.events.push(Event::Notes(resolve(notes, resolver, context)));
             return Ok(());
         };
         let crd = &*arena.alloc(crd);
         let resource = format!("{}.{}", crd.names.plural, crd.group);
-        let folder = places.context.folder.map(|root| (root, names::folder(crd.names.plural, crd.group)));
-        let mut collect = Collect { context: places.context, notes: Vec::new(), folder, results: Vec::new() };
-        let converted = places.context.engine.convert(crd, arena, scratch, &mut collect);
+        let folder = context.folder.map(|root| (root, names::folder(crd.names.plural, crd.group)));
+        let mut collect = Collect { context, notes: Vec::new(), folder, results: Vec::new() };
+        let converted = context.engine.convert(crd, arena, scratch, &mut collect);
         notes.append(&mut collect.notes);
         let fragments = match converted {
             Ok(fragments) => fragments,
             Err(fatal) => {
-                collect.results.into_iter().for_each(|result| discard(places.context.stage, result));
+                collect.results.into_iter().for_each(|result| discard(context.stage, result));
                 return Err(fatal);
             }
         };
-        let at = name.map_or(crd.at, Node::index);
         let name = if crd.name.is_empty() { resource.as_str() } else { crd.name };
-        let notes = resolve(notes, manifest.node, name, places);
-        let (line, column) = places.place(at).unwrap_or((1, 1));
+        resolver.set_resource(name);
+        let notes = resolve(notes, resolver, context);
+        let at = manifest.node.get("metadata").and_then(|metadata| metadata.get("name")).map_or(crd.at, Node::index);
+        resolver.pointers(true).excerpts(true);
+        let mut about = resolver.finding(&Note::new(Code::DuplicateCrd, at, ""));
+        about.place.get_or_insert(Place { line: 1, column: 1 });
         self.events.push(Event::Converted(Box::new(Converted {
             name: name.to_owned(),
-            pointer: places.document.pointer(at),
-            place: (line, column, places.excerpt(at)),
+            about,
             notes,
             versions: crd.versions.len(),
             results: collect.results,
@@ -432,25 +305,11 @@ impl FileResult {
 }
 
 /// Notes in document order, with their places and versions.
-fn resolve(mut notes: Vec<(Note<'_>, Option<Shape>)>, crd: Node<'_>, resource: &str, places: &mut Places<'_>) -> Notes {
+fn resolve(mut notes: Vec<(Note<'_>, Option<Shape>)>, resolver: &mut Resolver<'_>, context: &Context<'_>) -> Notes {
     let mut out = Notes::default();
-    if notes.is_empty() {
-        return out;
-    }
     notes.sort_by_key(|(note, _)| note.at);
-    let versions = crd.get("spec").and_then(|spec| spec.get("versions"));
-    let versions: Vec<(std::ops::Range<u32>, &str)> = versions
-        .map(|versions| versions.items().filter(|item| item.entry().is_container()))
-        .into_iter()
-        .flatten()
-        .map(|item| {
-            let name = item.get("name").and_then(Node::as_str).unwrap_or_default();
-            (item.index()..item.entry().a, name)
-        })
-        .collect();
     for (note, shape) in &notes {
-        let version = versions.iter().find(|(range, _)| range.contains(&note.at)).map(|(_, name)| *name);
-        places.add(&mut out, note, resource, version, *shape);
+        out.add(note, *shape, resolver, context);
     }
     out
 }

@@ -1,14 +1,14 @@
 //! Inputs: which files are read, in which order, and their bytes.
 //!
 //! [`gather()`] turns the command line into a list without repetitions whose order depends on the names alone;
-//! [`read`](read::Reader::read) gives the bytes of one of them, uncompressed.
+//! [`read`](read::Reader::read) gives the bytes of one of them. What they hold is told by `kubeshape-input`.
 
 mod gather;
 mod order;
 mod read;
 
 pub(crate) use gather::{Gathered, gather, is_candidate};
-pub(crate) use read::{ReadError, Reader};
+pub(crate) use read::Reader;
 
 use std::path::{Path, PathBuf};
 

@@ -2,20 +2,10 @@
 
 use crate::args::Format;
 use kubeshape_convert::proto;
-use kubeshape_schema::{Code, Converted, Dialect, Note};
+use kubeshape_input::{Finding, Note};
+use kubeshape_schema::{Converted, Dialect};
 use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::{Document, Limits, Stream, Tape, json};
-
-/// What a format does not hold of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Remark {
-    /// What it is.
-    pub(crate) code: Code,
-    /// Where in the printed document.
-    pub(crate) pointer: String,
-    /// What is particular to the case.
-    pub(crate) detail: String,
-}
 
 /// Rewrites compact JSON and keeps its buffers.
 #[derive(Debug, Default)]
@@ -26,13 +16,14 @@ pub(crate) struct Formatter {
 
 impl Formatter {
     /// The document in a format; none when the format cannot hold it. Compact JSON stays as it is, because its bytes
-    /// are hashed; other text ends in a line break.
+    /// are hashed; other text ends in a line break. What the format does not hold is added to `remarks`, with pointers
+    /// into the printed document.
     pub(crate) fn format<'a>(
         &'a mut self,
         json: &'a [u8],
         format: Format,
         pretty: bool,
-        remarks: &mut Vec<Remark>,
+        remarks: &mut Vec<Finding>,
     ) -> Option<&'a [u8]> {
         self.out.clear();
         match format {
@@ -59,17 +50,17 @@ impl Formatter {
 }
 
 /// The protobuf form of a printed document; none if it has none.
-fn encode(document: Document<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
+fn encode(document: Document<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>> {
     let root = document.root()?;
     let dialect = Dialect::of(root).unwrap_or(Dialect::V2);
     let (value, notes) = match proto::encode(root, dialect) {
         Ok(Converted { value, notes }) => (Some(value), notes),
         Err(refusals) => (None, refusals.into_iter().map(Note::from).collect()),
     };
-    remarks.extend(notes.into_iter().map(|note| Remark {
-        code: note.code,
-        pointer: document.pointer(note.at),
-        detail: note.detail.into_owned(),
+    remarks.extend(notes.into_iter().map(|note| {
+        let mut finding = Finding::new(note.code, note.detail);
+        finding.pointer = Some(document.pointer(note.at));
+        finding
     }));
     value
 }

@@ -1,12 +1,11 @@
 //! Standard output and standard error.
 
-use super::finding::Finding;
 use super::render;
 use super::tally::Totals;
 use crate::args::When;
 use crate::error::Fatal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use kubeshape_schema::{Code, NoteKind};
+use kubeshape_input::{Code, Finding, NoteKind};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};

@@ -6,8 +6,8 @@ use super::finding;
 use super::inputs::{Inputs, Scan};
 use super::secrets::Secrets;
 use super::watch::Watcher;
-use kubeshape_schema::Code;
-use kubeshape_server::{Applied, Change, Finding, Live, Metrics, Readiness, Reason, RemoteState, Store};
+use kubeshape_input::Finding;
+use kubeshape_server::{Applied, Live, Metrics, Readiness, Reason, RemoteState, Store};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -39,10 +39,8 @@ pub(super) struct Hub {
 
 /// What came of the first reading.
 pub(super) struct First {
-    /// The files.
-    pub(super) changes: Vec<Change>,
     /// Those that cannot be read, and why.
-    pub(super) unreadable: Vec<(Arc<str>, String)>,
+    pub(super) unreadable: Vec<Finding>,
     pub(super) applied: Applied,
 }
 
@@ -137,8 +135,8 @@ impl Hub {
 
     /// Takes changed files in.
     fn apply(&mut self, scan: Scan, began: Instant) {
-        for (file, why) in &scan.unreadable {
-            tracing::warn!(file = &**file, code = %Code::Unreadable, reason = why, "a file cannot be read; what it held before is served");
+        for Finding { input, code, detail, .. } in &scan.unreadable {
+            tracing::warn!(file = input.as_deref(), %code, reason = detail, "a file cannot be read; what it held before is served");
         }
         let files = scan.changes.len();
         let before = std::mem::take(&mut self.broken);
@@ -146,8 +144,8 @@ impl Hub {
         for finding in &applied.findings {
             finding::log(finding);
         }
-        for repaired in before.iter().filter(|old| applied.broken.iter().all(|new| new.file != old.file)) {
-            tracing::info!(file = &*repaired.file, "a file that was broken is whole again, or gone");
+        for repaired in before.iter().filter(|old| applied.broken.iter().all(|new| new.input != old.input)) {
+            tracing::info!(file = repaired.input.as_deref(), "a file that was broken is whole again, or gone");
         }
         self.broken.clone_from(&applied.broken);
         self.publish(&applied, began, false);
@@ -166,11 +164,11 @@ impl Hub {
     pub(super) fn first(&mut self) -> First {
         let began = Instant::now();
         let Scan { changes, unreadable } = self.inputs.scan(&BTreeSet::new());
-        let applied = self.store.apply(changes.clone(), SystemTime::now());
+        let applied = self.store.apply(changes, SystemTime::now());
         self.broken.clone_from(&applied.broken);
         self.publish(&applied, began, false);
         self.report();
-        First { changes, unreadable, applied }
+        First { unreadable, applied }
     }
 
     /// Serves what the store publishes now.
@@ -207,8 +205,7 @@ impl Hub {
 
     /// Tells readiness and metrics about the files.
     fn report(&self) {
-        let unreadable = self.inputs.unreadable().map(|(file, why)| format!("{file}: {} {why}", Code::Unreadable));
-        let reasons: Vec<String> = unreadable.chain(self.broken.iter().map(finding::line)).collect();
+        let reasons: Vec<String> = self.inputs.unreadable().chain(&self.broken).map(finding::line).collect();
         let reason = (!reasons.is_empty()).then(|| {
             let more = reasons.len().saturating_sub(NAMED);
             let named = reasons[..reasons.len() - more].join("; ");

@@ -1,10 +1,10 @@
 //! The files that are served: which there are, and which of them have another content than before.
 
 use crate::error::describe;
-use crate::input::{Gathered, Input, ReadError, Reader, Source, gather};
+use crate::input::{Gathered, Input, Reader, Source, gather};
 use bytes::Bytes;
+use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_server::Change;
-use kubeshape_yaml::Limits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::ops::Bound;
@@ -29,7 +29,7 @@ pub(super) struct Inputs {
     /// By canonical path.
     files: BTreeMap<PathBuf, Known>,
     /// Files and folders that cannot be read, with the reason.
-    unreadable: BTreeMap<Arc<str>, String>,
+    unreadable: BTreeMap<Arc<str>, Finding>,
     reader: Reader,
     places: Places,
 }
@@ -50,7 +50,7 @@ pub(super) struct Places {
 pub(super) struct Scan {
     pub(super) changes: Vec<Change>,
     /// Why files cannot be read that could be before.
-    pub(super) unreadable: Vec<(Arc<str>, String)>,
+    pub(super) unreadable: Vec<Finding>,
 }
 
 impl Inputs {
@@ -70,8 +70,8 @@ impl Inputs {
     }
 
     /// What cannot be read now.
-    pub(super) fn unreadable(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.unreadable.iter().map(|(name, why)| (&**name, why.as_str()))
+    pub(super) fn unreadable(&self) -> impl Iterator<Item = &Finding> {
+        self.unreadable.values()
     }
 
     /// How many files there are.
@@ -121,7 +121,8 @@ impl Inputs {
         });
         self.unreadable.retain(|name, _| found.values().any(|found| found == name) || gone.contains_key(name));
         for (name, why) in gone {
-            self.unreadable_now(name, why, &mut scan);
+            let finding = Finding::new(Code::Unreadable, why).in_input(Arc::clone(&name));
+            self.unreadable_now(name, finding, &mut scan);
         }
         let mut present = BTreeSet::new();
         for (path, name) in found {
@@ -153,17 +154,17 @@ impl Inputs {
                 self.unreadable.remove(&name);
                 scan.changes.push(Change { name, content: Some(Bytes::copy_from_slice(bytes)) });
             }
-            Err(ReadError::Unreadable(why) | ReadError::TooLarge(why)) => {
+            Err(finding) => {
                 known.stamp = None;
-                self.unreadable_now(name, why, scan);
+                self.unreadable_now(Arc::clone(&name), finding.in_input(name), scan);
             }
         }
     }
 
-    fn unreadable_now(&mut self, name: Arc<str>, why: String, scan: &mut Scan) {
-        if self.unreadable.get(&name) != Some(&why) {
-            scan.unreadable.push((Arc::clone(&name), why.clone()));
-            self.unreadable.insert(name, why);
+    fn unreadable_now(&mut self, name: Arc<str>, finding: Finding, scan: &mut Scan) {
+        if self.unreadable.get(&name) != Some(&finding) {
+            scan.unreadable.push(finding.clone());
+            self.unreadable.insert(name, finding);
         }
     }
 }

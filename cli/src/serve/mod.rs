@@ -18,7 +18,7 @@ use crate::error::{Fatal, describe};
 use crate::report::{self, Ui};
 use event::Event;
 use hub::{First, Hub};
-use kubeshape_schema::{Code, NoteKind};
+use kubeshape_input::{Code, Finding, NoteKind};
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
@@ -155,26 +155,15 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
 /// Reads the inputs for the first time and says what there is to say about them. Whether anything of them is served.
 fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
     // Before the inputs are read there are only those about the base.
-    let of_base: Vec<kubeshape_server::Finding> = hub.store.findings().cloned().collect();
-    let First { changes, unreadable, applied } = hub.first();
+    let of_base: Vec<Finding> = hub.store.findings().cloned().collect();
+    let First { unreadable, applied } = hub.first();
     let mut ui = Ui::new(color, When::Never, false, false);
-    let mut say = |shown: &report::Finding, log: &dyn Fn()| match format {
-        LogFormat::Text => ui.finding(shown),
-        LogFormat::Json => log(),
-    };
-    for (file, why) in &unreadable {
-        let found = kubeshape_server::Finding {
-            code: Code::Unreadable,
-            file: Arc::clone(file),
-            place: None,
-            resource: String::new(),
-            detail: why.clone(),
-        };
-        say(&finding::shown(&found, &[]), &|| finding::log(&found));
-    }
     let of_inputs = applied.findings.iter().filter(|found| found.code != Code::Skipped);
-    for found in of_base.iter().chain(of_inputs) {
-        say(&finding::shown(found, &changes), &|| finding::log(found));
+    for finding in unreadable.iter().chain(&of_base).chain(of_inputs) {
+        match format {
+            LogFormat::Text => ui.finding(finding),
+            LogFormat::Json => finding::log(finding),
+        }
     }
     if format == LogFormat::Text {
         ui.end(None, "");

@@ -3,7 +3,7 @@
 use super::secrets::Secrets;
 use crate::args::{self, ServeArgs};
 use crate::error::Fatal;
-use crate::input::{ReadError, Reader, gather};
+use crate::input::{Input, Reader, Source, gather};
 use bytes::Bytes;
 use kubeshape_publish::Profile;
 use kubeshape_server::BaseDocuments;
@@ -45,10 +45,7 @@ impl Plan {
                 args::Profile::Kube => Profile::Kube,
                 args::Profile::Faithful => Profile::Faithful,
             },
-            base: BaseDocuments {
-                onto: args.onto.as_deref().map(|path| document(&mut Reader::default(), path)).transpose()?,
-                ..documents(&args.base)?
-            },
+            base: BaseDocuments { onto: args.onto.as_deref().map(onto).transpose()?, ..documents(&args.base)? },
             secrets: Secrets::read(tls, args.token_file.as_deref())?,
             aggregate,
         })
@@ -99,7 +96,7 @@ fn documents(paths: &[PathBuf]) -> Result<BaseDocuments, Fatal> {
     let mut reader = Reader::default();
     let mut out = BaseDocuments::default();
     for input in &gathered.inputs {
-        let (name, bytes) = document(&mut reader, input.path())?;
+        let (name, bytes) = document(&mut reader, input)?;
         if !input.named {
             out.found.insert(Arc::clone(&name));
         }
@@ -108,12 +105,15 @@ fn documents(paths: &[PathBuf]) -> Result<BaseDocuments, Fatal> {
     Ok(out)
 }
 
-fn document(reader: &mut Reader, path: &Path) -> Result<(Arc<str>, Bytes), Fatal> {
-    match reader.read_path(path, &Limits::default()) {
-        Ok(bytes) => Ok((path.to_string_lossy().into(), Bytes::copy_from_slice(bytes))),
-        Err(ReadError::Unreadable(message) | ReadError::TooLarge(message)) => {
-            Err(Fatal::Read { path: path.to_owned(), message })
-        }
+fn onto(path: &Path) -> Result<(Arc<str>, Bytes), Fatal> {
+    let input = Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true };
+    document(&mut Reader::default(), &input)
+}
+
+fn document(reader: &mut Reader, input: &Input) -> Result<(Arc<str>, Bytes), Fatal> {
+    match reader.read(input, &Limits::default()) {
+        Ok(bytes) => Ok((input.name().into(), Bytes::copy_from_slice(bytes))),
+        Err(finding) => Err(Fatal::Read { path: input.path().to_owned(), message: finding.detail }),
     }
 }
 

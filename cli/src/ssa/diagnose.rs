@@ -4,8 +4,7 @@ use super::Session;
 use super::library::{Known, Library};
 use super::object::{Found, Object, what};
 use super::origin::{declares, steps};
-use crate::report::Finding;
-use kubeshape_schema::Code;
+use kubeshape_input::{Code, Finding};
 use kubeshape_smd::managed::DecodeError;
 use kubeshape_smd::typed::{ValidationError, ValidationErrorKind, ValidationErrors};
 use kubeshape_yaml::{Kind, Node};
@@ -151,13 +150,13 @@ pub(crate) fn tell<'a>(
 }
 
 /// The finding with the name of the object.
-pub(crate) fn about(mut finding: Finding, object: &Object<'_>) -> Finding {
+pub(crate) fn about(finding: Finding, object: &Object<'_>) -> Finding {
     let (_, kind, namespace, name) = object.identity();
-    finding.resource = match (kind, namespace, name) {
+    let resource = match (kind, namespace, name) {
         ("", _, _) => String::new(),
         (kind, _, "") => kind.to_owned(),
         (kind, "", name) => format!("{kind} {name}"),
         (kind, namespace, name) => format!("{kind} {namespace}/{name}"),
     };
-    finding
+    finding.of_resource(resource)
 }

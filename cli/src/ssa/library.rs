@@ -4,9 +4,10 @@ use super::Session;
 use super::origin::Origin;
 use super::text::{Missing, Text, nowhere, read_all};
 use crate::args::{SmdCompat, TypeArgs};
-use crate::convert::documents::{Content, content, smd_errors};
+use crate::convert::documents::smd_errors;
 use crate::error::Fatal;
 use kubeshape_convert::smd::{self, served};
+use kubeshape_input::Content;
 use kubeshape_publish::{Base, Options, Publisher};
 use kubeshape_schema::{Code, Note, NoteKind};
 use kubeshape_smd::fieldpath::{Filter, PathElement, Set, SetBuilder};
@@ -226,8 +227,9 @@ impl<'a> Library<'a> {
     ) -> bool {
         let compat = compat.of_schemas();
         let arena = session.arena;
-        match content(root) {
-            Some(Content::OpenApi(dialect)) => match served::of_document(root, dialect, compat, arena) {
+        let content = Content::of(root);
+        match (content, content.dialect()) {
+            (_, Some(dialect)) => match served::of_document(root, dialect, compat, arena) {
                 Ok(found) => {
                     let types: &'a Types = arena.alloc(Types::new(found.schema));
                     for kind in found.kinds {
@@ -242,11 +244,11 @@ impl<'a> Library<'a> {
                 }
                 Err(notes) => notes.iter().for_each(|note| tell(text, root, note, "", session)),
             },
-            Some(Content::Smd) => match schema::read(root) {
+            (Content::Smd, _) => match schema::read(root) {
                 Ok(schema) => self.schemas.push((arena.alloc(Types::new(schema)), root, text)),
                 Err(errors) => smd_errors(errors).iter().for_each(|note| tell(text, root, note, "", session)),
             },
-            None => {
+            _ => {
                 let (crds, _) = manifests(root);
                 let any = !crds.is_empty();
                 for manifest in crds {
@@ -331,9 +333,7 @@ impl<'a> Library<'a> {
 fn tell(text: &Text<'_>, root: Node<'_>, note: &Note<'_>, resource: &str, session: &mut Session<'_>) {
     let document = root.document();
     let node = if (note.at as usize) < document.len() { document.node(note.at) } else { root };
-    let mut finding = text.about(note.code, node, note.detail.as_ref());
-    resource.clone_into(&mut finding.resource);
-    session.tell(&finding);
+    session.tell(&text.about(note.code, node, note.detail.as_ref()).of_resource(resource));
 }
 
 /// The name that is nearest to one, if any is near.

@@ -22,8 +22,9 @@ use crate::args::{
 };
 use crate::convert::STACK;
 use crate::error::Fatal;
-use crate::report::{Finding, Ui};
-use kubeshape_schema::{Bump, NoteKind};
+use crate::report::Ui;
+use kubeshape_input::Finding;
+use kubeshape_schema::Bump;
 
 /// A command.
 #[derive(Clone, Copy)]
@@ -48,7 +49,7 @@ pub(super) struct Session<'a> {
 impl Session<'_> {
     /// Shows a finding.
     pub(super) fn tell(&mut self, finding: &Finding) {
-        self.errors += usize::from(finding.code.kind() == NoteKind::Error);
+        self.errors += usize::from(finding.is_error());
         self.ui.finding(finding);
     }
 

@@ -1,13 +1,10 @@
 //! Inputs with their documents, kept so that everything points into them.
 
 use super::Session;
-use crate::convert::documents;
 use crate::error::Fatal;
-use crate::input::{Input, ReadError, Reader, gather};
-use crate::report::{Excerpt, Finding, Lines};
-use kubeshape_schema::Code;
-use kubeshape_yaml::{Document, Limits, Node, Position, Stream, Tape};
-use std::ops::Range;
+use crate::input::{self, Input, gather};
+use kubeshape_input::{Code, Finding, Limits};
+use kubeshape_yaml::{Document, Node};
 use std::path::{Path, PathBuf};
 
 /// An input and its documents.
@@ -17,10 +14,7 @@ pub(crate) struct Text<'a> {
     pub(crate) name: &'a str,
     /// The path; empty for standard input.
     pub(crate) path: PathBuf,
-    pub(crate) source: &'a str,
-    /// Whether places are those of the input, as opposed to those of what stands for a binary form.
-    has_lines: bool,
-    tapes: Vec<Tape>,
+    documents: Vec<kubeshape_input::Document>,
     /// Whether it was named on the command line, as opposed to found in a folder.
     pub(crate) named: bool,
     /// Whether something in it could not be read.
@@ -30,47 +24,32 @@ pub(crate) struct Text<'a> {
 impl<'a> Text<'a> {
     /// The documents that hold anything.
     pub(crate) fn documents(&'a self) -> impl Iterator<Item = Document<'a>> {
-        self.tapes.iter().map(|tape| tape.document(self.source))
+        self.documents.iter().map(kubeshape_input::Document::document)
     }
 
-    /// A finding about a range of the source.
-    pub(crate) fn finding(&self, code: Code, range: Range<usize>, detail: impl Into<String>) -> Finding {
-        let mut finding = nowhere(code, self.name, detail);
-        if self.has_lines {
-            let Position { line, column } = Position::of(self.source, range.start);
-            let mut lines = Lines::default();
-            lines.clear();
-            finding.place = Some((line, column, lines.excerpt(self.source, range)));
-        }
-        finding
+    /// The text; empty if there is no document in it.
+    pub(crate) fn source(&self) -> &str {
+        self.documents.first().map_or("", |document| document.source().text())
     }
 
     /// A finding about a node.
     pub(crate) fn about(&self, code: Code, node: Node<'_>, detail: impl Into<String>) -> Finding {
-        self.finding(code, node.span(), detail)
+        match self.documents.first() {
+            Some(document) => document.source().finding(code, node.span(), detail),
+            None => nowhere(code, self.name, detail),
+        }
     }
 
     /// `file:line:column` of a node.
     pub(crate) fn place(&self, node: Node<'_>) -> String {
-        if !self.has_lines {
-            return self.name.to_owned();
-        }
-        let Position { line, column } = Position::of(self.source, node.span().start);
-        format!("{}:{line}:{column}", self.name)
+        let source = self.documents.first().map(kubeshape_input::Document::source);
+        source.map_or_else(|| self.name.to_owned(), |source| source.location(node.span().start))
     }
 }
 
 /// A finding about an input as a whole.
 pub(crate) fn nowhere(code: Code, input: &str, detail: impl Into<String>) -> Finding {
-    Finding {
-        code,
-        input: input.to_owned(),
-        place: None,
-        resource: String::new(),
-        version: String::new(),
-        detail: detail.into(),
-        notes: Vec::new(),
-    }
+    Finding::new(code, detail).in_input(input)
 }
 
 /// What becomes of a file that does not exist.
@@ -117,61 +96,22 @@ pub(crate) fn read_path<'a>(path: &Path, session: &mut Session<'a>) -> Option<&'
 }
 
 fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
-    let arena = session.arena;
-    let name: &'a str = arena.alloc_str(&input.name());
+    let name: &'a str = session.arena.alloc_str(&input.name());
     let limits = Limits::default();
-    let mut reader = Reader::default();
+    let mut reader = input::Reader::default();
     let bytes = match reader.read(input, &limits) {
         Ok(bytes) => bytes,
-        Err(ReadError::Unreadable(detail)) => {
-            session.tell(&nowhere(Code::Unreadable, name, detail));
-            return None;
-        }
-        Err(ReadError::TooLarge(detail)) => {
-            session.tell(&nowhere(Code::Limit, name, detail));
-            return None;
-        }
-    };
-    let decoded;
-    let (bytes, has_lines) = match documents::decode(bytes) {
-        None => (bytes, true),
-        Some(Ok(json)) => {
-            decoded = json;
-            (decoded.as_slice(), false)
-        }
-        Some(Err((code, detail))) => {
-            session.tell(&nowhere(code, name, detail));
-            return None;
-        }
-    };
-    let code = |error: &kubeshape_yaml::Error| if error.limit { Code::Limit } else { Code::NotYaml };
-    let mut stream = match Stream::new(bytes, limits) {
-        Ok(stream) => stream,
-        Err(error) => {
-            let mut finding = nowhere(code(&error), name, error.message);
-            finding.place = Some((error.line, error.column, Excerpt::default()));
+        Err(finding) => {
             session.tell(&finding);
             return None;
         }
     };
-    let source: &'a str = arena.alloc_str(stream.source());
     let path = match &input.source {
-        crate::input::Source::Stdin => PathBuf::new(),
-        crate::input::Source::File(path) => path.clone(),
+        input::Source::Stdin => PathBuf::new(),
+        input::Source::File(path) => path.clone(),
     };
-    let mut text = Text { name, path, source, has_lines, tapes: Vec::new(), named: input.named, failed: false };
-    loop {
-        let mut tape = Tape::new();
-        match stream.next(&mut tape) {
-            None => break,
-            Some(Ok(())) if tape.has_content() => text.tapes.push(tape),
-            Some(Ok(())) => {}
-            Some(Err(error)) => {
-                text.failed = true;
-                let range = error.offset..error.offset + 1;
-                session.tell(&text.finding(code(&error), range, error.message.clone()));
-            }
-        }
-    }
-    Some(arena.alloc(text))
+    let kubeshape_input::Input { documents, findings, .. } = kubeshape_input::read(name, bytes, limits);
+    findings.iter().for_each(|finding| session.tell(finding));
+    let failed = findings.iter().any(Finding::is_error);
+    Some(session.arena.alloc(Text { name, path, documents, named: input.named, failed }))
 }

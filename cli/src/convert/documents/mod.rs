@@ -21,17 +21,8 @@ use kubeshape_schema::{Bump, Code, Converted, Gvk, Note, NoteKind, Profile, Prop
 use kubeshape_smd::Schema as SmdSchema;
 use kubeshape_smd::schema::ReadErrors;
 use kubeshape_structural::Crd;
-use kubeshape_yaml::{Kind, Node, Tape};
+use kubeshape_yaml::{Node, Tape};
 use std::collections::BTreeMap;
-
-/// What a document of an input is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
-    /// An OpenAPI document.
-    OpenApi(Dialect),
-    /// A structured-merge-diff schema.
-    Smd,
-}
 
 /// What the command line asks of documents.
 #[derive(Debug)]
@@ -82,21 +73,6 @@ impl Settings {
     }
 }
 
-/// What a document is, by its members; none if it is something else.
-pub(crate) fn content(root: Node<'_>) -> Option<Content> {
-    if root.kind() != Kind::Map {
-        return None;
-    }
-    let only = |name, kind| root.len() == 1 && root.get(name).is_some_and(|value| value.kind() == kind);
-    match Dialect::of(root) {
-        Some(dialect) => Some(Content::OpenApi(dialect)),
-        // A document without head, as Kubernetes' libraries take it.
-        None if only("definitions", Kind::Map) => Some(Content::OpenApi(Dialect::V2)),
-        None if only("types", Kind::Seq) => Some(Content::Smd),
-        None => None,
-    }
-}
-
 /// Reads a document; the value is none if something has the wrong type.
 pub(crate) fn read<'a>(
     root: Node<'a>,
@@ -122,12 +98,6 @@ pub(crate) fn print(document: &Document<'_>, settings: &Settings, out: &mut Vec<
         Document::V2(document) => document.print(out, Style::V2, settings.profile),
         Document::V3(document) => document.print(out, settings.profile),
     }
-}
-
-/// The JSON of a document in protobuf form; none if the bytes are something else.
-pub(crate) fn decode(bytes: &[u8]) -> Option<Result<Vec<u8>, (Code, String)>> {
-    let decoded = proto::decode(bytes, proto::detect(bytes)?);
-    Some(decoded.map_err(|error| (Code::Unreadable, error.to_string())))
 }
 
 /// The document in another dialect. With the text of its source, what was kept of an earlier form is put back.

@@ -4,16 +4,16 @@
 mod source;
 
 use super::batch::STACK;
-use super::documents::{self, Content, KindName, Settings};
+use super::documents::{self, KindName, Settings};
 use super::plan::Target;
-use super::worker::{Context, Loaded, Notes, Output, Places};
+use super::worker::{Context, Notes, Output};
 use crate::args::{Format, Per, Shape};
 use crate::error::Fatal;
-use crate::output::format::{Formatter, Remark};
+use crate::output::format::Formatter;
 use crate::output::names;
-use crate::report::Lines;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::v2::from_v3::Scratch;
+use kubeshape_input::{Content, Finding};
 use kubeshape_schema::Dialect;
 use kubeshape_schema::{Bump, Code, Converted, Note};
 use kubeshape_yaml::Node;
@@ -37,8 +37,8 @@ pub(crate) enum Answer {
     Notes(Notes, bool),
     /// A result.
     Result(Output),
-    /// A finding about the CustomResourceDefinition of that name, or about none.
-    Finding(Code, Target, String, String),
+    /// A finding about a CustomResourceDefinition, or about none.
+    Finding(Box<Finding>),
 }
 
 /// Makes the results of these kinds on `jobs` threads.
@@ -48,7 +48,7 @@ pub(crate) enum Answer {
 pub(crate) fn run(
     context: &Context<'_>,
     jobs: usize,
-    documents: Vec<Loaded>,
+    documents: Vec<kubeshape_input::Document>,
     published: Published,
     targets: &[Target],
 ) -> Result<Vec<Answer>, Fatal> {
@@ -72,9 +72,9 @@ pub(crate) fn run(
         if targets.is_empty() {
             return Ok(answers);
         }
-        let published = [(v3, Dialect::V3), (v2, Dialect::V2)];
-        let published = published.into_iter().filter_map(|(bytes, dialect)| Some(printed(&bytes?, dialect)));
-        let documents: Vec<(Loaded, bool)> =
+        let published = [v3, v2];
+        let published = published.into_iter().filter_map(|bytes| printed(&bytes?));
+        let documents: Vec<(kubeshape_input::Document, bool)> =
             documents.into_iter().map(|document| (document, false)).chain(published.map(|p| (p, true))).collect();
         let mut arenas: Vec<(Bump, Scratch)> = documents.iter().map(|_| Default::default()).collect();
         let arena = Bump::new();
@@ -102,8 +102,9 @@ fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>, answers: 
     let bytes = formatted(json, target, context, &mut remarks);
     let losses = context.engine.settings().losses;
     let remarks = remarks.into_iter().filter(|remark| losses || !remark.code.kind().is_loss());
-    let finding = |Remark { code, pointer, detail }| {
-        Answer::Finding(code, target, String::new(), format!("{detail} (at {pointer} of {name})"))
+    let finding = |Finding { code, pointer, detail, .. }| {
+        let pointer = pointer.unwrap_or_default();
+        Answer::finding(code, target, "", format!("{detail} (at {pointer} of {name})"))
     };
     answers.extend(remarks.map(finding));
     if let Some(bytes) = bytes {
@@ -113,7 +114,7 @@ fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>, answers: 
 }
 
 /// JSON in the format of the target.
-fn formatted(json: Vec<u8>, target: Target, context: &Context<'_>, remarks: &mut Vec<Remark>) -> Option<Vec<u8>> {
+fn formatted(json: Vec<u8>, target: Target, context: &Context<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>> {
     if target.format == Format::Json && !context.pretty {
         return Some(json);
     }
@@ -134,6 +135,15 @@ struct Whole<'a> {
     document: Document<'a>,
     /// The sources' numbers.
     of: Vec<usize>,
+}
+
+impl Answer {
+    /// A finding about the CustomResourceDefinition of that name; an empty name is none.
+    fn finding(code: Code, target: Target, name: impl Into<String>, detail: String) -> Answer {
+        let mut finding = Finding::new(code, detail).of_resource(name);
+        finding.shape = Some(target.shape.into());
+        Answer::Finding(Box::new(finding))
+    }
 }
 
 struct Joint<'j, 'a> {
@@ -164,7 +174,7 @@ impl<'a> Joint<'_, 'a> {
 
     /// Sources that have no result in a shape: an error if there is no other, else a remark.
     fn without_form(&mut self, target: Target, of: impl Fn(Content) -> bool, why: &str) {
-        let fitting = |source: &Source<'_>| of(source.loaded.content) && !source.is_published;
+        let fitting = |source: &Source<'_>| of(source.loaded.content()) && !source.is_published;
         let alone = !self.resources && self.sources.iter().all(fitting);
         for source in self.sources.iter_mut().filter(|source| fitting(source)) {
             let code = if alone || self.context.strict { Code::Nothing } else { Code::Skipped };
@@ -212,7 +222,7 @@ impl<'a> Joint<'_, 'a> {
     /// What a source is called in messages.
     fn name(&self, number: usize) -> &'a str {
         let source = &self.sources[number];
-        if source.is_published { "the CustomResourceDefinitions" } else { &source.loaded.name }
+        if source.is_published { "the CustomResourceDefinitions" } else { source.loaded.source().name() }
     }
 
     /// Notes about the whole of these sources: with its place if it is one.
@@ -231,7 +241,7 @@ impl<'a> Joint<'_, 'a> {
                         None => detail.push_str(", of what is published for CustomResourceDefinitions"),
                     }
                 }
-                self.answers.push(Answer::Finding(note.code, target, name, detail));
+                self.answers.push(Answer::finding(note.code, target, name, detail));
             }
         }
     }
@@ -244,8 +254,7 @@ impl<'a> Joint<'_, 'a> {
 
     /// `PLURAL.GROUP` of a path of what is published.
     fn resource_at(&self, number: usize, at: u32) -> Option<String> {
-        let loaded = self.sources[number].loaded;
-        let pointer = loaded.tape.document(&loaded.source).pointer(at);
+        let pointer = self.sources[number].loaded.document().pointer(at);
         let path = pointer.strip_prefix("/paths/")?.split('/').next()?.replace("~1", "/");
         let mut segments = path.strip_prefix("/apis/")?.split('/').filter(|segment| *segment != "{namespace}");
         let (group, _version) = (segments.next()?, segments.next()?);
@@ -295,8 +304,9 @@ impl<'a> Joint<'_, 'a> {
     }
 
     /// Something that the format does not hold: at its place in the source, if the result is the source printed anew.
-    fn remark(&mut self, source: Option<usize>, remark: Remark, name: &str, target: Target) {
-        let Remark { code, pointer, detail } = remark;
+    fn remark(&mut self, source: Option<usize>, remark: Finding, name: &str, target: Target) {
+        let Finding { code, pointer, detail, .. } = remark;
+        let pointer = pointer.unwrap_or_default();
         if code.kind().is_loss() && !self.settings.losses {
             return;
         }
@@ -311,7 +321,7 @@ impl<'a> Joint<'_, 'a> {
     }
 
     fn smd(&mut self, target: Target) -> Result<(), Fatal> {
-        let schemas: Vec<usize> = self.numbers(|source| source.loaded.content == Content::Smd);
+        let schemas: Vec<usize> = self.numbers(|source| source.loaded.content() == Content::Smd);
         if let ([number], 1) = (schemas.as_slice(), self.sources.len()) {
             let read = self.sources[*number].root().map(kubeshape_smd::schema::read);
             match read {
@@ -331,7 +341,7 @@ impl<'a> Joint<'_, 'a> {
             let detail = "a structured-merge-diff schema is not put together with other inputs: convert it alone";
             self.say(&[number], Note::new(Code::Nothing, 0, detail), target);
         }
-        let is_v2 = |source: &Source<'_>| source.loaded.content == Content::OpenApi(Dialect::V2);
+        let is_v2 = |source: &Source<'_>| source.loaded.content().dialect() == Some(Dialect::V2);
         let members = self.sources.iter().filter(|source| target.published || !source.is_published);
         let dialect = if members.clone().all(is_v2) { Dialect::V2 } else { Dialect::V3 };
         let Some(whole) = self.whole(dialect, target.published, target) else { return Ok(()) };
@@ -435,21 +445,17 @@ impl<'a> Joint<'_, 'a> {
 
     /// All answers, the notes first, with their places.
     fn finish(self) -> Vec<Answer> {
-        let mut lines = Lines::default();
         let mut out = Vec::new();
         let losses = self.settings.losses;
         for source in self.sources.into_iter().filter(|source| !source.is_published) {
-            lines.clear();
-            let document = source.loaded.tape.document(&source.loaded.source);
-            let (name, has_lines) = (source.loaded.name.as_str(), source.loaded.has_lines);
-            let mut places = Places { context: self.context, name, document, has_lines, lines: &mut lines };
+            let mut resolver = source.loaded.resolver();
             let mut notes = source.notes;
             // What several results have in common is said once.
             notes.sort_by(|(a, _), (b, _)| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
             notes.dedup_by(|(a, _), (b, _)| a == b);
             let mut resolved = Notes::default();
             for (note, shape) in notes.iter().filter(|(note, _)| losses || !note.code.kind().is_loss()) {
-                places.add(&mut resolved, note, "", None, *shape);
+                resolved.add(note, *shape, &mut resolver, self.context);
             }
             out.push(Answer::Notes(resolved, source.failed));
         }
@@ -471,7 +477,7 @@ struct Part<'a> {
 struct Made {
     name: String,
     output: Option<Result<Output, Fatal>>,
-    remarks: Vec<Remark>,
+    remarks: Vec<Finding>,
     notes: Vec<(Code, u32, String)>,
 }
 

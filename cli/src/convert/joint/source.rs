@@ -1,27 +1,19 @@
 //! Documents as they are read, in the dialects that are needed.
 
-use super::super::documents::{self, Content, Settings};
+use super::super::documents::{self, Settings};
 use super::super::plan::Target;
-use super::super::worker::Loaded;
 use crate::args::Shape;
-use kubeshape_convert::document::Document;
+use kubeshape_convert::document::Document as OpenApi;
 use kubeshape_convert::v2::from_v3::Scratch;
+use kubeshape_input::{Document, Limits};
 use kubeshape_schema::Dialect;
 use kubeshape_schema::{Bump, Converted, Note};
-use kubeshape_yaml::{Limits, Node, Stream, Tape};
+use kubeshape_yaml::Node;
 
 /// What was printed, read again.
-pub(super) fn printed(bytes: &[u8], dialect: Dialect) -> Loaded {
-    let mut tape = Tape::new();
+pub(super) fn printed(bytes: &[u8]) -> Option<Document> {
     let limits = Limits { bytes: usize::MAX, nodes: usize::MAX, scalar: usize::MAX, ..Limits::default() };
-    let mut source = "";
-    if let Ok(mut stream) = Stream::new(bytes, limits)
-        && stream.next(&mut tape).is_some_and(|read| read.is_ok())
-    {
-        source = stream.source();
-    }
-    let content = Content::OpenApi(dialect);
-    Loaded { name: String::new(), source: source.into(), tape, content, has_lines: false }
+    kubeshape_input::read("", bytes, limits).documents.pop()
 }
 
 /// The dialects that documents are needed in.
@@ -32,30 +24,30 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    pub(super) fn of(targets: &[Target], documents: &[(Loaded, bool)]) -> Needs {
+    pub(super) fn of(targets: &[Target], documents: &[(Document, bool)]) -> Needs {
         let has = |shape| targets.iter().any(|target| target.shape == shape);
-        let mut contents = documents.iter().map(|(document, _)| document.content);
-        let only_v2 = contents.all(|content| content == Content::OpenApi(Dialect::V2));
+        let mut contents = documents.iter().map(|(document, _)| document.content());
+        let only_v2 = contents.all(|content| content.dialect() == Some(Dialect::V2));
         Needs { v3: has(Shape::V3) || has(Shape::JsonSchema) || (has(Shape::Smd) && !only_v2), v2: has(Shape::V2) }
     }
 }
 
 /// A document that was read.
 pub(super) struct Source<'a> {
-    pub(super) loaded: &'a Loaded,
+    pub(super) loaded: &'a Document,
     /// Whether it is what is published for CustomResourceDefinitions.
     pub(super) is_published: bool,
     /// As it was read, and in the dialects that are needed.
-    pub(super) document: Option<Document<'a>>,
-    pub(super) v3: Option<Document<'a>>,
-    pub(super) v2: Option<Document<'a>>,
+    pub(super) document: Option<OpenApi<'a>>,
+    pub(super) v3: Option<OpenApi<'a>>,
+    pub(super) v2: Option<OpenApi<'a>>,
     pub(super) notes: Vec<(Note<'a>, Option<Shape>)>,
     pub(super) failed: bool,
 }
 
 impl<'a> Source<'a> {
     pub(super) fn read(
-        loaded: &'a Loaded,
+        loaded: &'a Document,
         is_published: bool,
         needs: Needs,
         (arena, scratch): (&'a Bump, &'a mut Scratch),
@@ -63,7 +55,7 @@ impl<'a> Source<'a> {
     ) -> Self {
         let (document, v3, v2) = (None, None, None);
         let mut out = Source { loaded, is_published, document, v3, v2, notes: Vec::new(), failed: false };
-        let (Content::OpenApi(dialect), Some(root)) = (loaded.content, out.root()) else { return out };
+        let (Some(dialect), Some(root)) = (loaded.content().dialect(), out.root()) else { return out };
         let read = documents::read(root, dialect, arena, settings);
         out.document = out.take(read, None);
         let Some(document) = out.document else { return out };
@@ -82,7 +74,7 @@ impl<'a> Source<'a> {
         if let (true, other, shape) = other
             && !is_published
         {
-            let converted = documents::convert(&document, other, &loaded.source, (arena, scratch), settings);
+            let converted = documents::convert(&document, other, loaded.source().text(), (arena, scratch), settings);
             let converted = out.take(converted, Some(shape));
             match other {
                 Dialect::V3 => out.v3 = converted,
@@ -93,7 +85,7 @@ impl<'a> Source<'a> {
     }
 
     pub(super) fn root(&self) -> Option<Node<'a>> {
-        self.loaded.tape.document(&self.loaded.source).root()
+        Some(self.loaded.root())
     }
 
     /// The value; the notes stay here.
@@ -103,7 +95,7 @@ impl<'a> Source<'a> {
         converted.value
     }
 
-    pub(super) fn in_dialect(&self, dialect: Dialect) -> Option<Document<'a>> {
+    pub(super) fn in_dialect(&self, dialect: Dialect) -> Option<OpenApi<'a>> {
         match dialect {
             Dialect::V3 => self.v3,
             Dialect::V2 => self.v2,

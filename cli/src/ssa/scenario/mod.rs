@@ -124,7 +124,7 @@ fn play<'a>(
 
 /// Puts the edits into the file, which is whole or as it was.
 fn write(text: &Text<'_>, edits: Vec<Edit>) -> Result<(), Fatal> {
-    let result = update::applied(text.source, edits);
+    let result = update::applied(text.source(), edits);
     if text.path.as_os_str().is_empty() {
         return report::print(result.as_bytes());
     }

@@ -43,7 +43,7 @@ pub(super) fn edit<'a>(step: &Step<'a>, outcome: &Outcome<'a>, session: &mut Ses
         return None;
     }
     let parts = wanted(step, value, outcome, session);
-    let source = step.text.source;
+    let source = step.text.source();
     let (from, end) = (key.span().end, value.span().end.max(key.span().end));
     let before = source.get(from..value.span().start).unwrap_or_default();
     // An empty value may be thought of as standing anywhere behind the colon.
