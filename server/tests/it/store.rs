@@ -221,7 +221,7 @@ fn of_two_crds_of_one_name_the_first_by_file_counts() {
     let text = crd("example.com", "foos", "Foo", &["v1"]);
     let applied = set(&mut store, &[("b", &text.replace("Foo of", "Second of")), ("a", &text)]);
     assert_eq!(applied.findings.len(), 1);
-    assert_eq!(&*applied.findings[0].file, "b");
+    assert_eq!(applied.findings[0].input.as_deref(), Some("b"));
     assert!(v3(&store.snapshot(), "apis/example.com/v1").expect("has a document").contains("Foo of v1"));
     delete(&mut store, "a");
     assert!(v3(&store.snapshot(), "apis/example.com/v1").expect("has a document").contains("Second of v1"));
@@ -270,7 +270,7 @@ fn of_several_v2_documents_the_first_is_published_and_the_others_are_reported() 
     assert!(v2(&store.snapshot()).contains("things") && !v2(&store.snapshot()).contains("others"));
     let applied = delete(&mut store, "a.json");
     assert_eq!(applied.findings.len(), 1);
-    assert_eq!(&*applied.findings[0].file, "c.json");
+    assert_eq!(applied.findings[0].input.as_deref(), Some("c.json"));
     assert_eq!(store.findings().count(), 1);
     assert!(v2(&store.snapshot()).contains("others"));
     assert!(delete(&mut store, "c.json").findings.is_empty());
@@ -287,9 +287,91 @@ fn of_several_v3_documents_for_a_path_the_first_is_published_and_the_others_are_
     };
     let applied = set(&mut store, &[("a.json", &document("One")), ("b.json", &document("Two"))]);
     assert_eq!(applied.findings.len(), 1);
-    assert_eq!((applied.findings[0].code.number(), &*applied.findings[0].file), (9021, "b.json"));
+    assert_eq!((applied.findings[0].code.number(), applied.findings[0].input.as_deref()), (9021, Some("b.json")));
     assert!(v3(&store.snapshot(), "apis/d.example.com/v1").expect("has a document").contains("One"));
     assert!(set(&mut store, &[("b.json", &document("One"))]).findings.is_empty(), "it is the same document");
+}
+
+#[test]
+fn a_document_of_an_input_is_served_as_a_server_prints_it() {
+    let compact = THINGS.replace("Things", "Things: \\"a\\", [b] {c}").replace("swagger", "openapi").replace("2.0", "3.0.0");
+    let served = |text: &str| {
+        let mut store = store();
+        let applied = set(&mut store, &[("a.json", text)]);
+        assert_eq!(applied.findings, [], "{text}");
+        v3(&store.snapshot(), "apis/d.example.com/v1").expect("has a document")
+    };
+    assert_eq!(served(&compact), compact);
+    let path = r#""/apis/d.example.com/v1/things":"#;
+    let spaced = [
+        compact.replace(path, &format!("{path} ")),
+        compact.replacen('{', "{ ", 1),
+        compact.replace("}}}}}", "}}}}\t}"),
+        compact.replace(":{\"get\"", ":\r{\"get\""),
+        format!("{compact}\n"),
+        format!(" {compact}"),
+        // YAML, though all of it is JSON to the eye.
+        format!("--- {compact}"),
+    ];
+    for text in spaced {
+        assert_ne!(text, compact);
+        assert_eq!(served(&text), compact, "{text}");
+    }
+    // A blank at the end of the last string, and one behind an escaped quotation mark, are parts of texts.
+    let inside = compact.replace("[b] {c}", "\\\\");
+    assert_eq!(served(&inside), inside);
+}
+
+#[test]
+fn two_documents_in_one_line_are_two_documents() {
+    let document = |path: &str| {
+        format!(
+            r#"{{"openapi":"3.0.0","info":{{"title":"t","version":"1"}},"paths":{{"/apis/{path}/things":{{}}}}}}"#
+        )
+    };
+    let (one, two) = (document("a.example.com/v1"), document("b.example.com/v1"));
+    let mut store = store();
+    set(&mut store, &[("a.json", &format!("{one}{two}"))]);
+    let snapshot = store.snapshot();
+    assert_eq!(v3(&snapshot, "apis/a.example.com/v1").as_deref(), Some(one.as_str()));
+    assert_eq!(v3(&snapshot, "apis/b.example.com/v1").as_deref(), Some(two.as_str()));
+}
+
+#[test]
+fn bare_definitions_are_an_openapi_v2_document() {
+    let mut store = store();
+    let definitions = r#"{"definitions":{"com.example.Thing":{"type":"object"}}}"#;
+    let applied = set(&mut store, &[("a.json", definitions)]);
+    assert_eq!(applied.findings, []);
+    assert!(v2(&store.snapshot()).contains(r#""com.example.Thing":{"type":"object"}"#), "{}", v2(&store.snapshot()));
+}
+
+#[test]
+fn text_that_kubernetes_ignores_is_reported() {
+    let mut store = store();
+    let text = crd("example.com", "foos", "Foo", &["v1"]);
+    let applied = set(&mut store, &[("a.yaml", &format!("{text}...\nkind: Lost\n"))]);
+    let findings: Vec<String> = applied.findings.iter().map(ToString::to_string).collect();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(findings[0].contains(": KS1012 "), "{findings:?}");
+    assert_eq!(applied.findings[0].excerpt.as_ref().map(|excerpt| excerpt.text.as_str()), Some("kind: Lost"));
+    assert!(applied.broken.is_empty());
+}
+
+#[test]
+fn inputs_may_be_compressed_and_broken_compression_breaks_the_file() {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(crd("example.com", "foos", "Foo", &["v1"]).as_bytes()).expect("memory");
+    let packed = encoder.finish().expect("memory");
+    let mut store = store();
+    let change = |bytes: &[u8]| Change { name: "a.yaml.gz".into(), content: Some(Bytes::copy_from_slice(bytes)) };
+    let applied = store.apply(vec![change(&packed)], now(1));
+    assert_eq!(applied.findings, []);
+    assert_published(&store.snapshot(), "example.com", "v1", "foos", "Foo");
+    let applied = store.apply(vec![change(&packed[..packed.len() / 2])], now(2));
+    assert_eq!(applied.broken.iter().map(|finding| finding.code.number()).collect::<Vec<_>>(), [1007]);
+    assert_published(&store.snapshot(), "example.com", "v1", "foos", "Foo");
 }
 
 #[test]

@@ -1,0 +1,5 @@
+//! Integration tests of reading inputs.
+
+mod agree;
+mod content;
+mod refusals;
