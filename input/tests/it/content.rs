@@ -34,7 +34,10 @@ fn a_document_is_told_by_its_members() {
         ("{apiVersion: v1, kind: Pod}", Content::Object),
         ("{kind: Pod}", Content::Object),
         ("{apiVersion: v1, kind: APIResourceList, resources: []}", Content::Discovery(DocumentKind::Resources)),
-        ("{apiVersion: apidiscovery.k8s.io/v2, kind: APIGroupDiscoveryList, items: []}", Content::Discovery(DocumentKind::Aggregated)),
+        (
+            "{apiVersion: apidiscovery.k8s.io/v2, kind: APIGroupDiscoveryList, items: []}",
+            Content::Discovery(DocumentKind::Aggregated),
+        ),
         ("{major: '1', gitVersion: v1.34.0}", Content::Discovery(DocumentKind::Version)),
         ("{paths: [/api]}", Content::Discovery(DocumentKind::Paths)),
         ("{paths: {api/v1: {}}}", Content::Index),

@@ -25,7 +25,8 @@ const UNREADABLE: &str = "KS1007 The file cannot be read";
 fn reading_goes_on_behind_a_document_that_cannot_be_read() {
     let text = "kind: A\n---\nb: [1\n---\nkind: C\n...\nlost: true\n---\n\"d\n";
     let Input { documents, findings, .. } = read("a.yaml", text.as_bytes(), Limits::default());
-    let kinds: Vec<_> = documents.iter().map(|document| document.root().get("kind").and_then(|kind| kind.as_str())).collect();
+    let kinds: Vec<_> =
+        documents.iter().map(|document| document.root().get("kind").and_then(|kind| kind.as_str())).collect();
     assert_eq!(kinds, [Some("A"), Some("C")]);
     let found: Vec<(u16, Option<String>)> =
         findings.iter().map(|f| (f.code.number(), f.place.map(|place| place.to_string()))).collect();
@@ -66,7 +67,10 @@ fn limits_hold_before_and_after_unpacking() {
 fn broken_packing_is_told() {
     let packed = gzip(b"kind: Pod\n");
     let (documents, found) = lines("a.yaml", &packed[..packed.len() - 4], Limits::default());
-    assert!(documents == 0 && found.len() == 1 && found[0].starts_with(&format!("a.yaml: {UNREADABLE}: ")), "{found:?}");
+    assert!(
+        documents == 0 && found.len() == 1 && found[0].starts_with(&format!("a.yaml: {UNREADABLE}: ")),
+        "{found:?}"
+    );
     let (_, found) = lines("A.YAML.ZST", &packed, Limits::default());
     let detail = "the name ends in .zst, but the content is not compressed so";
     assert_eq!(found, [format!("A.YAML.ZST: {UNREADABLE}: {detail}")]);
