@@ -45,6 +45,16 @@ impl Server {
         self.log.lock().expect("the log").clone()
     }
 
+    /// Waits until something was said.
+    #[track_caller]
+    fn says(&self, text: &str) {
+        let began = Instant::now();
+        while !self.log().contains(text) {
+            assert!(began.elapsed() < PATIENCE, "{text}\n{}", self.log());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Code and body of an answer.
     fn get(&self, path: &str) -> (u16, String) {
         self.ask(path, "")
@@ -281,4 +291,56 @@ fn what_cannot_be_is_refused() {
         assert_eq!(run.code, Some(code), "{line}: {}", run.err);
         assert!(run.err.contains(message) && run.out.is_empty(), "{line}: {}", run.err);
     }
+}
+
+/// What a command said about inputs: standard error without what it says about the run.
+fn findings(err: &str) -> &str {
+    let end = ["For more about", "warnings not shown"].iter().filter_map(|text| err.find(text)).min();
+    err[..end.unwrap_or(err.len())].trim_end()
+}
+
+#[test]
+fn commands_say_the_same_about_an_input() {
+    let folder = Folder::new();
+    let crd = crd("a.example.com", "x");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(crd.as_bytes()).expect("memory");
+    let mut half = encoder.finish().expect("memory");
+    half.truncate(half.len() / 2);
+    folder.write("good.yaml", self::crd("good.example.com", "x"));
+    folder.write("object.yaml", "apiVersion: a.example.com/v1\nkind: Gear\n");
+    let inputs: [(&str, &[u8], &str); 7] = [
+        ("ignored.yaml", format!("{crd}...\nkind: Lost\n").as_bytes(), "KS1012"),
+        ("half.yaml.gz", &half, "KS1007"),
+        ("plain.yaml.zst", b"a: 1\n", "KS1007"),
+        ("cut.pb", b"\x0a\x032.0\x12\xFF", "KS1007"),
+        ("broken.yaml", b"kind: [A\n---\nkind: {B\n", "KS1001"),
+        ("latin.yaml", b"kind: \xE4\n", "KS1001"),
+        ("deep.json", "{\"a\":".repeat(10_000).as_bytes(), "KS1002"),
+    ];
+    for (name, bytes, code) in inputs {
+        folder.write(name, bytes);
+        let converted = folder.run(&format!("convert {name} --to v3 -o out")).err;
+        let said = findings(&converted);
+        assert!(said.contains(code), "{name}: {converted}");
+        let fieldset = folder.run(&format!("fieldset --schemas {name} object.yaml")).err;
+        assert!(fieldset.contains(said), "{name}: {said}\n{fieldset}");
+        let server = Server::start(&folder, &format!("good.yaml {name}"));
+        server.says(said);
+    }
+}
+
+#[test]
+fn bare_definitions_are_a_document_for_every_command() {
+    let folder = Folder::new();
+    let definition = r#"{"definitions":{"a.example.v1.Thing":{"type":"object","properties":{"a":{"type":"string"}},"x-kubernetes-group-version-kind":[{"group":"a.example.com","kind":"Thing","version":"v1"}]}}}"#;
+    folder.write("bare.json", definition).write("object.yaml", "apiVersion: a.example.com/v1\nkind: Thing\na: b\n");
+    let run = folder.run("convert bare.json --to v2");
+    assert!(run.out.contains("a.example.v1.Thing"), "{run:?}");
+    let run = folder.run("fieldset --schemas bare.json object.yaml");
+    assert!(run.code == Some(0) && run.out.contains("f:a"), "{run:?}");
+    let server = Server::start(&folder, "bare.json");
+    assert!(server.get("/openapi/v2").1.contains("a.example.v1.Thing"), "{}", server.log());
+    let server = Server::start(&folder, "--base bare.json");
+    assert!(server.get("/openapi/v2").1.contains("a.example.v1.Thing"), "{}", server.log());
 }
