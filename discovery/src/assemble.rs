@@ -4,9 +4,8 @@ use crate::model::{Group, GroupVersion, Origin};
 use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
 
-/// A group of versions from any places: of one version from several places the strongest [`Origin`] wins, among
-/// equals the first; CustomResourceDefinitions of one version from several places are united. `None` without any
-/// version.
+/// Makes a group of versions from several sources. If several sources have one version, the strongest [`Origin`] wins,
+/// and among equals the first; but versions of CustomResourceDefinitions are united. `None` if there is no version.
 ///
 /// # Example
 /// ```
@@ -52,8 +51,8 @@ pub fn group_version_order(a: &GroupVersion, b: &GroupVersion) -> Ordering {
     b.priority.version.cmp(&a.priority.version).then_with(|| version_order(&a.version, &b.version))
 }
 
-/// The order of versions by their names, the best one first: stable ones, then beta, then alpha, of each the newest
-/// first; then all other names in the order of their letters (upstream: `version.CompareKubeAwareVersionStrings`).
+/// The order of versions by their names, the best one first: stable versions, then beta, then alpha, each with the
+/// newest first; then all other names in alphabetical order (upstream: `version.CompareKubeAwareVersionStrings`).
 ///
 /// # Example
 /// ```
@@ -87,29 +86,28 @@ fn parse(version: &str) -> Option<(u8, u64, u64)> {
     Some((stability, major, minor.parse().ok().filter(|_| digits)?))
 }
 
-/// The place of a group in aggregated discovery, smaller comes first: by the highest group priority of its versions,
-/// then by its name.
+/// The sort key of a group in aggregated discovery: the highest group priority of its versions, then its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AggregatedKey {
     priority: Reverse<i32>,
     name: Arc<str>,
 }
 
-/// The place of a group in aggregated discovery.
+/// The sort key of a group in aggregated discovery.
 pub fn aggregated_key(group: &Group) -> AggregatedKey {
     let priority = group.versions.iter().map(|version| version.priority.group).max().unwrap_or(i32::MIN);
     AggregatedKey { priority: Reverse(priority), name: Arc::clone(&group.name) }
 }
 
-/// The place of a group in `/apis`, smaller comes first. It is that of the first of its group versions: they are
-/// ordered by group priority, then by `version.group`.
+/// The sort key of a group in `/apis`: group priority, then `version.group`, of the first of its group versions in that
+/// order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupListKey {
     priority: Reverse<i32>,
     service: Arc<str>,
 }
 
-/// The place of a group in `/apis`.
+/// The sort key of a group in `/apis`.
 pub fn group_list_key(group: &Group) -> GroupListKey {
     let first = group.versions.iter().min_by(|a, b| {
         b.priority.group.cmp(&a.priority.group).then_with(|| {

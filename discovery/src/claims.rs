@@ -1,11 +1,11 @@
-//! Which of several CustomResourceDefinitions of a group gets a name (upstream: `status.NamingConditionController`
-//! of apiextensions-apiserver).
+//! Decides which of several CustomResourceDefinitions of a group gets a name (upstream:
+//! `status.NamingConditionController` of apiextensions-apiserver).
 
 use crate::custom::{ClaimedNames, CustomResource};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Which of its names a definition asked for in vain.
+/// A member of `spec.names` whose name another definition has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NameField {
     /// `spec.names.plural`
@@ -43,7 +43,7 @@ impl NameField {
     }
 }
 
-/// A name that a definition asks for and another one of its group has already.
+/// A name that a definition asks for and that another definition of its group has already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameConflict {
     /// The definition that does not get it, counted from 0 in the order given.
@@ -57,8 +57,8 @@ pub struct NameConflict {
 }
 
 impl NameConflict {
-    /// What there is to say about the definition that does not get the name; `owner` is the one that has it. Its code is
-    /// [`Code::NameInUse`](kubeshape_schema::Code::NameInUse).
+    /// The detail of the finding [`Code::NameInUse`](kubeshape_schema::Code::NameInUse) about the definition that does
+    /// not get the name. `owner` names the definition that has it.
     pub fn detail(&self, owner: &str) -> String {
         let NameConflict { field, name, .. } = self;
         let (word, member) = (field.word(), field.name());
@@ -68,8 +68,8 @@ impl NameConflict {
     }
 }
 
-/// The names in use, with the definition that has each. Plural, singular and short names share one space, kinds
-/// and list kinds another one.
+/// The names in use, each with the definition that has it. Plural, singular and short names share one set; kinds
+/// and list kinds share another one.
 #[derive(Default)]
 struct Used {
     resources: BTreeMap<Arc<str>, usize>,
@@ -103,10 +103,10 @@ fn fields(names: &ClaimedNames) -> impl Iterator<Item = (NameField, &[Arc<str>])
     .into_iter()
 }
 
-/// The names that definitions of one group ask for in vain. Definitions come in the order in which they were
-/// created: the first one has the name. One that lacks a name is not established and is not published, but it
-/// keeps the other names that it asked for. Definitions whose status says that they are established have their
-/// names before all others.
+/// The names that definitions of one group ask for and do not get. Definitions come in the order in which they were
+/// created; the first one gets the name. A definition that lacks a name is not established and is not published, but
+/// it keeps the other names that it asked for. Definitions whose status says that they are established get their names
+/// before all others.
 ///
 /// # Example
 /// ```
@@ -133,7 +133,7 @@ fn fields(names: &ClaimedNames) -> impl Iterator<Item = (NameField, &[Arc<str>])
 pub fn name_conflicts<'c>(resources: impl IntoIterator<Item = &'c CustomResource>) -> Vec<NameConflict> {
     let resources: Vec<&CustomResource> = resources.into_iter().collect();
     let mut used = Used::default();
-    // What a status says was decided before.
+    // The names in a status were granted before.
     for (owner, custom) in resources.iter().enumerate() {
         let settled = custom.accepted.as_ref().or_else(|| (custom.established == Some(true)).then_some(&custom.names));
         for (field, names) in settled.into_iter().flat_map(fields) {
@@ -156,7 +156,7 @@ pub fn name_conflicts<'c>(resources: impl IntoIterator<Item = &'c CustomResource
                     _ => {}
                 }
             }
-            // Short names are granted all or none.
+            // Either all short names are granted or none.
             if conflicts.len() == before {
                 granted.push((field, names));
             }
@@ -170,8 +170,8 @@ pub fn name_conflicts<'c>(resources: impl IntoIterator<Item = &'c CustomResource
     conflicts
 }
 
-/// Of definitions of one group, in the order in which they were created, those that are established: they have all
-/// names they ask for, or their status says so.
+/// The established ones among the definitions of one group: those that have all the names they ask for, and those whose
+/// status says so. Definitions come in the order in which they were created.
 pub fn established<'c>(resources: impl IntoIterator<Item = &'c CustomResource>) -> Vec<&'c CustomResource> {
     let resources: Vec<&CustomResource> = resources.into_iter().collect();
     let conflicts = name_conflicts(resources.iter().copied());

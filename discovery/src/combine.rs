@@ -1,4 +1,4 @@
-//! Groups from the recorded documents of one cluster.
+//! Makes groups of the recorded documents of one cluster.
 
 use crate::assemble::version_order;
 use crate::model::{Freshness, Group, GroupVersion, Resource};
@@ -28,11 +28,11 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Records {
-    /// Of aggregated documents, in their order.
+    /// The groups of aggregated documents, in their order.
     aggregated: Ordered<Group>,
-    /// Of group lists, in their order.
+    /// The groups of group lists, in their order.
     listed: Ordered<GroupEntry>,
-    /// Of `APIResourceList`s, by group and version.
+    /// The resources of `APIResourceList`s, by group and version.
     resources: BTreeMap<(Arc<str>, Arc<str>), Vec<Resource>>,
     /// Paths of `/`.
     paths: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Records {
     version: Vec<(String, String)>,
 }
 
-/// Things by name, in the order in which they came.
+/// Items in the order in which they were added, and by name.
 #[derive(Clone, Debug)]
 struct Ordered<T> {
     all: Vec<T>,
@@ -54,7 +54,7 @@ impl<T> Default for Ordered<T> {
 }
 
 impl<T> Ordered<T> {
-    /// The thing of that name, made if there is none yet.
+    /// The item of that name; it is added if there is none.
     fn entry(&mut self, name: &Arc<str>, make: impl FnOnce() -> T) -> &mut T {
         let place = *self.places.entry(Arc::clone(name)).or_insert_with(|| {
             self.all.push(make());
@@ -65,7 +65,7 @@ impl<T> Ordered<T> {
 }
 
 impl Records {
-    /// Adds a document. Of documents that say the same thing twice the first counts.
+    /// Adds a document. What an earlier document says is not replaced.
     pub fn add(&mut self, document: Document) {
         match document {
             Document::Aggregated(groups) => groups.into_iter().for_each(|group| self.add_group(group)),
@@ -118,8 +118,8 @@ impl Records {
         &self.version
     }
 
-    /// The groups, the core group among them (its name is empty), in the order of aggregated discovery; their
-    /// priorities are such that they are published in the recorded order.
+    /// All groups, including the core group (whose name is empty), in the order of aggregated discovery. Their priorities
+    /// are chosen so that they are published in the recorded order.
     pub fn groups(&self) -> Vec<Group> {
         let mut groups = self.aggregated.clone();
         let listed_only = groups.all.iter().all(|group| group.name.is_empty());
@@ -231,7 +231,7 @@ fn prioritize(groups: &mut [Group], listed: bool) {
     }
 }
 
-/// The highest priority that something has which stands behind a thing of this priority.
+/// The highest priority that sorts after this one.
 fn below(priority: i32, names_are_ordered: bool) -> i32 {
     if names_are_ordered { priority } else { priority.saturating_sub(1) }
 }

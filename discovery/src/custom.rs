@@ -1,5 +1,5 @@
-//! What a CustomResourceDefinition adds to discovery (upstream:
-//! `apiserver.DiscoveryController.sync` of apiextensions-apiserver).
+//! What a CustomResourceDefinition adds to discovery (upstream: `apiserver.DiscoveryController.sync` of
+//! apiextensions-apiserver).
 
 use crate::assemble::version_order;
 use crate::model::{Freshness, GroupVersion, Kind, Origin, Priority, Resource, Scope, Subresource};
@@ -11,24 +11,25 @@ use std::sync::Arc;
 /// `crdregistration.crdRegistrationController`).
 pub const CUSTOM_RESOURCES: Priority = Priority { group: 1000, version: 100 };
 
-/// Verbs of a custom resource, in the order in which the server gives them.
+/// Verbs of a custom resource, in the server's order.
 pub(super) const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 /// The same while the definition is being deleted.
 pub(super) const TERMINATING_VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 
-/// What one CustomResourceDefinition claims and adds. Owns its texts, so that it outlives the manifest.
+/// What one CustomResourceDefinition adds to discovery, and the names it asks for. It owns its texts and so outlives
+/// the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomResource {
     /// `spec.group`
     pub group: Arc<str>,
     /// The names it asks for: `spec.names`.
     pub names: ClaimedNames,
-    /// The names that its `status` says it has, in a manifest that was pulled from a cluster.
+    /// The names in its `status.acceptedNames`, if the manifest comes from a cluster.
     pub accepted: Option<ClaimedNames>,
-    /// What the condition `Established` of its `status` says, if it is there.
+    /// The condition `Established` of its `status`, if there is one.
     pub established: Option<bool>,
-    /// Its served versions in the order of the manifest with what each has to show.
+    /// Its served versions in the order of the manifest, each with its resource.
     pub versions: Vec<(Arc<str>, Resource)>,
     /// Place: the entry of `spec.names` in the tape of the manifest.
     pub names_at: u32,
@@ -61,8 +62,7 @@ impl From<&Names<'_>> for ClaimedNames {
     }
 }
 
-/// What a CustomResourceDefinition adds to discovery, whether or not it gets its names; [`name_conflicts`] tells
-/// which definitions do.
+/// What a CustomResourceDefinition adds to discovery if it gets its names. [`name_conflicts`] says which definitions do.
 ///
 /// [`name_conflicts`]: crate::name_conflicts
 ///
@@ -142,8 +142,8 @@ fn subresources(version: &Version<'_>, kind: &Kind, verbs: &[Arc<str>]) -> Vec<S
     status.into_iter().chain(scale).collect()
 }
 
-/// The group versions of one group that CustomResourceDefinitions make, the best one first: those of one version
-/// together, sorted by their plural names. The caller passes only definitions of this group that have their names.
+/// The group versions that CustomResourceDefinitions of one group make, in the order of [`version_order`]. The resources
+/// of each are sorted by their plural names. The caller passes only definitions of this group that have their names.
 pub fn custom_group_versions<'c>(resources: impl IntoIterator<Item = &'c CustomResource>) -> Vec<GroupVersion> {
     let mut all: Vec<&(Arc<str>, Resource)> = resources.into_iter().flat_map(|custom| &custom.versions).collect();
     all.sort_by(|(a, x), (b, y)| version_order(a, b).then_with(|| x.name.cmp(&y.name)));

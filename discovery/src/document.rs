@@ -1,4 +1,4 @@
-//! Discovery derived from an OpenAPI v3 document, for servers of which no discovery documents are known.
+//! Derives discovery from an OpenAPI v3 document, for servers whose discovery documents are not known.
 
 use crate::assemble::version_order;
 use crate::model::{Freshness, GroupVersion, Kind, Resource, Scope, Subresource};
@@ -7,11 +7,11 @@ use kubeshape_yaml::{self as yaml, Node};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the paths of one resource or subresource tell.
+/// What the paths of one resource or subresource say about it.
 #[derive(Debug, Default)]
 struct Seen<'d> {
     namespaced: bool,
-    /// The kind that objects of the resource have: the first that an operation on one object names, else any.
+    /// The kind of the objects, and whether an operation on one object names it. Such an operation is preferred.
     kind: Option<(bool, GroupVersionKind<'d>)>,
     verbs: Vec<&'static str>,
     /// Whether its list has the query parameter `watch`.
@@ -24,10 +24,10 @@ type Resources<'d> = BTreeMap<(&'d str, &'d str), Seen<'d>>;
 /// Group, version, kind.
 type GroupVersionKind<'d> = (&'d str, &'d str, &'d str);
 
-/// The group versions of an OpenAPI v3 document (usually one) with their groups, as far as its paths tell: resources,
-/// scopes, verbs, kinds and subresources. Short names, categories and hashes stand in no such document; singular
-/// names are taken to be the kinds in lower case. Operations are told by `x-kubernetes-action` and
-/// `x-kubernetes-group-version-kind`; where `connect` is the action, by their methods.
+/// The group versions of an OpenAPI v3 document (usually one) with their groups. Resources, scopes, verbs, kinds and
+/// subresources are read from its paths: verbs from `x-kubernetes-action` (from the method if the action is `connect`),
+/// kinds from `x-kubernetes-group-version-kind`. Singular names are the kinds in lower case. Short names, categories and
+/// hashes are missing, because no OpenAPI document has them.
 ///
 /// # Example
 /// ```
@@ -63,7 +63,7 @@ pub fn group_versions_of_document(root: Node<'_>) -> Vec<(Arc<str>, GroupVersion
     for ((group, version), resources) in found {
         let mut made: BTreeMap<&str, Resource> = BTreeMap::new();
         for ((name, subresource), mut seen) in resources {
-            // Lists of all resources have the parameter; where watches have paths of their own, those tell.
+            // Every list has the parameter. If the document has paths for watches, only they count.
             if seen.watchable && !watch_paths {
                 seen.add("watch");
             }
@@ -97,16 +97,16 @@ pub fn group_versions_of_document(root: Node<'_>) -> Vec<(Arc<str>, GroupVersion
     out
 }
 
-/// What a path is about.
+/// The parts of a path.
 struct Place<'p> {
     group: &'p str,
     version: &'p str,
     resource: &'p str,
     subresource: &'p str,
     namespaced: bool,
-    /// The path of one object rather than of all.
+    /// Whether it is the path of one object.
     one: bool,
-    /// One of the old paths of watches.
+    /// Whether it is one of the deprecated paths below `watch/`.
     watch: bool,
 }
 
@@ -123,7 +123,7 @@ impl<'p> Place<'p> {
         if watch {
             rest.remove(0);
         }
-        // `namespaces/{name}` is an object, `namespaces/{namespace}/…` what is in it.
+        // `namespaces/{name}` is an object; `namespaces/{namespace}/…` are the objects in it.
         let namespaced = rest.len() > 2 && rest[0] == "namespaces" && rest[1] == "{namespace}";
         if namespaced {
             rest.drain(..2);
@@ -165,7 +165,8 @@ impl<'d> Seen<'d> {
         self.watchable |= verb == "list" && [operation, item].into_iter().any(takes_watch);
         if let Some(kind) = operation.get("x-kubernetes-group-version-kind").filter(|_| !place.watch) {
             let found = (text(kind.get("group")), text(kind.get("version")), text(kind.get("kind")));
-            // Of one object the kind is that of the object; collections may be deleted with other options.
+            // Operations on one object name its kind; those on a collection may name another one, such as
+            // `DeleteOptions`.
             if self.kind.is_none_or(|(one, _)| place.one && !one) {
                 self.kind = Some((place.one, found));
             }
@@ -182,7 +183,7 @@ impl<'d> Seen<'d> {
         self.verbs.iter().map(|verb| Arc::from(*verb)).collect()
     }
 
-    /// The kind, without group and version where they are those of the document.
+    /// The kind. Group and version are empty if they are those of the document.
     fn response_kind(&self, group: &str, version: &str) -> Kind {
         let Some((_, (own_group, own_version, kind))) = self.kind else { return Kind::default() };
         if (own_group, own_version) == (group, version) {
@@ -192,8 +193,7 @@ impl<'d> Seen<'d> {
     }
 }
 
-/// Whether an operation, or all of a path, has the query parameter `watch`. Documents of built-in groups write it in
-/// place.
+/// Whether the parameters of an operation or of a path item include `watch`.
 fn takes_watch(node: Node<'_>) -> bool {
     let name = |parameter: Node<'_>| match parameter.get("$ref").and_then(Node::as_str) {
         Some(reference) => reference.rsplit('/').next().is_some_and(|last| last.starts_with("watch-")),

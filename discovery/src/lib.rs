@@ -4,9 +4,9 @@
 //! unaggregated documents (`APIGroupList`, `APIGroup`, `APIResourceList`, `APIVersions`), each as JSON, indented
 //! JSON, YAML and protobuf.
 //!
-//! [`custom_resource`] says what a CustomResourceDefinition adds, [`established`] which of several definitions get
-//! their names, [`custom_group_versions`] and [`assemble`] make groups of them, [`mod@print`] prints. [`read`] reads what
-//! other servers print, and [`Records`] puts the documents of one cluster together.
+//! [`custom_resource`] gives what a CustomResourceDefinition adds, and [`established`] those of several definitions that
+//! get their names. [`custom_group_versions`] and [`assemble`] make groups of them, and [`mod@print`] prints the groups.
+//! [`read`] reads the documents of other servers, and [`Records`] puts the documents of one cluster together.
 
 mod assemble;
 mod claims;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// A group with its versions, the best one first. The core group has an empty name.
+/// A group with its versions. The core group has an empty name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// `apps`, `stable.example.com`; empty for the core group.
@@ -16,11 +16,11 @@ pub struct Group {
 pub struct GroupVersion {
     /// `v1`, `v1beta1`
     pub version: Arc<str>,
-    /// What decides about its place among groups and versions.
+    /// Decides about its place among groups and versions.
     pub priority: Priority,
-    /// Where it comes from; of one group version from several places the first origin wins.
+    /// Where it comes from. If several sources have one group version, the strongest origin wins.
     pub origin: Origin,
-    /// Whether its resources are known to be those of now.
+    /// Whether its resources are known to be up to date.
     pub freshness: Freshness,
     /// Resources in the order in which they are published in the aggregated form.
     pub resources: Vec<Resource>,
@@ -46,12 +46,12 @@ pub enum Origin {
     CustomResources,
 }
 
-/// Whether the resources of a group version are known to be those of now.
+/// Whether the resources of a group version are known to be up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Freshness {
-    /// They are.
+    /// They are up to date.
     Current,
-    /// The server behind them could not be asked.
+    /// The server that has them did not answer, so they may be out of date.
     Stale,
 }
 
@@ -80,19 +80,19 @@ pub enum Scope {
 pub struct Resource {
     /// Plural name, `deployments`.
     pub name: Arc<str>,
-    /// What a request is answered with.
+    /// The kind of the answer to a request.
     pub response_kind: Kind,
     /// Where its objects live.
     pub scope: Scope,
     /// `deployment`; may be empty.
     pub singular: Arc<str>,
-    /// In the order in which they are published.
+    /// Verbs in the order in which they are published.
     pub verbs: Vec<Arc<str>>,
     /// `deploy`
     pub short_names: Vec<Arc<str>>,
     /// `all`
     pub categories: Vec<Arc<str>>,
-    /// Hash of the version in which objects are stored; in the unaggregated form only.
+    /// Hash of the version in which objects are stored. Only the unaggregated form has it.
     pub storage_version_hash: Option<Arc<str>>,
     /// Subresources in the order in which they are published.
     pub subresources: Vec<Subresource>,
@@ -103,10 +103,10 @@ pub struct Resource {
 pub struct Subresource {
     /// `status`
     pub name: Arc<str>,
-    /// What a request is answered with.
+    /// The kind of the answer to a request.
     pub response_kind: Kind,
-    /// Further kinds that it takes.
+    /// Further kinds that requests may send.
     pub accepted_types: Vec<Kind>,
-    /// In the order in which they are published.
+    /// Verbs in the order in which they are published.
     pub verbs: Vec<Arc<str>>,
 }

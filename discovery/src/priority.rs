@@ -1,12 +1,12 @@
-//! The priorities of the groups that kube-apiserver has itself.
+//! The priorities of kube-apiserver's own groups.
 
 use crate::model::Priority;
 
 /// A group, its priority, and the priorities of its versions.
 type BuiltIn = (&'static str, i32, &'static [(&'static str, i32)]);
 
-/// The facts of `apiVersionPriorities` in
-/// `cmd/kube-apiserver/app` and `DefaultGenericAPIServicePriorities` in `pkg/controlplane/apiserver` of Kubernetes.
+/// Upstream: `apiVersionPriorities` in `cmd/kube-apiserver/app` and `DefaultGenericAPIServicePriorities` in
+/// `pkg/controlplane/apiserver`.
 const BUILT_IN: &[BuiltIn] = &[
     ("", 18000, &[("v1", 1)]),
     ("admissionregistration.k8s.io", 16700, &[("v1", 15), ("v1beta1", 12), ("v1alpha1", 9)]),
@@ -37,10 +37,10 @@ const BUILT_IN: &[BuiltIn] = &[
     ("storagemigration.k8s.io", 15800, &[("v1beta1", 9), ("v1alpha1", 9)]),
 ];
 
-/// What an APIService has that names no priorities (upstream: `aggregated.resourceDiscoveryManager`).
+/// The priorities of an APIService that names none (upstream: `aggregated.resourceDiscoveryManager`).
 pub const UNSET: Priority = Priority { group: 1000, version: 15 };
 
-/// The priorities of a group version of kube-apiserver itself; `None` for all other groups.
+/// The priorities of one of kube-apiserver's own group versions; `None` for all other groups.
 ///
 /// # Example
 /// ```
@@ -54,7 +54,7 @@ pub fn built_in_priority(group: &str, version: &str) -> Option<Priority> {
     Some(Priority { group: *priority, version })
 }
 
-/// Whether a group is one of kube-apiserver itself.
+/// Whether a group is one of kube-apiserver's own.
 pub(super) fn is_built_in(group: &str) -> bool {
     BUILT_IN.iter().any(|(name, ..)| *name == group)
 }

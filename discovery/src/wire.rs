@@ -1,10 +1,10 @@
 //! The protobuf messages of discovery (upstream: `generated.proto` of `k8s.io/api/apidiscovery/v2`,
-//! `k8s.io/apimachinery/pkg/apis/meta/v1` and `pkg/runtime`). JSON is read into them, too.
+//! `k8s.io/apimachinery/pkg/apis/meta/v1` and `pkg/runtime`). JSON is read into them too.
 //!
-//! The server's encoder writes texts, numbers and objects that Go holds by value even when they are empty; they are
-//! optional here, and what is printed sets them.
+//! The server's encoder also writes empty texts, numbers and objects that Go holds by value. They are optional here, and
+//! the printer sets them.
 
-/// What every object in protobuf form begins with.
+/// The first bytes of every object in protobuf form.
 pub(super) const MAGIC: &[u8] = b"k8s\0";
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -53,7 +53,7 @@ pub(super) struct GroupDiscovery {
     pub(super) versions: Vec<VersionDiscovery>,
 }
 
-/// Of ObjectMeta what the encoder always writes; only the name says anything here.
+/// The members of ObjectMeta that the encoder always writes. Only the name matters in discovery.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ObjectMeta {
     #[prost(string, optional, tag = "1")]

@@ -1,11 +1,12 @@
-//! Names that the builder derives from group, version and kind (spec: publishing, "Definition names" and
-//! "Paths and operations").
+//! Names that are derived from group, version and kind (upstream: `gvkToModelName` and `buildRoute` in
+//! `pkg/controller/openapi/builder` of apiextensions-apiserver, `GetOperationIDAndTags` in `pkg/endpoints/openapi` of
+//! apiserver).
 
 use std::fmt::Write;
 
-/// How the names of Kubernetes' own definitions of metadata begin.
+/// The prefix of the names of Kubernetes' definitions of metadata.
 pub(crate) const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
-/// How the names of the definitions of the scale subresource begin.
+/// The prefix of the names of the definitions of the scale subresource.
 pub(crate) const AUTOSCALING: &str = "io.k8s.api.autoscaling.v1.";
 
 /// The definition name of a kind: the labels of the group reversed, then version and kind.
@@ -26,18 +27,18 @@ pub fn definition(group: &str, version: &str, kind: &str) -> String {
     out
 }
 
-/// How a name begins when it is camel-cased.
+/// How the camel case of a name begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Begin {
-    /// It begins an identifier: a leading digit is dropped, the first letter becomes upper-case.
+    /// The name is the begin of an identifier: a leading digit is dropped, and the first letter becomes upper-case.
     Upper,
-    /// The same, but the first letter stays.
+    /// As [`Begin::Upper`], but the case of the first letter is kept.
     Lower,
-    /// Letters stand before it.
+    /// The name is inside of an identifier: a leading digit and the case of the first letter are kept.
     Inside,
 }
 
-/// Keeps letters, underscores and digits; whatever else is dropped and makes the next letter upper-case.
+/// Keeps letters, underscores and digits. Everything else is dropped, and the letter after it becomes upper-case.
 pub(crate) fn camel(text: &str, begin: Begin) -> String {
     let mut out = String::with_capacity(text.len());
     let mut upper = begin == Begin::Upper;
@@ -55,7 +56,7 @@ pub(crate) fn camel(text: &str, begin: Begin) -> String {
     out
 }
 
-/// One letter for one, as Go's `unicode.ToUpper`.
+/// As Go's `unicode.ToUpper`, which maps one letter to one.
 fn upper_case(c: char) -> char {
     let mut upper = c.to_uppercase();
     match (upper.next(), upper.next()) {
@@ -64,8 +65,8 @@ fn upper_case(c: char) -> char {
     }
 }
 
-/// A definition's name as the end of a reference: escaped as a JSON pointer, then as the fragment of a URL
-/// (upstream: `jsonpointer`, and Go's `url.URL` behind `jsonreference`).
+/// A definition's name as the last part of a reference: escaped as a JSON pointer, then as a fragment of a URL
+/// (upstream: `Escape` of go-openapi/jsonpointer, then Go's `url.URL`, which go-openapi/jsonreference uses).
 pub(crate) fn in_reference(definition: &str) -> String {
     let pointer = definition.replace('~', "~0").replace('/', "~1");
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~$&+,/:;=?@!()*'[]%".contains(&b);

@@ -1,5 +1,5 @@
-//! The operations of a resource, free of any dialect (spec: publishing, "Paths and operations" and
-//! "Parameters"). Names of the resource are marks of [`Slot`]s.
+//! The operations of a resource, independent of the dialect (upstream: `generateBuilder` and `buildRoute` in
+//! `pkg/controller/openapi/builder` of apiextensions-apiserver). Names of the resource are marks of [`Slot`]s.
 
 use crate::names::{AUTOSCALING, META};
 use crate::template::Slot;
@@ -30,7 +30,7 @@ pub(crate) struct Parameter {
     pub(crate) description: String,
 }
 
-/// What a body or a response holds.
+/// The content of a body or a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
     Resource,
@@ -84,10 +84,10 @@ pub(crate) struct Operation {
     pub(crate) action: &'static str,
     pub(crate) id: String,
     pub(crate) description: String,
-    /// Sorted by name, then place; without those that the path item has.
+    /// Sorted by name, then location. Parameters of the path item are left out.
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) body: Option<(Model, bool)>,
-    /// Code and model; the answer 401 stands in every operation and is not listed.
+    /// Status code and content. Every operation has the response 401 too, which is not listed.
     pub(crate) responses: Vec<(u16, Model)>,
 }
 
@@ -103,10 +103,10 @@ impl Operation {
     }
 }
 
-/// Media types of every answer.
+/// Media types of every response.
 pub(crate) const PRODUCES: &[&str] = &["application/json", "application/yaml"];
 
-/// The description of an answer.
+/// The description of a response.
 pub(crate) fn response_description(code: u16) -> &'static str {
     match code {
         201 => "Created",
@@ -116,10 +116,10 @@ pub(crate) fn response_description(code: u16) -> &'static str {
     }
 }
 
-/// Which path of a resource.
+/// One of the paths of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The list over all namespaces of a namespaced resource.
+    /// The list of a namespaced resource over all namespaces.
     AllNamespaces,
     Collection,
     Item,
@@ -140,7 +140,7 @@ pub(crate) struct PathItem {
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// The paths of a resource that has everything.
+/// The paths of a resource with all subresources.
 pub(crate) fn path_items(namespaced: bool, texts: &Texts) -> Vec<PathItem> {
     PLACES
         .into_iter()
@@ -248,7 +248,7 @@ impl Builder<'_> {
         Operation { method, action, id, description, parameters, body: None, responses: Vec::new() }
     }
 
-    /// An operation id: the verb, group and version, then the rest with the kind inside.
+    /// An operation id: the verb, group and version, and the rest, which includes the kind.
     fn id(&self, verb: &str, before: &str, after: &str) -> String {
         let infix = Slot::Infix.mark();
         let namespaced = if self.namespaced { "Namespaced" } else { "" };
@@ -327,7 +327,7 @@ impl Builder<'_> {
     }
 }
 
-/// Words for a subresource: in descriptions and at the end of operation ids.
+/// The words for a subresource in descriptions and at the end of operation ids.
 fn part(place: Place) -> (&'static str, &'static str) {
     match place {
         Place::Status => ("status of ", "Status"),
@@ -340,7 +340,7 @@ fn model(place: Place) -> Model {
     if place == Place::Scale { Model::Scale } else { Model::Resource }
 }
 
-/// Moves parameters that every operation has to the path item.
+/// Moves the parameters that all operations share to the path item.
 fn hoist(item: &mut PathItem) {
     let Some(first) = item.operations.first() else { return };
     let common: Vec<Parameter> = first

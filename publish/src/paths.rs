@@ -1,4 +1,4 @@
-//! Printing path items in the two dialects, as templates, and the shared parameters of v2.
+//! Prints path items in both dialects, as templates, and the shared parameters of v2.
 
 use crate::operations::{self, In, Model, Operation, PRODUCES, Parameter, PathItem, Place, response_description};
 use crate::template::{Fill, Slot, Template};
@@ -96,8 +96,9 @@ struct Shared {
 }
 
 impl Shared {
-    /// The name under which a parameter is shared: its own and a hash of its content; a number more when
-    /// two contents meet in one name (kube-openapi, builder/parameters.go).
+    /// The name under which a parameter is shared: its own name and a hash of its content, and a number if another
+    /// content has that name already (upstream: `collectSharedParameters` in `pkg/builder/parameters.go` of
+    /// kube-openapi).
     fn name(&mut self, name: &str, hashed: &[u8], printed: Vec<u8>) -> String {
         let base = format!("{name}-{}", short_hash(hashed));
         let mut candidate = base.clone();
@@ -252,7 +253,7 @@ impl Printer {
         }
     }
 
-    /// The parameters with the body in its place by name (v2), each shared one replaced by a reference.
+    /// The parameters, including the body (v2), sorted by name. In v2, shared ones are references.
     fn parameters(&mut self, parameters: &[Parameter], body: Option<(Model, bool)>) {
         let mut body = body;
         for (i, parameter) in parameters.iter().enumerate() {
@@ -290,7 +291,7 @@ impl Printer {
             return;
         }
         let printed = v2_parameter(parameter, Escape::Plain);
-        // Not shared: names that differ by kind, and two that clients look for in the operation itself.
+        // These are not shared: `name` differs by kind, and clients look for the other two in the operation itself.
         if matches!(parameter.name, "name" | "fieldValidation" | "dryRun") {
             self.out.extend_from_slice(&printed);
         } else {

@@ -1,4 +1,4 @@
-//! One CustomResourceDefinition and what is published for its versions.
+//! What is published for one CustomResourceDefinition and its versions.
 
 use crate::base::Base;
 use crate::fragments::{Fragment, PathPart, V2Form, V2Fragments, V3Fragments};
@@ -18,11 +18,11 @@ use std::sync::Arc;
 /// What is published and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Whether upstream's faults are kept.
+    /// Whether upstream's faults are reproduced.
     pub profile: Profile,
-    /// Form of structured-merge-diff schemas.
+    /// The release of structured-merge-diff whose schemas are made.
     pub smd_compat: smd::SmdCompat,
-    /// Publish versions that are not served too.
+    /// Whether versions that are not served are published too.
     pub all_versions: bool,
 }
 
@@ -77,12 +77,12 @@ impl Publisher {
         &self.base
     }
 
-    /// Decides for every version which schema is used. `arena` holds what is made of it.
+    /// Decides which schema is used for every version. `arena` holds the schemas that are made.
     pub fn resource<'a>(&'a self, crd: &'a Crd<'a>, arena: &'a Bump) -> Resource<'a> {
         let mut notes = Vec::new();
         let mut versions = Vec::with_capacity(crd.versions.len());
         for version in crd.versions {
-            // Schema and subresources are looked up by name: of two versions with one name the first counts.
+            // Upstream looks up schema and subresources by name: of two versions with one name, the first counts.
             let used = crd.versions.iter().find(|other| other.name == version.name).unwrap_or(version);
             let decision = kubeshape_structural::usable(used.schema, used.at);
             notes.extend(decision.notes);
@@ -110,7 +110,7 @@ pub struct Resource<'a> {
     arena: &'a Bump,
 }
 
-/// Which document a loss is in.
+/// The form of the document that has a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shape {
     /// OpenAPI v3.
@@ -154,7 +154,8 @@ impl<'a> Resource<'a> {
     /// The structured-merge-diff schema that server-side apply uses: all versions, served or not.
     ///
     /// # Errors
-    /// The schema has no such form; on a server every request for the resource would fail.
+    /// All reasons why the schema has no structured-merge-diff form: see [`SmdError`](crate::SmdError), or the
+    /// definitions of two versions have one name. On a server, every request for the resource would then fail.
     pub fn smd(&self) -> Result<kubeshape_smd::Schema, Vec<smd::SmdError>> {
         if self.versions.is_empty() {
             return smd::of_nothing();
@@ -185,7 +186,7 @@ impl<'a> Resource<'a> {
         smd::build(&models, &base.smd, scale, preserve, compat)
     }
 
-    /// The types of the shared definitions where some are replaced by the resource's own.
+    /// The types of the shared definitions, if the resource's own definitions replace some of them.
     fn shared_types(&self, models: &[(&str, &Schema<'_>)], scale: bool) -> smd::MetaTypes {
         let printed: Vec<(&str, Vec<u8>)> = models
             .iter()
@@ -199,14 +200,14 @@ impl<'a> Resource<'a> {
         Base::types_of(&self.publisher.base.shared_for(&own, scale))
     }
 
-    /// What the structured-merge-diff schema does not say.
+    /// Adds what the structured-merge-diff schema loses.
     pub fn smd_losses(&self, notes: &mut Vec<Note<'a>>) {
         for schema in self.versions.iter().filter_map(|version| version.schema) {
             smd::losses(schema, self.publisher.options.smd_compat, notes);
         }
     }
 
-    /// The parts of the merged v2 document that come from this resource; empty without published versions.
+    /// The resource's parts of the merged v2 document. They are empty if no version is published.
     pub fn v2_fragments(&self, form: V2Form) -> V2Fragments {
         let (mut out, mut buffer) = (V2Fragments::default(), Vec::new());
         for version in self.versions.iter().filter(|version| version.published) {
@@ -222,7 +223,7 @@ pub struct ResourceVersion<'a> {
     publisher: &'a Publisher,
     crd: &'a Crd<'a>,
     version: &'a Version<'a>,
-    /// The first version with that name: what documents are made of.
+    /// The first version with that name, whose schema and subresources are used.
     used: &'a Version<'a>,
     schema: Option<&'a Schema<'a>>,
     published: bool,
@@ -230,18 +231,19 @@ pub struct ResourceVersion<'a> {
 }
 
 impl<'a> ResourceVersion<'a> {
-    /// The version, as it is listed.
+    /// The version.
     pub fn version(&self) -> &'a Version<'a> {
         self.version
     }
 
-    /// Whether documents are made for it: it is served, or all versions are wanted.
+    /// Whether documents are made for it: it is served, or [`Options::all_versions`] is set.
     pub fn is_published(&self) -> bool {
         self.published
     }
 
-    /// The fields at the top of an object that requests to a subresource (`""` for the object itself) neither change
-    /// nor own (spec: smd, "Order of server-side steps", reset fields of custom resources).
+    /// The top-level fields of an object that requests to a subresource (`""` for the object itself) neither change nor
+    /// own (upstream: `GetResetFields` of `customResourceStrategy` and `statusStrategy` in
+    /// `pkg/registry/customresource` of apiextensions-apiserver).
     pub fn reset_fields(&self, subresource: &str) -> &'static [&'static str] {
         match subresource {
             "" if self.used.status => &["status"],
@@ -250,12 +252,12 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    /// The structural schema in its normal form (int-or-strings unfolded), if it is used.
+    /// The structural schema in its normal form (with unfolded int-or-strings), if it is used.
     pub fn schema(&self) -> Option<&'a Schema<'a>> {
         self.schema
     }
 
-    /// `apis/GROUP/VERSION`: the key of the v3 document that the version belongs to.
+    /// `apis/GROUP/VERSION`: the path of the v3 document that the version belongs to.
     pub fn group_version_path(&self) -> String {
         format!("apis/{}/{}", self.crd.group, self.used.name)
     }
@@ -273,7 +275,7 @@ impl<'a> ResourceVersion<'a> {
         out.extend_from_slice(b"}}}");
     }
 
-    /// Appends the OpenAPI v2 document of this version alone, as the builder makes it: with defaults.
+    /// Appends the OpenAPI v2 document of this version alone, with defaults, as upstream's builder makes it.
     pub fn v2(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"swagger\":\"2.0\",\"info\":");
         out.extend_from_slice(crate::fragments::CRD_INFO);
@@ -294,7 +296,7 @@ impl<'a> ResourceVersion<'a> {
         out.extend_from_slice(b"}}");
     }
 
-    /// Appends the structural schema in its normal form as JSON; `null` if no schema is used.
+    /// Appends the structural schema in its normal form as JSON, or `null` if no schema is used.
     pub fn structural(&self, out: &mut Vec<u8>) {
         match self.schema {
             Some(schema) => print::schema(out, schema, print::Style::V2),
@@ -302,7 +304,7 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    /// What the document of a shape loses against the schema that is used.
+    /// Adds what the document of a shape loses of the schema that is used.
     pub fn losses(&self, shape: Shape, notes: &mut Vec<Note<'a>>) {
         let Some(schema) = self.schema else { return };
         match shape {
@@ -319,14 +321,14 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    /// The defaults that the served v2 document loses beyond [`ResourceVersion::losses`].
+    /// Adds the defaults that the served v2 document loses beside [`ResourceVersion::losses`].
     pub fn v2_default_losses(&self, notes: &mut Vec<Note<'a>>) {
         if let Some(schema) = self.v2_schema(None) {
             default_losses(schema, notes);
         }
     }
 
-    /// The parts of the merged v3 document of the group version that come from this version.
+    /// This version's parts of the merged v3 document of its group version.
     pub fn v3_fragments(&self) -> V3Fragments {
         let (name, list_name) = self.definition_names();
         let builder = self.builder(Dialect::V3, true);
@@ -369,7 +371,7 @@ impl<'a> ResourceVersion<'a> {
         parts.collect()
     }
 
-    /// The schema that v2 is made from: `None` publishes any object.
+    /// The schema that v2 is made from. With `None`, any object is valid.
     fn v2_schema(&self, notes: Option<&mut Vec<Note<'a>>>) -> Option<&'a Schema<'a>> {
         let schema = self.schema?;
         if self.crd.preserve_unknown_fields || schema.flags.any(Flags::PRESERVE_UNKNOWN) {
@@ -405,7 +407,7 @@ impl<'a> ResourceVersion<'a> {
         builder.list(names.kind, names.list_kind, names.plural, definition)
     }
 
-    /// Names of the definitions of the kind and of its list.
+    /// The names of the definitions of the kind and of its list.
     pub fn definition_names(&self) -> (String, String) {
         let name = |kind| names::definition(self.crd.group, self.used.name, kind);
         (name(self.crd.names.kind), name(self.crd.names.list_kind))
@@ -432,7 +434,7 @@ impl<'a> ResourceVersion<'a> {
         }
     }
 
-    /// The resource's names, raw for sorting keys and escaped for the document.
+    /// The resource's names: plain, to sort keys by, and escaped for the document.
     fn fills(&self, form: Form) -> (Fill, Fill) {
         let names = &self.crd.names;
         let (definition, list) = self.definition_names();
@@ -465,7 +467,7 @@ impl<'a> ResourceVersion<'a> {
         if order::utf16(own[0].0, own[1].0).is_gt() {
             own.swap(0, 1);
         }
-        // A kind that is called like its list has one definition, the list's.
+        // If kind and list have one name, there is one definition, the list's.
         let own = if own[0].0 == own[1].0 { &own[1..] } else { &own[..] };
         let scale = self.used.scale.is_some();
         let style = if form == Form::V3 { print::Style::V3 } else { print::Style::V2 };
@@ -501,14 +503,14 @@ impl<'a> ResourceVersion<'a> {
     }
 }
 
-/// A printed schema that is kept until everything is read: not a byte more than there is.
+/// A printed schema, without spare capacity, because it is kept until all inputs are read.
 fn printed(schema: &Schema<'_>, style: print::Style, buffer: &mut Vec<u8>) -> Bytes {
     buffer.clear();
     print::schema(buffer, schema, style);
     Bytes::copy_from_slice(buffer)
 }
 
-/// Embedded resources that v2 does not give their standard fields.
+/// Embedded resources that do not get the standard properties in v2.
 fn v2_embedded_losses<'a>(s: &Schema<'a>, notes: &mut Vec<Note<'a>>) {
     if s.flags.any(Flags::EMBEDDED_RESOURCE) && s.flags.any(Flags::PRESERVE_UNKNOWN) {
         notes.push(Note::new(Code::V2EmbeddedResource, s.at, "apiVersion, kind, metadata"));

@@ -1,5 +1,5 @@
-//! The schemas of a kind and of its list as they are published (spec: publishing, "Root schema of the CR",
-//! "x-kubernetes-embedded-resource" and "List schema").
+//! The published schemas of a kind and of its list (upstream: `buildKubeNative`, `addEmbeddedProperties` and
+//! `buildListSchema` in `pkg/controller/openapi/builder` of apiextensions-apiserver).
 
 use crate::base::{Base, gvk};
 use crate::names;
@@ -18,12 +18,13 @@ pub(crate) struct RootBuilder<'a> {
     pub(crate) dialect: Dialect,
     pub(crate) group: &'a str,
     pub(crate) version: &'a str,
-    /// Selectable fields as written, for both schemas.
+    /// The selectable fields of the version, for both schemas.
     pub(crate) selectable_fields: &'a [&'a str],
 }
 
 impl<'a> RootBuilder<'a> {
-    /// The kind's schema. `schema` is the usable one, reduced for v2, or `None` to publish any object.
+    /// The kind's schema. `schema` is the structural schema that is used, reduced for v2; with `None`, any object is
+    /// valid.
     pub(crate) fn kind(&self, schema: Option<&Schema<'a>>, kind: &'a str) -> Schema<'a> {
         let mut root = match schema {
             None => Schema { ty: Type::Object, ..Schema::default() },
@@ -39,7 +40,7 @@ impl<'a> RootBuilder<'a> {
     /// The list's schema.
     pub(crate) fn list(&self, kind: &'a str, list_kind: &'a str, plural: &'a str, definition: &str) -> Schema<'a> {
         let texts = &self.base.texts;
-        // The conventions' address stands, with a fragment, behind every text about types.
+        // Every text about types ends with the address of the API conventions and a fragment.
         let conventions = texts.api_version.rsplit("More info: ").next().unwrap_or_default();
         let conventions = conventions.split('#').next().unwrap_or_default();
         let items = Schema {
@@ -95,7 +96,7 @@ impl<'a> RootBuilder<'a> {
         [property("apiVersion", text(api_version)), property("kind", text(kind)), property("metadata", reference)]
     }
 
-    /// Properties with the three standard ones set, whatever the author wrote for them.
+    /// The properties with the three standard ones, which replace the author's.
     fn with_standard(&self, properties: &'a [Property<'a>], embedded: bool) -> &'a [Property<'a>] {
         let standard = self.standard(embedded, &self.base.texts.object_metadata, "ObjectMeta");
         let mut out = bumpalo::collections::Vec::with_capacity_in(properties.len() + standard.len(), self.arena);
@@ -113,7 +114,7 @@ impl<'a> RootBuilder<'a> {
         out.into_bump_slice()
     }
 
-    /// Gives every embedded resource its three properties, children first.
+    /// Gives the three standard properties to every embedded resource, children first.
     fn embed(&self, s: &Schema<'a>) -> Schema<'a> {
         let mut t = *s;
         if s.properties.iter().any(|p| p.schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
@@ -160,8 +161,8 @@ impl<'a> RootBuilder<'a> {
     }
 }
 
-/// The texts of `apiVersion` and `kind` in an embedded resource: shorter than at the root, with the same
-/// addresses behind them.
+/// The texts of `apiVersion` and `kind` in an embedded resource: they are shorter than at the root and end with the
+/// same addresses.
 fn embedded_texts<'a>(texts: &Texts, arena: &'a Bump) -> (&'a str, &'a str) {
     let more = |text: &str| text.find("More info: ").map_or_else(String::new, |at| text[at..].to_owned());
     let first = texts.api_version.split(". ").next().unwrap_or_default();
@@ -176,8 +177,8 @@ fn property<'a>(name: &'a str, schema: Schema<'a>) -> Property<'a> {
     Property { name, at: 0, schema }
 }
 
-/// What publishing itself loses or adds, whatever the dialect: restrictions on the standard fields, and
-/// the fields that embedded resources are required to have.
+/// What publishing loses or adds in every dialect: restrictions on the standard properties, and the required
+/// properties of embedded resources.
 pub(crate) fn losses<'a>(root: &Schema<'a>, notes: &mut Vec<Note<'a>>) {
     restricted(root, Code::RootMetadata, notes);
     embedded_losses(root, notes);
@@ -202,7 +203,7 @@ fn embedded_losses<'a>(s: &Schema<'a>, notes: &mut Vec<Note<'a>>) {
 fn restricted<'a>(s: &Schema<'a>, code: Code, notes: &mut Vec<Note<'a>>) {
     for (name, ty) in [("apiVersion", Type::String), ("kind", Type::String), ("metadata", Type::Object)] {
         let Some(own) = s.property(name) else { continue };
-        // A bare type says what the published property says; a description is only replaced.
+        // A property with only a type loses nothing, and a description is replaced.
         let bare = Schema {
             ty,
             at: own.at,

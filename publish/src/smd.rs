@@ -1,7 +1,8 @@
-//! The structured-merge-diff schema of a resource (spec: publishing, "SMD schema of a CRD").
+//! The structured-merge-diff schema of a resource (upstream: `buildOpenAPIModelsForApply` in
+//! `pkg/apiserver/customresource_handler.go` of apiextensions-apiserver).
 //!
-//! It is made from the definitions that the OpenAPI v3 documents of all versions hold. Those that are
-//! the same for every resource are converted once, as [`MetaTypes`].
+//! It is made from the definitions in the OpenAPI v3 documents of all versions. The definitions that all resources
+//! share are converted once, as [`MetaTypes`].
 
 use crate::names::AUTOSCALING;
 use kubeshape_convert::smd::{Built, Options, from_v3};
@@ -11,7 +12,7 @@ use kubeshape_smd::schema::{self as smd, Builder};
 pub(crate) use kubeshape_convert::smd::losses::of_structural as losses;
 pub use kubeshape_convert::smd::{SmdCompat, SmdError};
 
-/// The types of the definitions that are the same for every resource, and the two built-in types.
+/// The types of the shared definitions, and the two built-in types.
 #[derive(Clone, Debug)]
 pub(crate) struct MetaTypes {
     plain: Variants,
@@ -19,7 +20,7 @@ pub(crate) struct MetaTypes {
     scale: Variants,
 }
 
-/// The same types, depending on whether unknown fields are preserved everywhere.
+/// The types of a resource that does not preserve unknown fields, and of one that does.
 #[derive(Clone, Debug)]
 struct Variants {
     strict: Built,
@@ -27,8 +28,8 @@ struct Variants {
 }
 
 impl MetaTypes {
-    /// Converts the closed set of definitions, those of the scale subresource included. None of them is
-    /// nullable, so they are the same for every [`SmdCompat`].
+    /// Converts the shared definitions, including those of the scale subresource. None of them is nullable, so their
+    /// types are the same for every [`SmdCompat`].
     pub(crate) fn new(definitions: &[(&str, Schema<'_>)]) -> Self {
         let models: Vec<(&str, &Schema<'_>)> = definitions.iter().map(|(name, schema)| (*name, schema)).collect();
         let without: Vec<_> = models.iter().copied().filter(|(name, _)| !name.starts_with(AUTOSCALING)).collect();
@@ -52,11 +53,10 @@ impl Variants {
     }
 }
 
-/// Converts the published definitions of a resource's versions and puts them among the shared ones,
-/// sorted by name.
+/// Converts the published definitions of a resource's versions and adds them to the shared ones, sorted by name.
 ///
 /// # Errors
-/// Everything that is wrong with any of them; upstream joins the texts with line breaks.
+/// All errors of all definitions; upstream joins their texts with line breaks.
 pub(crate) fn build(
     models: &[(&str, &Schema<'_>)],
     meta: &MetaTypes,
@@ -69,7 +69,7 @@ pub(crate) fn build(
     from_v3::extend(Builder::extending(base), models, options)
 }
 
-/// The schema of a resource without versions: the built-in types.
+/// The schema of a resource without versions: only the built-in types.
 pub(crate) fn of_nothing() -> Built {
     from_v3::convert(&[], Options::default())
 }

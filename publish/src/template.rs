@@ -1,5 +1,5 @@
-//! Texts with holes: path items are printed once per base with a mark for every name of the resource, and
-//! then only filled.
+//! Templates of path items. A path item is printed once, with a mark in place of every name of the resource. For each
+//! resource, its names are filled in.
 
 use std::borrow::Cow;
 
@@ -40,17 +40,17 @@ const SLOTS: [Slot; 11] = [
     Slot::Article,
 ];
 
-/// First of the characters that mark holes; a plane for private use, which no text of Kubernetes holds.
+/// The first of the characters that mark holes. They are in a plane for private use, which no text of Kubernetes uses.
 const FIRST_MARK: u32 = 0xF_0000;
 
 impl Slot {
-    /// The character that marks the hole while a template is printed.
+    /// The character that marks the hole in the printed text.
     pub(crate) fn mark(self) -> char {
         char::from_u32(FIRST_MARK + self as u32).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
 }
 
-/// What goes into the holes, already escaped for the document.
+/// The texts for the holes, already escaped for the document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fill {
     texts: [Vec<u8>; SLOTS.len()],
@@ -72,7 +72,7 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Cuts a printed text at its marks.
+    /// Makes a template of a printed text with marks.
     pub(crate) fn parse(printed: &str) -> Template {
         let (mut text, mut holes) = (Vec::with_capacity(printed.len()), Vec::new());
         let mut rest = printed;
@@ -90,7 +90,7 @@ impl Template {
         SLOTS.get(n as usize).copied()
     }
 
-    /// Appends the text with its holes filled.
+    /// Appends the text with the holes filled.
     pub(crate) fn write(&self, out: &mut Vec<u8>, fill: &Fill) {
         let mut from = 0;
         for &(at, slot) in &*self.holes {

@@ -1,8 +1,8 @@
-//! Texts of documents that stand in no definition.
+//! Texts of documents that are not part of a shared definition.
 
 use std::collections::BTreeMap;
 
-/// The texts of documents that stand in no definition of their own.
+/// Texts of documents that are not part of a shared definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Texts {
     /// `apiVersion` of every object.

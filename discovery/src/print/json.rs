@@ -186,13 +186,13 @@ pub(super) struct Entry<'e> {
     pub(super) resource: &'e Resource,
     pub(super) subresource: Option<&'e Subresource>,
     pub(super) kind: &'e str,
-    /// Group and version of the kind where they are others than those of the list.
+    /// Group and version of the kind, if they differ from those of the list.
     pub(super) group: &'e str,
     pub(super) version: &'e str,
 }
 
-/// Every resource, each followed by its subresources. A resource of which nothing but subresources is known has no
-/// entry of its own.
+/// The entries of all resources, each followed by those of its subresources. A resource of which only subresources are
+/// known has no entry.
 pub(super) fn entries<'e>(group: &'e str, version: &'e GroupVersion) -> impl Iterator<Item = Entry<'e>> {
     let foreign = move |kind: &'e Kind| {
         let own = *kind.group == *group && kind.version == version.version;

@@ -1,7 +1,7 @@
 //! Printing discovery.
 //!
-//! Everything appends to a buffer. JSON is that of Go's `encoding/json`: members in the order of the API's types,
-//! `<`, `>` and `&` escaped, a final newline behind a whole document unless it is indented.
+//! All functions append to a buffer. JSON is printed as by Go's `encoding/json`: members in the order of the API's
+//! types, `<`, `>` and `&` escaped, and a newline after a whole document unless it is indented.
 
 mod json;
 mod proto;
@@ -15,7 +15,7 @@ use kubeshape_yaml::{Error, Kind, Limits, Node, Stream, Tape, emit::Emitter};
 pub enum Encoding {
     /// `application/json`
     Json,
-    /// `application/json` with two blanks per level, which clients get that ask for `pretty`.
+    /// `application/json` indented by two blanks per level, for clients that ask for `pretty`.
     JsonIndented,
     /// `application/yaml`
     Yaml,
@@ -23,7 +23,7 @@ pub enum Encoding {
     Protobuf,
 }
 
-/// The version of `apidiscovery.k8s.io`. The forms differ in nothing but its name.
+/// The version of `apidiscovery.k8s.io`. The forms differ only in the name of the version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AggregatedVersion {
     /// `v2`
@@ -42,7 +42,7 @@ impl AggregatedVersion {
         }
     }
 
-    /// What stands before the items of the JSON form.
+    /// The JSON form up to its items.
     pub fn head(self) -> &'static [u8] {
         match self {
             AggregatedVersion::V2 => {
@@ -55,11 +55,11 @@ impl AggregatedVersion {
     }
 }
 
-/// What stands before the items in the text of which the ETag is made.
-pub const TAGGED_HEAD: &[u8] = br#"{"metadata":{},"items":["#;
-/// What stands behind the items in the text of which the ETag is made.
-pub const TAGGED_TAIL: &[u8] = b"]}";
-/// What stands behind the items of the JSON form.
+/// The text that the ETag is computed from, up to its items.
+pub const ETAG_HEAD: &[u8] = br#"{"metadata":{},"items":["#;
+/// The end of the text that the ETag is computed from, after its items.
+pub const ETAG_TAIL: &[u8] = b"]}";
+/// The end of the JSON form, after its items.
 pub const AGGREGATED_TAIL: &[u8] = b"]}\n";
 
 /// Prints one item of aggregated discovery as JSON. Items are separated by commas.
@@ -75,16 +75,16 @@ pub fn aggregated_item(out: &mut Vec<u8>, group: &Group) {
     json::aggregated_item(out, group);
 }
 
-/// Prints the text of which the ETag is made, SHA-512 in upper-case hexadecimal digits: the list without kind,
-/// version of the API and final newline.
-pub fn tagged<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Group>) {
-    out.extend_from_slice(TAGGED_HEAD);
+/// Prints the text that the ETag is computed from: the list without kind, API version and final newline. The ETag is
+/// its SHA-512 in upper-case hexadecimal digits.
+pub fn etag_text<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Group>) {
+    out.extend_from_slice(ETAG_HEAD);
     json::items(out, &aggregated_order(groups), json::aggregated_item);
-    out.extend_from_slice(TAGGED_TAIL);
+    out.extend_from_slice(ETAG_TAIL);
 }
 
-/// Prints aggregated discovery, an `APIGroupDiscoveryList`: of `/apis` with the named groups, of `/api` with the core
-/// group. Groups may come in any order.
+/// Prints aggregated discovery, an `APIGroupDiscoveryList`. `/apis` answers with the named groups, `/api` with the core
+/// group. The groups may come in any order.
 ///
 /// # Example
 /// ```
@@ -113,8 +113,8 @@ pub fn aggregated<'g>(
     });
 }
 
-/// Prints an `APIGroupList`: `/apis` for those who do not ask for the aggregated form. Groups come in the order in
-/// which they are printed (see [`group_list_order`](super::group_list_order)).
+/// Prints an `APIGroupList`, which `/apis` answers with to clients that do not ask for the aggregated form. The groups
+/// are printed in the order given (see [`group_list_order`](super::group_list_order)).
 pub fn group_list<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Group>, encoding: Encoding) {
     let groups: Vec<&Group> = groups.into_iter().collect();
     if encoding == Encoding::Protobuf {
@@ -127,12 +127,12 @@ pub fn group_list<'g>(out: &mut Vec<u8>, groups: impl IntoIterator<Item = &'g Gr
     });
 }
 
-/// Prints one item of an `APIGroupList` as JSON: an `APIGroup` without kind and version of the API.
+/// Prints one item of an `APIGroupList` as JSON: an `APIGroup` without kind and API version.
 pub fn group_list_item(out: &mut Vec<u8>, group: &Group) {
     json::group_list_item(out, group);
 }
 
-/// Prints an `APIGroup`: `/apis/GROUP`.
+/// Prints an `APIGroup`, the answer of `/apis/GROUP`.
 pub fn group(out: &mut Vec<u8>, group: &Group, encoding: Encoding) {
     if encoding == Encoding::Protobuf {
         return proto::group(out, group);
@@ -144,7 +144,8 @@ pub fn group(out: &mut Vec<u8>, group: &Group, encoding: Encoding) {
     });
 }
 
-/// Prints an `APIResourceList`: `/apis/GROUP/VERSION`, of the core group (its name is empty) `/api/VERSION`.
+/// Prints an `APIResourceList`, the answer of `/apis/GROUP/VERSION`, and for the core group (whose name is empty) of
+/// `/api/VERSION`.
 ///
 /// # Example
 /// ```
@@ -167,8 +168,8 @@ pub fn resource_list(out: &mut Vec<u8>, group: &str, version: &GroupVersion, enc
     text(out, encoding, |out| json::resource_list(out, group, version));
 }
 
-/// Prints `APIVersions`: `/api` for those who do not ask for the aggregated form. `addresses` are pairs of a range of
-/// client addresses and the address (`host:port`) under which such clients reach the server.
+/// Prints `APIVersions`, which `/api` answers with to clients that do not ask for the aggregated form. `addresses` are
+/// pairs: a range of client addresses, and the address (`host:port`) under which clients of that range reach the server.
 ///
 /// # Example
 /// ```
@@ -207,13 +208,13 @@ pub fn version(out: &mut Vec<u8>, members: &[(String, String)]) {
     kubeshape_yaml::json::indent(&compact, out);
 }
 
-/// The API version that unaggregated documents of a group carry. Those of the core group and of `extensions` have
-/// none, for the sake of clients of Kubernetes 1.1.
+/// The API version in the unaggregated documents of a group. Those of the core group and of `extensions` have none, so
+/// that clients of Kubernetes 1.1 can read them (upstream: `discovery.keepUnversioned`).
 fn legacy_api_version(group: &str) -> &'static str {
     if matches!(group, "" | "extensions") { "" } else { "v1" }
 }
 
-/// `GROUP/VERSION`, of the core group `VERSION`.
+/// `GROUP/VERSION`; for the core group `VERSION`.
 pub(super) fn group_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
@@ -229,7 +230,7 @@ fn text(out: &mut Vec<u8>, encoding: Encoding, json: impl FnOnce(&mut Vec<u8>)) 
         Encoding::Yaml => {
             let mut compact = Vec::new();
             json(&mut compact);
-            // What was just printed is JSON within the bounds.
+            // The text was just printed, so it is JSON and within the limits.
             let printed = yaml(out, &compact);
             debug_assert!(printed.is_ok(), "{printed:?}");
         }
@@ -237,11 +238,11 @@ fn text(out: &mut Vec<u8>, encoding: Encoding, json: impl FnOnce(&mut Vec<u8>)) 
     }
 }
 
-/// Prints a JSON document as a client gets it that asks for the indented or the YAML form (members sorted).
-/// Other encodings leave it as it is.
+/// Prints a JSON document in the indented form or in the YAML form (members sorted). With other encodings it is copied
+/// as it is.
 ///
 /// # Errors
-/// The text is not JSON, or is larger than a reader takes.
+/// The text is not JSON, or it exceeds the default [`Limits`].
 ///
 /// # Example
 /// ```
@@ -278,7 +279,7 @@ fn parse<R>(json: &[u8], then: impl FnOnce(Node<'_>) -> R) -> Result<R, Error> {
     }
 }
 
-/// Prints a node with the members of every mapping sorted, as Kubernetes turns JSON into YAML.
+/// Prints a node with the members of every mapping sorted, as `sigs.k8s.io/yaml` turns JSON into YAML.
 fn sorted(emitter: &mut Emitter<'_>, node: Node<'_>) {
     match node.kind() {
         Kind::Map => {

@@ -19,7 +19,7 @@ pub(super) fn kind(root: Node<'_>) -> Option<DocumentKind> {
     DocumentKind::of(text("apiVersion"), text("kind"))
 }
 
-/// Of repeated members the last.
+/// The value of a member; if it is repeated, the last one.
 fn last<'a>(node: Node<'a>, key: &str) -> Option<Node<'a>> {
     if node.kind() != Kind::Map {
         return None;

@@ -1,7 +1,7 @@
 //! Reading discovery documents of other servers, recorded or just fetched.
 //!
-//! As tolerant as client-go is: members nobody knows and members that are null are passed over, of repeated members
-//! the last one counts. A member of the wrong type is an error with its place.
+//! The reader is as tolerant as client-go: it ignores unknown members and members that are null, and of repeated
+//! members the last one counts. A member of the wrong type is an error with its place.
 
 mod json;
 mod model;
@@ -13,7 +13,7 @@ use super::model::{Group, Resource};
 use kubeshape_yaml::{Error, Limits, Node, Stream, Tape};
 use std::sync::Arc;
 
-/// Why bytes are no discovery document.
+/// Why bytes cannot be read as a discovery document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -23,7 +23,7 @@ pub enum ReadError {
     /// The bytes are not the protobuf form of the message.
     #[error("{0}")]
     Wire(#[from] prost::DecodeError),
-    /// It is something else.
+    /// They hold something else than a discovery document.
     #[error("found {0}, expected a discovery document")]
     Other(String),
     /// A subresource and its resource have different scopes.
@@ -59,7 +59,7 @@ pub enum Document {
         /// Ranges of client addresses and the address under which such clients reach the server.
         addresses: Vec<(String, String)>,
     },
-    /// The list of paths of `/`.
+    /// The list of paths that `/` answers with.
     Paths(Vec<String>),
     /// `/version`: its members in their order.
     Version(Vec<(String, String)>),
@@ -70,7 +70,7 @@ pub enum Document {
 pub struct GroupEntry {
     /// Its name.
     pub name: Arc<str>,
-    /// Its versions in the order given; where the preferred version is another one than the first, it is put first.
+    /// Its versions in the order of the document, but the preferred version comes first.
     pub versions: Vec<Arc<str>>,
 }
 
@@ -87,7 +87,7 @@ pub enum DocumentKind {
     Resources,
     /// `APIVersions`
     Versions,
-    /// The list of paths of `/`.
+    /// The list of paths that `/` answers with.
     Paths,
     /// `/version`
     Version,
@@ -125,15 +125,18 @@ impl DocumentKind {
     }
 }
 
-/// Whether bytes begin like the protobuf form of an object of Kubernetes.
+/// Whether bytes begin as the protobuf form of a Kubernetes object does.
 pub fn is_protobuf(bytes: &[u8]) -> bool {
     bytes.starts_with(super::wire::MAGIC)
 }
 
-/// Reads a discovery document: JSON, YAML or protobuf. Of a text of several documents only the first is read.
+/// Reads a discovery document: JSON, YAML or protobuf. If a YAML text holds several documents, only the first is read.
 ///
 /// # Errors
-/// It is none, or a member has the wrong type.
+/// - [`ReadError::Text`]: the text is neither JSON nor YAML or exceeds a limit, or a member has the wrong type.
+/// - [`ReadError::Wire`]: the protobuf message cannot be decoded.
+/// - [`ReadError::Other`]: it is no discovery document.
+/// - [`ReadError::Scope`]: in an `APIResourceList`, a subresource and its resource have different scopes.
 ///
 /// # Example
 /// ```
@@ -159,10 +162,12 @@ pub fn read(bytes: &[u8], limits: Limits) -> Result<Document, ReadError> {
     }
 }
 
-/// Reads a discovery document that is parsed already.
+/// Reads a discovery document that has been parsed already.
 ///
 /// # Errors
-/// It is none, or a member has the wrong type.
+/// - [`ReadError::Text`]: a member has the wrong type.
+/// - [`ReadError::Other`]: it is no discovery document.
+/// - [`ReadError::Scope`]: in an `APIResourceList`, a subresource and its resource have different scopes.
 pub fn read_node(root: Node<'_>) -> Result<Document, ReadError> {
     json::read(root)
 }

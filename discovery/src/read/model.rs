@@ -1,4 +1,4 @@
-//! From the messages to the model.
+//! Turns the messages into the model.
 
 use super::{Document, GroupEntry, ReadError};
 use crate::custom::{CUSTOM_RESOURCES, TERMINATING_VERBS, VERBS};
@@ -33,7 +33,7 @@ fn group(group: wire::GroupDiscovery) -> Group {
     Group { versions: versions.collect(), name: Arc::clone(&name) }
 }
 
-/// A group version that was read, with what its names and resources tell about its origin and its priority.
+/// A group version that was read. Its names and resources decide about its origin and its priority.
 pub(crate) fn group_version(
     group: &str,
     version: Arc<str>,
@@ -49,7 +49,7 @@ pub(crate) fn group_version(
     GroupVersion { version, priority, origin, freshness, resources }
 }
 
-/// Whether resources look like those of CustomResourceDefinitions, whose verbs come in an order of their own.
+/// Whether all resources come from CustomResourceDefinitions. They are recognized by the order of their verbs.
 pub(crate) fn custom_resources(resources: &[Resource]) -> bool {
     let custom = |resource: &Resource| {
         let verbs = || resource.verbs.iter().map(|verb| &**verb);
@@ -117,8 +117,8 @@ pub(super) fn versions(versions: wire::Versions) -> Document {
     Document::Versions { versions: texts(versions.versions), addresses }
 }
 
-/// Resources first, then subresources, each to its resource; one that is missing is made up, without kind and verbs
-/// (upstream: `endpoints.ConvertGroupVersionIntoToDiscovery`).
+/// Adds each subresource to its resource. A resource that is not listed is added without kind and verbs (upstream:
+/// `endpoints.ConvertGroupVersionIntoToDiscovery`).
 pub(super) fn resources(list: wire::ResourceList) -> Result<Document, ReadError> {
     let group_version = list.group_version.unwrap_or_default();
     let (group, version) = group_version.rsplit_once('/').unwrap_or(("", &group_version));
@@ -145,7 +145,7 @@ pub(super) fn resources(list: wire::ResourceList) -> Result<Document, ReadError>
             verbs: texts(entry.verbs.unwrap_or_default().items),
         });
     }
-    // The aggregated form of these names group and version.
+    // In the aggregated form, the kinds of custom resources have group and version.
     if built_in_priority(group, version).is_none() && custom_resources(&resources) {
         for resource in &mut resources {
             let subresources = resource.subresources.iter_mut().map(|subresource| &mut subresource.response_kind);
@@ -173,7 +173,7 @@ fn listed(entry: wire::Resource) -> Resource {
     }
 }
 
-/// A resource of which only this is known so far.
+/// A resource of which only name and scope are known.
 pub(crate) fn unknown_resource(name: &str, scope: Scope) -> Resource {
     Resource {
         name: name.into(),

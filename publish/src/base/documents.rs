@@ -1,4 +1,4 @@
-//! Taking the closed set and the texts from a cluster's own documents.
+//! Takes the shared definitions and the texts from a cluster's own documents.
 
 use super::{closed_set, gvk_list};
 use crate::names::META;
@@ -9,7 +9,7 @@ use kubeshape_schema::{Bump, Extra, Json, Profile, Property, Schema, order};
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use std::collections::BTreeMap;
 
-/// Why a base document cannot be used.
+/// Why a document of a base cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BaseError {
     /// It cannot be read.
@@ -37,7 +37,7 @@ pub(super) struct ReadDocument<'d> {
     tape: Tape,
 }
 
-/// Reads every document's first YAML document.
+/// Reads the first YAML document of every file.
 pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<ReadDocument<'d>>, BaseError> {
     documents
         .iter()
@@ -52,19 +52,19 @@ pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<Re
         .collect()
 }
 
-/// What documents have given so far. The first document by name wins.
+/// What the documents hold that were read so far. Of documents that hold the same, the first by name counts.
 pub(super) struct Found<'a> {
     arena: &'a Bump,
     definitions: BTreeMap<String, Schema<'a>>,
-    /// Definitions of a v2 document: only their texts are taken.
+    /// Definitions of v2 documents. Only their texts are used.
     described: BTreeMap<String, Schema<'a>>,
     texts: Texts,
     object_metadata: BTreeMap<&'a str, usize>,
     delete_options: Option<Json<'a>>,
 }
 
-/// Groups whose kinds a v2 document lists for `DeleteOptions` and client-go, which the list of a
-/// CustomResourceDefinition's document comes from, does not.
+/// The v2 document of a cluster lists these groups for `DeleteOptions`; documents of CustomResourceDefinitions do not,
+/// because their list comes from client-go.
 const NOT_IN_CLIENT_GO: [&str; 4] =
     ["admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io"];
 
@@ -161,7 +161,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// The closed set: what the documents have, and the rest of `fallback`.
+    /// The shared definitions. Those that the documents lack come from `fallback`.
     pub(super) fn definitions(&self, fallback: &[(&'a str, Schema<'a>)]) -> Vec<(&'a str, Schema<'a>)> {
         let mut out = Vec::new();
         for &(name, ref own) in fallback {
@@ -178,7 +178,7 @@ impl<'a> Found<'a> {
         out
     }
 
-    /// A schema of ours with the descriptions of another one.
+    /// A built-in schema with the descriptions of another one.
     fn describe(&self, own: &Schema<'a>, described: &Schema<'a>) -> Schema<'a> {
         let properties: Vec<Property<'a>> = own
             .properties
@@ -194,8 +194,8 @@ impl<'a> Found<'a> {
         Schema { description: described.description, properties: self.arena.alloc_slice_copy(&properties), ..*own }
     }
 
-    /// `DeleteOptions` with client-go's group-version-kinds: those of the v2 document without four groups,
-    /// else those of our own table. The v3 documents of group versions hold only one or two.
+    /// `DeleteOptions` with client-go's group-version-kinds: those of the v2 document without four groups, or else the
+    /// built-in ones. The v3 documents of group versions have only one or two of them.
     fn with_kinds(&self, schema: Schema<'a>, own: &Schema<'a>) -> Schema<'a> {
         const KEY: &str = "x-kubernetes-group-version-kind";
         let kinds = match self.delete_options {
@@ -220,7 +220,7 @@ impl<'a> Found<'a> {
         Schema { extra: Some(self.arena.alloc(extra)), ..schema }
     }
 
-    /// The texts: what the documents have, and the rest of `fallback`.
+    /// The texts. Those that the documents lack come from `fallback`.
     pub(super) fn texts(&self, mut fallback: Texts, definitions: &[(&str, Schema<'a>)]) -> Texts {
         let status = definitions.iter().find(|(name, _)| name.ends_with("meta.v1.Status")).map(|(_, schema)| schema);
         let of_status = |name| status.and_then(|s| s.property(name)).map_or("", |p| p.description);
@@ -242,7 +242,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// The description of a kind's `metadata`, if that is an ObjectMeta.
+/// The description of a kind's `metadata`, if it is an `ObjectMeta`.
 fn object_metadata(definition: Node<'_>) -> Option<&str> {
     let metadata = definition.get("properties")?.get("metadata")?;
     let reference = match metadata.get("allOf") {

@@ -1,4 +1,4 @@
-//! Kubernetes' own definitions and texts, which stand in every document of a CustomResourceDefinition.
+//! Kubernetes' own definitions and texts, which all documents of CustomResourceDefinitions share.
 
 mod builtin;
 mod definitions;
@@ -34,7 +34,7 @@ pub(crate) const META_KINDS: [&str; 13] = [
 /// Definitions of `io.k8s.api.autoscaling.v1` that a resource with a scale subresource reaches.
 pub(crate) const SCALE_KINDS: [&str; 3] = ["Scale", "ScaleSpec", "ScaleStatus"];
 
-/// One shared definition, printed for each document that holds it.
+/// A shared definition, printed for each kind of document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition {
     pub(crate) name: String,
@@ -60,7 +60,7 @@ impl From<definitions::Printed> for Definition {
     }
 }
 
-/// Kubernetes' own definitions and texts.
+/// Kubernetes' own definitions and texts, which all documents of CustomResourceDefinitions share.
 ///
 /// # Example: the definitions of Kubernetes 1.36 with the texts of the `k8s-openapi` crate
 /// ```
@@ -72,8 +72,7 @@ pub struct Base {
     pub(crate) texts: Texts,
     /// Sorted by name.
     pub(crate) definitions: Vec<Definition>,
-    /// The members of the closed set in v3 as they stand in a document, without and with those of the scale
-    /// subresource: one text that documents share.
+    /// All shared definitions as members of a v3 document, without and with those of the scale subresource.
     pub(crate) closed_v3: [Bytes; 2],
     /// Paths by form, then cluster-scoped and namespaced.
     pub(crate) paths: [[Paths; 2]; 3],
@@ -81,22 +80,23 @@ pub struct Base {
 }
 
 impl Base {
-    /// The definitions of Kubernetes 1.36. Descriptions come from the `k8s-openapi` crate, those of query
-    /// parameters that it lacks are kubeshape's own: the structure of every document is the server's, its
-    /// hash is not. For equal bytes use [`Base::from_documents`].
+    /// The definitions of Kubernetes 1.36. Descriptions come from the `k8s-openapi` crate; it lacks those of some query
+    /// parameters, which have kubeshape's own. So documents have the server's structure, but not its hash. For equal
+    /// bytes use [`Base::from_documents`].
     pub fn builtin() -> Base {
         let types = types_of(builtin::STRUCTURE);
         Base::new(builtin::texts(), builtin::definitions(), builtin::paths(), types)
     }
 
-    /// The definitions, parameter texts and group versions of a cluster's OpenAPI documents: v3 documents
-    /// of group versions such as `apis/apps/v1`, and the v2 document for the kinds of `DeleteOptions`.
-    /// What the documents lack is taken from [`Base::builtin`].
+    /// The definitions and texts of a cluster. They are taken from its OpenAPI documents: v3 documents of group versions
+    /// such as `apis/apps/v1`, and the v2 document, which lists the group-version-kinds of `DeleteOptions`. What the
+    /// documents lack comes from [`Base::builtin`].
     ///
     /// `documents` are pairs of a name for errors and the JSON or YAML text. Their order does not matter.
     ///
     /// # Errors
-    /// A document cannot be read or is no OpenAPI document.
+    /// - [`BaseError::Unreadable`]: a document is not YAML or JSON.
+    /// - [`BaseError::NotOpenApi`]: a document is no OpenAPI document.
     pub fn from_documents(documents: &[(String, Vec<u8>)]) -> Result<Base, BaseError> {
         let mut sorted: Vec<_> = documents.iter().collect();
         sorted.sort();
@@ -113,7 +113,7 @@ impl Base {
         Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))
     }
 
-    /// Names of the definitions in the closed set, sorted.
+    /// The names of the shared definitions, sorted.
     pub fn definition_names(&self) -> impl Iterator<Item = &str> {
         self.definitions.iter().map(|definition| definition.name.as_str())
     }
@@ -127,9 +127,9 @@ impl Base {
         Base { texts, definitions, closed_v3, paths, smd }
     }
 
-    /// The shared definitions that a document holds beside these of its own: the closed set, unless one of
-    /// them takes the name of a shared one, or there is only one, because the kind is called like its list
-    /// and so nothing has object metadata. Then what nothing reaches is left out.
+    /// The shared definitions in a document with these definitions of its own. Usually these are all of them. But if a
+    /// definition of the document has the name of a shared one, or if there is only one (the kind has the name of its
+    /// list, and nothing has object metadata), then only those that something refers to.
     pub(crate) fn shared_for<'b>(&'b self, own: &[(&str, &[u8])], scale: bool) -> Vec<&'b Definition> {
         let closed = || self.definitions.iter().filter(|d| scale || !d.scale);
         let lists_only = own.first().is_some_and(|(first, _)| own.iter().all(|(name, _)| name == first));
@@ -190,7 +190,7 @@ fn types_of(definitions: &str) -> MetaTypes {
     MetaTypes::new(&definitions::read(definitions, &mut tape, &arena))
 }
 
-/// Full names of the closed set.
+/// The full names of the shared definitions.
 pub(crate) fn closed_set() -> impl Iterator<Item = String> {
     META_KINDS
         .iter()
@@ -198,7 +198,7 @@ pub(crate) fn closed_set() -> impl Iterator<Item = String> {
         .chain(SCALE_KINDS.iter().map(|kind| format!("{AUTOSCALING}{kind}")))
 }
 
-/// A group-version-kind list as definitions have it, from `group, version` pairs.
+/// The value of `x-kubernetes-group-version-kind`, from pairs of group and version.
 pub(crate) fn gvk_list<'a>(pairs: &[(&'a str, &'a str)], kind: &'a str, arena: &'a Bump) -> Json<'a> {
     let items: Vec<Json<'a>> = pairs.iter().map(|(group, version)| gvk(group, version, kind, arena)).collect();
     Json::Array(arena.alloc_slice_copy(&items))

@@ -52,7 +52,7 @@ pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
             core: None,
             groups: imbl::OrdMap::new(),
             aggregated_core: Arc::new(core(b"", now)),
-            aggregated: list(print::TAGGED_HEAD, print::TAGGED_TAIL),
+            aggregated: list(print::ETAG_HEAD, print::ETAG_TAIL),
         },
         version: base.version.clone().unwrap_or_else(|| Bytes::from_static(VERSION.as_bytes())),
         root_paths: base.root_paths.clone().into(),
@@ -64,7 +64,7 @@ const INDEX: [&[u8]; 2] = [b"{\"paths\":{", b"}}"];
 
 /// Aggregated discovery of the core group.
 fn core(item: &[u8], now: SystemTime) -> Document {
-    Document::new(None, Bytes::from([print::TAGGED_HEAD, item, print::TAGGED_TAIL].concat()), now)
+    Document::new(None, Bytes::from([print::ETAG_HEAD, item, print::ETAG_TAIL].concat()), now)
 }
 
 /// Below this length a piece is copied into its neighbours.
@@ -283,7 +283,7 @@ impl Store {
         }
         if !items.is_empty() {
             self.aggregated = self.aggregated.edit(items);
-            let (head, tail) = (print::TAGGED_HEAD, print::TAGGED_TAIL);
+            let (head, tail) = (print::ETAG_HEAD, print::ETAG_TAIL);
             out.aggregated = self.list(head, &self.aggregated, tail, Some(&before.aggregated), now);
         }
         (out, changed)

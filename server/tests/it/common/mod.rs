@@ -62,7 +62,7 @@ pub(crate) fn snapshot(large: usize) -> Snapshot {
     ];
     let tagged = |groups: &[&Group]| {
         let mut out = Vec::new();
-        print::tagged(&mut out, groups.iter().copied());
+        print::etag_text(&mut out, groups.iter().copied());
         Arc::new(Document::new(None, Bytes::from(out), modified()))
     };
     let document = |text: String| Arc::new(Document::new(Some(Dialect::V3), Bytes::from(text), modified()));
