@@ -163,6 +163,8 @@ impl fmt::Display for Finding {
     }
 }
 
+impl std::error::Error for Finding {}
+
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Finding", 10)?;

@@ -89,7 +89,12 @@ impl Definition {
         &self.built().types
     }
 
-    /// What is wrong with it. Builds the types.
+    /// What is wrong with its text.
+    pub fn text_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.found.iter()
+    }
+
+    /// What is wrong with its text, and with the schemas in it. This builds the types.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.found.iter().chain(&self.built().findings)
     }

@@ -70,11 +70,11 @@ impl Error {
         }
     }
 
-    /// The conflicts, if that is what it is.
-    pub fn conflicts(&self) -> Option<&Conflicts> {
+    /// The conflicts; none unless that is why the request was refused.
+    pub fn conflicts(&self) -> &[Conflict] {
         match self {
-            Error::Conflicts(conflicts) => Some(conflicts),
-            _ => None,
+            Error::Conflicts(conflicts) => &conflicts.conflicts,
+            _ => &[],
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::declared::declares;
 use crate::error::{Conflict, Conflicts, Error, FieldError, FieldErrorKind, Invalid};
-use crate::locate::{Found, Pointers, at_path, at_pointer, steps};
+use crate::locate::{Found, Paths, Pointers, at_pointer, steps};
 use crate::{Kind, Location, Registry};
+use kubeshape_smd::Bump;
 use kubeshape_smd::fieldpath::DisplayPath;
 use kubeshape_smd::managed::{self, DecodeError, Gvk, ManagerConflict, Step};
 use kubeshape_smd::typed::{ValidationErrorKind, ValidationErrors};
@@ -23,9 +24,11 @@ impl Registry {
         let Locations { config, live } = objects;
         match error {
             managed::Error::Conflicts(conflicts) => {
-                let causes = conflicts.causes();
-                let all = conflicts.0.iter().zip(causes);
-                let conflicts = all.map(|(conflict, cause)| self::conflict(conflict, cause.message, objects)).collect();
+                let arena = Bump::new();
+                let mut paths = [config, live].map(|object| Some((object?, Paths::new(object?.node(), &arena))));
+                let all = conflicts.0.iter().zip(conflicts.causes());
+                let conflicts = all.map(|(conflict, cause)| self::conflict(conflict, cause.message, &mut paths));
+                let conflicts = conflicts.collect();
                 Conflicts { message: error.to_string(), conflicts }.into()
             }
             managed::Error::ManagedFieldsNotNil => {
@@ -118,8 +121,15 @@ impl Registry {
     }
 }
 
-fn conflict(conflict: &ManagerConflict<'_>, message: String, objects: Locations<'_>) -> Conflict {
-    let place = |object: &Location| object.at(at_path(object.node(), &conflict.path).shown());
+fn conflict<'a: 'v, 'v>(
+    conflict: &ManagerConflict<'_>,
+    message: String,
+    paths: &mut [Option<(&Location, Paths<'a, 'v>)>; 2],
+) -> Conflict {
+    let [location, live_location] = paths.each_mut().map(|object| {
+        let (object, paths) = object.as_mut()?;
+        Some(object.at(paths.at(&conflict.path).shown()))
+    });
     Conflict {
         manager: conflict.manager.clone(),
         operation: conflict.operation,
@@ -129,8 +139,8 @@ fn conflict(conflict: &ManagerConflict<'_>, message: String, objects: Locations<
         path: DisplayPath(&conflict.path).to_string(),
         live: conflict.live.map(|value| value.to_serde()),
         new: conflict.new.map(|value| value.to_serde()),
-        location: objects.config.map(place),
-        live_location: objects.live.map(place),
+        location,
+        live_location,
         message,
     }
 }

@@ -44,7 +44,7 @@
 //! let live = registry.apply(None, &tab("alice.yaml", 1)?, &WriteOptions::new("alice", now))?;
 //! let error = registry.apply(Some(&live), &tab("bob.yaml", 2)?, &WriteOptions::new("bob", now)).unwrap_err();
 //! assert_eq!(error.to_string(), r#"Apply failed with 1 conflict: conflict with "alice": .spec.size"#);
-//! let conflict = &error.conflicts().unwrap().conflicts[0];
+//! let conflict = &error.conflicts()[0];
 //! assert_eq!((conflict.manager.as_str(), conflict.path.as_str()), ("alice", ".spec.size"));
 //! assert_eq!(conflict.location.as_ref().unwrap().to_string(), "bob.yaml:5:9");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -31,39 +31,99 @@ pub fn at_pointer<'a>(object: Node<'a>, pointer: &str) -> Found<'a> {
 
 /// The node of a path into an object, or the deepest one on the way to it.
 pub fn at_path<'a>(object: Node<'a>, path: &Path<'_>) -> Found<'a> {
-    let arena = Bump::new();
-    let mut found = Found { key: None, value: object };
-    for element in path {
-        let next = match *element {
-            PathElement::FieldName(name) => found.value.pairs().filter(|(key, _)| key.text() == name).last(),
-            _ => found
-                .value
-                .items()
-                .enumerate()
-                .find(|(at, item)| is_item(*element, *at, *item, &arena))
-                .map(|(_, item)| (item, item)),
-        };
-        let Some((key, value)) = next else { return found };
-        found = Found { key: (key.index() != value.index()).then_some(key), value };
-    }
-    found
+    Paths::new(object, &Bump::new()).at(path)
 }
 
-/// Whether an item of a list is meant by an element. A key field that the item lacks was defaulted.
-fn is_item(element: PathElement<'_>, at: usize, item: Node<'_>, arena: &Bump) -> bool {
-    match element {
-        PathElement::FieldName(_) | PathElement::Nameless => false,
-        PathElement::Index(index) => usize::try_from(index).is_ok_and(|index| index == at),
-        PathElement::Value(value) => Value::from_node(item, arena) == value,
-        PathElement::Key(fields) => {
-            let mut any = false;
-            fields.iter().all(|(name, value)| {
-                let Some(found) = item.get(name) else { return true };
-                any = true;
-                Value::from_node(found, arena) == *value
-            }) && any
+/// The nodes of many paths into one object, one after the other: as [`at_path`], without a search per list.
+#[derive(Debug)]
+pub struct Paths<'a, 'v> {
+    object: Node<'a>,
+    arena: &'v Bump,
+    /// The lists that were on the way, by their places.
+    lists: BTreeMap<u32, List<'a, 'v>>,
+}
+
+#[derive(Debug)]
+struct List<'a, 'v> {
+    items: Vec<(Node<'a>, Value<'v>)>,
+    /// Items by their values.
+    values: Option<BTreeMap<Value<'v>, usize>>,
+    /// Items by the values of these keys, if they have all of them.
+    keyed: Vec<(Vec<String>, BTreeMap<Vec<Value<'v>>, usize>)>,
+}
+
+impl<'a: 'v, 'v> Paths<'a, 'v> {
+    /// Into this object; the arena holds the values of list items.
+    pub fn new(object: Node<'a>, arena: &'v Bump) -> Paths<'a, 'v> {
+        Paths { object, arena, lists: BTreeMap::new() }
+    }
+
+    /// The node of a path, or the deepest one on the way to it.
+    pub fn at(&mut self, path: &Path<'_>) -> Found<'a> {
+        let mut found = Found { key: None, value: self.object };
+        for element in path {
+            let next = match *element {
+                PathElement::FieldName(name) => found.value.pairs().filter(|(key, _)| key.text() == name).last(),
+                PathElement::Nameless => None,
+                _ => self.item(found.value, *element).map(|item| (item, item)),
+            };
+            let Some((key, value)) = next else { return found };
+            found = Found { key: (key.index() != value.index()).then_some(key), value };
+        }
+        found
+    }
+
+    fn item(&mut self, list: Node<'a>, element: PathElement<'_>) -> Option<Node<'a>> {
+        let arena = self.arena;
+        let list = self.lists.entry(list.index()).or_insert_with(|| List {
+            items: list.items().map(|item| (item, Value::from_node(item, arena))).collect(),
+            values: None,
+            keyed: Vec::new(),
+        });
+        let at = match element {
+            PathElement::FieldName(_) | PathElement::Nameless => None,
+            PathElement::Index(index) => usize::try_from(index).ok(),
+            PathElement::Value(value) => {
+                let values = list.values.get_or_insert_with(|| first(list.items.iter().map(|(_, item)| Some(*item))));
+                values.get(&value).copied()
+            }
+            PathElement::Key(fields) => list.by_key(fields),
+        };
+        Some(list.items.get(at?)?.0)
+    }
+}
+
+impl<'v> List<'_, 'v> {
+    fn by_key(&mut self, fields: &[(&str, Value<'_>)]) -> Option<usize> {
+        let is = |names: &[String]| names.iter().map(String::as_str).eq(fields.iter().map(|(name, _)| *name));
+        if !self.keyed.iter().any(|(names, _)| is(names)) {
+            let keys = |item: Value<'v>| fields.iter().map(|(name, _)| item.get(name)).collect::<Option<Vec<_>>>();
+            let table = first(self.items.iter().map(|(_, item)| keys(*item)));
+            self.keyed.push((fields.iter().map(|(name, _)| (*name).to_owned()).collect(), table));
+        }
+        let (_, table) = self.keyed.iter().find(|(names, _)| is(names))?;
+        let wanted: Vec<Value<'_>> = fields.iter().map(|(_, value)| *value).collect();
+        // A key that an item lacks was defaulted.
+        let lacking = || {
+            let fits = |item: Value<'v>| {
+                let mut present = fields.iter().filter_map(|(name, value)| Some((item.get(name)?, *value))).peekable();
+                present.peek().is_some() && present.all(|(found, value)| found == value)
+            };
+            self.items.iter().position(|(_, item)| fits(*item))
+        };
+        table.get(&wanted).copied().or_else(lacking)
+    }
+}
+
+/// The places of keys, of each the first.
+fn first<K: Ord>(keys: impl Iterator<Item = Option<K>>) -> BTreeMap<K, usize> {
+    let mut out = BTreeMap::new();
+    for (at, key) in keys.enumerate() {
+        if let Some(key) = key {
+            out.entry(key).or_insert(at);
         }
     }
+    out
 }
 
 /// The nodes of many JSON pointers into one object, one after the other: as [`at_pointer`], without a search per step.

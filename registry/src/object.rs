@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// assert_eq!((object.api_version(), object.kind(), object.name()), ("v1", "Pod", "web"));
 /// assert_eq!(object.location().unwrap().to_string(), "pod.yaml:1:1");
 /// assert_eq!(object.to_json(), r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"}}"#);
-/// # Ok::<(), kubeshape_input::Finding>(())
+/// # Ok::<(), Box<kubeshape_input::Finding>>(())
 /// ```
 ///
 /// # Example: an object of JSON values
@@ -43,27 +43,30 @@ impl Object {
     ///
     /// # Errors
     /// The input cannot be read, or it holds no object, or more than one.
-    pub fn read(name: impl Into<Arc<str>>, text: &[u8]) -> Result<Object, Finding> {
+    pub fn read(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> Result<Object, Box<Finding>> {
         let name: Arc<str> = name.into();
         let (objects, findings) = Object::read_all(Arc::clone(&name), text);
         if let Some(error) = findings.into_iter().find(Finding::is_error) {
-            return Err(error);
+            return Err(error.into());
         }
         let mut objects = objects.into_iter();
         match (objects.next(), objects.next()) {
             (Some(object), None) => Ok(object),
-            (None, _) => Err(Finding::new(Code::NotAnObject, "found nothing, expected an object").in_input(name)),
+            (None, _) => {
+                Err(Finding::new(Code::NotAnObject, "found nothing, expected an object").in_input(name).into())
+            }
             (Some(first), Some(second)) => {
                 let found = format!("found {} objects, expected one", 2 + objects.count());
                 let at = second.location.or(first.location);
-                Err(at.map_or_else(|| Finding::new(Code::NotAnObject, ""), |at| at.finding(Code::NotAnObject, found)))
+                let nowhere = || Finding::new(Code::NotAnObject, found.clone()).in_input(name);
+                Err(at.map_or_else(nowhere, |at| at.finding(Code::NotAnObject, found.clone())).into())
             }
         }
     }
 
     /// Reads all objects of an input, those of lists included, and what is wrong with the rest.
-    pub fn read_all(name: impl Into<Arc<str>>, text: &[u8]) -> (Vec<Object>, Vec<Finding>) {
-        let Input { documents, mut findings } = kubeshape_input::read(name, text, Limits::default());
+    pub fn read_all(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> (Vec<Object>, Vec<Finding>) {
+        let Input { documents, mut findings } = kubeshape_input::read(name, text.as_ref(), Limits::default());
         let mut objects = Vec::new();
         for document in documents.into_iter().map(Arc::new) {
             let root = Location::root(Arc::clone(&document));

@@ -223,7 +223,14 @@ impl Registry {
         input.flat_map(|input| &input.definitions).map(|(definition, _)| &**definition)
     }
 
-    /// What is wrong with an input. This builds the types of everything that it defines.
+    /// What is wrong with the text of an input.
+    pub fn text_findings<'r>(&'r self, input: &str) -> impl Iterator<Item = &'r Finding> + use<'r> {
+        let found = self.inputs.get(input).into_iter().flat_map(|input| &input.found);
+        found.chain(self.definitions(input).flat_map(Definition::text_findings))
+    }
+
+    /// What is wrong with an input: with its text, and with the schemas in it. This builds the types of everything that
+    /// it defines.
     pub fn findings<'r>(&'r self, input: &str) -> impl Iterator<Item = &'r Finding> + use<'r> {
         let found = self.inputs.get(input).into_iter().flat_map(|input| &input.found);
         found.chain(self.definitions(input).flat_map(Definition::findings))

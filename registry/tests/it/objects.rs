@@ -72,8 +72,8 @@ fn a_conflict_has_both_values_and_both_places() {
     let error = registry.apply(Some(&live), &config, &by("b")).unwrap_err();
     assert_eq!(error.status().code, 409);
     assert_eq!(error.status().causes[0].field, ".spec.ports[number=80].name");
-    let conflicts = &error.conflicts().expect("conflicts").conflicts;
-    let [conflict] = conflicts.as_slice() else { panic!("{conflicts:?}") };
+    let conflicts = error.conflicts();
+    let [conflict] = conflicts else { panic!("{conflicts:?}") };
     assert_eq!(conflict.to_string(), "conflict with \"a\": .spec.ports[number=80].name");
     assert_eq!((conflict.live.clone(), conflict.new.clone()), (Some(json!("a")), Some(json!("b"))));
     let place = |location: &Option<kubeshape_registry::Location>| location.as_ref().map(ToString::to_string);

@@ -1,0 +1,142 @@
+//! The kinds of many inputs.
+
+use crate::Findings;
+use kubeshape_input::{Finding, Limits};
+use kubeshape_registry::{Comparison, Error, FieldSet, Gvk, Kind, Object, Registry, Settings, WriteOptions};
+use std::sync::Arc;
+
+/// The kinds that CustomResourceDefinitions, OpenAPI documents and structured-merge-diff schemas define, and what an API
+/// server does with their objects.
+///
+/// Inputs have names, by which they are replaced and removed. Where several define one kind, CustomResourceDefinitions
+/// go before documents, and of two of a sort the one whose input has the smaller name counts. What is expensive is built
+/// when a kind is first used. A clone is cheap and shares what was built.
+///
+/// # Example: kinds of two inputs
+/// ```
+/// # const TABS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/crds/tabs.yaml"));
+/// use kubeshape::Api;
+///
+/// let mut api = Api::default();
+/// assert!(api.set("tabs.yaml", TABS).is_empty());
+/// let findings = api.set("broken.yaml", "apiVersion: [");
+/// assert!(findings[0].to_string().starts_with("broken.yaml:1:14: KS1001"));
+/// assert_eq!(api.by_name("tb")[0].resource().unwrap().plural.as_ref(), "tabs");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Api {
+    registry: Registry,
+}
+
+impl Api {
+    /// An API without kinds.
+    pub fn new(settings: Settings) -> Api {
+        Api { registry: Registry::new(settings) }
+    }
+
+    /// The API of these inputs, by their names.
+    ///
+    /// # Errors
+    /// An input cannot be read, or something in it cannot. [`Api::set`] takes what can be read.
+    pub fn read<N: Into<Arc<str>>, T: AsRef<[u8]>>(inputs: impl IntoIterator<Item = (N, T)>) -> Result<Api, Findings> {
+        let mut api = Api::default();
+        let findings: Vec<Finding> = inputs.into_iter().flat_map(|(name, text)| api.set(name, text)).collect();
+        if findings.iter().any(Finding::is_error) { Err(Findings(findings)) } else { Ok(api) }
+    }
+
+    /// Takes an input in, in place of the one of that name. Returns what is wrong with its text; what can be read of it
+    /// counts all the same.
+    pub fn set(&mut self, name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> Vec<Finding> {
+        let name = name.into();
+        let input = kubeshape_input::read(Arc::clone(&name), text.as_ref(), Limits::default());
+        self.registry.set_input(Arc::clone(&name), input);
+        self.registry.text_findings(&name).cloned().collect()
+    }
+
+    /// Forgets an input. Returns whether there was one of that name.
+    pub fn remove(&mut self, name: &str) -> bool {
+        self.registry.remove(name)
+    }
+
+    /// The registry below, which knows more.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The registry below, to be changed.
+    pub fn registry_mut(&mut self) -> &mut Registry {
+        &mut self.registry
+    }
+
+    /// All kinds, by kind and `apiVersion`.
+    pub fn kinds(&self) -> impl Iterator<Item = &Kind> {
+        self.registry.kinds()
+    }
+
+    /// A kind, such as `("apps/v1", "Deployment")`.
+    pub fn kind(&self, api_version: &str, kind: &str) -> Option<&Kind> {
+        self.registry.kind(Gvk::new(api_version, kind))
+    }
+
+    /// The kinds that somebody means by a name, as `kubectl get` takes it; the version that servers prefer comes first.
+    /// See [`Registry::by_name`].
+    pub fn by_name(&self, name: &str) -> Vec<&Kind> {
+        self.registry.by_name(name)
+    }
+
+    /// Server-side apply: the live object afterwards, with its managed fields. Without a live object it is created.
+    ///
+    /// # Errors
+    /// See [`Registry::apply`].
+    pub fn apply(&self, live: Option<&Object>, config: &Object, options: &WriteOptions) -> Result<Object, Error> {
+        self.registry.apply(live, config, options)
+    }
+
+    /// Create: the object as it is stored, with its managed fields.
+    ///
+    /// # Errors
+    /// See [`Registry::create`].
+    pub fn create(&self, new: &Object, options: &WriteOptions) -> Result<Object, Error> {
+        self.registry.create(new, options)
+    }
+
+    /// Update, or the result of a patch: the live object afterwards, with its managed fields.
+    ///
+    /// # Errors
+    /// See [`Registry::update`].
+    pub fn update(&self, live: &Object, new: &Object, options: &WriteOptions) -> Result<Object, Error> {
+        self.registry.update(live, new, options)
+    }
+
+    /// The configuration that a manager applied, as far as the object still has it. None if it applied nothing.
+    ///
+    /// # Errors
+    /// See [`Registry::extract`].
+    pub fn extract(&self, object: &Object, manager: &str, subresource: &str) -> Result<Option<Object>, Error> {
+        self.registry.extract(object, manager, subresource)
+    }
+
+    /// What differs between two objects of one kind.
+    ///
+    /// # Errors
+    /// See [`Registry::compare`].
+    pub fn compare(&self, a: &Object, b: &Object) -> Result<Comparison, Error> {
+        self.registry.compare(a, b)
+    }
+
+    /// One object merged into another, without owners.
+    ///
+    /// # Errors
+    /// See [`Registry::merge`].
+    pub fn merge(&self, live: &Object, config: &Object) -> Result<Object, Error> {
+        self.registry.merge(live, config)
+    }
+
+    /// All fields of an object.
+    ///
+    /// # Errors
+    /// See [`Registry::field_set`].
+    pub fn field_set(&self, object: &Object) -> Result<FieldSet, Error> {
+        self.registry.field_set(object)
+    }
+}

@@ -1,0 +1,93 @@
+//! Results, and why there is none.
+
+use kubeshape_convert::jsonschema::Draft;
+use kubeshape_input::Finding;
+use kubeshape_registry::{Profile, SmdCompat};
+use std::fmt;
+
+/// How something is converted. The [`Default`] is what an API server does where it does it right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Whether documents are converted with the faults of the server's own converters.
+    pub profile: Profile,
+    /// Which release of structured-merge-diff the schemas of server-side apply follow.
+    pub smd_compat: SmdCompat,
+    /// The release of JSON Schema.
+    pub draft: Draft,
+    /// Whether JSON Schemas refuse the fields that a server would remove.
+    pub strict: bool,
+    /// Whether an OpenAPI v2 document keeps what it cannot say in extensions, from which the original is restored.
+    pub keep_losses: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            profile: Profile::Faithful,
+            smd_compat: SmdCompat::default(),
+            draft: Draft::default(),
+            strict: false,
+            keep_losses: false,
+        }
+    }
+}
+
+/// The result of a conversion, with what was found on the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Converted {
+    text: String,
+    findings: Vec<Finding>,
+}
+
+impl Converted {
+    pub(crate) fn new(bytes: Vec<u8>, findings: Vec<Finding>) -> Converted {
+        // Printers write UTF-8.
+        Converted { text: String::from_utf8(bytes).unwrap_or_default(), findings }
+    }
+
+    /// The result.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The result as bytes.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.text.into_bytes()
+    }
+
+    /// What the result does not say, or says in another way, with places in the source.
+    pub fn losses(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.is_loss())
+    }
+
+    /// Everything that was found: losses, and warnings about the source.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// Why there is no result: findings, of which one at least is an error.
+///
+/// Its [`Display`](fmt::Display) is a line for each finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Findings(pub Vec<Finding>);
+
+impl std::error::Error for Findings {}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, finding) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str("\n")?;
+            }
+            finding.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Finding> for Findings {
+    fn from(finding: Finding) -> Findings {
+        Findings(vec![finding])
+    }
+}

@@ -1,0 +1,183 @@
+//! An OpenAPI document.
+
+use crate::dialects;
+use crate::{Converted, Findings, Options};
+use kubeshape_convert::v2::from_v3::{self, Scratch};
+use kubeshape_convert::{document as convert, jsonschema, proto, smd};
+use kubeshape_input::{Code, Finding, Input, Limits, Note, Shape};
+use kubeshape_registry::{Location, Profile};
+use kubeshape_schema::{Bump, Dialect, Property};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// An OpenAPI document, v2 or v3.
+///
+/// # Example: the JSON Schemas of the kinds of a document
+/// ```
+/// use kubeshape::{Dialect, Document};
+///
+/// let document = Document::read("pods.json", r#"{"swagger": "2.0", "definitions": {"a.Pod": {"type": "object",
+///   "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "Pod"}]}}}"#)?;
+/// assert_eq!(document.dialect(), Dialect::V2);
+/// let schemas = document.json_schemas()?;
+/// assert_eq!((schemas[0].0.as_str(), schemas[0].1.as_str()), ("v1", "Pod"));
+/// assert!(schemas[0].2.text().contains(r#""const":"Pod""#));
+/// # Ok::<(), kubeshape::Findings>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Document {
+    location: Location,
+    dialect: Dialect,
+    options: Options,
+}
+
+impl Document {
+    /// Reads the one document of an input: JSON, YAML or protobuf, compressed or not. A text with nothing but
+    /// `definitions` is an OpenAPI v2 document.
+    ///
+    /// # Errors
+    /// The input cannot be read, or holds no OpenAPI document, or more than one.
+    pub fn read(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> Result<Document, Findings> {
+        let name: Arc<str> = name.into();
+        let (mut documents, findings) = Document::read_all(Arc::clone(&name), text);
+        if findings.iter().any(Finding::is_error) {
+            return Err(Findings(findings));
+        }
+        let found = documents.len();
+        match documents.pop() {
+            Some(document) if found == 1 => Ok(document),
+            _ => {
+                let detail = format!("found {found} OpenAPI documents, expected one");
+                Err(Finding::new(Code::Nothing, detail).in_input(name).into())
+            }
+        }
+    }
+
+    /// Reads all OpenAPI documents of an input, and what is wrong with the rest. Anything else is passed over.
+    pub fn read_all(name: impl Into<Arc<str>>, text: impl AsRef<[u8]>) -> (Vec<Document>, Vec<Finding>) {
+        let Input { documents, findings, .. } = kubeshape_input::read(name, text.as_ref(), Limits::default());
+        let documents = documents.into_iter().filter_map(|document| {
+            let dialect = document.content().dialect()?;
+            Some(Document { location: Location::root(Arc::new(document)), dialect, options: Options::default() })
+        });
+        (documents.collect(), findings)
+    }
+
+    /// The same document, to be converted in another way.
+    #[must_use]
+    pub fn with(self, options: Options) -> Document {
+        Document { options, ..self }
+    }
+
+    /// The dialect.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The document in OpenAPI v3, as compact JSON.
+    ///
+    /// # Errors
+    /// A part of the document has the wrong type, or the converter refuses it.
+    pub fn v3(&self) -> Result<Converted, Findings> {
+        self.convert(Dialect::V3, Shape::V3)
+    }
+
+    /// The document in OpenAPI v2, as compact JSON.
+    ///
+    /// # Errors
+    /// As [`v3`](Self::v3).
+    pub fn v2(&self) -> Result<Converted, Findings> {
+        self.convert(Dialect::V2, Shape::V2)
+    }
+
+    /// The structured-merge-diff schema of the definitions, as YAML.
+    ///
+    /// # Errors
+    /// A part of the document has the wrong type, or a definition has no such schema.
+    pub fn smd(&self) -> Result<Converted, Findings> {
+        let arena = Bump::new();
+        let (document, mut notes) = self.document(&arena)?;
+        let definitions = dialects::definitions(&document);
+        let Options { profile, smd_compat: compat, .. } = self.options;
+        let options = smd::Options { compat, profile, ..smd::Options::default() };
+        let schema = match (self.dialect, profile) {
+            (Dialect::V3, _) => smd::from_v3::convert(definitions, options),
+            (Dialect::V2, Profile::Faithful) => smd::from_v2::faithful(definitions, options),
+            (Dialect::V2, Profile::Kube) => {
+                let root = self.location.node();
+                if let Err(refusals) = proto::v2::check(root) {
+                    let notes: Vec<Note<'_>> = refusals.into_iter().map(Note::from).collect();
+                    return Err(Findings(self.resolve(&notes, Shape::Smd)));
+                }
+                smd::from_v2::convert(root.get("definitions"), options)
+            }
+        };
+        let schema = schema.map_err(|errors| {
+            let notes = errors.into_iter().map(|error| Note::new(Code::SmdError, error.at, error.text));
+            Findings(self.resolve(&notes.collect::<Vec<_>>(), Shape::Smd))
+        })?;
+        match self.dialect {
+            Dialect::V2 => smd::losses::from_v2(definitions, options, &mut notes),
+            Dialect::V3 => smd::losses::from_v3(definitions, options, &mut notes),
+        }
+        let mut out = Vec::new();
+        kubeshape_smd::schema::print_yaml(&schema, &mut out);
+        Ok(Converted::new(out, self.resolve(&notes, Shape::Smd)))
+    }
+
+    /// The JSON Schemas of the kinds of the document, with their `apiVersion` and `kind`, sorted.
+    ///
+    /// # Errors
+    /// A part of the document has the wrong type.
+    pub fn json_schemas(&self) -> Result<Vec<(String, String, Converted)>, Findings> {
+        let arena = Bump::new();
+        let (document, _) = self.document(&arena)?;
+        let by_name: BTreeMap<&str, &Property<'_>> =
+            dialects::definitions(&document).iter().map(|definition| (definition.name, definition)).collect();
+        let resolver = |name: &str| by_name.get(name).map(|definition| &definition.schema);
+        let options = jsonschema::Options {
+            draft: self.options.draft,
+            strict: self.options.strict,
+            ..jsonschema::Options::default()
+        };
+        let definitions =
+            dialects::definitions(&document).iter().map(|definition| (definition.name, &definition.schema));
+        let mut out = Vec::new();
+        for (gvk, name) in jsonschema::kinds(definitions, &arena) {
+            let Some(definition) = by_name.get(name) else { continue };
+            let made = jsonschema::from_definition(name, &definition.schema, Some(gvk), &resolver, options);
+            let converted = Converted::new(made.value, self.resolve(&made.notes, Shape::JsonSchema));
+            out.push((gvk.api_version().to_owned(), gvk.kind().to_owned(), converted));
+        }
+        Ok(out)
+    }
+
+    fn convert(&self, dialect: Dialect, shape: Shape) -> Result<Converted, Findings> {
+        let (arena, mut scratch) = (Bump::new(), Scratch::default());
+        let (document, mut notes) = self.document(&arena)?;
+        let Options { profile, keep_losses, .. } = self.options;
+        let options = from_v3::Options { profile, keep_losses };
+        let source = self.location.document().source().text();
+        let converted = dialects::convert(&document, dialect, source, &options, &mut scratch, &arena);
+        notes.extend(converted.notes);
+        let findings = self.resolve(&notes, shape);
+        let Some(document) = converted.value else { return Err(Findings(findings)) };
+        let mut out = Vec::new();
+        dialects::print(&document, &mut out, profile);
+        Ok(Converted::new(out, findings))
+    }
+
+    fn document<'a>(&'a self, arena: &'a Bump) -> Result<(convert::Document<'a>, Vec<Note<'a>>), Findings> {
+        let read = dialects::read(self.location.node(), self.dialect, arena, self.options.profile);
+        match read.value {
+            Some(document) => Ok((document, read.notes)),
+            None => Err(Findings(self.resolve(&read.notes, Shape::V3))),
+        }
+    }
+
+    fn resolve(&self, notes: &[Note<'_>], shape: Shape) -> Vec<Finding> {
+        let mut resolver = self.location.document().resolver();
+        let shape = |note: &Note<'_>| note.code.kind().is_loss().then_some(shape);
+        notes.iter().map(|note| resolver.finding_in(note, shape(note))).collect()
+    }
+}
