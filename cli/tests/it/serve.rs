@@ -309,14 +309,15 @@ fn commands_say_the_same_about_an_input() {
     half.truncate(half.len() / 2);
     folder.write("good.yaml", self::crd("good.example.com", "x"));
     folder.write("object.yaml", "apiVersion: a.example.com/v1\nkind: Gear\n");
+    let (ignored, deep) = (format!("{crd}...\nkind: Lost\n"), "{\"a\":".repeat(10_000));
     let inputs: [(&str, &[u8], &str); 7] = [
-        ("ignored.yaml", format!("{crd}...\nkind: Lost\n").as_bytes(), "KS1012"),
+        ("ignored.yaml", ignored.as_bytes(), "KS1012"),
         ("half.yaml.gz", &half, "KS1007"),
         ("plain.yaml.zst", b"a: 1\n", "KS1007"),
         ("cut.pb", b"\x0a\x032.0\x12\xFF", "KS1007"),
         ("broken.yaml", b"kind: [A\n---\nkind: {B\n", "KS1001"),
         ("latin.yaml", b"kind: \xE4\n", "KS1001"),
-        ("deep.json", "{\"a\":".repeat(10_000).as_bytes(), "KS1002"),
+        ("deep.json", deep.as_bytes(), "KS1002"),
     ];
     for (name, bytes, code) in inputs {
         folder.write(name, bytes);
