@@ -1,4 +1,4 @@
-//! Bodies of segments, whose compressed forms and digests are put together from those of the segments.
+//! Bodies made of segments. Their compressed forms and digests are combined from those of the segments.
 
 use crate::rope::Rope;
 use bytes::Bytes;
@@ -6,18 +6,18 @@ use flate2::{Compress, Compression, FlushCompress};
 use sha2::{Digest, Sha512};
 use std::sync::{Arc, OnceLock};
 
-/// Text that several bodies share, beginning with a comma, and what was made of it.
+/// Text that several bodies share, with its cached digest and compressed forms. It begins with a comma.
 #[derive(Debug)]
 pub(crate) struct Block {
     parts: Vec<Bytes>,
     len: usize,
-    /// With the comma and, for the beginning of a list, without it.
+    /// Compressed with the comma and, for the beginning of a list, without it.
     deflated: [OnceLock<Deflated>; 2],
     digest: OnceLock<[u8; 64]>,
 }
 
 impl Block {
-    /// The parts of the first member's comma and of everything behind it.
+    /// The parts after the comma of the first member.
     pub(crate) fn new(parts: Vec<Bytes>) -> Block {
         Block { len: parts.iter().map(Bytes::len).sum(), parts, deflated: Default::default(), digest: OnceLock::new() }
     }
@@ -28,7 +28,7 @@ impl Block {
 pub(crate) enum Segment {
     /// A text of this body.
     Text(Bytes),
-    /// A shared text; at the beginning of a list without its comma.
+    /// A shared text, without its comma at the beginning of a list.
     Block(Arc<Block>, bool),
 }
 
@@ -81,7 +81,7 @@ impl Segment {
     }
 }
 
-/// A deflated text that ends at a byte, so that others can follow, with the checksum of the text.
+/// A deflated text that ends at a byte boundary, so that others can follow, with the checksum of the text.
 #[derive(Clone, Debug)]
 struct Deflated {
     bytes: Bytes,
@@ -101,7 +101,7 @@ fn deflate<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, end: FlushCompress) -
             let status = compress.compress_vec(input, &mut out, flush);
             debug_assert!(status.is_ok(), "deflating memory does not fail");
             input = &input[(compress.total_in() - before) as usize..];
-            // Room that is left says that everything is out.
+            // If there is room left, everything is out.
             if status.is_err() || (input.is_empty() && out.len() < out.capacity()) {
                 break;
             }
@@ -116,7 +116,7 @@ fn deflate<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, end: FlushCompress) -
     Deflated { bytes: out.into(), crc }
 }
 
-/// Texts below this length are not compressed: making a compressor costs more.
+/// Shorter texts are not compressed, because creating a compressor costs more.
 const STORED: usize = 512;
 
 /// A short text as a stored block (RFC 1951, 3.2.4).
@@ -139,21 +139,21 @@ pub(crate) fn gzip(pieces: &[Bytes]) -> Bytes {
     [GZIP_HEAD, &bytes, &crc.finalize().to_le_bytes(), &(len as u32).to_le_bytes()].concat().into()
 }
 
-/// How a document is named in its ETag.
+/// How the ETag of a document is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Tags {
-    /// SHA-512 of the content, as Kubernetes has it. A change costs a hash of everything behind it.
+    /// SHA-512 of the content, as in Kubernetes. After a change, everything behind it is hashed again.
     #[default]
     Content,
-    /// SHA-512 of the digests of chunks: a change costs a hash of its chunk. The same content has the same tag, but not the
-    /// one of kube-apiserver. Documents that are not made of chunks are named as with `Content`.
+    /// SHA-512 of the digests of the chunks. After a change, only its chunk is hashed again. Equal contents have equal tags,
+    /// but the tags differ from those of kube-apiserver. Documents without chunks have the tag of `Content`.
     Chunks,
 }
 
-/// How many bytes lie between two states of the digest that are kept.
+/// Bytes between two states of the digest that are kept.
 const STRIDE: usize = 32 << 10;
 
-/// State of a digest in front of a segment.
+/// States of a digest before segments.
 type States = Arc<[(usize, Sha512)]>;
 
 /// A body of segments.
@@ -170,7 +170,7 @@ impl Body {
         Body { segments: segments.into(), inherited: Arc::new([]), states: OnceLock::new() }
     }
 
-    /// A body that takes over what `before` knows about their common beginning.
+    /// A body that reuses the digests that `before` has of their common beginning.
     pub(crate) fn after(segments: Vec<Segment>, before: &Body) -> Body {
         let same = segments.iter().zip(&*before.segments).take_while(|(a, b)| a.is_same(b)).count();
         let known = before.states.get().unwrap_or(&before.inherited);
@@ -220,7 +220,7 @@ impl Body {
         digest.finalize().into()
     }
 
-    /// One gzip member, of which unchanged segments are compressed already.
+    /// One gzip member. Segments that did not change are compressed already.
     pub(crate) fn gzip(&self) -> Rope {
         let mut crc = crc32fast::Hasher::new();
         let mut len = 0_usize;

@@ -1,4 +1,4 @@
-//! A document in all its representations, each made once.
+//! A document in all its representations, each of which is made once.
 
 use crate::body::{self, Body, Segment, Tags};
 use crate::rope::Rope;
@@ -12,8 +12,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-/// A published document. Hash, protobuf and compressed forms are made at their first use and kept; snapshots
-/// share documents that did not change.
+/// A published document. Its hash, protobuf and compressed forms are made at their first use and kept. Snapshots share
+/// documents that did not change.
 ///
 /// # Example
 /// ```
@@ -30,10 +30,10 @@ use std::time::SystemTime;
 /// ```
 #[derive(Debug)]
 pub struct Document {
-    /// None if it is no OpenAPI document.
+    /// `None` if it is not an OpenAPI document.
     dialect: Option<Dialect>,
     json: Rope,
-    /// Of a document that is made of chunks.
+    /// If it is made of chunks.
     body: Option<Body>,
     tags: Tags,
     modified: SystemTime,
@@ -44,7 +44,7 @@ pub struct Document {
     headers: OnceLock<Validators>,
 }
 
-/// The headers by which a client says which version of a document it knows.
+/// The validators of a document as headers.
 #[derive(Debug)]
 pub(crate) struct Validators {
     /// The hash in quotation marks.
@@ -53,7 +53,7 @@ pub(crate) struct Validators {
     pub(crate) last_modified: HeaderValue,
 }
 
-/// Bytes that a document holds, by what they are. Those that it shares with other documents are counted in each.
+/// Memory that a document holds, in bytes. What documents share is counted for each of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// JSON.
@@ -65,7 +65,7 @@ pub struct Sizes {
 }
 
 impl Document {
-    /// A document whose content changed last at `modified`. One without a dialect is no OpenAPI document and has no
+    /// A document whose content changed last at `modified`. Without a dialect it is not an OpenAPI document, and has no
     /// protobuf form.
     pub fn new(dialect: Option<Dialect>, json: impl Into<Rope>, modified: SystemTime) -> Document {
         Document {
@@ -82,13 +82,13 @@ impl Document {
         }
     }
 
-    /// The document with a protobuf form that is there already.
+    /// The document with a protobuf form that exists already.
     #[must_use]
     pub fn with_protobuf(self, protobuf: Bytes) -> Document {
         Document { protobuf: OnceLock::from(Ok(protobuf)), ..self }
     }
 
-    /// A document of chunks; what `before` knows about their common beginning is taken over.
+    /// A document made of chunks. The digests that `before` has of their common beginning are reused.
     pub(crate) fn of_chunks(
         dialect: Option<Dialect>,
         segments: Vec<Segment>,
@@ -104,7 +104,7 @@ impl Document {
         Document { body: Some(body), tags, ..Document::new(dialect, json, modified) }
     }
 
-    /// The dialect, unless it is no OpenAPI document.
+    /// The dialect; `None` if it is not an OpenAPI document.
     pub fn dialect(&self) -> Option<Dialect> {
         self.dialect
     }
@@ -119,8 +119,8 @@ impl Document {
         self.modified
     }
 
-    /// SHA-512 of the JSON form in upper-case hexadecimal digits: hash and, quoted, ETag of every form.
-    /// With [`Tags::Chunks`] that of the digests of a document's chunks.
+    /// SHA-512 of the JSON form in upper-case hexadecimal digits: the hash and, quoted, the ETag of every form. With
+    /// [`Tags::Chunks`], SHA-512 of the digests of the document's chunks.
     pub fn hash(&self) -> &Arc<str> {
         self.hash.get_or_init(|| match (&self.body, self.tags) {
             (Some(body), Tags::Chunks) => hex(&body.chunk_digest()),
@@ -135,7 +135,7 @@ impl Document {
         })
     }
 
-    /// `ETag` and `Last-Modified`, written once.
+    /// `ETag` and `Last-Modified` as headers.
     pub(crate) fn headers(&self) -> &Validators {
         self.headers.get_or_init(|| {
             // Both are ASCII.
@@ -144,12 +144,12 @@ impl Document {
         })
     }
 
-    /// `Last-Modified` alone, for answers without a tag: nothing is hashed for it.
+    /// Only `Last-Modified`, for responses without an ETag. Nothing is hashed.
     pub(crate) fn last_modified(&self) -> HeaderValue {
         HeaderValue::try_from(httpdate::fmt_http_date(self.modified)).unwrap_or(HeaderValue::from_static(""))
     }
 
-    /// The gzip form of the JSON form. Chunks that did not change since they were compressed are not compressed again.
+    /// The gzip form of the JSON form. Chunks that did not change are not compressed again.
     pub fn gzip(&self) -> &Rope {
         self.gzip.get_or_init(|| match &self.body {
             Some(body) => body.gzip(),
@@ -160,7 +160,7 @@ impl Document {
     /// The gnostic protobuf form of an OpenAPI document.
     ///
     /// # Errors
-    /// The document has no such form; the text says why.
+    /// It is not an OpenAPI document, or it has something that the protobuf form cannot express.
     pub fn protobuf(&self) -> Result<&Bytes, &str> {
         self.protobuf.get_or_init(|| encode(self.dialect, &self.json.to_bytes())).as_ref().map_err(|why| &**why)
     }
@@ -174,8 +174,8 @@ impl Document {
         Ok(self.protobuf_gzip.get_or_init(|| body::gzip(std::slice::from_ref(protobuf))))
     }
 
-    /// The same content with a different beginning and end: `head` instead of the opening brace, and `tail` behind the
-    /// end. Its compressed form shares the chunks of this one. It has this document's hash.
+    /// The same content with `head` instead of the opening brace and `tail` after the end. Its compressed form shares the
+    /// chunks of this document, and its hash is the same.
     ///
     /// # Example
     /// ```
@@ -205,7 +205,7 @@ impl Document {
         Document { hash: OnceLock::from(Arc::clone(self.hash())), ..document }
     }
 
-    /// Bytes that are held now.
+    /// Memory that is held now.
     pub fn sizes(&self) -> Sizes {
         let len = |bytes: &Bytes| bytes.len();
         Sizes {
@@ -224,7 +224,7 @@ impl Document {
 /// The protobuf form of a printed document.
 fn encode(dialect: Option<Dialect>, json: &[u8]) -> Result<Bytes, Box<str>> {
     let dialect = dialect.ok_or("found no OpenAPI document, so there is no protobuf form")?;
-    // It is our own: as large as it is.
+    // The document is our own, so its size is not limited.
     let limits = Limits::default();
     let limits = Limits { bytes: json.len().max(limits.bytes), nodes: json.len().max(limits.nodes), ..limits };
     let mut stream = Stream::new(json, limits).map_err(|error| error.to_string())?;

@@ -1,8 +1,9 @@
-//! The schema side of a Kubernetes API over HTTP, as kube-apiserver answers it, without etcd: OpenAPI v2 and
+//! An HTTP server for the schemas of a Kubernetes API, with the answers of kube-apiserver and without etcd: OpenAPI v2 and
 //! v3, discovery, and the aggregation of other servers.
 //!
-//! This crate holds no rule of conversion: what is published comes from `kubeshape-publish` and
-//! `kubeshape-convert`.
+//! A [`Store`] makes a [`Snapshot`] of the input files and of what other servers publish. [`Endpoints`] answer requests
+//! from the current snapshot, and a [`Server`] accepts connections. How documents are converted is decided in
+//! `kubeshape-publish` and `kubeshape-convert`.
 
 pub mod aggregate;
 mod auth;

@@ -1,8 +1,8 @@
-//! What `/metrics` shows.
+//! Metrics, as `/metrics` shows them.
 //!
-//! `crd_openapi_v3_aggregation_duration_seconds` is KEP "Publish CRD OpenAPI"'s; of KEP-3352's names the ones that
-//! kube-aggregator registers are taken (`aggregator_discovery_aggregation_duration_seconds`,
-//! `aggregator_discovery_aggregation_count_total`). Everything else begins with `kubeshape_`.
+//! `crd_openapi_v3_aggregation_duration_seconds` comes from KEP-2896. `aggregator_discovery_aggregation_duration_seconds`
+//! and `aggregator_discovery_aggregation_count_total` come from KEP-3352, with the names that kube-aggregator registers.
+//! All other names begin with `kubeshape_`.
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
@@ -15,12 +15,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Seconds in which documents are made.
+/// Buckets for the time to make documents, in seconds.
 const MAKING: [f64; 11] = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0];
-/// Seconds in which requests are answered, here and downstream.
+/// Buckets for the time to answer requests, here and downstream, in seconds.
 const ANSWERING: [f64; 11] = [0.0001, 0.0005, 0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0];
 
-/// Methods that are told apart; there is no end to those that clients could invent.
+/// Methods with a label of their own. Clients could invent any number of others.
 const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"];
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -107,7 +107,7 @@ pub struct Metrics {
     measure: OnceLock<Measure>,
 }
 
-/// Sets what is measured only when somebody looks.
+/// Sets metrics that are measured only when `/metrics` is read.
 type Measure = Box<dyn Fn(&Metrics) + Send + Sync>;
 
 impl fmt::Debug for Metrics {
@@ -219,24 +219,25 @@ impl Metrics {
         out
     }
 
-    /// Before each [`Metrics::encode`], `measure` sets what nobody keeps count of, such as sizes. The first one stays.
+    /// Calls `measure` before each [`Metrics::encode`], to set metrics that are not counted, such as sizes. Only the first
+    /// call has an effect.
     pub fn measured_by(&self, measure: impl Fn(&Metrics) + Send + Sync + 'static) {
         let _ = self.measure.set(Box::new(measure));
     }
 
-    /// A request was answered. `endpoint` is a name from a fixed set, never a path.
+    /// Counts an answered request. `endpoint` is a name from a fixed set, never a path.
     pub fn request(&self, endpoint: &'static str, method: &str, code: u16, time: Duration) {
         let method = METHODS.into_iter().find(|known| *known == method).unwrap_or("other");
         self.requests.get_or_create(&RequestLabels { endpoint, method, code }).inc();
         self.request.get_or_create(&Endpoint { endpoint, method }).observe(time.as_secs_f64());
     }
 
-    /// A request was refused before it reached an endpoint. `reason` is `unauthorized`, `rate`, `timeout` or `panic`.
+    /// Counts a request that was refused before it reached an endpoint. `reason` is `unauthorized`, `rate`, `timeout` or `panic`.
     pub fn refused(&self, reason: &'static str) {
         self.refused.get_or_create(&Reason { reason }).inc();
     }
 
-    /// A document or the index was made anew. `document` is `v3`, `index`, `v2` or `discovery`; `reason` is `add`,
+    /// Counts a document or an index that was made again. `document` is `v3`, `index`, `v2` or `discovery`; `reason` is `add`,
     /// `update`, `delete`, `base` or `remote`.
     pub fn regenerated(&self, document: &'static str, reason: &'static str, time: Duration) {
         self.regenerations.get_or_create(&Regeneration { document, reason }).inc();
@@ -246,48 +247,48 @@ impl Metrics {
         }
     }
 
-    /// Aggregated discovery was put together.
+    /// Counts that aggregated discovery was made again.
     pub fn discovery_aggregated(&self, time: Duration) {
         self.discoveries.inc();
         self.discovery.observe(time.as_secs_f64());
     }
 
-    /// A downstream server was asked. `result` is `success`, `unchanged` or `failure`.
+    /// Counts a request to a downstream server. `result` is `success`, `unchanged` or `failure`.
     pub fn downstream(&self, server: &str, what: &'static str, result: &'static str, time: Duration) {
         let labels = Downstream { server: server.to_owned(), what, result };
         self.downstream.get_or_create(&labels).observe(time.as_secs_f64());
     }
 
-    /// Bytes held, by kind (`v3`, `v2`, `compressed`, `protobuf`, `fragments` …).
+    /// Sets the memory of documents in bytes, by kind (`v3`, `v2`, `compressed`, `protobuf`, `fragments` …).
     pub fn cache_size(&self, kind: &'static str, bytes: u64) {
         self.cache.get_or_create(&KindLabel { kind }).set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 
-    /// A connection was accepted; it is open until the result is dropped.
+    /// Counts an accepted connection. It is open until the result is dropped.
     pub fn connection(self: &Arc<Self>) -> OpenConnection {
         self.accepted.inc();
         self.connections.inc();
         OpenConnection(Arc::clone(self))
     }
 
-    /// A check of readiness changed.
+    /// Sets the result of a readiness check.
     pub fn ready(&self, check: &str, fine: bool) {
         self.ready.get_or_create(&CheckLabel { check: check.to_owned() }).set(i64::from(fine));
     }
 
-    /// How many input files are served as they are, and how many are broken.
+    /// Sets the number of good and of broken input files.
     pub fn files(&self, good: usize, broken: usize) {
         for (state, count) in [("good", good), ("broken", broken)] {
             self.files.get_or_create(&StateLabel { state }).set(i64::try_from(count).unwrap_or(i64::MAX));
         }
     }
 
-    /// Changed files were taken in. `result` is `success` or `failure`.
+    /// Counts that changed files were read. `result` is `success` or `failure`.
     pub fn reloaded(&self, result: &'static str) {
         self.reloads.get_or_create(&Reason { reason: result }).inc();
     }
 
-    /// The process started then.
+    /// Sets the start time of the process.
     pub fn started(&self, at: SystemTime) {
         self.started.set(at.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64());
     }

@@ -1,7 +1,7 @@
-//! Ordered printed members in chunks, of which large bodies are made.
+//! Sorted, printed members in chunks. Large bodies are made of them.
 //!
-//! A list is persistent: an edit makes the chunks it touches anew and shares all others, with what they cache. Where a
-//! chunk begins depends on the keys alone, so the same members give the same chunks, however they came together.
+//! A list is persistent: an edit makes new chunks only where it changes something, and shares all others with their
+//! caches. Only the keys decide where a chunk begins, so equal members have equal chunks, whatever edits led to them.
 
 use crate::body::{Block, Segment};
 use bytes::{Bytes, BytesMut};
@@ -11,16 +11,16 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What members are ordered by.
+/// The key that members are sorted by.
 pub(crate) trait Key: Ord + Clone {
-    /// A number that is the same for equal keys on every machine and at every time.
+    /// A hash that is the same on every machine and at every time.
     fn spread(&self) -> u64;
 
-    /// Appends what stands in front of the value.
+    /// Appends the text before the value.
     fn print(&self, out: &mut BytesMut);
 }
 
-/// Members of an object that are sorted by bytes and printed as Go's `encoding/json` does.
+/// Members of an object that are sorted by bytes and printed as by Go's `encoding/json`.
 impl Key for Arc<str> {
     fn spread(&self) -> u64 {
         spread(self.as_bytes())
@@ -31,7 +31,7 @@ impl Key for Arc<str> {
     }
 }
 
-/// A name of a member that is sorted by UTF-16 code units and printed as v2 documents are.
+/// The name of a member that is sorted by UTF-16 code units and printed as in v2 documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name(pub(crate) Arc<str>);
 
@@ -73,13 +73,13 @@ pub(crate) fn spread(bytes: &[u8]) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// Members below this size are copied into one text per chunk; larger ones stay where they are.
+/// Smaller members are copied into one text per chunk. Larger ones are shared.
 const SMALL: usize = 4 << 10;
 
-/// Some members that follow each other.
+/// A run of members.
 #[derive(Debug)]
 struct Chunk<K> {
-    /// Members as they were given; those of small ones lie in the block's texts.
+    /// The members. The texts of small ones are in the block.
     items: Vec<(K, Bytes)>,
     block: Arc<Block>,
 }
@@ -102,7 +102,7 @@ impl<K: Key> Chunk<K> {
                 }
             }
             let large = item.map(|(_, value)| value.clone());
-            // Not a byte more than there is.
+            // Exactly as much as is needed.
             let whole = Bytes::copy_from_slice(&text);
             text.clear();
             for (i, range) in small.drain(..) {
@@ -118,17 +118,17 @@ impl<K: Key> Chunk<K> {
 #[derive(Clone, Debug)]
 pub(crate) struct Pieces<K> {
     chunks: Arc<[Arc<Chunk<K>>]>,
-    /// A chunk begins where this and the number of the key have no bit in common.
+    /// A chunk begins where this mask and the hash of the key have no bit in common.
     mask: u64,
 }
 
 impl<K: Key> Pieces<K> {
-    /// Nothing yet; chunks will have `size` members on average, which is a power of two.
+    /// An empty list, whose chunks will have `size` members on average. `size` is a power of two.
     pub(crate) fn new(size: u64) -> Pieces<K> {
         Pieces { chunks: Arc::new([]), mask: size.next_power_of_two() - 1 }
     }
 
-    /// Whether the members are those of the other list, which this one was made from.
+    /// Whether the members are the same as in the list that this one was made from.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.chunks.len() == other.chunks.len()
             && self.chunks.iter().zip(&*other.chunks).all(|(a, b)| Arc::ptr_eq(a, b))
@@ -142,13 +142,13 @@ impl<K: Key> Pieces<K> {
         Some(&items[at].1)
     }
 
-    /// Sets members and takes away those that are `None`. Chunks stay what they are where nothing changes.
+    /// Sets members, and removes those that are `None`. Chunks without changes are shared.
     pub(crate) fn edit(&self, mut edits: BTreeMap<K, Option<Bytes>>) -> Pieces<K> {
         edits.retain(|key, value| self.get(key) != value.as_ref());
         if edits.is_empty() {
             return self.clone();
         }
-        let mut build = Build { done: Vec::with_capacity(self.chunks.len() + 1), open: Vec::new(), mask: self.mask };
+        let mut build = Builder { done: Vec::with_capacity(self.chunks.len() + 1), open: Vec::new(), mask: self.mask };
         let mut edits = edits.into_iter().peekable();
         for (i, chunk) in self.chunks.iter().enumerate() {
             let end = self.chunks.get(i + 1).map(|next| &next.items[0].0);
@@ -190,14 +190,14 @@ impl<K: Key> Pieces<K> {
     }
 }
 
-/// A list in the making.
-struct Build<K> {
+/// A list that is being built.
+struct Builder<K> {
     done: Vec<Arc<Chunk<K>>>,
     open: Vec<(K, Bytes)>,
     mask: u64,
 }
 
-impl<K: Key> Build<K> {
+impl<K: Key> Builder<K> {
     fn begins(&self, key: &K) -> bool {
         key.spread() & self.mask == 0
     }
@@ -219,7 +219,7 @@ impl<K: Key> Build<K> {
         } else if self.open.is_empty()
             && let Some(last) = self.done.pop()
         {
-            // The beginning of a chunk is gone: what is left of it belongs to the one before.
+            // The first member of a chunk is gone, so the others belong to the chunk before.
             self.open.clone_from(&last.items);
         }
         self.open.push((key, text));

@@ -5,25 +5,25 @@ use kubeshape_convert::v2::merge::Overlay;
 use kubeshape_discovery::Group;
 use std::sync::Arc;
 
-/// What one downstream server publishes at one moment, as the aggregation hands it to the snapshot.
+/// The state of a downstream server: what it publishes at one moment.
 #[derive(Clone, Debug)]
 pub struct RemoteState {
     /// Its configured name.
     pub name: Arc<str>,
-    /// Its place on the command line: of two servers with one group version the first one has it.
+    /// Its position on the command line. Of two servers with the same group version, the first one serves it.
     pub position: usize,
     /// Its v3 documents by path.
     pub v3: Vec<RemoteDocument>,
-    /// Its groups by name, with freshness; the group versions that were configured are always among them. The core
-    /// group has an empty name.
+    /// Its groups by name, with their freshness. They always include the configured group versions. The name of the core
+    /// group is empty.
     pub groups: Vec<Group>,
-    /// What it adds to the v2 document, behind everything local and in the order of the servers; none if it has no
-    /// v2 document, or nothing in it.
+    /// What it adds to the v2 document, after everything local and in the order of the servers. `None` if it has no v2
+    /// document or an empty one.
     pub v2: Option<Arc<Overlay>>,
 }
 
 impl RemoteState {
-    /// A server that nothing is known of.
+    /// The state of a server that was not reached yet.
     pub fn new(name: impl Into<Arc<str>>, position: usize) -> RemoteState {
         RemoteState { name: name.into(), position, v3: Vec::new(), groups: Vec::new(), v2: None }
     }
@@ -34,8 +34,8 @@ impl RemoteState {
 pub struct RemoteDocument {
     /// `apis/GROUP/VERSION`, `apis/GROUP` or `api/VERSION`
     pub path: Arc<str>,
-    /// `serverRelativeURL` as that server gave it, with its hash, which is passed through verbatim.
+    /// The `serverRelativeURL` of that server, with its hash.
     pub url: Arc<str>,
-    /// Who answers: the server itself, or a document converted from its v2 document.
+    /// What answers requests: the server itself, or a document that was converted from its v2 document.
     pub leaf: Leaf,
 }

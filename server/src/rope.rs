@@ -1,9 +1,9 @@
-//! Bytes in pieces, which documents share.
+//! Bytes in pieces that documents share.
 
 use bytes::{Bytes, BytesMut};
 use std::sync::Arc;
 
-/// A body in pieces. A new version of a large body shares the pieces that did not change with the old one.
+/// A body in pieces. Versions of a large body share the pieces that did not change.
 #[derive(Clone, Debug, Default)]
 pub struct Rope {
     pieces: Arc<[Bytes]>,
@@ -26,7 +26,7 @@ impl Rope {
         self.len == 0
     }
 
-    /// All of it in one piece; copies unless there is only one.
+    /// All bytes in one piece. Copies them unless there is only one piece.
     pub fn to_bytes(&self) -> Bytes {
         match &*self.pieces {
             [] => Bytes::new(),

@@ -1,4 +1,4 @@
-//! What the server publishes at one moment: immutable, swapped as a whole.
+//! Snapshots: everything that the server publishes at one moment, immutable and swapped as a whole.
 
 use crate::document::Document;
 use arc_swap::ArcSwap;
@@ -12,18 +12,18 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 
-/// Who answers for a v3 document.
+/// What answers requests for a v3 document.
 #[derive(Clone, Debug)]
 pub enum Leaf {
-    /// This server, from memory.
+    /// A document in memory.
     Local(Arc<Document>),
-    /// A downstream server; requests are handed on unchanged.
+    /// A downstream server, to which requests are proxied.
     Remote(Arc<dyn Upstream>),
 }
 
-/// A downstream server that answers for documents.
+/// A downstream server that answers requests for documents.
 pub trait Upstream: Debug + Send + Sync {
-    /// Hands a request on and gives the answer back with its caching headers.
+    /// Forwards a request. The response has the caching headers of the server.
     fn forward(&self, request: Request) -> Pin<Box<dyn Future<Output = Response> + Send>>;
 }
 
@@ -34,13 +34,13 @@ pub struct Snapshot {
     pub v3: OrdMap<Arc<str>, Leaf>,
     /// The v3 index.
     pub index: Arc<Document>,
-    /// The v2 document, merged when it is asked for the first time.
+    /// The v2 document, which is merged at its first use.
     pub v2: Arc<LazyV2>,
     /// Groups, versions, resources.
     pub discovery: Discovery,
     /// The body of `/version`.
     pub version: Bytes,
-    /// Paths of `/` that come from a base; those of documents and groups are added to them.
+    /// Paths of `/` that come from a base. Those of documents and groups are added to them.
     pub root_paths: Arc<[String]>,
 }
 
@@ -55,14 +55,14 @@ pub struct Discovery {
     pub core: Option<Arc<Group>>,
     /// The named groups by name.
     pub groups: OrdMap<Arc<str>, Arc<Group>>,
-    /// `{"metadata":{},"items":[…]}` of the core group: what the ETag is made of. The body of `/api` is the same
-    /// with kind, apiVersion and a final newline.
+    /// `{"metadata":{},"items":[…]}` of the core group. The ETag is its hash. The body of `/api` also has kind, apiVersion
+    /// and a final newline.
     pub aggregated_core: Arc<Document>,
-    /// The same of the named groups in the order of aggregated discovery, for `/apis`.
+    /// The same for the named groups and `/apis`, in the order of aggregated discovery.
     pub aggregated: Arc<Document>,
 }
 
-/// The snapshot that is served now. Readers never wait and never see parts of two snapshots.
+/// The snapshot that is served now. Readers never wait, and never see parts of two snapshots.
 #[derive(Debug)]
 pub struct Live {
     current: ArcSwap<Snapshot>,
@@ -74,7 +74,7 @@ impl Live {
         Live { current: ArcSwap::new(snapshot) }
     }
 
-    /// The snapshot of this moment; the caller keeps it for a whole request.
+    /// The current snapshot. A request keeps it until it is answered.
     pub fn current(&self) -> Arc<Snapshot> {
         self.current.load_full()
     }

@@ -1,33 +1,33 @@
-//! What all requests share.
+//! State that all requests share.
 
 use crate::metrics::Metrics;
 use crate::snapshot::Live;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the endpoints work with.
+/// The state of the endpoints.
 #[derive(Clone, Debug)]
 pub struct Endpoints {
     /// The snapshot that is served.
     pub live: Arc<Live>,
-    /// Whether to answer what kube-apiserver answers with 406 or not at all (`--extensions on`).
+    /// Whether to answer requests that kube-apiserver answers with 406 or not at all (`--extensions on`).
     pub extensions: bool,
     /// `host:port` under which clients reach the server, for `serverAddressByClientCIDRs`.
     pub advertise: Arc<str>,
     /// Metrics.
     pub metrics: Arc<Metrics>,
-    /// What `/readyz` and its kin answer.
+    /// The checks of `/readyz`, `/livez` and `/healthz`.
     pub readiness: Arc<Readiness>,
 }
 
-/// Named checks behind `/readyz`, each fine or with the reason why it is not.
+/// Named readiness checks. Each passes, or fails with a reason.
 #[derive(Debug, Default)]
 pub struct Readiness {
     checks: Mutex<BTreeMap<Arc<str>, Option<Arc<str>>>>,
 }
 
 impl Readiness {
-    /// Sets a check: `None` is fine.
+    /// Sets a check. Without a reason it passes.
     pub fn set(&self, check: &str, reason: Option<&str>) {
         let mut checks = self.checks.lock().unwrap_or_else(PoisonError::into_inner);
         checks.insert(check.into(), reason.map(Arc::from));

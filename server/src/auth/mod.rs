@@ -1,4 +1,4 @@
-//! Who may ask: static tokens, as kube-apiserver's `--token-auth-file` has them.
+//! Authentication with static tokens, as with kube-apiserver's `--token-auth-file`.
 
 use arc_swap::ArcSwap;
 use http::{HeaderMap, header};
@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
-/// Tokens and whose they are. Only their hashes are held.
+/// Tokens and their users. Only hashes of the tokens are kept.
 ///
 /// ```
 /// use kubeshape_server::Tokens;
@@ -28,28 +28,28 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// Why a file of tokens cannot be used. No part of a token is ever in it.
+/// Why a token file cannot be used. The message never contains a part of a token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     /// A line is neither a token nor `token,user,uid[,groups]`.
     #[error("line {line}: {why}")]
     Line {
-        /// From 1.
+        /// The number of the line, from 1.
         line: usize,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// Nobody could ever ask.
+    /// The file has no tokens.
     #[error("there is no token in it")]
     Empty,
 }
 
 impl Tokens {
-    /// Reads a file: lines `token,user,uid[,groups]` (CSV with quotes, as kube-apiserver reads them), or a token alone.
-    /// Empty lines and lines that begin with `#` count for nothing. Of two lines with one token the last one counts.
+    /// Parses a file with lines `token,user,uid[,groups]` (CSV with quotes, as in kube-apiserver), or with a token alone.
+    /// Empty lines and lines that begin with `#` are ignored. If a token is in several lines, the last one is used.
     ///
     /// # Errors
-    /// A line has another form, or there is none.
+    /// A line has another form, or there are no tokens.
     pub fn parse(text: &str) -> Result<Tokens, TokenError> {
         let mut entries: Vec<([u8; 32], String)> = Vec::new();
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
@@ -91,8 +91,8 @@ impl Tokens {
         self.entries.is_empty()
     }
 
-    /// Whose token it is; empty for a token without a user. It takes the same time whether there is such a token or
-    /// not, and wherever it stands: hashes are compared, so not even its length shows.
+    /// The user of a token; empty for a token without a user. The time does not depend on whether and where the token
+    /// exists. Hashes are compared, so the time does not tell its length either.
     pub fn user(&self, token: &str) -> Option<&str> {
         let hash = hash(token);
         let mut found = Choice::from(0);
@@ -110,7 +110,7 @@ fn hash(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// The fields of a line of CSV; blanks before a field count for nothing, as in Go's reader with `TrimLeadingSpace`.
+/// The fields of a CSV line. Blanks before a field are ignored, as by Go's `csv.Reader` with `TrimLeadingSpace`.
 fn fields(line: &str) -> Result<Vec<String>, &'static str> {
     let mut fields = Vec::new();
     let mut rest = line;
@@ -147,7 +147,7 @@ fn fields(line: &str) -> Result<Vec<String>, &'static str> {
     }
 }
 
-/// The tokens that count now; they can be exchanged while requests are served.
+/// The current tokens. They can be replaced while the server runs.
 #[derive(Clone, Debug)]
 pub struct Authenticator {
     tokens: Arc<ArcSwap<Tokens>>,
@@ -159,25 +159,25 @@ impl Authenticator {
         Authenticator { tokens: Arc::new(ArcSwap::from_pointee(tokens)) }
     }
 
-    /// From now on these count.
+    /// Replaces the tokens.
     pub fn replace(&self, tokens: Tokens) {
         self.tokens.store(Arc::new(tokens));
     }
 
-    /// Whether a request may pass: its path is one of the health endpoints, or its token is known.
+    /// Whether to admit a request: its path is a health endpoint, or its token is known.
     pub fn admits(&self, path: &str, headers: &HeaderMap) -> bool {
         is_health(path) || bearer(headers).is_some_and(|token| self.tokens.load().user(token).is_some())
     }
 }
 
-/// Whether a path is one that load balancers and kubelets ask without credentials.
+/// Whether a path is a health endpoint, which load balancers and kubelets request without credentials.
 pub(crate) fn is_health(path: &str) -> bool {
     ["/healthz", "/livez", "/readyz"]
         .iter()
         .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
-/// The token of `Authorization: Bearer TOKEN`; the word in any case (k8s.io/apiserver, authentication/request/bearertoken).
+/// The token of `Authorization: Bearer TOKEN`. The case of `Bearer` does not matter (k8s.io/apiserver, authentication/request/bearertoken).
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?.trim();
     let (word, token) = value.split_once(' ')?;

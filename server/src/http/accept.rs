@@ -1,18 +1,17 @@
 //! Reading `Accept`.
 //!
-//! kube-apiserver reads the header with goautoneg and then matches the clauses in three ways: for OpenAPI
-//! documents, for objects (with `as`, `g` and `v` that ask for another form of the object), and in go-restful,
-//! which sits before some of the endpoints. [`Reading::Kube`] does the same, faults included;
-//! [`Reading::Repaired`] reads the header as RFC 9110 says.
+//! kube-apiserver parses the header with goautoneg and then matches the clauses in three ways: for OpenAPI documents, for
+//! objects (whose form is selected by the parameters `as`, `g` and `v`), and in go-restful, which routes some of the
+//! endpoints. [`Reading::Kube`] does the same, including the faults. [`Reading::Repaired`] follows RFC 9110.
 
 use std::cmp::Reverse;
 
 /// How `Accept` is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// As kube-apiserver does: `q=0` is acceptable, types are case-sensitive, quotation marks mean nothing.
+    /// As kube-apiserver does: `q=0` is acceptable, types are case-sensitive, quotation marks have no meaning.
     Kube,
-    /// As RFC 9110, section 12.5.1 says.
+    /// As in RFC 9110, section 12.5.1.
     Repaired,
 }
 
@@ -23,7 +22,7 @@ pub struct Offer {
     pub kind: &'static str,
     /// `json`
     pub subtype: &'static str,
-    /// Version of `apidiscovery.k8s.io` when the answer is the `APIGroupDiscoveryList`; else the plain form.
+    /// The version of `apidiscovery.k8s.io` for an `APIGroupDiscoveryList`; `None` for the plain form.
     pub aggregated: Option<&'static str>,
 }
 
@@ -39,14 +38,14 @@ impl Offer {
     }
 }
 
-/// What became of a header.
+/// The result of content negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The offer at this place.
+    /// The offer at this index.
     Offer(usize),
-    /// No clause names an offer.
+    /// No clause matches an offer.
     Nothing,
-    /// The header holds no clause that can be read at all.
+    /// The header has no valid clause.
     Unreadable,
 }
 
@@ -60,43 +59,45 @@ struct Clause<'h> {
 }
 
 impl<'h> Clause<'h> {
-    /// The last parameter of a name.
+    /// The last parameter of that name.
     fn parameter(&self, name: &str) -> Option<&'h str> {
         self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    /// Which form of the object the parameters ask for.
-    fn wanted(&self) -> Wanted<'h> {
+    /// The form of the object that the parameters select.
+    fn wanted(&self) -> ObjectForm<'h> {
         match (self.parameter("as"), self.parameter("g"), self.parameter("v")) {
-            (None, None, None) => Wanted::Plain,
-            (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some(version)) => Wanted::Aggregated(version),
-            _ => Wanted::Other,
+            (None, None, None) => ObjectForm::Plain,
+            (Some("APIGroupDiscoveryList"), Some("apidiscovery.k8s.io"), Some(version)) => {
+                ObjectForm::Aggregated(version)
+            }
+            _ => ObjectForm::Other,
         }
     }
 }
 
 /// A form of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted<'h> {
+enum ObjectForm<'h> {
     Plain,
     /// Aggregated discovery, in this version.
     Aggregated(&'h str),
-    /// Something that no endpoint has.
+    /// A form that no endpoint has.
     Other,
 }
 
-impl Wanted<'_> {
+impl ObjectForm<'_> {
     fn is(self, offer: &Offer) -> bool {
         match self {
-            Wanted::Plain => offer.aggregated.is_none(),
-            Wanted::Aggregated(version) => offer.aggregated == Some(version),
-            Wanted::Other => false,
+            ObjectForm::Plain => offer.aggregated.is_none(),
+            ObjectForm::Aggregated(version) => offer.aggregated == Some(version),
+            ObjectForm::Other => false,
         }
     }
 }
 
-/// What kube-apiserver's OpenAPI handlers choose: the first clause in order of preference that fits an offer, all
-/// parameters ignored (kube-openapi `pkg/handler`, `pkg/handler3`).
+/// The choice of kube-apiserver's OpenAPI handlers: the first clause in order of preference that matches an offer. All
+/// parameters are ignored (kube-openapi `pkg/handler`, `pkg/handler3`).
 ///
 /// ```
 /// use kubeshape_server::http::accept::{Choice, Offer, Reading, openapi};
@@ -130,9 +131,9 @@ pub fn openapi(header: &str, offers: &[Offer], reading: Reading) -> Choice {
     }
 }
 
-/// What kube-apiserver chooses for objects. Offers of aggregated discovery win over plain ones under
-/// [`Reading::Kube`], whatever the preference (apiserver `pkg/endpoints/discovery/aggregated`, `wrapper.go`), and
-/// are weighed with them under [`Reading::Repaired`].
+/// The choice of kube-apiserver for objects. With [`Reading::Kube`], offers of aggregated discovery win over plain ones
+/// regardless of preference (apiserver `pkg/endpoints/discovery/aggregated`, `wrapper.go`). With [`Reading::Repaired`],
+/// preference decides.
 pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
     if header.is_empty() || header == "*/*" {
         return offers.iter().position(|offer| offer.aggregated.is_none()).map_or(Choice::Nothing, Choice::Offer);
@@ -148,7 +149,7 @@ pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
                     let wanted = clause.wanted();
                     let served = |name| clause.parameter(name).is_none_or(str::is_empty);
                     let streams = served("stream") || (aggregated && clause.parameter("stream") == Some("watch"));
-                    if matches!(wanted, Wanted::Aggregated(_)) != aggregated || !served("sv") || !streams {
+                    if matches!(wanted, ObjectForm::Aggregated(_)) != aggregated || !served("sv") || !streams {
                         return None;
                     }
                     offers.iter().position(|offer| wanted.is(offer) && kube_fits(clause, offer))
@@ -160,17 +161,17 @@ pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
     }
 }
 
-/// Whether the clause that is taken asks for indented JSON (`pretty=1`).
+/// Whether the selected clause has the parameter `pretty=1`, for indented JSON.
 pub fn pretty(header: &str) -> bool {
     header.contains("pretty")
         && kube_clauses(header)
             .iter()
-            .find(|clause| clause.wanted() == Wanted::Plain)
+            .find(|clause| clause.wanted() == ObjectForm::Plain)
             .is_some_and(|clause| clause.parameter("pretty") == Some("1"))
 }
 
-/// Whether go-restful finds a route that produces one of the offers: it compares whole types, and of wildcards
-/// knows only `*/*`.
+/// Whether go-restful finds a route that produces one of the offers. It compares whole types; the only wildcard that it
+/// knows is `*/*`.
 pub fn restful(header: &str, offers: &[Offer]) -> bool {
     header.is_empty()
         || header.split(',').any(|part| {
@@ -192,12 +193,12 @@ fn kube_fits(clause: &Clause<'_>, offer: &Offer) -> bool {
     }
 }
 
-/// Up to the separator, and behind it.
+/// The text before the separator and the text after it.
 fn cut(text: &str, separator: char) -> (&str, &str) {
     text.split_once(separator).unwrap_or((text, ""))
 }
 
-/// The clauses as goautoneg reads them, in its order.
+/// The clauses as goautoneg parses and sorts them.
 fn kube_clauses(header: &str) -> Vec<Clause<'_>> {
     let mut clauses: Vec<Clause<'_>> = header.split(',').filter_map(kube_clause).collect();
     kube_order(&mut clauses);
@@ -232,9 +233,9 @@ fn kube_clause<'h>(part: &'h str) -> Option<Clause<'h>> {
     Some(clause)
 }
 
-/// goautoneg's order: its comparison is no order (a type without a wildcard comes before one with, even at a lower
-/// q), so what counts is the insertion sort that Go uses for up to a dozen elements. Longer lists are sorted by q,
-/// then by wildcards.
+/// goautoneg's order. Its comparison is not transitive (a type without a wildcard comes before a type with one, even at a
+/// lower q), so the result depends on the insertion sort that Go uses for up to twelve elements. Longer lists are sorted
+/// by q, then by wildcards.
 fn kube_order(clauses: &mut [Clause<'_>]) {
     const INSERTION: usize = 12;
     let before = |a: &Clause<'_>, b: &Clause<'_>| {
@@ -255,7 +256,7 @@ fn kube_order(clauses: &mut [Clause<'_>]) {
     }
 }
 
-/// The clauses as RFC 9110 reads them, in the order of the header.
+/// The clauses according to RFC 9110, in the order of the header.
 fn repaired_clauses(header: &str) -> Vec<Clause<'_>> {
     split_outside_quotes(header, ',').filter_map(repaired_clause).collect()
 }
@@ -284,7 +285,7 @@ fn repaired_clause(part: &str) -> Option<Clause<'_>> {
     Some(clause)
 }
 
-/// The q of a clause whose own cannot be read: acceptable when there is nothing better.
+/// The q of a clause with an invalid q: acceptable if there is nothing better.
 const LEAST: f32 = 0.0001;
 
 fn split_outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &str> {
@@ -304,8 +305,8 @@ fn split_outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &st
     })
 }
 
-/// The offer of the highest q, where the q of an offer is that of the most specific clause that fits it; of several
-/// the one that is named more precisely, then the one that is named first, then the first offer.
+/// The offer with the highest q. The q of an offer is that of the most specific clause that matches it. If several offers
+/// have the same q, the most specific clause decides, then the first clause, then the order of the offers.
 fn repaired(header: &str, offers: &[Offer], parameters: bool) -> Choice {
     let clauses = repaired_clauses(header);
     if clauses.is_empty() {
@@ -435,7 +436,7 @@ mod tests {
             const MEDIA: [&str; 5] = ["application/json", "application/yaml", "application/*", "*/*", "text/html"];
             let header: Vec<String> =
                 clauses.iter().map(|(media, q)| format!("{};q={}.{}", MEDIA[*media], q / 10, q % 10)).collect();
-            // Of a type the clause that names it best has the say; of several such clauses the one that likes it most.
+            // The most specific clause decides; of several, the one with the highest q.
             let weight = |offer: usize| {
                 let of = |media: usize| clauses.iter().filter(move |(found, _)| *found == media).map(|(_, q)| *q).max();
                 of(offer).or_else(|| of(2)).or_else(|| of(3)).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Bodies of answers.
+//! Bodies of responses.
 
 use crate::rope::Rope;
 use axum::body::Body;
@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A body whose length is announced.
+/// A body with a `Content-Length`.
 pub(super) fn sized(content: &Rope) -> Body {
     match content.pieces() {
         [] => Body::empty(),
@@ -17,17 +17,17 @@ pub(super) fn sized(content: &Rope) -> Body {
     }
 }
 
-/// A body that goes out in chunks, without a length.
+/// A body that is sent in chunks, without a length.
 pub(super) fn chunked(content: &Rope) -> Body {
     Body::new(Pieces { content: content.clone(), next: 0, left: content.len() as u64, announced: false })
 }
 
-/// No body, and no length of 0 either: the answers to HEAD, and 304.
+/// No body, and no `Content-Length: 0`: for HEAD and 304.
 pub(super) fn none() -> Body {
     Body::new(Pieces { content: Rope::default(), next: 0, left: 0, announced: false })
 }
 
-/// A part of a body, which shares its pieces.
+/// A range of a body. It shares the pieces.
 pub(super) fn slice(content: &Rope, start: usize, length: usize) -> Rope {
     let mut before = 0;
     let end = start.saturating_add(length);
@@ -40,7 +40,7 @@ pub(super) fn slice(content: &Rope, start: usize, length: usize) -> Rope {
     parts.collect()
 }
 
-/// The pieces one after the other; they are shared, not copied.
+/// Sends the pieces one after the other, without copying them.
 struct Pieces {
     content: Rope,
     next: usize,

@@ -1,8 +1,8 @@
-//! Conditional requests as Go's `net/http.ServeContent` treats them (`checkPreconditions` and what it calls).
+//! Conditional requests, as Go's `net/http.ServeContent` evaluates them (`checkPreconditions`).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What a request says about the version that it knows. Absent and empty headers are the same.
+/// The conditions of a request. A missing header is the same as an empty one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Conditions<'h> {
     /// Whether the method is GET or HEAD.
@@ -21,19 +21,19 @@ pub struct Conditions<'h> {
     pub if_range: &'h [u8],
 }
 
-/// What is served now.
+/// The validators of the current content.
 #[derive(Clone, Copy, Debug)]
 pub struct Validators<'v> {
-    /// The entity tag with its quotation marks; empty when there is none.
+    /// The entity tag with its quotation marks; empty if there is none.
     pub etag: &'v [u8],
-    /// When the content changed last.
+    /// The time of the last change.
     pub modified: SystemTime,
 }
 
-/// What to answer.
+/// How to respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome<'h> {
-    /// The content, or the given ranges of it; no ranges when empty.
+    /// Send the content, or these ranges of it if there are any.
     Send(&'h [u8]),
     /// 304
     NotModified,
@@ -41,7 +41,7 @@ pub enum Outcome<'h> {
     PreconditionFailed,
 }
 
-/// Checks the conditions of a request.
+/// Evaluates the conditions of a request.
 ///
 /// ```
 /// use kubeshape_server::http::conditional::{Conditions, Outcome, Validators, evaluate};
@@ -77,7 +77,7 @@ pub fn evaluate<'h>(conditions: &Conditions<'h>, now: &Validators<'_>) -> Outcom
     Outcome::Send(conditions.range)
 }
 
-/// Whether a list of tags holds that of now; `None` without a list. Reading ends at the first mistake.
+/// Whether a list of tags has the current tag; `None` if there is no list. Parsing ends at the first error.
 fn matches(mut list: &[u8], now: &[u8], same: fn(&[u8], &[u8]) -> bool) -> Option<bool> {
     if list.is_empty() {
         return None;
@@ -97,7 +97,7 @@ fn matches(mut list: &[u8], now: &[u8], same: fn(&[u8], &[u8]) -> bool) -> Optio
     }
 }
 
-/// The entity tag at the beginning, and what follows it.
+/// The entity tag at the beginning, and the rest.
 fn tag(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let start = if text.starts_with(b"W/") { 2 } else { 0 };
     if text.get(start) != Some(&b'"') {
@@ -116,7 +116,7 @@ fn weak(theirs: &[u8], now: &[u8]) -> bool {
     theirs.strip_prefix(b"W/").unwrap_or(theirs) == now.strip_prefix(b"W/").unwrap_or(now)
 }
 
-/// Without white space at both ends, as Go's `textproto.TrimString`.
+/// Trims white space, as Go's `textproto.TrimString`.
 pub(super) fn trimmed(text: &[u8]) -> &[u8] {
     let is_space = |b: &u8| matches!(b, b' ' | b'\t' | b'\r' | b'\n');
     let start = text.iter().position(|b| !is_space(b)).unwrap_or(text.len());

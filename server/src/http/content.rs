@@ -1,4 +1,4 @@
-//! Sending a document: Go's `net/http.ServeContent`.
+//! Sending a document, as Go's `net/http.ServeContent` does.
 
 use super::conditional::{Conditions, Outcome, Validators, evaluate};
 use super::range::{self, Range, RangeError};
@@ -10,30 +10,30 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use std::time::SystemTime;
 
-/// A document in the form that was chosen.
+/// A document in the negotiated form.
 pub(super) struct Content {
     /// The media type.
     pub(super) media: HeaderValue,
-    /// Whether the media type was found by looking at the content, which happens after the conditions were checked.
+    /// Whether the media type was sniffed from the content, which happens after the conditions were evaluated.
     pub(super) sniffed: bool,
     /// The form.
     pub(super) plain: Rope,
-    /// Its compressed form, if that is to be sent.
+    /// The compressed form, if the client accepts it.
     pub(super) gzip: Option<Rope>,
     /// The tag, with its quotation marks.
     pub(super) etag: Option<HeaderValue>,
-    /// When it changed.
+    /// The time of the last change.
     pub(super) modified: SystemTime,
-    /// When it changed, as a header.
+    /// The time of the last change as a header.
     pub(super) last_modified: HeaderValue,
-    /// `Vary`, a line each.
+    /// `Vary`, one line each.
     pub(super) vary: &'static [HeaderValue],
-    /// `Cache-Control` and `Expires`, where they are not the usual ones.
+    /// `Cache-Control` and `Expires`, if they differ from the default.
     pub(super) lasting: Option<(HeaderValue, HeaderValue)>,
 }
 
 impl Content {
-    /// The answer.
+    /// The response to a request.
     pub(super) fn send(self, parts: &RequestParts<'_>) -> Response {
         let conditions = Conditions {
             reads: matches!(*parts.method, Method::GET | Method::HEAD),
@@ -71,7 +71,7 @@ impl Content {
         }
     }
 
-    /// The headers that all answers have.
+    /// The headers of every response.
     fn shared(&self, headers: &mut HeaderMap) {
         if let Some((control, expires)) = &self.lasting {
             headers.insert(header::CACHE_CONTROL, control.clone());
@@ -93,7 +93,7 @@ impl Content {
 
     fn whole(self, parts: &RequestParts<'_>) -> Response {
         let mut response = match &self.gzip {
-            // The wrapper of kube-apiserver compresses what a handler writes, and for HEAD that is nothing.
+            // kube-apiserver's wrapper compresses what a handler writes, which is nothing for HEAD.
             Some(compressed) if parts.extensions => reply::sized(parts, StatusCode::OK, compressed),
             Some(compressed) if !parts.head() => reply::chunked(parts, StatusCode::OK, compressed),
             _ => reply::sized(parts, StatusCode::OK, &self.plain),
@@ -103,7 +103,7 @@ impl Content {
         if self.gzip.is_some() && (parts.extensions || !parts.head()) {
             headers.insert(header::CONTENT_ENCODING, reply::GZIP);
             if let (true, Some(etag)) = (parts.extensions, &self.etag) {
-                // A strong tag names bytes, and these are others.
+                // A strong tag identifies bytes, and these are different bytes.
                 let weak = [b"W/", etag.as_bytes()].concat();
                 headers.insert(header::ETAG, HeaderValue::from_bytes(&weak).unwrap_or_else(|_| etag.clone()));
             }
@@ -115,7 +115,7 @@ impl Content {
     fn parts(self, parts: &RequestParts<'_>, ranges: &[Range]) -> Response {
         let size = self.plain.len();
         let position = |range: &Range| {
-            // Of an empty range the end is before the start, as in Go.
+            // The end of an empty range is before its start, as in Go.
             let last = (range.start + range.length).wrapping_sub(1).cast_signed();
             format!("bytes {}-{last}/{size}", range.start)
         };
@@ -151,7 +151,7 @@ impl Content {
         response
     }
 
-    /// 416. Go takes the headers away that speak of the content, but not `Expires`.
+    /// 416. Go removes the headers that describe the content, but not `Expires`.
     fn refused(self, parts: &RequestParts<'_>, error: RangeError) -> Response {
         let mut response = reply::text(parts, StatusCode::RANGE_NOT_SATISFIABLE, error.text());
         let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! Discovery: `/api`, `/apis`, what is below them, and `/` (apiserver `pkg/endpoints/discovery`, the handlers of
+//! Discovery: `/api`, `/apis`, the paths below them, and `/` (apiserver `pkg/endpoints/discovery`, and the handlers of
 //! apiextensions-apiserver and kube-aggregator).
 
 use super::accept::{self, Choice, Offer};
@@ -18,14 +18,14 @@ use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin};
 
 /// Objects above this size are compressed on request (apiserver `responsewriters`).
 const WORTH_COMPRESSING: usize = 128 << 10;
-/// The same with extensions, for those whose compressed form is kept.
+/// The same with extensions, for objects whose compressed form is kept.
 const WORTH_COMPRESSING_EXTENDED: usize = 1400;
 
 fn least(parts: &RequestParts<'_>) -> usize {
     if parts.extensions { WORTH_COMPRESSING_EXTENDED } else { WORTH_COMPRESSING }
 }
 
-/// What `/api` and `/apis` can answer with; the first ones are aggregated. v2beta1 is gone in 1.36, and an extension.
+/// The media types of `/api` and `/apis`, aggregated ones first. v2beta1 was removed in 1.36, and is an extension.
 const LISTS: [Offer; 9] = [
     Offer::aggregated("application", "json", "v2"),
     Offer::aggregated("application", "yaml", "v2"),
@@ -71,7 +71,7 @@ impl From<Form> for Encoding {
     }
 }
 
-/// What `/api` or `/apis` answers with.
+/// The form of a response of `/api` or `/apis`.
 enum List {
     Aggregated(AggregatedVersion, Form),
     Plain(Form),
@@ -109,7 +109,7 @@ pub(super) fn core(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Prin
     }
 }
 
-/// `/apis`, and `/apis/`, which has no aggregated form. Any method is GET.
+/// `/apis`, and `/apis/`, which has no aggregated form. All methods are treated as GET.
 pub(super) fn groups(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Printed, listed: bool) -> Response {
     let choice = if listed && !parts.extensions { plain(parts).map(List::Plain) } else { list(parts) };
     match choice {
@@ -122,8 +122,8 @@ pub(super) fn groups(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Pr
     }
 }
 
-/// Aggregated discovery. The real server knows only the whole tag as `If-None-Match`, and no other condition; with
-/// extensions it is read as everywhere else.
+/// Aggregated discovery. kube-apiserver only compares `If-None-Match` with the whole tag, and knows no other condition.
+/// With extensions, conditions work as for documents.
 fn aggregated(parts: &RequestParts<'_>, tagged: &Document, document: &Document, media: HeaderValue) -> Response {
     let headers = tagged.headers();
     let known = parts.header(header::IF_NONE_MATCH);
@@ -148,7 +148,7 @@ fn aggregated(parts: &RequestParts<'_>, tagged: &Document, document: &Document, 
     response
 }
 
-/// A body that is compressed when it is large.
+/// A body, compressed if it is large.
 fn compressible(parts: &RequestParts<'_>, document: &Document, least: usize) -> Response {
     if document.json().len() <= least || !parts.gzip_object() {
         return reply::object(parts, StatusCode::OK, document.json().clone());
@@ -158,8 +158,7 @@ fn compressible(parts: &RequestParts<'_>, document: &Document, least: usize) -> 
     response
 }
 
-/// What the answer depends on. The real server says so of the encoding only where it compressed; with extensions it
-/// is said of every form.
+/// Sets `Vary`. kube-apiserver names `Accept-Encoding` only if it compressed; with extensions, it is always named.
 fn varies(parts: &RequestParts<'_>, negotiated: bool, response: &mut Response) {
     let compressed = response.headers().contains_key(header::CONTENT_ENCODING);
     if negotiated {
@@ -170,7 +169,7 @@ fn varies(parts: &RequestParts<'_>, negotiated: bool, response: &mut Response) {
     }
 }
 
-/// The plain form that the request accepts.
+/// The plain form that the client accepts.
 fn plain(parts: &RequestParts<'_>) -> Option<Form> {
     match accept::object(&parts.accept(), &OBJECTS, parts.reading()) {
         Choice::Offer(place) => Some(Form::of(place, parts.pretty())),
@@ -201,7 +200,7 @@ fn not_negotiated(parts: &RequestParts<'_>) -> Response {
     response
 }
 
-/// What go-restful refuses before a handler is asked.
+/// What go-restful refuses before it calls a handler.
 fn refused_by_restful(parts: &RequestParts<'_>) -> Option<Response> {
     if !parts.gets() {
         return Some(status::METHOD_NOT_ALLOWED.answer(parts));
@@ -219,8 +218,8 @@ pub(super) fn core_version(parts: &RequestParts<'_>, snapshot: &Snapshot, versio
     }
 }
 
-/// `/apis/GROUP`: the aggregator takes it with one slash at the end or none, and any method; what it leaves goes
-/// to go-restful for built-in groups and to the handler of custom resources.
+/// `/apis/GROUP`. The aggregator takes it with at most one slash at the end, and with any method. Other requests go to
+/// go-restful for built-in groups, and to the handler of custom resources.
 pub(super) fn group(parts: &RequestParts<'_>, snapshot: &Snapshot, name: &str, slashes: Slashes) -> Response {
     let Some(group) = snapshot.discovery.groups.get(name) else { return reply::page_not_found(parts) };
     match slashes {
@@ -253,7 +252,7 @@ pub(super) fn group_version(
     match found.origin {
         Origin::BuiltIn if slashes == Slashes::Leading => reply::page_not_found(parts),
         Origin::BuiltIn => refused_by_restful(parts).unwrap_or_else(|| resources(parts, name, found)),
-        // Nobody knows what the server behind it has.
+        // The resources of that server are not known.
         Origin::Aggregated if found.freshness == Freshness::Stale && found.resources.is_empty() => {
             status::UNAVAILABLE.answer(parts)
         }
@@ -261,7 +260,7 @@ pub(super) fn group_version(
     }
 }
 
-/// Anything else below a group.
+/// Other paths below a group.
 pub(super) fn below_group(parts: &RequestParts<'_>, snapshot: &Snapshot, name: &str) -> Response {
     match snapshot.discovery.groups.get(name) {
         Some(group) if is_built_in(group) => status::NOT_FOUND.answer(parts),
@@ -280,7 +279,7 @@ fn resources(parts: &RequestParts<'_>, group: &str, version: &GroupVersion) -> R
     object(parts, form, out)
 }
 
-/// `/`: indented JSON whatever is asked for.
+/// `/`: always indented JSON.
 pub(super) fn root(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Printed) -> Response {
     let mut response = reply::object(parts, StatusCode::OK, printed.root(snapshot).clone());
     response.headers_mut().insert(header::CONTENT_TYPE, reply::JSON);

@@ -1,7 +1,7 @@
-//! `Accept-Encoding`, which two parts of kube-apiserver read differently.
+//! Reading `Accept-Encoding`, which two parts of kube-apiserver do differently.
 
-/// As the wrapper of `/openapi/v2` reads it (NYTimes gziphandler, `parseEncodings`): coding without regard to case,
-/// q above 0, wildcards unknown, the last mention counts.
+/// As the wrapper of `/openapi/v2` reads it (NYTimes gziphandler, `parseEncodings`): case is ignored, q must be above 0,
+/// wildcards are not known, and the last mention decides.
 pub(super) fn coding_has_weight(header: &str) -> bool {
     let mut weight = 0.0;
     for coding in header.split(',') {
@@ -9,7 +9,7 @@ pub(super) fn coding_has_weight(header: &str) -> bool {
         if !parts.next().unwrap_or_default().eq_ignore_ascii_case("gzip") {
             continue;
         }
-        // A q that cannot be read leaves what was known before.
+        // An invalid q does not change the result so far.
         let read = parts.filter_map(|part| part.strip_prefix("q=")).try_fold(1.0, |_, q| q.parse::<f64>());
         weight = read.unwrap_or(weight);
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// `/readyz` and its kin: all checks.
+/// `/healthz`, `/livez`, `/readyz`: all checks.
 pub(super) fn all(parts: &RequestParts<'_>, kind: Health, readiness: &Readiness) -> Response {
     let mut excluded: BTreeSet<String> = target::parameters(parts.query, "exclude").map(Into::into).collect();
     let mut listed = String::new();
@@ -53,7 +53,7 @@ pub(super) fn one(parts: &RequestParts<'_>, kind: Health, name: &str, readiness:
     }
 }
 
-/// Alive is who answers; ready is who has something to answer with.
+/// The server is alive if it answers, and ready if it has something to serve.
 fn checks(kind: Health, readiness: &Readiness) -> Vec<(Arc<str>, Option<Arc<str>>)> {
     let mut checks = vec![(Arc::from("ping"), None)];
     if kind == Health::Readyz {

@@ -1,9 +1,8 @@
 //! The endpoints: a thin layer over a [`Snapshot`].
 //!
-//! kube-apiserver's answers come from four routers behind one another and half a dozen writers of answers, and what
-//! a client sees differs between them in ways that clients have come to rely on. So there is no router of a
-//! framework here: [`route::Route`] reads the path, an endpoint makes the answer, and [`Http`] puts around it what
-//! all answers have.
+//! kube-apiserver has four routers, one after another, and half a dozen functions that write responses. Clients rely on the
+//! differences between them, so no framework's router is used here: [`route::Route`] parses the path, an endpoint makes
+//! the response, and [`Http`] adds what all responses have.
 
 pub mod accept;
 pub(crate) mod audit;
@@ -66,7 +65,7 @@ struct Shared {
     merged: Arc<Merged>,
 }
 
-/// An answer that is there, or comes later.
+/// A response that is there, or is made later.
 enum Answer {
     Now(Response),
     Later(Pin<Box<dyn Future<Output = Response> + Send>>),
@@ -79,14 +78,14 @@ impl From<Response> for Answer {
 }
 
 impl Http {
-    /// The endpoints over what they work with.
+    /// The endpoints with their state.
     pub fn new(endpoints: Endpoints) -> Http {
         Http { shared: Arc::new(Shared { endpoints, printed: ArcSwapOption::empty(), merged: Arc::default() }) }
     }
 }
 
 impl Shared {
-    /// Bodies of requests are not read: there is nothing in them that an answer depends on.
+    /// Answers a request. Its body is not read, because no response depends on it.
     fn answer<B>(&self, request: Request<B>, snapshot: &Arc<Snapshot>, route: &Route<'_>) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -168,7 +167,7 @@ where
             let snapshot = shared.endpoints.live.current();
             (shared.answer(request, &snapshot, &route), route.endpoint())
         } else {
-            // Go's server does not let such a target through to any handler.
+            // Go's server does not pass such a target to any handler.
             let parts = RequestParts { method: &method, headers: request.headers(), query: "", extensions: true };
             (reply::text(&parts, StatusCode::BAD_REQUEST, "400 Bad Request").into(), "unknown")
         };
@@ -180,7 +179,7 @@ where
     }
 }
 
-/// What is known about a request when its answer is there.
+/// What is logged and counted about a request.
 #[derive(Debug)]
 struct Record {
     shared: Arc<Shared>,
@@ -192,7 +191,7 @@ struct Record {
 }
 
 impl Record {
-    /// What all answers have.
+    /// Adds the headers that all responses have, and counts the request.
     fn finish(self, mut response: Response) -> Response {
         let Record { shared, began, audit, method, uri, endpoint } = self;
         let time: Duration = began.elapsed();
@@ -216,7 +215,7 @@ impl Record {
     }
 }
 
-/// The answer to a request.
+/// The future of a response.
 pub struct ResponseFuture(Waiting);
 
 enum Waiting {

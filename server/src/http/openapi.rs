@@ -1,5 +1,5 @@
-//! `/openapi/v2` and `/openapi/v3`: kube-openapi's handlers (`pkg/handler`, `pkg/handler3`) and the aggregator's
-//! index, with what extensions put right.
+//! `/openapi/v2` and `/openapi/v3`, as kube-openapi's handlers (`pkg/handler`, `pkg/handler3`) and the aggregator's index
+//! answer them, with corrections if extensions are on.
 
 use super::accept::{self, Choice, Offer, Reading};
 use super::content::Content;
@@ -31,15 +31,13 @@ static BOTH: [HeaderValue; 2] = [reply::ACCEPT_ENCODING, reply::ACCEPT];
 static ENCODING: [HeaderValue; 1] = [reply::ACCEPT_ENCODING];
 static TYPE: [HeaderValue; 1] = [reply::ACCEPT];
 
-/// Bodies of `/openapi/v2` below this length are not worth compressing (NYTimes gziphandler's default, which
-/// kube-openapi's choice of minimum size ends in).
+/// Shorter bodies of `/openapi/v2` are not compressed (the default of NYTimes gziphandler, which kube-openapi uses).
 const WORTH_COMPRESSING: usize = 1400;
 
-/// A representation that takes longer to make than this many bytes of JSON is made off the threads that answer
-/// requests.
+/// Representations of longer JSON are made on a thread that does not answer requests.
 const LARGE: usize = 128 << 10;
 
-/// In which form a document goes out.
+/// The form in which a document is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Form {
     protobuf: bool,
@@ -47,13 +45,13 @@ struct Form {
 }
 
 impl Form {
-    /// Whether everything is there already.
+    /// Whether its bytes are made already.
     fn is_made(self, document: &Document) -> bool {
         let sizes = document.sizes();
         !(self.protobuf && sizes.protobuf == 0 || self.gzip && sizes.compressed == 0)
     }
 
-    /// The bytes, made if need be.
+    /// The bytes. Makes them if they are not made yet.
     fn make(self, document: &Document) -> Result<(Rope, Option<Rope>), String> {
         Ok(match self {
             Form { protobuf: false, gzip: false } => (document.json().clone(), None),
@@ -66,8 +64,8 @@ impl Form {
     }
 }
 
-/// Which lazy v2 document is known to be merged, so that reading it makes nobody wait. It is known by its address
-/// alone: should another one come to stand there, its first reader waits for it on the thread that answers.
+/// The v2 document that is merged already, so that reading it does not block. It is identified by its address: if another
+/// document gets the same address, its first reader merges it on the thread that answers requests.
 #[derive(Debug, Default)]
 pub(super) struct Merged(AtomicPtr<LazyV2>);
 
@@ -91,7 +89,7 @@ pub(super) fn v2(parts: &RequestParts<'_>, snapshot: &Snapshot, merged: &Arc<Mer
             return response.into();
         }
     };
-    // A part of a document is never compressed: parts of the two forms are not parts of each other.
+    // A range of a document is never compressed, because ranges of the compressed form are something else.
     let whole = parts.header(header::RANGE).is_empty();
     let form = Form { protobuf: place > 0, gzip: whole && parts.gzip() };
     if merged.knows(&snapshot.v2) && snapshot.v2.as_ref().as_ref().map_or(true, |document| form.is_made(document)) {
@@ -144,13 +142,13 @@ fn send_v2(parts: &RequestParts<'_>, merged: &LazyV2, form: Form) -> Response {
     .send(parts)
 }
 
-/// The thread that made a form did not come to its end.
+/// The thread that made a form panicked.
 fn interrupted(parts: &RequestParts<'_>, error: &tokio::task::JoinError) -> Response {
     tracing::error!(%error, "a document was not made");
     status::UNAVAILABLE.answer(parts)
 }
 
-/// 503: the real server has no text here.
+/// 503. kube-apiserver sends no text.
 fn unavailable(parts: &RequestParts<'_>) -> Response {
     if parts.extensions {
         status::UNAVAILABLE.answer(parts)
@@ -159,8 +157,8 @@ fn unavailable(parts: &RequestParts<'_>) -> Response {
     }
 }
 
-/// `/openapi/v3`. The real one has no tag, ignores `Accept` and calls its JSON plain text; with extensions it is a
-/// document like others.
+/// `/openapi/v3`. In kube-apiserver, the index has no ETag, ignores `Accept`, and has the media type of plain text. With
+/// extensions it is served like other documents.
 pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
     let document = &snapshot.index;
     let gzip = parts.extensions && parts.gzip() && parts.header(header::RANGE).is_empty();
@@ -169,7 +167,7 @@ pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
         sniffed: !parts.extensions,
         plain: document.json().clone(),
         gzip: gzip.then(|| document.gzip().clone()),
-        // Without extensions nobody sees the hash of the index, so nobody waits for it.
+        // Without extensions the hash of the index is not sent, so it is not computed.
         etag: parts.extensions.then(|| document.headers().etag.clone()),
         modified: document.modified(),
         last_modified: document.last_modified(),
@@ -179,7 +177,7 @@ pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
     .send(parts)
 }
 
-/// `/openapi/v3/PATH`; `None` when a downstream server has it.
+/// `/openapi/v3/PATH`; `None` if a downstream server has it.
 pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str) -> Option<Answer> {
     let document = match snapshot.v3.get(path) {
         Some(Leaf::Local(document)) => document,
@@ -188,7 +186,7 @@ pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str) ->
     };
     let place = match accept::openapi(&parts.accept(), &V3, parts.reading()) {
         Choice::Offer(place) => place,
-        // The real handler returns without having written anything.
+        // The handler in kube-apiserver returns without writing anything.
         Choice::Unreadable if parts.reading() == Reading::Kube => {
             return Some(reply::empty(parts, StatusCode::OK).into());
         }
@@ -250,8 +248,8 @@ fn send_v3(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form
     .send(parts)
 }
 
-/// To the current hash. The real server sends 301, which may be cached for ever, so that a content that comes back
-/// makes caches run in circles; with extensions it is a redirection of this moment.
+/// A redirect to the current hash. kube-apiserver sends 301, which may be cached for ever, so caches redirect in circles
+/// when an earlier content comes back. With extensions, the redirect is temporary.
 fn moved(parts: &RequestParts<'_>, path: &str, current: &str, media: HeaderValue, etag: HeaderValue) -> Response {
     let code = if parts.extensions { StatusCode::TEMPORARY_REDIRECT } else { StatusCode::MOVED_PERMANENTLY };
     let mut response = reply::empty(parts, code);
@@ -269,8 +267,8 @@ fn moved(parts: &RequestParts<'_>, path: &str, current: &str, media: HeaderValue
     response
 }
 
-/// What a content gets that is named by its hash: it may be kept for a year. The real server writes the zone as
-/// `UTC`, where HTTP asks for `GMT`.
+/// Headers of a content whose URL has its hash: it may be cached for a year. kube-apiserver writes the time zone as `UTC`
+/// instead of `GMT`.
 fn lasting(extensions: bool, now: SystemTime) -> (HeaderValue, HeaderValue) {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
     let expires = httpdate::fmt_http_date(now + YEAR);

@@ -1,4 +1,4 @@
-//! Printed forms of discovery that belong to one snapshot. Each is made when it is asked for the first time.
+//! Printed forms of the discovery of one snapshot. Each is made at its first use.
 
 use super::status::Form;
 use crate::document::Document;
@@ -15,7 +15,7 @@ type Forms = [OnceLock<Arc<Document>>; 4];
 /// The forms of one snapshot.
 #[derive(Debug)]
 pub(super) struct Printed {
-    /// Which snapshot: the documents of which the tags are made.
+    /// The documents of the snapshot that these forms belong to.
     tags: [Arc<Document>; 2],
     core: [Forms; 2],
     named: [Forms; 2],
@@ -78,7 +78,7 @@ fn aggregated<'g>(
 ) -> Arc<Document> {
     let make = || {
         let document = if form == Form::Json {
-            // The text of the tag with kind and version before it, and a newline behind.
+            // The hashed text, with kind and version before it and a newline after it.
             let head = format!(r#"{{"kind":"APIGroupDiscoveryList","apiVersion":"{}","#, version.api_version());
             tagged.enveloped(head.as_bytes(), b"\n")
         } else {
@@ -108,7 +108,7 @@ const OWN: [&str; 13] = [
     "/version",
 ];
 
-/// Of a base the paths are those that its server has; of a server without one, its own.
+/// The paths come from the base, or from this server if there is none.
 fn root(snapshot: &Snapshot) -> String {
     let mut paths: BTreeSet<String> = snapshot.root_paths.iter().cloned().collect();
     if paths.is_empty() {

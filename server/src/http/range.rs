@@ -2,26 +2,26 @@
 
 use super::conditional::trimmed;
 
-/// Bytes from `start` on, `length` many.
+/// A range of `length` bytes from `start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// The first byte.
     pub start: usize,
-    /// How many.
+    /// The number of bytes.
     pub length: usize,
 }
 
-/// Why there are no ranges.
+/// The ranges cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RangeError {
-    /// The header cannot be read.
+    /// The header is malformed.
     Invalid,
-    /// All ranges begin behind the end.
+    /// All ranges begin after the end.
     NoOverlap,
 }
 
 impl RangeError {
-    /// The text of the answer.
+    /// The text of the response.
     pub fn text(self) -> &'static str {
         match self {
             RangeError::Invalid => "invalid range\n",
@@ -30,10 +30,10 @@ impl RangeError {
     }
 }
 
-/// The ranges of a content of `size` bytes; none when the whole is to be sent.
+/// The ranges of a content of `size` bytes. There are none if the whole content is requested.
 ///
 /// # Errors
-/// The header cannot be met.
+/// The header is malformed, or all ranges begin after the end.
 ///
 /// ```
 /// use kubeshape_server::http::range::{Range, parse};
@@ -73,7 +73,7 @@ pub fn parse(header: &[u8], size: usize) -> Result<Vec<Range>, RangeError> {
     Ok(ranges)
 }
 
-/// A number as Go's `ParseInt` reads it, without negative ones.
+/// A number as Go's `ParseInt` parses it, but not a negative one.
 fn number(text: &[u8]) -> Option<usize> {
     let number: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     if text.starts_with(b"-") { None } else { usize::try_from(number).ok() }

@@ -1,4 +1,4 @@
-//! Answers, and the headers that they share.
+//! Responses, and the headers that they share.
 
 use super::body;
 use super::request::RequestParts;
@@ -14,8 +14,8 @@ pub(super) const ACCEPT: HeaderValue = HeaderValue::from_static("Accept");
 pub(super) const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
-/// Bodies up to this length are announced; Go's `net/http` sends longer ones in chunks when the handler does not say
-/// how long they are.
+/// Bodies up to this length have a `Content-Length`. Go's `net/http` sends longer ones in chunks if the handler does not set
+/// it.
 const ANNOUNCED: usize = 2048;
 
 fn response(code: StatusCode, body: axum::body::Body) -> Response {
@@ -25,7 +25,7 @@ fn response(code: StatusCode, body: axum::body::Body) -> Response {
     response
 }
 
-/// An answer without a body, for methods whose answers have one.
+/// A response without a body, to a method whose responses have one.
 pub(super) fn empty(parts: &RequestParts<'_>, code: StatusCode) -> Response {
     if parts.head() {
         return response(code, body::none());
@@ -40,19 +40,19 @@ pub(super) fn not_modified() -> Response {
     response(StatusCode::NOT_MODIFIED, body::none())
 }
 
-/// An answer whose length is announced.
+/// A response with a `Content-Length`.
 pub(super) fn sized(parts: &RequestParts<'_>, code: StatusCode, content: &Rope) -> Response {
     let mut response = response(code, if parts.head() { body::none() } else { body::sized(content) });
     response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(content.len()));
     response
 }
 
-/// An answer in chunks.
+/// A response in chunks.
 pub(super) fn chunked(parts: &RequestParts<'_>, code: StatusCode, content: &Rope) -> Response {
     response(code, if parts.head() { body::none() } else { body::chunked(content) })
 }
 
-/// An answer as handlers give it that do not say how long it is. With extensions the length is always announced.
+/// A response of a handler that does not set the length. With extensions, it is always set.
 #[allow(clippy::needless_pass_by_value)]
 pub(super) fn object(parts: &RequestParts<'_>, code: StatusCode, content: Rope) -> Response {
     if parts.extensions || content.len() <= ANNOUNCED {
@@ -70,7 +70,7 @@ pub(super) fn text(parts: &RequestParts<'_>, code: StatusCode, text: impl Into<B
     response
 }
 
-/// 404 where nothing is.
+/// 404 for an unknown path.
 pub(super) fn page_not_found(parts: &RequestParts<'_>) -> Response {
     text(parts, StatusCode::NOT_FOUND, Bytes::from_static(b"404 page not found\n"))
 }

@@ -37,7 +37,7 @@ impl OwnedParts {
 }
 
 impl<'r> RequestParts<'r> {
-    /// The first line of a header; empty when there is none, which means the same for all headers that are read here.
+    /// The first line of a header; empty if there is none. For the headers that are read here, both mean the same.
     pub(super) fn header(&self, name: HeaderName) -> &'r [u8] {
         self.headers.get(name).map(http::HeaderValue::as_bytes).unwrap_or_default()
     }
@@ -51,7 +51,7 @@ impl<'r> RequestParts<'r> {
         if self.extensions { Reading::Repaired } else { Reading::Kube }
     }
 
-    /// `Accept`: the first line, with extensions all of them.
+    /// The first line of `Accept`; with extensions, all of them.
     pub(super) fn accept(&self) -> Cow<'r, str> {
         let mut lines =
             self.headers.get_all(header::ACCEPT).iter().map(|line| String::from_utf8_lossy(line.as_bytes()));
@@ -62,17 +62,17 @@ impl<'r> RequestParts<'r> {
         lines.fold(first, |all, line| Cow::Owned(format!("{all},{line}")))
     }
 
-    /// Whether the answer has no body.
+    /// Whether the response has no body.
     pub(super) fn head(&self) -> bool {
         *self.method == Method::HEAD
     }
 
-    /// Whether the method is GET, or HEAD where that is taken for it.
+    /// Whether the method is GET or, with extensions, HEAD.
     pub(super) fn gets(&self) -> bool {
         *self.method == Method::GET || (self.extensions && self.head())
     }
 
-    /// Whether JSON is to be indented: `?pretty`, a clause of `Accept`, or a program with which people look at answers.
+    /// Whether to indent JSON: because of `?pretty`, of a clause of `Accept`, or of a program that shows responses to people.
     pub(super) fn pretty(&self) -> bool {
         if let Some(pretty) = target::parameter(self.query, "pretty").filter(|value| !value.is_empty()) {
             return matches!(&*pretty, "1" | "t" | "T" | "true" | "TRUE" | "True");
@@ -82,12 +82,12 @@ impl<'r> RequestParts<'r> {
             || accept::pretty(&self.accept())
     }
 
-    /// Whether a document is to be compressed.
+    /// Whether to compress a document.
     pub(super) fn gzip(&self) -> bool {
         encoding::coding_has_weight(&self.text(header::ACCEPT_ENCODING))
     }
 
-    /// Whether an object is to be compressed, if it is large.
+    /// Whether to compress an object if it is large.
     pub(super) fn gzip_object(&self) -> bool {
         if self.extensions { self.gzip() } else { encoding::names_token(&self.text(header::ACCEPT_ENCODING)) }
     }

@@ -1,6 +1,6 @@
-//! Which endpoint a path belongs to. What exists below `/apis` is known to the snapshot only; here is what the
-//! path alone says (publishing of discovery: `pathrecorder`, `go-restful` and the handlers of custom resources
-//! read the same path in three ways, which is why the slashes around it are kept apart).
+//! The endpoint of a path. Only the snapshot knows what exists below `/apis`; a route is what the path alone tells. In
+//! kube-apiserver, `PathRecorderMux`, go-restful and the handler of custom resources treat slashes around a path
+//! differently, so routes keep them.
 
 use std::fmt;
 
@@ -15,9 +15,9 @@ pub enum Route<'p> {
     OpenApiV3Index,
     /// `/openapi/v3/…`
     OpenApiV3(&'p str),
-    /// `/api`, with any slashes behind it.
+    /// `/api`, with any number of slashes after it.
     Core,
-    /// `/api/VERSION`, with any slashes behind it.
+    /// `/api/VERSION`, with any number of slashes after it.
     CoreVersion(&'p str),
     /// Anything else below `/api/`.
     BelowCore(&'p str),
@@ -29,9 +29,9 @@ pub enum Route<'p> {
     Group(&'p str, Slashes),
     /// `/apis/GROUP/VERSION`
     GroupVersion(&'p str, &'p str, Slashes),
-    /// `/apis/GROUP/…` with more segments; the text is what follows the group.
+    /// `/apis/GROUP/…` with more segments. The text is the part after the group.
     BelowGroup(&'p str, &'p str),
-    /// `/version`, with any slashes behind it.
+    /// `/version`, with any number of slashes after it.
     Version,
     /// `/healthz`, `/livez`, `/readyz`, and one of their checks.
     Health(Health, Option<&'p str>),
@@ -41,14 +41,14 @@ pub enum Route<'p> {
     Unknown(&'p str),
 }
 
-/// Slashes around a path below `/apis` beyond those between its segments.
+/// Slashes around a path below `/apis`, other than those between its segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slashes {
-    /// None, or one at the end: every handler takes it.
+    /// None, or one at the end. Every handler takes the path.
     Plain,
-    /// Several at the end: go-restful and the handlers of custom resources take it.
+    /// Several at the end. go-restful and the handler of custom resources take the path.
     Trailing,
-    /// Several at the beginning: only the handlers of custom resources take it.
+    /// Several at the beginning. Only the handler of custom resources takes the path.
     Leading,
 }
 
@@ -140,7 +140,7 @@ impl<'p> Route<'p> {
         }
     }
 
-    /// A name from a fixed set, for metrics.
+    /// The name of the endpoint in metrics, from a fixed set.
     pub fn endpoint(&self) -> &'static str {
         match self {
             Route::Root => "root",
@@ -160,8 +160,7 @@ impl<'p> Route<'p> {
     }
 }
 
-/// What follows a path that ends there or goes on with a slash; the slash is part of it only in
-/// `BelowCore`'s text, which begins behind it.
+/// The rest of a path after a prefix that ends it or is followed by a slash.
 fn below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     let rest = path.strip_prefix(prefix)?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
@@ -173,7 +172,7 @@ impl fmt::Display for Slashes {
     }
 }
 
-/// A path that routes the same, not encoded.
+/// A path with the same route, without escapes.
 impl fmt::Display for Route<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lead = |slashes: &Slashes| if *slashes == Slashes::Leading { "/" } else { "" };

@@ -1,4 +1,4 @@
-//! `Status` objects, with which a server says why there is no answer.
+//! `Status` objects, which describe errors.
 
 use super::accept::{Choice, Offer};
 use super::{RequestParts, reply};
@@ -19,17 +19,17 @@ const NO_REPRESENTATION: &str = "406: Not Acceptable\n\nAvailable representation
     application/json, application/yaml, application/vnd.kubernetes.protobuf";
 const NO_JSON: &str = "406: Not Acceptable\n\nAvailable representations: application/json";
 
-/// Why there is no answer.
+/// An error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Status {
     pub(super) code: StatusCode,
     reason: &'static str,
     message: &'static str,
-    /// Whether there are details, though empty ones: errors that came as an answer of the server have them.
+    /// Whether it has empty `details`, as errors from responses of the server do.
     details: bool,
 }
 
-/// 404 of a path below something that exists.
+/// 404 for a path below something that exists.
 pub(super) const NOT_FOUND: Status = Status {
     code: StatusCode::NOT_FOUND,
     reason: "NotFound",
@@ -49,7 +49,7 @@ pub(super) const METHOD_NOT_ALLOWED: Status = Status {
 pub(super) const UNKNOWN_TYPE: Status =
     Status { code: StatusCode::NOT_ACCEPTABLE, reason: "NotAcceptable", message: NO_REPRESENTATION, details: true };
 
-/// 406 of go-restful where there is only JSON.
+/// 406 of go-restful if there is only JSON.
 pub(super) const ONLY_JSON: Status = Status { message: NO_JSON, ..UNKNOWN_TYPE };
 
 /// 406 of the endpoint itself.
@@ -94,7 +94,7 @@ impl Form {
 }
 
 impl Status {
-    /// The answer, in a form that the request accepts; if there is none, in indented JSON.
+    /// The response, in a form that the client accepts, else in indented JSON.
     pub(super) fn answer(self, parts: &RequestParts<'_>) -> Response {
         let form = match super::accept::object(&parts.accept(), &OBJECTS, parts.reading()) {
             Choice::Offer(place) if self != NOT_NEGOTIATED => Some(Form::of(place, parts.pretty())),
@@ -125,7 +125,7 @@ impl Status {
         )
     }
 
-    /// YAML with sorted keys; only messages of one line without a colon are written here.
+    /// YAML with sorted keys. Messages have one line and no colon.
     fn yaml(self) -> Vec<u8> {
         let details = if self.details { "details: {}\n" } else { "" };
         let Status { code, message, reason, .. } = self;
@@ -138,8 +138,8 @@ impl Status {
         .into_bytes()
     }
 
-    /// `k8s\0` and a `runtime.Unknown` that holds the `Status`; every member is written, empty ones too, as the
-    /// generated code of apimachinery does.
+    /// `k8s\0` and a `runtime.Unknown` with the `Status`. Every member is written, also empty ones, as by the
+    /// generated code of apimachinery.
     fn protobuf(self) -> Vec<u8> {
         const EMPTY_LIST_META: &[u8] = &[0x0a, 0, 0x12, 0, 0x1a, 0];
         const EMPTY_DETAILS: &[u8] = &[0x0a, 0, 0x12, 0, 0x1a, 0, 0x28, 0, 0x32, 0];

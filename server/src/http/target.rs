@@ -1,8 +1,8 @@
-//! Request targets as Go's `net/url` reads them.
+//! Request targets, as Go's `net/url` parses them.
 
 use std::borrow::Cow;
 
-/// The text behind percent-encoding, as bytes of UTF-8 with replacements; `None` where an escape is broken.
+/// The percent-decoded text, with replacement characters for invalid UTF-8; `None` if an escape is malformed.
 pub fn decoded(text: &str) -> Option<Cow<'_, str>> {
     unescaped(text, false)
 }
@@ -35,7 +35,7 @@ fn hex(digit: u8) -> Option<u8> {
     }
 }
 
-/// Writes a path so that it is read back as the same text.
+/// The percent-encoded path.
 pub fn encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
@@ -49,7 +49,7 @@ pub fn encoded(path: &str) -> String {
     out
 }
 
-/// All values of a parameter, in order. As in Go, parameters with a semicolon or a broken escape are left out.
+/// All values of a parameter, in order. As in Go, parameters with a semicolon or a malformed escape are ignored.
 ///
 /// ```
 /// use kubeshape_server::http::target::parameters;

@@ -1,4 +1,4 @@
-//! How much of everything clients get.
+//! Limits on clients.
 
 mod rate;
 
@@ -6,7 +6,7 @@ pub(crate) use rate::Rate;
 
 use std::time::Duration;
 
-/// Limits on connections and requests. The defaults suit a server that anybody can reach.
+/// Limits on connections and requests. The defaults are safe for a public server.
 ///
 /// ```
 /// use kubeshape_server::Limits;
@@ -16,29 +16,29 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at the same time. Beyond, idle ones are closed and new ones wait in the backlog of the system.
+    /// Open connections. When the limit is reached, idle ones are closed, and new ones wait in the backlog of the system.
     pub connections: usize,
-    /// Requests per second over all clients; `None` is no limit. Beyond is 429.
+    /// Requests per second from all clients; `None` for no limit. More are answered with 429.
     pub rate: Option<u32>,
-    /// Bytes of the head of a request. Beyond is 431.
+    /// Bytes in the head of a request. A longer head is answered with 431.
     pub header_bytes: usize,
-    /// Fields in the head of a request. Beyond is 431.
+    /// Fields in the head of a request. More are answered with 431.
     pub header_fields: usize,
-    /// Bytes of the body of a request that are read at most.
+    /// Bytes that are read of the body of a request.
     pub body_bytes: usize,
-    /// Streams of a connection at the same time (HTTP/2).
+    /// Concurrent streams of a connection (HTTP/2).
     pub streams: u32,
     /// Time for the TLS handshake.
     pub handshake: Duration,
-    /// Time from the first byte of a request to the end of its head; for the first request, from the connection.
+    /// Time from the first byte of a request to the end of its head. For the first request, time from the connection.
     pub header: Duration,
-    /// Time for an answer to begin. Beyond is 504.
+    /// Time until a response begins. A later one is replaced by 504.
     pub request: Duration,
-    /// Time without a request after which a connection is closed.
+    /// Time after which a connection without requests is closed.
     pub idle: Duration,
-    /// Time in which a client must take at least some of an answer.
+    /// Time in which a client must read at least a part of a response.
     pub stall: Duration,
-    /// Time in which running requests may end when the server stops.
+    /// Time that running requests have to finish when the server stops.
     pub grace: Duration,
 }
 

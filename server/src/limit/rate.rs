@@ -7,14 +7,14 @@ use governor::{Quota, RateLimiter};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// A token bucket that holds the tokens of a second: bursts up to the rate pass, and over time no more than the rate.
+/// A token bucket with the tokens of one second. Bursts up to the rate pass, and over time no more than the rate.
 #[derive(Debug)]
 pub(crate) struct Rate<C: Clock = MonotonicClock>(
     RateLimiter<NotKeyed, InMemoryState, C, NoOpMiddleware<<C as Clock>::Instant>>,
 );
 
 impl Rate {
-    /// A full bucket of so many tokens per second, at least one.
+    /// A full bucket with this many tokens per second, at least one.
     pub(crate) fn new(per_second: u32) -> Rate {
         Rate::with_clock(per_second, MonotonicClock)
     }

@@ -1,4 +1,4 @@
-//! What goes on on a connection, and until when it may go on so.
+//! The activity on a connection, and its deadline.
 
 use crate::limit::Limits;
 use std::io;
@@ -10,27 +10,27 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-/// Moments are milliseconds since the connection began, plus one; zero is never.
+/// The activity on a connection. Times are milliseconds since it began, plus one; zero means never.
 #[derive(Debug)]
 pub(crate) struct Activity {
     began: Instant,
     requests: AtomicU64,
     running: AtomicU32,
     multiplexed: AtomicBool,
-    /// When the last request or piece of an answer ended.
+    /// When the last request or chunk of a response ended.
     last: AtomicU64,
-    /// When the first byte of the next request came.
+    /// When the first byte of the next request arrived.
     head: AtomicU64,
-    /// Since when the client takes nothing of an answer.
+    /// Since when the client has not read anything of a response.
     blocked: AtomicU64,
 }
 
-/// What has to be done about a connection on which something takes too long.
+/// What to do with a connection on which something takes too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overdue {
-    /// It is idle: the client is told, and the connection ends.
+    /// It is idle: tell the client, and close it.
     Idle,
-    /// The client sends or takes nothing: the connection is cut.
+    /// The client neither sends nor reads: cut it.
     Stalled,
 }
 
@@ -51,7 +51,7 @@ impl Activity {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX - 1) + 1
     }
 
-    /// A request begins; it ends when the result is dropped.
+    /// Notes that a request begins. It ends when the result is dropped.
     pub(crate) fn request(self: &Arc<Self>, multiplexed: bool) -> Running {
         self.multiplexed.store(multiplexed, Relaxed);
         self.running.fetch_add(1, Relaxed);
@@ -60,12 +60,12 @@ impl Activity {
         Running(Arc::clone(self))
     }
 
-    /// Whether no request has come yet.
+    /// Whether no request has arrived yet.
     pub(crate) fn is_fresh(&self) -> bool {
         self.requests.load(Relaxed) == 0
     }
 
-    /// Whether there were requests, and there is nothing to do.
+    /// Whether there were requests, and none is being answered.
     pub(crate) fn is_idle(&self) -> bool {
         !self.is_fresh()
             && self.running.load(Relaxed) == 0
@@ -73,7 +73,7 @@ impl Activity {
             && (self.head.load(Relaxed) == 0 || self.multiplexed.load(Relaxed))
     }
 
-    /// Until when the connection may go on as it does, and what to do then.
+    /// The deadline of the current activity, and what to do then.
     pub(crate) fn deadline(&self, limits: &Limits) -> Option<(Instant, Overdue)> {
         let after = |moment: u64, time: Duration, overdue| {
             Some((self.began + Duration::from_millis(moment.saturating_sub(1)) + time, overdue))
@@ -125,7 +125,7 @@ impl Drop for Running {
     }
 }
 
-/// A stream that notes what goes on.
+/// A stream that notes its activity.
 #[derive(Debug)]
 pub(crate) struct Observed<S> {
     stream: S,
@@ -178,7 +178,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.stream).poll_flush(cx);
-        // TLS keeps what it could not send.
+        // TLS buffers what it could not send.
         if result.is_pending() {
             self.activity.waits();
         } else if self.activity.blocked.load(Relaxed) != 0 {
@@ -211,7 +211,7 @@ mod tests {
         let activity = Activity::new();
         assert!(activity.is_fresh());
         tokio::time::advance(seconds(4)).await;
-        // Bytes do not help a client that sends no request.
+        // Bytes that are not a request do not move the deadline.
         activity.received();
         assert_eq!(left(&activity, &limits), Some((seconds(6), Overdue::Stalled)));
 
@@ -229,7 +229,7 @@ mod tests {
         tokio::time::advance(seconds(1)).await;
         assert_eq!(left(&activity, &limits), Some((seconds(99), Overdue::Idle)));
 
-        // The head of the next request drips.
+        // The head of the next request arrives slowly.
         activity.received();
         tokio::time::advance(seconds(3)).await;
         activity.received();

@@ -1,4 +1,4 @@
-//! Sockets that wait for connections.
+//! Listening sockets.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 #[cfg(unix)]
 use tokio::net::{UnixListener, UnixStream};
 
-/// A socket that waits for connections.
+/// A listening socket.
 #[derive(Debug)]
 pub struct Listener {
     socket: Socket,
@@ -20,7 +20,7 @@ enum Socket {
     Unix(UnixListener, SocketFile),
 }
 
-/// A connection as it was accepted.
+/// An accepted connection.
 #[derive(Debug)]
 pub(crate) enum Accepted {
     Tcp(TcpStream),
@@ -29,19 +29,18 @@ pub(crate) enum Accepted {
 }
 
 impl Listener {
-    /// Listens on a TCP address; port 0 is any free one.
+    /// Listens on a TCP address; port 0 takes a free one.
     ///
     /// # Errors
-    /// Those of the system: the address is taken, is none of this machine, or is not allowed.
+    /// The address is in use, does not belong to this machine, or is not permitted.
     pub async fn tcp(address: SocketAddr) -> io::Result<Listener> {
         Ok(Listener { socket: Socket::Tcp(TcpListener::bind(address).await?) })
     }
 
-    /// Listens on a socket file, which only this user may use (mode 0600). A file that is left of a process that is
-    /// gone is replaced.
+    /// Listens on a socket file that only this user may use (mode 0600). The file of a process that has ended is replaced.
     ///
     /// # Errors
-    /// Somebody listens there, something other than a socket is there, or it cannot be made.
+    /// Another process listens on it, it is not a socket, or it cannot be created.
     #[cfg(unix)]
     pub async fn unix(path: &Path) -> io::Result<Listener> {
         use std::fs::{self, Permissions};
@@ -61,7 +60,7 @@ impl Listener {
                 }
             },
         }
-        // Nobody may connect before the mode is set, so it gets its name afterwards.
+        // It is renamed after its mode is set, so that nobody can connect before.
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}", std::process::id()));
         let temporary = path.with_file_name(name);
@@ -101,7 +100,7 @@ impl Listener {
         match &self.socket {
             Socket::Tcp(socket) => {
                 let (stream, _) = socket.accept().await?;
-                // Answers are written whole; waiting for more of them helps nobody.
+                // Responses are written as a whole, so there is nothing to wait for.
                 stream.set_nodelay(true)?;
                 Ok(Accepted::Tcp(stream))
             }
@@ -111,7 +110,7 @@ impl Listener {
     }
 }
 
-/// The file of a socket, removed in the end if it is still the same.
+/// The file of a socket. It is removed in the end if it is still the same file.
 #[cfg(unix)]
 #[derive(Debug)]
 struct SocketFile {

@@ -17,11 +17,10 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How long a connection without a request may wait for its first one when the server stops: its client may have sent
-/// it already.
+/// When the server stops: how long a connection may wait for its first request, which the client may have sent already.
 const FIRST: Duration = Duration::from_millis(500);
 
-/// What a client reads that speaks HTTP where TLS is spoken.
+/// The response to a client that speaks HTTP to a TLS port.
 const PLAIN: &[u8] = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nThis port is served with TLS: use https.\n";
 
 /// What the server tells its connections.
@@ -35,7 +34,7 @@ pub(crate) struct Control {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Running,
-    /// Requests are finished, and nothing new is begun.
+    /// Running requests finish, and new ones are not accepted.
     Draining,
     /// Everything ends at once.
     Ended,
@@ -49,7 +48,7 @@ pub(crate) fn builder(limits: &crate::limit::Limits) -> Builder<TokioExecutor> {
         .title_case_headers(true)
         // Deadlines are those of `Activity`.
         .header_read_timeout(None)
-        // Less is refused by hyper.
+        // hyper does not allow less.
         .max_buf_size(limits.header_bytes.max(8192))
         .max_headers(limits.header_fields);
     builder
@@ -81,7 +80,7 @@ pub(crate) async fn accepted<S: Endpoint>(
                 Err(_) => tracing::debug!("no TLS handshake in time"),
             }
         }
-        // Nobody but this user reads what goes through a socket file.
+        // Only this user can connect to a socket file, so it needs no TLS.
         #[cfg(unix)]
         (Accepted::Unix(stream), _) => serve(stream, shared, builder, control).await,
     }
@@ -105,7 +104,7 @@ async fn handshake(mut stream: TcpStream, tls: &Tls) -> Option<tokio_rustls::ser
     }
 }
 
-/// What the connection's task wakes up for.
+/// Why the task of a connection wakes up.
 enum Event {
     /// The connection ended.
     End,
@@ -139,7 +138,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let Some((first, _)) = activity.deadline(limits) else { return };
     let mut timer = std::pin::pin!(sleep_until(first));
     let mut armed = true;
-    // Whether the connection was told to end after what runs.
+    // Whether the connection ends after the running requests.
     let mut closing = false;
     let mut draining = false;
     // A deadline besides those of the activity.

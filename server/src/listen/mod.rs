@@ -1,7 +1,7 @@
 //! Connections: from listening sockets to the endpoints, with limits, TLS and an orderly end.
 //!
-//! HTTP/1.1 and HTTP/2 are told apart by what the client sends (prior knowledge) or agrees on in TLS. A connection has
-//! one timer, which is set to the next moment at which something takes too long; see `activity.rs`.
+//! The protocol is HTTP/1.1 or HTTP/2, as the client begins (prior knowledge) or negotiates in TLS. A connection has one
+//! timer, which is set to the next deadline; see `activity.rs`.
 
 mod activity;
 mod bind;
@@ -24,7 +24,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, sleep, timeout};
 
-/// A server: endpoints, and what stands before them.
+/// A server: endpoints behind authentication, limits and TLS.
 ///
 /// ```
 /// use axum::{Router, routing::get};
@@ -53,42 +53,42 @@ pub struct Server<S> {
 /// How a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Connections that had to be cut, because they were not done when the time was over.
+    /// Connections that were cut, because they were not finished in time.
     pub cut: usize,
 }
 
 impl<S: Endpoint> Server<S> {
-    /// Serves `endpoint`, to everybody, with the default limits and without TLS.
+    /// A server for `endpoint` without authentication and TLS, and with default limits.
     pub fn new(endpoint: S) -> Self {
         Server { endpoint, limits: Limits::default(), authenticator: None, tls: None, metrics: Arc::default() }
     }
 
-    /// With these limits.
+    /// Sets the limits.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Server { limits, ..self }
     }
 
-    /// Only requests with a known token, except to the health endpoints.
+    /// Requires a valid token, except for the health endpoints.
     #[must_use]
     pub fn authenticator(self, authenticator: Authenticator) -> Self {
         Server { authenticator: Some(authenticator), ..self }
     }
 
-    /// TLS on all TCP sockets.
+    /// Uses TLS on all TCP sockets.
     #[must_use]
     pub fn tls(self, tls: Tls) -> Self {
         Server { tls: Some(tls), ..self }
     }
 
-    /// Counts here.
+    /// Sets the metrics to count in.
     #[must_use]
     pub fn metrics(self, metrics: Arc<Metrics>) -> Self {
         Server { metrics, ..self }
     }
 
-    /// Serves until `stop` is ready. From then on nothing new is accepted, idle connections are closed, and running
-    /// requests have [`Limits::grace`] to end, or until `abandon` is ready.
+    /// Serves until `stop` is ready. Then it accepts no new connections, closes idle ones, and waits for running requests,
+    /// for at most [`Limits::grace`] and until `abandon` is ready.
     pub async fn run(
         self,
         listeners: Vec<Listener>,
@@ -149,13 +149,13 @@ struct AcceptLoop<S> {
     shared: Arc<Shared<S>>,
 }
 
-/// After an error of the system, such as too many open files.
+/// Pause after an error of the system, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
-/// How often idle connections are asked to close while others wait.
+/// How often idle connections are closed while others wait.
 const SHED: Duration = Duration::from_millis(100);
-/// When the server stops: how long nothing must come to say that nothing waits.
+/// When the server stops: how long to wait for another connection in the backlog.
 const QUIET: Duration = Duration::from_millis(5);
-/// How long that is tried.
+/// When the server stops: how long to accept connections from the backlog.
 const SWEEP: Duration = Duration::from_millis(200);
 
 impl<S: Endpoint> AcceptLoop<S> {
@@ -182,7 +182,7 @@ impl<S: Endpoint> AcceptLoop<S> {
                 () = stopped.as_mut() => break,
             }
         }
-        // Connections that the system took before now are answered, too.
+        // Connections that the system accepted before are served as well.
         let until = Instant::now() + SWEEP;
         while Instant::now() < until
             && let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned()
@@ -203,7 +203,7 @@ impl<S: Endpoint> AcceptLoop<S> {
     }
 }
 
-/// Waits for the place of a connection; while there is none, idle connections are closed.
+/// Waits until there is room for a connection. Meanwhile, idle connections are closed.
 async fn permit(
     permits: &Arc<Semaphore>,
     sender: &watch::Sender<Control>,

@@ -1,24 +1,24 @@
-//! Answers to requests that reach no endpoint.
+//! Responses to requests that do not reach an endpoint.
 
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 
-/// Why a request is not handed to the endpoints.
+/// Why a request does not reach an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// No known token.
+    /// The token is missing or unknown.
     Unauthorized,
-    /// Too many requests; seconds until the next one may come.
+    /// Too many requests; the seconds until the next one is allowed.
     Rate(u64),
-    /// No answer in time.
+    /// The endpoint was too slow.
     Timeout,
     /// The endpoint panicked.
     Panic,
 }
 
 impl Refusal {
-    /// In metrics.
+    /// The value of the label `reason` in metrics.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Refusal::Unauthorized => "unauthorized",
@@ -28,7 +28,7 @@ impl Refusal {
         }
     }
 
-    /// A Status, compact and with a newline behind it, as kube-apiserver answers 401.
+    /// A compact Status with a newline at the end, as kube-apiserver answers 401.
     pub(crate) fn response(self, id: &HeaderValue) -> Response {
         let (code, reason, message, details) = match self {
             Refusal::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".to_owned(), None),

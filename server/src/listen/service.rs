@@ -1,4 +1,4 @@
-//! What happens to a request before and around the endpoints: token, rate, bound, time, panics.
+//! Authentication, rate limit, body limit, timeout, and panics of endpoints.
 
 use super::refusal::Refusal;
 use crate::auth::{Authenticator, is_health};
@@ -16,7 +16,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tower::{Service, ServiceExt};
 
-/// Endpoints: what answers requests in the end.
+/// A service that answers requests.
 pub trait Endpoint:
     Service<Request<Body>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
 {
@@ -27,7 +27,7 @@ impl<S> Endpoint for S where
 {
 }
 
-/// What all connections share.
+/// State that all connections share.
 #[derive(Debug)]
 pub(crate) struct Shared<S> {
     pub(crate) endpoint: S,
@@ -38,7 +38,7 @@ pub(crate) struct Shared<S> {
 }
 
 impl<S: Endpoint> Shared<S> {
-    /// Answers a request, whatever happens.
+    /// Answers a request. Refuses it without a valid token, beyond the rate, after a timeout, and after a panic.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response {
         let path = request.uri().path();
         if let Some(authenticator) = &self.authenticator
@@ -58,7 +58,7 @@ impl<S: Endpoint> Shared<S> {
         let body =
             if body.is_end_stream() { Body::empty() } else { Body::new(Limited::new(body, self.limits.body_bytes)) };
         let answer = self.endpoint.clone().oneshot(Request::from_parts(parts, body));
-        // After a panic the future is dropped and never polled again; what endpoints share is swapped as a whole.
+        // After a panic the future is dropped and never polled again. Shared state of endpoints is swapped as a whole.
         let answer = AssertUnwindSafe(answer).catch_unwind();
         let refusal = match tokio::time::timeout(self.limits.request, answer).await {
             Ok(Ok(Ok(response))) => return response,

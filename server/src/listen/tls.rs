@@ -1,4 +1,4 @@
-//! Certificates, which can be exchanged while connections are served.
+//! TLS certificates that can be replaced while the server runs.
 
 use arc_swap::ArcSwap;
 use rustls::ServerConfig;
@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// The server's certificate and key.
 ///
-/// New connections get the certificate of the moment; those that are open keep theirs.
+/// New connections use the current certificate. Open ones keep theirs.
 #[derive(Clone)]
 pub struct Tls {
     current: Arc<Current>,
@@ -28,16 +28,16 @@ impl std::fmt::Debug for Tls {
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The text is no certificate in PEM form.
+    /// The text is not a certificate in PEM format.
     #[error("the certificate cannot be read: {0}")]
     Certificate(String),
-    /// The text is no key in PEM form.
+    /// The text is not a key in PEM format.
     #[error("the key cannot be read: {0}")]
     Key(String),
-    /// They do not belong together, or are of an unknown kind.
+    /// The key does not belong to the certificate, or its kind is not supported.
     #[error("certificate and key cannot be used together: {0}")]
     Pair(rustls::Error),
-    /// Protocol versions.
+    /// The protocol versions are not supported.
     #[error("TLS cannot be set up: {0}")]
     Setup(rustls::Error),
 }
@@ -52,10 +52,10 @@ impl ResolvesServerCert for Current {
 }
 
 impl Tls {
-    /// With a certificate (and those that it was signed by) and a key, both in PEM form.
+    /// Parses a certificate chain and a key in PEM format.
     ///
     /// # Errors
-    /// They cannot be read or do not belong together.
+    /// A text is not in PEM format, or the key does not belong to the certificate.
     pub fn new(certificates: &[u8], key: &[u8]) -> Result<Tls, TlsError> {
         let current = Arc::new(Current(ArcSwap::new(Arc::new(pair(certificates, key)?))));
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -67,7 +67,7 @@ impl Tls {
         Ok(Tls { current, acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
 
-    /// From now on this certificate is shown. After an error the old one stays.
+    /// Replaces the certificate. After an error, the old one stays.
     ///
     /// # Errors
     /// As [`Tls::new`].

@@ -1,7 +1,7 @@
-//! Which definitions are published, and the groups they make.
+//! Which CustomResourceDefinitions are published, and the groups that they make.
 
 use super::read::Resource;
-use super::{Place, Store, Touched};
+use super::{Affected, Place, Store};
 use crate::pieces::{Key, spread};
 use bytes::{Bytes, BytesMut};
 use kubeshape_discovery::{
@@ -12,7 +12,7 @@ use kubeshape_input::{Code, Finding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The place of a group in aggregated discovery.
+/// The sort key of a group in aggregated discovery.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct GroupKey {
     key: AggregatedKey,
@@ -34,7 +34,7 @@ impl Key for GroupKey {
     fn print(&self, _: &mut BytesMut) {}
 }
 
-/// A group as it stands in aggregated discovery.
+/// A group in aggregated discovery.
 pub(super) fn item(group: &Group) -> Bytes {
     let mut out = Vec::new();
     print::aggregated_item(&mut out, group);
@@ -42,10 +42,10 @@ pub(super) fn item(group: &Group) -> Bytes {
 }
 
 impl Store {
-    /// Of each of these names, lets the first definition count. Gives the groups that this concerns.
+    /// Selects the first CustomResourceDefinition of each of these names. Returns the groups that this affects.
     pub(super) fn settle_names(&mut self, names: &BTreeSet<Arc<str>>) -> BTreeSet<Arc<str>> {
         let mut groups = BTreeSet::new();
-        // All go before any come: a place may belong to another name now.
+        // Remove all before any are added: a place may belong to another name now.
         for name in names {
             if let Some((group, place)) = self.counting.remove(name) {
                 if let Some(claims) = self.claims.get_mut(&group) {
@@ -79,8 +79,8 @@ impl Store {
         groups
     }
 
-    /// Decides which definitions of a group have their names, and says what that touches.
-    pub(super) fn settle_group(&mut self, group: &Arc<str>, touched: &mut Touched) {
+    /// Decides which CustomResourceDefinitions of a group get their names, and notes what that affects.
+    pub(super) fn settle_group(&mut self, group: &Arc<str>, touched: &mut Affected) {
         touched.groups.insert(Arc::clone(group));
         let claims = self.claims.remove(group).unwrap_or_default();
         let all: Vec<(&Place, &Arc<Resource>)> = claims.iter().collect();
@@ -114,7 +114,7 @@ impl Store {
             if now.get(name).is_some_and(|other| Arc::ptr_eq(other, resource)) {
                 continue;
             }
-            // It may be published already, from another group.
+            // It may be published already, in another group.
             if self.published.get(name).is_some_and(|other| Arc::ptr_eq(other, resource)) {
                 self.published.remove(name);
             }
@@ -155,7 +155,7 @@ impl Store {
         }
     }
 
-    /// A group of this moment: what definitions make of it, with the versions that the base and downstream servers have.
+    /// A group: the versions that CustomResourceDefinitions, the base and downstream servers have.
     pub(super) fn group(&self, name: &Arc<str>) -> Option<Group> {
         let members = self.group_members.get(name).into_iter().flatten();
         let customs = members.map(|(_, resource)| &resource.custom).collect::<Vec<&CustomResource>>();
@@ -163,7 +163,7 @@ impl Store {
         let of_documents = self.document_groups.get(name).into_iter().flatten().map(|(_, version)| Arc::clone(version));
         let base = self.base.groups.get(name).into_iter().flat_map(|group| &group.versions).cloned();
         let remote = self.remote_versions(name).cloned();
-        // As with documents, the first of them has a version.
+        // As with documents, a version belongs to the first of them.
         let mut parts: Vec<Arc<GroupVersion>> = Vec::new();
         for version in own.chain(of_documents).chain(base).chain(remote) {
             if !parts.iter().any(|part| part.version == version.version) {

@@ -1,20 +1,21 @@
-//! What the server publishes, as a function of the files it was given: bytes in, immutable snapshots out, at a cost
-//! that follows the size of a change. Reads no file and no clock.
+//! What the server publishes, as a function of the input files: bytes in, immutable snapshots out. The cost of a change
+//! depends on the size of the change. A store does not read files or the clock.
 //!
-//! A file holds any number of CustomResourceDefinitions, lists of them and OpenAPI documents. What is published depends on
-//! the files alone, not on the order in which they came:
+//! A file has any number of CustomResourceDefinitions, lists of them, and OpenAPI documents. What is published depends only
+//! on the files, not on the order in which they were read:
 //!
-//! - Of several CustomResourceDefinitions of one name the first counts, by name of the file, then by place in it. Of two that
-//!   ask for one name in their group, the first has it, and the other one is not published (condition `NamesAccepted` of apiextensions-apiserver `pkg/controller/status`).
-//! - A group version that CustomResourceDefinitions make hides one of an input's document, of the base and of
+//! - Of several CustomResourceDefinitions with the same name, the first one is used, by name of the file and then by place
+//!   in the file. If two claim the same name in a group, the first one gets it, and the other one is not published
+//!   (condition `NamesAccepted`, apiextensions-apiserver `pkg/controller/status`).
+//! - A group version of CustomResourceDefinitions takes precedence over those of documents of inputs, of the base and of
 //!   downstream servers, in this order.
-//! - Two definitions of one name within a group version (which the names above rule out, but for lists) leave the group
-//!   version without a document; kube-apiserver keeps its document of before.
-//! - A version that is no longer served loses its document; kube-apiserver keeps it until the CustomResourceDefinition is
-//!   deleted.
+//! - If a group version defines a name twice (with the rules above, this is only possible for lists), it has no document.
+//!   kube-apiserver keeps its earlier document.
+//! - A version that is no longer served has no document. kube-apiserver keeps the document until the
+//!   CustomResourceDefinition is deleted.
 //!
-//! The exception is a file that cannot be read: it keeps what it held when it was last whole. One that never was publishes
-//! what can be read of it.
+//! The exception is a file that cannot be read: its last good content is used. If there is none, the parts that can be
+//! read are published.
 
 mod base;
 mod groups;
@@ -45,66 +46,66 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// How a store publishes.
+/// Options of a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreOptions {
-    /// Whether upstream's faults are kept in documents.
+    /// Whether to reproduce upstream's faults in documents.
     pub profile: Profile,
-    /// How large documents are named in their ETags.
+    /// How ETags of large documents are computed.
     pub tags: Tags,
 }
 
-/// A file that came, changed or went.
+/// A file that is new, changed or deleted.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// Its name; files are ordered by it.
+    /// Its name. Files are sorted by name.
     pub name: Arc<str>,
-    /// What it holds; `None` if it is gone.
+    /// Its content; `None` if it was deleted.
     pub content: Option<Bytes>,
 }
 
-/// What became of a document.
+/// How a document changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// It is new.
     Added,
-    /// It has another content.
+    /// Its content changed.
     Changed,
-    /// It is gone.
+    /// It was removed.
     Removed,
 }
 
-/// What a change led to.
+/// The effect of a change.
 #[derive(Clone, Debug, Default)]
 pub struct Applied {
     /// v3 documents that changed, by path, with their reasons.
     pub documents: Vec<(Arc<str>, Reason)>,
     /// Groups whose discovery changed.
     pub groups: Vec<Arc<str>>,
-    /// What there is to say about the changed files and about the names that definitions ask for.
+    /// Findings about the changed files and about the names that CustomResourceDefinitions claim.
     pub findings: Vec<Finding>,
-    /// All files that cannot be read now, with the first reason of each.
+    /// The first finding of each file that cannot be read now.
     pub broken: Vec<Finding>,
     /// Whether there is a new snapshot.
     pub changed: bool,
 }
 
-/// Group versions that documents show, by the place of the document and the one in it.
+/// Group versions of documents, by the place of the document and the index in it.
 type DocumentVersions = BTreeMap<(Place, usize), Arc<GroupVersion>>;
 
 /// The path of the v2 document.
 const V2: &str = "openapi/v2";
 
-/// Name of a file and place in it.
+/// The name of a file and the index in it.
 type Place = (Arc<str>, usize);
 
 /// A file.
 #[derive(Debug, Default)]
 struct File {
     bytes: Bytes,
-    /// What is published of it.
+    /// The content that is published.
     content: Content,
-    /// Whether `content` was whole.
+    /// Whether all of `content` could be read.
     was_whole: bool,
     /// Why the newest content is not published.
     broken: Vec<Finding>,
@@ -145,34 +146,34 @@ pub struct Store {
     publisher: Arc<Publisher>,
     base: Documents,
     files: BTreeMap<Arc<str>, File>,
-    /// Those that cannot be read.
+    /// Files that cannot be read.
     broken: BTreeSet<Arc<str>>,
-    /// All definitions by their names.
+    /// All CustomResourceDefinitions by name.
     names: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Resource>>>,
-    /// Those that count, by group.
+    /// Those that are used, by group.
     claims: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Resource>>>,
-    /// Where those that count stand: their groups and places.
+    /// The groups and places of those that are used.
     counting: BTreeMap<Arc<str>, (Arc<str>, Place)>,
     /// Those that are published, by group and name.
     group_members: BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>>,
     /// Those that are published, by name.
     published: imbl::OrdMap<Arc<str>, Arc<Resource>>,
-    /// The same by path of their group versions, with the place among their versions.
+    /// The same by path of their group versions, with the index of the version.
     members: BTreeMap<Arc<str>, Members>,
-    /// What there is to say about the names that definitions of a group ask for.
+    /// Findings about the names that the CustomResourceDefinitions of a group claim.
     conflicts: BTreeMap<Arc<str>, Vec<Finding>>,
-    /// The same of definitions that have one name.
+    /// Findings about CustomResourceDefinitions with the same name.
     duplicates: BTreeMap<Arc<str>, Vec<Finding>>,
-    /// The same of group versions that define one name twice.
+    /// Findings about group versions that define a name twice.
     merge_conflicts: BTreeMap<Arc<str>, Finding>,
     /// Documents of inputs by path.
     documents: BTreeMap<Arc<str>, BTreeMap<Place, Arc<Document>>>,
-    /// What there is to say about those that another one hides, by path.
+    /// Findings about documents that another one hides, by path.
     hidden: BTreeMap<Arc<str>, Vec<Finding>>,
-    /// The group versions that they show, by group.
+    /// The group versions of documents, by group.
     document_groups: BTreeMap<Arc<str>, DocumentVersions>,
     v2_documents: BTreeMap<Place, Bytes>,
-    /// By position, then by name.
+    /// Downstream servers by position, then by name.
     remotes: BTreeMap<(usize, Arc<str>), Remote>,
     /// What they add to the v2 document.
     parts: Arc<[Part]>,
@@ -182,9 +183,9 @@ pub struct Store {
     snapshot: Arc<Snapshot>,
 }
 
-/// What has to be looked at again.
+/// What a change affects.
 #[derive(Debug, Default)]
-struct Touched {
+struct Affected {
     /// CustomResourceDefinitions.
     names: BTreeSet<Arc<str>>,
     groups: BTreeSet<Arc<str>>,
@@ -196,14 +197,14 @@ struct Touched {
     parts: bool,
 }
 
-impl Touched {
-    /// A group version in discovery, which also decides who answers for its document.
+impl Affected {
+    /// Marks a group version in discovery, which also decides what answers requests for its document.
     fn group_version(&mut self, group: &Arc<str>, version: &str) {
         self.groups.insert(Arc::clone(group));
         self.paths.insert(path_of(group, version));
     }
 
-    /// A document, which also decides whose group version is shown.
+    /// Marks a document, which also decides whose group version discovery shows.
     fn document(&mut self, path: &Arc<str>) {
         self.documents.insert(Arc::clone(path));
         self.paths.insert(Arc::clone(path));
@@ -251,39 +252,39 @@ impl Store {
             snapshot: Arc::new(snapshot),
             base: documents,
         };
-        let mut touched = Touched { v2: true, ..Touched::default() };
+        let mut touched = Affected { v2: true, ..Affected::default() };
         touched.paths.extend(store.base.v3.keys().cloned());
         touched.groups.extend(store.base.groups.keys().cloned());
         store.publish(touched, now);
         Ok(store)
     }
 
-    /// What is published now.
+    /// The current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::clone(&self.snapshot)
     }
 
-    /// Everything there is to say about the files that are there.
+    /// All findings about the current files.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         let of_files = self.files.values().flat_map(|file| file.content.findings.iter().chain(&file.broken));
         let of_names = self.duplicates.values().chain(self.conflicts.values()).chain(self.hidden.values()).flatten();
         self.base.findings.iter().chain(of_files).chain(of_names).chain(self.merge_conflicts.values())
     }
 
-    /// How many CustomResourceDefinitions are published.
+    /// The number of CustomResourceDefinitions that are published.
     pub fn published(&self) -> usize {
         self.published.len()
     }
 
-    /// Takes changes of files over. All of them are visible in the next snapshot, or none.
+    /// Applies changes of files. The next snapshot has all of them.
     pub fn apply(&mut self, changes: Vec<Change>, now: SystemTime) -> Applied {
         let mut applied = Applied::default();
-        let mut touched = Touched::default();
+        let mut touched = Affected::default();
         let publisher = &self.publisher;
         let contents = parallel::map(&changes, |change| {
             let bytes = change.content.as_ref()?;
             let is_same = self.files.get(&change.name).is_some_and(|file| file.bytes == *bytes);
-            // Of several changes of one file all but the first may differ from what is there.
+            // If a file changes several times, only the first change can be compared with the current content.
             (!is_same).then(|| read::read(&change.name, bytes, publisher, now))
         });
         for (change, content) in changes.into_iter().zip(contents) {
@@ -311,13 +312,13 @@ impl Store {
         applied
     }
 
-    /// Takes a change over; `content` is what was read of it, if it differs from what was there.
+    /// Applies a change. `content` is the new content, if it differs from the current one.
     fn change(
         &mut self,
         change: Change,
         content: Option<Content>,
         now: SystemTime,
-        touched: &mut Touched,
+        touched: &mut Affected,
         applied: &mut Applied,
     ) {
         let Change { name, content: bytes } = change;
@@ -352,7 +353,7 @@ impl Store {
         self.files.insert(name, file);
     }
 
-    fn add(&mut self, file: &Arc<str>, content: &Content, touched: &mut Touched) {
+    fn add(&mut self, file: &Arc<str>, content: &Content, touched: &mut Affected) {
         for (i, resource) in content.resources.iter().enumerate() {
             let name = Arc::clone(&resource.name);
             touched.names.insert(Arc::clone(&name));
@@ -380,7 +381,7 @@ impl Store {
         }
     }
 
-    fn remove(&mut self, file: &Arc<str>, content: &Content, touched: &mut Touched) {
+    fn remove(&mut self, file: &Arc<str>, content: &Content, touched: &mut Affected) {
         for (i, resource) in content.resources.iter().enumerate() {
             touched.names.insert(Arc::clone(&resource.name));
             if let Some(places) = self.names.get_mut(&resource.name) {
@@ -418,7 +419,7 @@ impl Store {
         }
     }
 
-    /// Takes over what a downstream server publishes now.
+    /// Sets the state of a downstream server.
     pub fn set_remote(&mut self, state: RemoteState, now: SystemTime) -> Applied {
         let mut touched = self.take_remote(&state.name);
         let place = (state.position, Arc::clone(&state.name));
@@ -428,14 +429,14 @@ impl Store {
         self.apply_remote(touched, now)
     }
 
-    /// Forgets a downstream server.
+    /// Removes a downstream server.
     pub fn remove_remote(&mut self, name: &str, now: SystemTime) -> Applied {
         let touched = self.take_remote(name);
         self.apply_remote(touched, now)
     }
 
-    fn take_remote(&mut self, name: &str) -> Touched {
-        let mut touched = Touched::default();
+    fn take_remote(&mut self, name: &str) -> Affected {
+        let mut touched = Affected::default();
         self.remotes.retain(|(_, other), remote| {
             let is_it = **other == *name;
             if is_it {
@@ -446,7 +447,7 @@ impl Store {
         touched
     }
 
-    fn apply_remote(&mut self, touched: Touched, now: SystemTime) -> Applied {
+    fn apply_remote(&mut self, touched: Affected, now: SystemTime) -> Applied {
         let before = Arc::clone(&self.snapshot);
         let (documents, groups) = self.publish(touched, now);
         Applied { changed: !Arc::ptr_eq(&before, &self.snapshot), documents, groups, ..Applied::default() }

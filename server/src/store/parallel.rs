@@ -1,12 +1,12 @@
-//! Work on many things at once.
+//! Work on several threads.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Below this number threads are not worth their while.
+/// Fewer items are not worth starting threads.
 const FEW: usize = 16;
 
-/// The results of `work` for all items, in their order.
+/// The results of `work` for all items, in the order of the items.
 pub(super) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(8);
     if items.len() < FEW || threads == 1 {

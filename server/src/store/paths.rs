@@ -3,7 +3,7 @@
 use super::base::Documents;
 use super::groups::{GroupKey, item};
 use super::read::Resource;
-use super::{Reason, Store, Touched};
+use super::{Affected, Reason, Store};
 use crate::body::{Segment, Tags};
 use crate::document::Document;
 use crate::pieces::{Key, Pieces};
@@ -22,7 +22,7 @@ use std::time::SystemTime;
 /// A document that changed.
 pub(super) type Changed = (Arc<str>, Reason);
 
-/// Members of a group version: definitions by name, each with the place among its versions.
+/// Members of a group version: CustomResourceDefinitions by name, each with the index of the version.
 pub(super) type Members = BTreeMap<Arc<str>, (Arc<Resource>, usize)>;
 
 /// `/version` of a server without a base.
@@ -38,7 +38,7 @@ const VERSION: &str = r#"{
   "platform": ""
 }"#;
 
-/// A snapshot of nothing.
+/// An empty snapshot.
 pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
     let list = |head, tail| {
         let segments = [head, tail].map(|text| Segment::Text(Bytes::from_static(text)));
@@ -59,7 +59,7 @@ pub(super) fn empty(base: &Documents, tags: Tags, now: SystemTime) -> Snapshot {
     }
 }
 
-/// What stands around the entries of the index.
+/// The text around the entries of the index.
 const INDEX: [&[u8]; 2] = [b"{\"paths\":{", b"}}"];
 
 /// Aggregated discovery of the core group.
@@ -67,10 +67,10 @@ fn core(item: &[u8], now: SystemTime) -> Document {
     Document::new(None, Bytes::from([print::ETAG_HEAD, item, print::ETAG_TAIL].concat()), now)
 }
 
-/// Below this length a piece is copied into its neighbours.
+/// Shorter pieces are copied into their neighbours.
 const SMALL: usize = 1 << 10;
 
-/// The document of a group version, which shares its large parts with the definitions it is made of.
+/// The document of a group version. It shares large parts with the CustomResourceDefinitions that it is made of.
 pub(super) fn document(path: &str, members: &Members, publisher: &Publisher) -> Result<Rope, MergeConflict> {
     let parts = members.iter().filter_map(|(name, (resource, i))| {
         let (_, fragments) = resource.versions.get(*i)?;
@@ -100,7 +100,7 @@ fn entry(url: &str) -> Bytes {
     out.into_boxed_slice().into()
 }
 
-/// The address of a document of our own, as Go's `net/url` writes it.
+/// The URL of a local document, as Go's `net/url` prints it.
 fn url(path: &str, hash: &str) -> String {
     let mut out = String::with_capacity(path.len() + hash.len() + 24);
     out.push_str("/openapi/v3/");
@@ -117,8 +117,8 @@ fn url(path: &str, hash: &str) -> String {
 }
 
 impl Store {
-    /// Publishes what was touched. Gives the documents and groups that changed.
-    pub(super) fn publish(&mut self, touched: Touched, now: SystemTime) -> (Vec<Changed>, Vec<Arc<str>>) {
+    /// Publishes what a change affects. Returns the documents and groups that changed.
+    pub(super) fn publish(&mut self, touched: Affected, now: SystemTime) -> (Vec<Changed>, Vec<Arc<str>>) {
         let before = Arc::clone(&self.snapshot);
         let mut is_v2_new = touched.v2;
         if touched.parts || self.is_in_parts(&touched.paths) {
@@ -174,7 +174,7 @@ impl Store {
         (documents, groups)
     }
 
-    /// Who answers for a path, and its address.
+    /// What answers requests for a path, and its URL.
     fn leaf(&mut self, path: &Arc<str>, old: Option<&Leaf>, now: SystemTime) -> Option<(Leaf, String)> {
         let local = |document: Arc<Document>| {
             let address = url(path, document.hash());
@@ -210,7 +210,7 @@ impl Store {
         Some((remote.leaf.clone(), remote.url.to_string()))
     }
 
-    /// Of the documents of inputs for one path, says which ones differ from the first.
+    /// Reports the documents of inputs for a path that differ from the first one.
     pub(super) fn settle_document(&mut self, path: &Arc<str>) {
         let mut findings = Vec::new();
         let mut say = |what: &str, file: &Arc<str>, first: &str| {
@@ -244,7 +244,7 @@ impl Store {
         }
     }
 
-    /// Makes the touched groups anew.
+    /// Makes the affected groups again.
     fn discovery(
         &mut self,
         before: &Discovery,
@@ -289,7 +289,7 @@ impl Store {
         (out, changed)
     }
 
-    /// A document of the pieces.
+    /// A document made of the pieces.
     fn list<K: Key>(
         &self,
         head: &'static [u8],

@@ -1,9 +1,9 @@
-//! Downstream servers: which of them has a group version, and what each adds to the v2 document.
+//! Downstream servers: which of them serves a group version, and what each adds to the v2 document.
 //!
-//! A group version has one owner, in documents, index, discovery and v2 alike (kube-aggregator `pkg/controllers/openapiv3`): this server, if
-//! it has a document or an entry in discovery for it, else the first downstream server that has one.
+//! A group version has one owner for documents, the index, discovery and v2 (as an APIService in kube-aggregator): this
+//! server, if it has a document or an entry in discovery for it, else the first downstream server that has one.
 
-use super::{Store, Touched};
+use super::{Affected, Store};
 use crate::remote::{RemoteDocument, RemoteState};
 use kubeshape_convert::graph::split;
 use kubeshape_convert::v2::merge::Overlay;
@@ -11,15 +11,15 @@ use kubeshape_discovery::GroupVersion;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A downstream server, with what it has by path.
+/// A downstream server.
 #[derive(Debug)]
 pub(super) struct Remote {
     state: RemoteState,
-    /// Group versions, as discovery or v3 documents show them.
+    /// Group versions that its discovery or v3 documents have, by path.
     versions: BTreeSet<Arc<str>>,
-    /// Places of v3 documents.
+    /// Indices of v3 documents, by path.
     v3: BTreeMap<Arc<str>, usize>,
-    /// Group versions of its part of the v2 document.
+    /// Group versions of its part of the v2 document, by path.
     v2: BTreeSet<Arc<str>>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Remote {
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) overlay: Arc<Overlay>,
-    /// Group versions of it that others have.
+    /// Its group versions that belong to others.
     pub(super) hidden: Vec<Arc<str>>,
 }
 
@@ -60,8 +60,8 @@ impl Remote {
         Remote { state, versions, v3, v2 }
     }
 
-    /// Marks all that depends on it.
-    pub(super) fn touch(&self, touched: &mut Touched) {
+    /// Marks everything that depends on it.
+    pub(super) fn touch(&self, touched: &mut Affected) {
         touched.parts |= self.state.v2.is_some();
         touched.paths.extend(self.v3.keys().chain(&self.versions).cloned());
         touched.groups.extend(self.state.groups.iter().map(|group| Arc::clone(&group.name)));
@@ -69,14 +69,14 @@ impl Remote {
         touched.groups.extend(groups.map(|(group, _)| Arc::from(group)));
     }
 
-    /// Its v3 document of a path.
+    /// Its v3 document for a path.
     pub(super) fn document(&self, path: &str) -> Option<&RemoteDocument> {
         self.state.v3.get(*self.v3.get(path)?)
     }
 }
 
 impl Store {
-    /// Whether this server publishes something about a path itself.
+    /// Whether this server publishes something for a path.
     fn is_local(&self, path: &str) -> bool {
         if self.members.contains_key(path) || self.documents.contains_key(path) || self.base.v3.contains_key(path) {
             return true;
@@ -89,7 +89,7 @@ impl Store {
             || self.base.groups.get(group).is_some_and(|group| group.versions.iter().any(is_it))
     }
 
-    /// The downstream server that answers for a path; none if this server does, or nobody.
+    /// The downstream server that answers requests for a path; `None` if this server does, or none.
     pub(super) fn remote_of(&self, path: &str) -> Option<&Remote> {
         let mut remotes = self.remotes.values();
         let first = remotes.find(|remote| remote.versions.contains(path) || remote.v3.contains_key(path))?;
@@ -113,7 +113,7 @@ impl Store {
         remotes.any(|remote| paths.iter().any(|path| remote.v2.contains(path)))
     }
 
-    /// What downstream servers add to the v2 document now, in their order.
+    /// What downstream servers add to the v2 document, in their order.
     pub(super) fn parts(&self) -> Vec<Part> {
         let part = |remote: &Remote| {
             let is_hidden = |path: &&Arc<str>| match self.remote_of(path) {
