@@ -1,34 +1,34 @@
-//! What ends a command without an answer: exit code 2, with one message.
+//! Errors that end a command with exit code 2 and one message.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why there is no answer.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fatal {
-    /// The command line asks for something that cannot be.
+    /// The command line is wrong.
     #[error("{0}")]
     Usage(String),
-    /// Something could not be written.
+    /// A file could not be written.
     #[error("cannot write {}: {}", path.display(), describe(source))]
     Write {
-        /// What was written.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         source: io::Error,
     },
-    /// A document that the conversion needs, other than an input, could not be read.
+    /// A file other than an input could not be read.
     #[error("cannot read {}: {message}", path.display())]
     Read {
-        /// What was read.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         message: String,
     },
-    /// Standard output is gone or full.
+    /// Standard output is closed or full.
     #[error("cannot write to standard output: {}", describe(.0))]
     Stdout(io::Error),
-    /// No threads can be had.
+    /// Threads cannot be started.
     #[error("cannot start threads: {}", describe(.0))]
     Threads(#[from] io::Error),
     /// The conversion of a file panicked.
@@ -37,7 +37,7 @@ pub(crate) enum Fatal {
         /// The input.
         input: String,
     },
-    /// The user stopped the command; the message was printed.
+    /// The user interrupted the command.
     #[error("interrupted")]
     Interrupted,
 }
@@ -49,7 +49,7 @@ impl Fatal {
     }
 }
 
-/// The operating system's message without its number.
+/// The message of the operating system without its number.
 pub(crate) fn describe(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::BrokenPipe => "the reader closed it (broken pipe)".to_owned(),

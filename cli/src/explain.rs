@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Prints the page of a code, or the list of all codes.
 ///
 /// # Errors
-/// There is no such code, or standard output is closed.
+/// The code does not exist, or standard output is closed.
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Fatal> {
     let Some(name) = args.code.as_deref().filter(|_| !args.list) else {
         let mut out = String::new();

@@ -4,8 +4,8 @@
 //! answers clients, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
 //! [`output`], and tell people about it with [`report`].
 //!
-//! Every command has the same exit codes: 0 for success, 1 for an answer that is no (errors in the inputs, conflicts,
-//! differences), 2 when there is no answer.
+//! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and
+//! expectations that do not hold; 2 if the command line is wrong or something cannot be read or written.
 
 mod args;
 mod convert;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(message) => {
-            // Help and version are answers, and go to standard output.
+            // Help and version go to standard output.
             let answered = !message.use_stderr();
             let printed = message.print().is_ok();
             return if answered && printed { ExitCode::SUCCESS } else { ExitCode::from(2) };
@@ -63,7 +63,10 @@ fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {
     report::print(&out)
 }
 
-/// One page with all commands.
+/// Prints one manual page with all commands.
+///
+/// # Errors
+/// Standard output is closed.
 fn man() -> Result<(), Fatal> {
     let mut command = Cli::command();
     command.build();
@@ -86,7 +89,7 @@ fn manual(command: &clap::Command, out: &mut Vec<u8>) -> std::io::Result<()> {
         page.render_description_section(&mut section)?;
         page.render_options_section(&mut section)?;
         page.render_extra_section(&mut section)?;
-        // A section of the one page, and its parts below it.
+        // Headings of a command go one level down, because it is a section of the page.
         let section = String::from_utf8_lossy(&section).replace(".SH EXTRA", ".SS NOTES").replace("\n.SH ", "\n.SS ");
         let section = section.replacen(".SH ", ".SS ", 1);
         out.extend_from_slice(format!(".SH \"KUBESHAPE {}\"\n", subcommand.get_name().to_uppercase()).as_bytes());

@@ -1,7 +1,7 @@
-//! Work on many files at once, and commits in their order.
+//! Conversion of many files in parallel, with commits in order.
 //!
-//! Workers take files in order, but never more than a window ahead of the commit, so that what is waiting does not grow
-//! with the number of files. The commit runs on the calling thread and sees the files in order, whichever is done first.
+//! Workers take files in order, but are never more than a window ahead of the commit, so that the memory for waiting results
+//! does not grow with the number of files. The commit runs on the calling thread and sees the files in order.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,17 +10,17 @@ use std::time::Duration;
 
 /// Files in flight per worker.
 const WINDOW: usize = 4;
-/// Recursion is bounded by limits on depth, which this is ample for.
+/// Stack size of threads. Limits on depth bound the recursion, and this is more than enough for it.
 pub(crate) const STACK: usize = 32 << 20;
-/// How often the caller hears that nothing was committed.
+/// How often `commit` is called while there is nothing to commit.
 const IDLE: Duration = Duration::from_millis(200);
 
 struct State<R> {
     /// The next file to take.
     next: usize,
-    /// How many files were committed.
+    /// Number of files that were committed.
     committed: usize,
-    /// Results of the files behind the committed ones, as far as they were taken.
+    /// Results of the files after the committed ones.
     waiting: VecDeque<Option<R>>,
     stop: bool,
 }
@@ -37,7 +37,7 @@ impl<R> Shared<R> {
     }
 }
 
-/// Lets the workers end, also when the commit panics.
+/// Stops the workers when it is dropped, also after a panic of the commit.
 struct StopAtEnd<'a, R>(&'a Shared<R>);
 
 impl<R> Drop for StopAtEnd<'_, R> {
@@ -47,13 +47,13 @@ impl<R> Drop for StopAtEnd<'_, R> {
     }
 }
 
-/// Runs the numbers `0..count` through `jobs` workers and commits their results in order, until one commit fails.
+/// Runs the numbers `0..count` through `jobs` workers, and commits their results in order until one commit fails.
 ///
-/// `worker` makes a worker for each thread; a result is `None` when the worker panicked. `commit` gets `None` as the
-/// number from time to time while there is nothing to commit.
+/// `worker` makes a worker for each thread. A result is `None` if the worker panicked. From time to time, `commit` is called
+/// with `None` while there is nothing to commit.
 ///
 /// # Errors
-/// The first error of `commit`, and the one of starting threads.
+/// Threads cannot be started, or `commit` fails.
 pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
     jobs: usize,
     count: usize,
@@ -111,7 +111,7 @@ fn work<R, W: FnMut(usize) -> R>(shared: &Shared<Option<R>>, count: usize, windo
         state.next += 1;
         state.waiting.push_back(None);
         drop(state);
-        // A worker that panicked is in no known state: the next file gets a new one.
+        // After a panic the state of a worker is unknown, so the next file gets a new one.
         let result = catch_unwind(AssertUnwindSafe(|| run(number))).ok();
         if result.is_none() {
             run = worker();

@@ -1,5 +1,5 @@
-//! What happens in the order of the inputs: which CustomResourceDefinition of a name counts, results getting their
-//! names, and everything that is said about it.
+//! Commits in the order of the inputs: which of several CustomResourceDefinitions with the same name is used, renaming
+//! results to their targets, and printing findings.
 
 use super::engine::{Engine, Fragments, Merged};
 use super::joint::{self, Answer, Published};
@@ -22,18 +22,18 @@ pub(crate) struct Commit<'c> {
     duplicates: Duplicates,
     report: Option<Report>,
     resources: Resources,
-    /// What goes into merged documents, by name of the CustomResourceDefinition.
+    /// Parts of merged documents, by name of the CustomResourceDefinition.
     parts: BTreeMap<String, Fragments>,
     /// Documents, in order.
     documents: Vec<Document>,
-    /// The one result, without an output folder; and the resource it belongs to.
+    /// Without an output folder: the result, its name, and the index of its resource.
     held: Option<(Vec<u8>, String, usize)>,
-    /// Names of results, when older ones are to be deleted.
+    /// Names of results, if results of earlier runs have to be deleted.
     written: Option<BTreeSet<String>>,
     pub(crate) totals: Totals,
 }
 
-/// The CustomResourceDefinitions that count so far.
+/// The CustomResourceDefinitions that are used so far.
 #[derive(Default)]
 struct Resources {
     all: Vec<Resource>,
@@ -45,7 +45,7 @@ struct Resource {
     name: String,
     /// A finding about its name, which says no more than where that is.
     about: Finding,
-    /// Only when a later one may count instead: its results, its losses and its lines in the report.
+    /// Its results, names, losses and lines in the report, if a later one may replace it.
     results: Vec<PathBuf>,
     names: Vec<String>,
     tally: Tally,
@@ -79,7 +79,7 @@ impl<'c> Commit<'c> {
     /// Commits one file.
     ///
     /// # Errors
-    /// Something cannot be written, or there are more results than there is room for.
+    /// A file cannot be written, or there are several results and no output folder.
     pub(crate) fn file(&mut self, result: FileResult, ui: &mut Ui) -> Result<(), Fatal> {
         self.totals.files += 1;
         self.totals.documents += result.documents;
@@ -100,7 +100,7 @@ impl<'c> Commit<'c> {
         result.fatal.map_or(Ok(()), Err)
     }
 
-    /// Takes in findings and losses; gives their lines in the report.
+    /// Shows findings, and appends findings and losses to the report. Returns their lines.
     fn notes(&mut self, notes: &Notes, ui: &mut Ui) -> Result<Option<Range<u64>>, Fatal> {
         self.totals.tally.add(&notes.tally);
         for finding in &notes.findings {
@@ -109,7 +109,7 @@ impl<'c> Commit<'c> {
         self.report.as_mut().map(|report| report.append(&notes.report)).transpose()
     }
 
-    /// A finding of the commit itself.
+    /// Reports a finding of the commit itself.
     fn finding(&mut self, finding: &Finding, ui: &mut Ui) -> Result<(), Fatal> {
         self.totals.tally.count(finding.kind());
         if let Some(report) = &mut self.report {
@@ -154,7 +154,7 @@ impl<'c> Commit<'c> {
         self.accept(converted, tally, lines)
     }
 
-    /// A CustomResourceDefinition that does not count: only findings are left of it.
+    /// Drops a CustomResourceDefinition that is not used. Only its findings are reported.
     fn refuse(&mut self, mut converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
         converted.results.drain(..).for_each(|result| discard(self.stage, result));
         let mut notes = converted.notes;
@@ -165,7 +165,7 @@ impl<'c> Commit<'c> {
         self.notes(&notes, ui).map(|_| ())
     }
 
-    /// Takes back a CustomResourceDefinition that counted so far.
+    /// Removes a CustomResourceDefinition that a later one replaces.
     fn retract(&mut self, number: usize) -> Result<(), Fatal> {
         let resource = &mut self.resources.all[number];
         self.totals.tally.remove_losses(&resource.tally);
@@ -177,7 +177,7 @@ impl<'c> Commit<'c> {
         }
         for path in resource.results.drain(..) {
             fs::remove_file(&path).map_err(|error| Fatal::write(&path, error))?;
-            // Succeeds only when nothing else is in it.
+            // Fails if the folder is not empty.
             path.parent().map(fs::remove_dir);
         }
         if let Some(written) = &mut self.written {
@@ -224,7 +224,7 @@ impl<'c> Commit<'c> {
         Ok(())
     }
 
-    /// A result that counts.
+    /// Puts a result in place.
     fn output(&mut self, output: Output, of: &str, owner: usize) -> Result<(), Fatal> {
         self.totals.results += 1;
         match output {
@@ -247,7 +247,7 @@ impl<'c> Commit<'c> {
         }
     }
 
-    /// Findings that are about no file.
+    /// Reports an input that cannot be read or has nothing to convert.
     ///
     /// # Errors
     /// The report cannot be written.
@@ -256,10 +256,10 @@ impl<'c> Commit<'c> {
         self.finding(&Finding::new(code, detail).in_input(input), ui)
     }
 
-    /// Makes the results of everything together and puts them in place. Runs on `jobs` threads.
+    /// Makes the results of all inputs on `jobs` threads, and puts them in place.
     ///
     /// # Errors
-    /// Something cannot be written, or there are more results than there is room for.
+    /// A file cannot be written, or there are several results and no output folder.
     pub(crate) fn finish(mut self, context: &Context<'_>, jobs: usize, ui: &mut Ui) -> Result<Totals, Fatal> {
         let engine = context.engine;
         let (mut parts, documents) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.documents));
@@ -325,7 +325,7 @@ impl<'c> Commit<'c> {
         Ok(self.totals)
     }
 
-    /// The documents that are published for the CustomResourceDefinitions, as far as results of everything ask for them.
+    /// The documents that are published for the CustomResourceDefinitions, if results of all inputs need them.
     fn published(
         &mut self,
         engine: &Engine,
@@ -366,7 +366,7 @@ impl<'c> Commit<'c> {
         self.finding(&finding, ui)
     }
 
-    /// A result of everything.
+    /// Puts a result of all inputs in place.
     fn result(&mut self, name: String, bytes: Vec<u8>) -> Result<(), Fatal> {
         let output = match &self.plan.destination {
             Destination::Folder(folder) => {
@@ -382,7 +382,7 @@ impl<'c> Commit<'c> {
         let Some((bytes, ..)) = self.held.take() else { return Ok(()) };
         match &self.plan.destination {
             Destination::File(path) => {
-                // A link stays one, and what it points to is replaced.
+                // A link is kept, and its target is replaced.
                 let target = path.canonicalize().unwrap_or_else(|_| path.clone());
                 let staged = self.stage.write(target, &bytes)?;
                 self.stage.finish(staged)

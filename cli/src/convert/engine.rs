@@ -1,4 +1,4 @@
-//! Where the command meets the conversion: everything that is asked of `kubeshape-publish` is asked here.
+//! Conversion of CustomResourceDefinitions: all calls of `kubeshape-publish` are here.
 
 use super::documents::{self, KindName, Settings};
 use super::plan::{Plan, Target};
@@ -27,12 +27,12 @@ pub(crate) struct Engine {
     pretty: bool,
     losses: bool,
     settings: Settings,
-    /// A published document, for the definitions of metadata; only when they are needed.
+    /// A published document with the definitions of metadata, if they are needed.
     metadata: Option<(String, Tape)>,
     onto: Option<(String, Vec<u8>)>,
 }
 
-/// What takes the results of one CustomResourceDefinition.
+/// Receives the findings and results of a CustomResourceDefinition.
 pub(crate) trait Sink<'a> {
     /// A finding or a loss.
     fn note(&mut self, note: Note<'a>, shape: Option<Shape>);
@@ -41,7 +41,7 @@ pub(crate) trait Sink<'a> {
     fn result(&mut self, target: Target, version: &str, bytes: &[u8]) -> Result<(), Fatal>;
 }
 
-/// What one CustomResourceDefinition adds to merged documents.
+/// The parts of merged documents that come from one CustomResourceDefinition.
 #[derive(Debug, Default)]
 pub(crate) struct Fragments {
     v3: Vec<V3Fragments>,
@@ -55,22 +55,22 @@ pub(crate) struct Scratch {
     formatter: Formatter,
 }
 
-/// A merged document, or why there is none.
+/// A merged document, or a finding.
 #[derive(Debug)]
 pub(crate) enum Merged {
     /// The name of its file and its bytes.
     Document(String, Vec<u8>),
-    /// The name of its file and its parts: it is large, and written as it is made.
+    /// The name of its file and its parts. It is large, so it is written while it is made.
     V2(String, MergeV2),
     /// A finding about a CustomResourceDefinition, or about all of them.
     Finding(Box<Finding>),
 }
 
 impl Engine {
-    /// Reads what the conversion needs besides the inputs. With `losses`, losses are looked for.
+    /// Reads the base documents and the document to merge into. With `losses`, losses are looked for.
     ///
     /// # Errors
-    /// A base document or the document to merge onto cannot be read.
+    /// A base document or the document to merge into cannot be read.
     pub(crate) fn new(args: &ConvertArgs, plan: &Plan, losses: bool) -> Result<Engine, Fatal> {
         let options = Options {
             profile: match args.profile {
@@ -109,7 +109,7 @@ impl Engine {
     /// Converts one CustomResourceDefinition.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     pub(crate) fn convert<'a>(
         &'a self,
         crd: &'a Crd<'a>,
@@ -169,7 +169,7 @@ impl Engine {
         Ok(fragments)
     }
 
-    /// The definitions of the metadata of objects, as they are published.
+    /// The published definitions of the metadata of objects.
     fn metadata<'a>(&'a self, arena: &'a Bump) -> &'a [Property<'a>] {
         let Some((source, tape)) = &self.metadata else { return &[] };
         let schemas = tape.document(source).root().and_then(|root| root.get("components")?.get("schemas"));
@@ -208,7 +208,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Gives what was printed of a version in the target's format.
+    /// Passes the printed result of a version to the sink, in the format of the target.
     fn result<'a>(
         &self,
         target: Target,
@@ -231,11 +231,11 @@ impl Engine {
         Ok(())
     }
 
-    /// Merges what the CustomResourceDefinitions of these names have added into the results of one target, and gives
-    /// them one by one.
+    /// Merges the parts of these CustomResourceDefinitions into the results of a target, and passes them to `give` one by
+    /// one.
     ///
     /// # Errors
-    /// Those of `give`, and those of the document that is merged onto.
+    /// The errors of `give`, and an error if the document to merge into cannot be used.
     pub(crate) fn merge(
         &self,
         target: Target,
@@ -316,11 +316,11 @@ impl Engine {
         formatted.map_or(Ok(()), |bytes| give(Merged::Document(name, bytes)))
     }
 
-    /// One document of everything that these CustomResourceDefinitions have added, as a server publishes it, to be
-    /// taken with other documents. With `again`, the parts are asked for once more.
+    /// One document of all parts of these CustomResourceDefinitions, as a server publishes it, to be merged with other
+    /// documents. With `again`, the parts are kept, because they are needed once more.
     ///
     /// # Errors
-    /// Two of them define one name: the finding about it.
+    /// A finding, if two of them define the same name.
     pub(crate) fn published(
         &self,
         target: Target,
@@ -342,17 +342,17 @@ impl Engine {
         document.map_or_else(|| Ok(Vec::new()), |(_, document)| document.map_err(|c| Merged::conflict(target, &c)))
     }
 
-    /// The base, which documents are finished with.
+    /// The base of the documents.
     pub(crate) fn base(&self) -> &Base {
         self.publisher.base()
     }
 
-    /// What is asked of documents.
+    /// The settings for documents.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Whether a document is given to merge onto.
+    /// Whether there is a document to merge into.
     pub(crate) fn has_onto(&self) -> bool {
         self.onto.is_some()
     }
@@ -360,7 +360,7 @@ impl Engine {
 
 impl Merged {
     fn conflict(target: Target, conflict: &MergeConflict) -> Merged {
-        // The version stands behind the name where several of them share a document.
+        // If several versions are in the same document, the version comes after the name.
         let name = conflict.second.split(' ').next().unwrap_or_default().to_owned();
         Merged::finding(Code::SchemaConflict, target, name, conflict.to_string())
     }
@@ -383,7 +383,7 @@ fn merge_v2(parts: &mut BTreeMap<String, Fragments>) -> MergeV2 {
     merge
 }
 
-/// A document as it is published for a resource, whichever.
+/// A document that is published for some resource.
 fn any_document(publisher: &Publisher) -> Option<(String, Tape)> {
     const RESOURCE: &str = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {
         "group": "example.com", "scope": "Namespaced", "names": {"plural": "examples", "kind": "Example"},
@@ -398,14 +398,14 @@ fn any_document(publisher: &Publisher) -> Option<(String, Tape)> {
     Some((source, tape))
 }
 
-/// What a shape does not hold of a resource.
+/// The losses of a shape for a resource.
 fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>) {
     let published = resource.versions().iter().filter(|version| version.is_published());
     match target.shape {
         Shape::Smd => resource.smd_losses(notes),
         Shape::V3 => published.for_each(|version| version.losses(Published::V3, notes)),
         Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
-        // They come with the results.
+        // The results come with their losses.
         Shape::JsonSchema => {}
         Shape::V2 => {
             for version in published {
@@ -429,7 +429,7 @@ fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The documents of files and folders.
+/// The documents in files and folders.
 fn bases(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
     let gathered = gather(paths, None);
     if let Some((path, message)) = gathered.unreadable.into_iter().next() {

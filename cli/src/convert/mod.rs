@@ -1,10 +1,9 @@
 //! `kubeshape convert`.
 //!
-//! [`plan`] checks the command line and finds the inputs. [`batch`] runs a [`worker`] per thread over them, which reads
-//! a file, asks the [`engine`] to convert what is in it, and leaves results under temporary names beside their targets.
-//! [`commit`] sees the files in order, decides which of two CustomResourceDefinitions counts, and puts results in place.
-//! Whole documents wait there until all inputs are read, because whether they are aggregated depends on what else there
-//! is; [`joint`] then makes their results, with what [`documents`] asks of the library.
+//! [`plan`] checks the command line and finds the inputs. [`batch`] runs a [`worker`] per thread. A worker reads a file,
+//! converts it with the [`engine`], and writes the results to temporary files. [`commit`] sees the files in order, decides
+//! which of several CustomResourceDefinitions with the same name is used, and renames the results. Documents wait until all
+//! inputs are read, because they may have to be merged; [`joint`] then makes their results with [`documents`].
 
 mod batch;
 mod commit;
@@ -29,10 +28,10 @@ use std::fs;
 use std::sync::Arc;
 use worker::{Context, Worker};
 
-/// Runs the command; says whether nothing is to object.
+/// Runs the command. Returns whether there were no errors in the inputs.
 ///
 /// # Errors
-/// There is no answer.
+/// The command line is wrong, or a file cannot be written.
 pub(crate) fn run(args: &ConvertArgs, color: When) -> Result<bool, Fatal> {
     let mut ui = Ui::new(color, args.progress, args.quiet, args.verbose);
     let plan = Plan::new(args)?;
@@ -82,7 +81,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
         commit.nothing(&path.to_string_lossy(), Code::Unreadable, why, ui)?;
     }
     ui.expect(inputs.len());
-    // Whether there is anything in each folder of the command line.
+    // Whether each folder of the command line has an input.
     let mut used = vec![false; plan.gathered.roots.len()];
     let worker = || {
         let mut worker = Worker::new(&context);
@@ -112,7 +111,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
     commit.finish(&context, jobs, ui)
 }
 
-/// Ctrl-C and the signals that end a process: no unfinished file is left.
+/// Deletes temporary files on Ctrl-C and on signals that end the process.
 #[allow(clippy::exit)] // the one place where the process ends from another thread
 fn clean_up_when_interrupted(stage: Arc<Stage>) {
     let handler = move || {
@@ -120,6 +119,6 @@ fn clean_up_when_interrupted(stage: Arc<Stage>) {
         crate::report::fatal(&Fatal::Interrupted, false);
         std::process::exit(2);
     };
-    // Without it the default remains: the process ends at once and may leave a temporary file.
+    // If it fails, the process ends at once and may leave a temporary file.
     let _ = ctrlc::set_handler(handler);
 }

@@ -1,4 +1,4 @@
-//! The command line after its checks: what is converted, and where it goes.
+//! The checked command line: what to convert, and where to write it.
 
 use crate::args::{ConvertArgs, Format, Per, Shape};
 use crate::error::Fatal;
@@ -15,16 +15,16 @@ pub(crate) struct Target {
     pub(crate) shape: Shape,
     /// What a result of CustomResourceDefinitions covers.
     pub(crate) per: Per,
-    /// What a result of documents covers, and of CustomResourceDefinitions beside them.
+    /// What a result covers if there are documents among the inputs.
     pub(crate) documents: Per,
-    /// Whether CustomResourceDefinitions alone are taken as the documents that are published for them, too.
+    /// Whether CustomResourceDefinitions are converted through the documents that are published for them.
     pub(crate) published: bool,
-    /// How it is written.
+    /// The format.
     pub(crate) format: Format,
 }
 
 impl Target {
-    /// Whether CustomResourceDefinitions give parts of documents instead of results of their own.
+    /// Whether CustomResourceDefinitions make parts of documents instead of results of their own.
     pub(crate) fn has_parts(self) -> bool {
         self.published || (matches!(self.shape, Shape::V3 | Shape::V2) && self.per != Per::Resource)
     }
@@ -33,24 +33,24 @@ impl Target {
 /// Where results go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
-    /// Standard output, which holds one result.
+    /// Standard output, for one result.
     Stdout,
-    /// A file, which holds one result.
+    /// A file, for one result.
     File(PathBuf),
     /// A folder.
     Folder(PathBuf),
 }
 
-/// What is to be done.
+/// The checked command line.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// The kinds of results, each once, in the order of [`Shape::ALL`].
     pub(crate) targets: Vec<Target>,
     /// Where they go.
     pub(crate) destination: Destination,
-    /// What is read.
+    /// The inputs.
     pub(crate) gathered: Gathered,
-    /// Names of inputs that stand in the output folder, relative to it.
+    /// Names of inputs in the output folder, relative to it.
     pub(crate) keep: BTreeSet<String>,
 }
 
@@ -58,7 +58,7 @@ impl Plan {
     /// Checks the command line and finds the inputs. Writes nothing.
     ///
     /// # Errors
-    /// The command line asks for something that cannot be.
+    /// The command line is wrong.
     pub(crate) fn new(args: &ConvertArgs) -> Result<Plan, Fatal> {
         let destination = destination(args)?;
         let targets = targets(args, &destination)?;
@@ -145,7 +145,7 @@ fn suffix(path: &Path) -> Option<String> {
 }
 
 fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>, Fatal> {
-    // The name of a file says its format, too.
+    // The name of a file also determines the format.
     let named = match destination {
         Destination::File(path) => match suffix(path).as_deref() {
             Some("json") => Some(Format::Json),
@@ -160,7 +160,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
         return Err(usage(format!("--format and the name {} do not agree", path.display())));
     }
     let wanted = |shape: &Shape| args.to.contains(shape);
-    // What is asked of documents alone, and so of those that are published for CustomResourceDefinitions.
+    // Options for documents also apply to the documents that are published for CustomResourceDefinitions.
     let changed = args.inline || args.rename.is_some();
     Shape::ALL
         .into_iter()
@@ -201,7 +201,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
         .collect()
 }
 
-/// Refuses to write over what is read. Returns the names of inputs that stand in the output folder.
+/// Refuses to overwrite inputs. Returns the names of inputs in the output folder.
 fn collisions(
     args: &ConvertArgs,
     destination: &Destination,
@@ -246,7 +246,7 @@ fn collisions(
     Ok(keep)
 }
 
-/// Whether a result of this kind may have that name, which is one of [`names::is_result`].
+/// Whether a result of this kind may have that name, for which [`names::is_result`] is true.
 fn may_write(target: Target, names: &[&str]) -> bool {
     let name = names.last().copied().unwrap_or_default();
     let stem = name.strip_suffix(names::suffix(target.format)).and_then(|name| name.strip_suffix('.'));
@@ -260,7 +260,7 @@ fn may_write(target: Target, names: &[&str]) -> bool {
     })
 }
 
-/// The path without symbolic links; what does not exist yet is kept as it is written.
+/// The path without symbolic links. The part that does not exist yet does not change.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut missing = Vec::new();
     let mut exists = path;

@@ -1,4 +1,4 @@
-//! From the command line to the list of inputs.
+//! Finding the input files of the command line.
 
 use super::order::by_component;
 use super::{Input, Source};
@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Endings of files that are looked at in folders; each may be followed by one of [`COMPRESSED`].
+/// Suffixes of files that are read in folders. Each may be followed by one of [`COMPRESSED`].
 const SUFFIXES: [&str; 4] = [".yaml", ".yml", ".json", ".pb"];
 const COMPRESSED: [&str; 2] = [".gz", ".zst"];
 
 /// A folder of the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Root {
-    /// As given.
+    /// As on the command line.
     pub(crate) path: PathBuf,
     /// Without symbolic links.
     pub(crate) canonical: PathBuf,
@@ -23,19 +23,19 @@ pub(crate) struct Root {
 /// Everything that was found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gathered {
-    /// The inputs in order, none twice.
+    /// The inputs, sorted and without duplicates.
     pub(crate) inputs: Vec<Input>,
     /// The folders of the command line.
     pub(crate) roots: Vec<Root>,
-    /// Files and folders that cannot be looked at, in order, with the reason.
+    /// Files and folders that cannot be read, sorted, with the reason.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
     /// Canonical paths of the folders that were searched.
     pub(crate) folders: BTreeSet<PathBuf>,
-    /// Symbolic links that were found in folders, wherever they lead.
+    /// All symbolic links that were found in folders.
     pub(crate) links: Vec<PathBuf>,
 }
 
-/// Finds all inputs. `outside` is a folder that is not searched: the one that results are written to.
+/// Finds all inputs. `outside` is a folder that is not searched: the output folder.
 pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>) -> Gathered {
     let mut arguments: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();
     arguments.sort_by(|a, b| by_component(a, b));
@@ -75,16 +75,16 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>) -> Gathered 
 
 struct Walk<'a> {
     outside: Option<&'a Path>,
-    /// By canonical path: the path under which it is known, and whether it was named.
+    /// By canonical path: the path that is used in messages, and whether it is on the command line.
     files: BTreeMap<PathBuf, (PathBuf, bool)>,
-    /// Canonical paths of the folders that were searched: what makes loops of symbolic links end.
+    /// Canonical paths of the folders that were searched. Each is searched once, so loops of symbolic links end.
     folders: BTreeSet<PathBuf>,
     unreadable: Vec<(PathBuf, String)>,
     links: Vec<PathBuf>,
 }
 
 impl Walk<'_> {
-    /// Takes a file in. Of several paths to one file the shortest is its name, and of those the first in order.
+    /// Adds a file. If several paths lead to it, the shortest one is used, and of several the first one in order.
     fn file(&mut self, path: PathBuf, canonical: PathBuf, named: bool) {
         match self.files.get_mut(&canonical) {
             None => {
@@ -105,7 +105,7 @@ impl Walk<'_> {
         Ok((fs::metadata(path)?, path.canonicalize()?))
     }
 
-    /// Searches a folder and the folders in it.
+    /// Searches a folder recursively.
     fn folder(&mut self, path: PathBuf, canonical: PathBuf) {
         let mut todo = vec![(path, canonical)];
         while let Some((path, canonical)) = todo.pop() {
@@ -119,14 +119,14 @@ impl Walk<'_> {
                     continue;
                 }
             };
-            // Last first, because the folders among them are taken from the end.
+            // In reverse order, because folders are taken from the end of the list.
             entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name().into_encoded_bytes()));
             for entry in entries {
                 let name = entry.file_name();
                 let (path, inner) = (path.join(&name), canonical.join(&name));
                 match entry.file_type() {
                     Err(error) => self.unreadable.push((path, describe(&error))),
-                    // Kubernetes mounts each state of a ConfigMap as a folder `..TIME` and leads links into the newest.
+                    // Kubernetes mounts each version of a ConfigMap as a folder `..TIME`, and links to the current one.
                     Ok(kind) if kind.is_dir() && name.as_encoded_bytes().starts_with(b"..") => {}
                     Ok(kind) if kind.is_dir() => todo.push((path, inner)),
                     Ok(kind) if kind.is_file() && is_candidate(&path) => self.file(path, inner, false),
@@ -138,7 +138,7 @@ impl Walk<'_> {
                         Ok((metadata, target)) if metadata.is_file() && is_candidate(&path) => {
                             self.file(path, target, false);
                         }
-                        // A dangling link matters only if a file that would be read is missing.
+                        // A dangling link is reported only if its name is that of an input.
                         Err(error) if is_candidate(&path) => self.unreadable.push((path, describe(&error))),
                         _ => {}
                     },
@@ -150,7 +150,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a file of this name is looked at in a folder.
+/// Whether a file with this name is read in a folder.
 pub(crate) fn is_candidate(path: &Path) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()) else { return false };
     let name = COMPRESSED.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);

@@ -1,6 +1,6 @@
 //! Inputs: which files are read, in which order, and their bytes.
 //!
-//! [`gather()`] turns the command line into a list without repetitions whose order depends on the names alone;
+//! [`gather()`] makes a list of the inputs without duplicates, whose order depends only on their names;
 //! [`read`](read::Reader::read) gives the bytes of one of them. What they hold is told by `kubeshape-input`.
 
 mod gather;

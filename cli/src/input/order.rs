@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::path::{Component, Path};
 
-/// Compares two paths by their components as bytes, so that `a/b` stands before `a.yaml`, on every machine.
-/// A leading `./` makes no difference but between equals.
+/// Compares two paths by the bytes of their components, so that `a/b` comes before `a.yaml` on every machine.
+/// A leading `./` only matters between paths that are otherwise equal.
 pub(crate) fn by_component(a: &Path, b: &Path) -> Ordering {
     parts(a).cmp(parts(b)).then_with(|| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()))
 }

@@ -1,4 +1,4 @@
-//! Other spellings of a printed JSON document: indented, YAML, or protobuf.
+//! Other formats of a printed JSON document: indented JSON, YAML, protobuf.
 
 use crate::args::Format;
 use kubeshape_convert::proto;
@@ -49,7 +49,7 @@ impl Formatter {
     }
 }
 
-/// The protobuf form of a printed document; none if it has none.
+/// The protobuf form of a printed document; `None` if there is none.
 fn encode(document: Document<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>> {
     let root = document.root()?;
     let dialect = Dialect::of(root).unwrap_or(Dialect::V2);
@@ -65,7 +65,7 @@ fn encode(document: Document<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>>
     value
 }
 
-/// Reads what was printed; gives its source as text.
+/// Parses printed JSON, and returns it as text.
 pub(crate) fn read<'a>(json: &'a [u8], tape: &mut Tape) -> Option<&'a str> {
     let limits = Limits { bytes: usize::MAX, depth: 4096, nodes: usize::MAX, alias_nodes: 0, scalar: usize::MAX };
     let mut stream = Stream::new(json, limits).ok()?;

@@ -1,4 +1,4 @@
-//! Results: their names, their formats, and how they come to stand in a folder whole or not at all.
+//! Results: their names, their formats, and writing them completely or not at all.
 
 pub(crate) mod format;
 pub(crate) mod names;

@@ -1,16 +1,16 @@
 //! Names of results in a folder.
 //!
-//! Groups, plurals and versions come from the input and are no file names yet: whatever is not a letter, a
-//! digit, `-` or `.` is percent-encoded, so that a name never leaves its folder and no two resources share one.
+//! Groups, plurals and versions come from the input, and may not be valid file names. Everything but letters, digits, `-`
+//! and `.` is percent-encoded, so that a name never leaves its folder, and different resources have different names.
 
 use crate::args::{Format, Shape};
 use std::fmt::Write;
 use std::hash::Hasher;
 
-/// Longest name of a file or folder that is written as it is; common file systems take 255 bytes.
+/// Longer names of files and folders are shortened. Common file systems allow 255 bytes.
 const LONGEST: usize = 180;
 
-/// The one result of everything: `swagger.json`, `openapi.json`, `schema.smd.yaml`.
+/// The single result of all inputs: `swagger.json`, `openapi.json`, `schema.smd.yaml`.
 pub(crate) fn single(shape: Shape, format: Format) -> String {
     let stem = match shape {
         Shape::V2 => "swagger",
@@ -27,8 +27,8 @@ pub(crate) fn group_version(path: &str, format: Format) -> String {
     shortened(format!("apis__{}__{}_openapi", encoded(group), encoded(version))) + "." + suffix(format)
 }
 
-/// `api__v1_openapi.json`: the OpenAPI v3 document that a server has at `/openapi/v3/api/v1`, by the names of
-/// Kubernetes' `api/openapi-spec/v3`.
+/// `api__v1_openapi.json`: the OpenAPI v3 document of `/openapi/v3/api/v1`, named as in Kubernetes'
+/// `api/openapi-spec/v3`.
 pub(crate) fn root(key: &str, format: Format) -> String {
     let parts: Vec<String> = key.trim_matches('/').split('/').map(encoded).collect();
     shortened(format!("{}_openapi", parts.join("__"))) + "." + suffix(format)
@@ -42,14 +42,14 @@ pub(crate) fn kind_folder(kind: &str, group: &str) -> String {
 /// `PLURAL.GROUP`: the folder of a resource.
 pub(crate) fn folder(plural: &str, group: &str) -> String {
     let mut name = format!("{}.{}", encoded(plural), encoded(group));
-    // Neither `.` and `..` nor a hidden folder.
+    // Avoids `.`, `..` and hidden folders.
     if name.starts_with('.') {
         name.replace_range(..1, "%2E");
     }
     shortened(name)
 }
 
-/// `NAME.schema.json`: the file of a definition that is no kind.
+/// `NAME.schema.json`: the file of a definition that is not a kind.
 pub(crate) fn definition(name: &str, shape: Shape, format: Format) -> String {
     let mut name = encoded(name);
     if name.starts_with('.') {
@@ -58,7 +58,7 @@ pub(crate) fn definition(name: &str, shape: Shape, format: Format) -> String {
     format!("{}.{}.{}", shortened(name), ending(shape), suffix(format))
 }
 
-/// `KIND.NAMESPACE.NAME.yaml`: the file of an object; without a namespace there is no such part.
+/// `KIND.NAMESPACE.NAME.yaml` or `KIND.NAME.yaml`: the file of an object.
 pub(crate) fn object(kind: &str, namespace: &str, name: &str, format: Format) -> String {
     let parts: Vec<String> = [kind, namespace, name].into_iter().filter(|part| !part.is_empty()).map(encoded).collect();
     let mut stem = parts.join(".");
@@ -68,7 +68,7 @@ pub(crate) fn object(kind: &str, namespace: &str, name: &str, format: Format) ->
     format!("{}.{}", shortened(stem), suffix(format))
 }
 
-/// What stands before the format in names of files of a shape.
+/// The part of a file name before the format.
 pub(crate) fn ending(shape: Shape) -> &'static str {
     match shape {
         Shape::JsonSchema => "schema",
@@ -89,7 +89,7 @@ pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
     format!("{}.{}.{suffix}", shortened(name), ending(shape))
 }
 
-/// Whether a path relative to an output folder is one of those above: what `--prune` looks at.
+/// Whether a path relative to an output folder is the name of a result, which `--prune` may delete.
 pub(crate) fn is_result(components: &[&str]) -> bool {
     let stem = |name: &str| -> Option<String> {
         [".json", ".yaml", ".pb"].iter().find_map(|suffix| name.strip_suffix(suffix)).map(str::to_owned)
@@ -114,7 +114,7 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
     }
 }
 
-/// The end of a file's name.
+/// The extension of a file name.
 pub(crate) fn suffix(format: Format) -> &'static str {
     match format {
         Format::Json => "json",
@@ -135,7 +135,7 @@ fn encoded(text: &str) -> String {
     out
 }
 
-/// The name, or its start and a hash of it.
+/// The name, or its beginning and a hash if it is too long.
 fn shortened(name: String) -> String {
     if name.len() <= LONGEST {
         return name;

@@ -1,4 +1,4 @@
-//! Deleting results of earlier runs.
+//! Deletion of results of earlier runs.
 
 use super::{names, stage};
 use crate::error::Fatal;
@@ -7,9 +7,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Deletes results in `root` that are not among `keep`, unfinished files of runs that were killed, and folders that
-/// are empty then. `keep` holds names relative to `root`, with `/` between the two parts. Returns how many files were
-/// deleted.
+/// Deletes results in `root` that are not in `keep`, unfinished files of runs that were killed, and folders that become
+/// empty. `keep` has names relative to `root`, with `/` as the separator. Returns the number of deleted files.
+///
+/// # Errors
+/// A folder cannot be read, or a file cannot be deleted.
 pub(crate) fn prune(root: &Path, keep: &BTreeSet<String>) -> Result<usize, Fatal> {
     let mut deleted = 0;
     let is_old = |components: &[&str]| {
@@ -24,7 +26,7 @@ pub(crate) fn prune(root: &Path, keep: &BTreeSet<String>) -> Result<usize, Fatal
             }
             continue;
         }
-        // Folders of resources are named PLURAL.GROUP; what is in others is nobody's business.
+        // Folders of resources are named PLURAL.GROUP. Other folders are not touched.
         if name.starts_with('.') || !name.contains('.') {
             continue;
         }
@@ -37,14 +39,14 @@ pub(crate) fn prune(root: &Path, keep: &BTreeSet<String>) -> Result<usize, Fatal
             }
         }
         if found {
-            // Succeeds only when nothing else is in it.
+            // Fails if the folder is not empty.
             let _ = fs::remove_dir(&path);
         }
     }
     Ok(deleted)
 }
 
-/// Path, name and whether it is a folder; links are neither followed nor folders.
+/// The entries of a folder: path, name, and whether it is a folder. Links are not followed.
 fn entries(folder: &Path) -> Result<Vec<(PathBuf, String, bool)>, Fatal> {
     let list = || -> io::Result<Vec<_>> {
         fs::read_dir(folder)?

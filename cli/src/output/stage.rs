@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all: written beside their target, then renamed.
+//! Writing files completely or not at all: into a temporary file in the same folder, which is then renamed.
 
 use crate::error::Fatal;
 use std::collections::BTreeSet;
@@ -8,24 +8,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, RwLock};
 use tempfile::Builder;
 
-/// How the names of unfinished files begin and end.
+/// Prefix and suffix of the names of temporary files.
 const BEGIN: &str = ".kubeshape-";
 const END: &str = ".tmp";
 
-/// Whether a file of this name is an unfinished one.
+/// Whether this is the name of a temporary file.
 pub(crate) fn is_unfinished(name: &str) -> bool {
     name.starts_with(BEGIN) && name.ends_with(END)
 }
 
-/// The unfinished files of this process.
+/// The temporary files of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Stage {
-    /// Held for reading while a file is made or renamed; whoever holds it for writing knows that nothing happens.
+    /// Locked for reading while a file is created or renamed, and for writing by [`Stage::abandon`].
     gate: RwLock<bool>,
     unfinished: Mutex<BTreeSet<PathBuf>>,
 }
 
-/// A file that has its bytes and not yet its name.
+/// A temporary file that is complete, but not renamed yet.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Staged {
@@ -35,12 +35,18 @@ pub(crate) struct Staged {
 }
 
 impl Stage {
-    /// Writes a file beside `target`, in a folder that is made where it is missing.
+    /// Writes a temporary file in the folder of `target`. Creates the folder if it does not exist.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written, or the stage was abandoned.
     pub(crate) fn write(&self, target: PathBuf, bytes: &[u8]) -> Result<Staged, Fatal> {
         self.write_pieces(target, |sink| sink(bytes))
     }
 
-    /// The same, of pieces that `give` hands out one by one.
+    /// The same for content that `give` writes in pieces.
+    ///
+    /// # Errors
+    /// As for [`Stage::write`], and the errors of `give`.
     pub(crate) fn write_pieces(
         &self,
         target: PathBuf,
@@ -58,7 +64,10 @@ impl Stage {
         }
     }
 
-    /// Opens a file beside `target`, to be written piece by piece.
+    /// Creates a temporary file in the folder of `target`.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written, or the stage was abandoned.
     pub(crate) fn open(&self, target: PathBuf) -> Result<(File, Staged), Fatal> {
         let (file, temporary) = self.create(&target).map_err(|error| Fatal::write(&target, error))?;
         Ok((file, Staged { temporary, target }))
@@ -72,7 +81,7 @@ impl Stage {
         let folder = target.parent().unwrap_or(Path::new(""));
         let make = || {
             let new = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
-            // Not removed when dropped: `abandon` knows what is left, also when the process ends at once.
+            // `abandon` removes it, also when the process exits without dropping anything.
             Builder::new().prefix(BEGIN).suffix(END).disable_cleanup(true).make_in(folder, new)
         };
         let made = match make() {
@@ -88,7 +97,10 @@ impl Stage {
         Ok((file, temporary))
     }
 
-    /// Gives a file its name.
+    /// Renames a temporary file to its target.
+    ///
+    /// # Errors
+    /// It cannot be renamed, or the stage was abandoned.
     pub(crate) fn finish(&self, staged: Staged) -> Result<(), Fatal> {
         let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         if *gate {
@@ -100,16 +112,16 @@ impl Stage {
         Ok(())
     }
 
-    /// Removes a file that is not wanted.
+    /// Deletes a temporary file.
     pub(crate) fn discard(&self, staged: Staged) {
         let _gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let Staged { temporary, .. } = staged;
-        // What cannot be removed can be neither used nor helped.
+        // If it cannot be deleted, nothing else can be done.
         let _ = fs::remove_file(&temporary);
         self.unfinished().remove(&temporary);
     }
 
-    /// Removes all unfinished files and lets none be made any more.
+    /// Deletes all temporary files. No more can be created.
     pub(crate) fn abandon(&self) {
         let mut gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
         *gate = true;

@@ -1,4 +1,4 @@
-//! The report: a line per finding and loss, in the order of the inputs.
+//! The report file: one line per finding and loss, in the order of the inputs.
 
 use super::line::is_finding;
 use crate::error::Fatal;
@@ -11,52 +11,52 @@ use std::path::{Path, PathBuf};
 /// A report that is being written.
 #[derive(Debug)]
 pub(crate) struct Report {
-    to: To,
-    /// Bytes so far.
+    to: Target,
+    /// Its length so far, in bytes.
     length: u64,
-    /// Lines of CustomResourceDefinitions that do not count after all: their losses are left out.
+    /// Lines of CustomResourceDefinitions that were replaced by a later one. Their losses are left out.
     void: Vec<Range<u64>>,
 }
 
 #[derive(Debug)]
-enum To {
+enum Target {
     File(BufWriter<File>, Staged),
     Stdout(BufWriter<io::Stdout>),
-    /// For standard output at the end, when it is known which lines count.
+    /// Kept until the end, when it is known which lines go to standard output.
     Memory(Vec<u8>),
 }
 
 impl Report {
-    /// Begins a report; `-` is standard output. With `revised`, [`Report::void`] may be used.
+    /// Begins a report; `-` is standard output. [`Report::void`] needs `revised`.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be created.
     pub(crate) fn new(path: &Path, revised: bool, stage: &Stage) -> Result<Report, Fatal> {
         let to = if path.as_os_str() == "-" {
-            if revised { To::Memory(Vec::new()) } else { To::Stdout(BufWriter::new(io::stdout())) }
+            if revised { Target::Memory(Vec::new()) } else { Target::Stdout(BufWriter::new(io::stdout())) }
         } else {
             let (file, staged) = stage.open(path.to_owned())?;
-            To::File(BufWriter::with_capacity(1 << 16, file), staged)
+            Target::File(BufWriter::with_capacity(1 << 16, file), staged)
         };
         Ok(Report { to, length: 0, void: Vec::new() })
     }
 
-    /// Appends lines and says where they stand.
+    /// Appends lines, and returns their range.
     ///
     /// # Errors
-    /// They cannot be written.
+    /// The file or standard output cannot be written.
     pub(crate) fn append(&mut self, lines: &[u8]) -> Result<Range<u64>, Fatal> {
         match &mut self.to {
-            To::File(file, staged) => file.write_all(lines).map_err(|error| Fatal::write(&staged.target, error))?,
-            To::Stdout(out) => out.write_all(lines).map_err(Fatal::Stdout)?,
-            To::Memory(text) => text.extend_from_slice(lines),
+            Target::File(file, staged) => file.write_all(lines).map_err(|error| Fatal::write(&staged.target, error))?,
+            Target::Stdout(out) => out.write_all(lines).map_err(Fatal::Stdout)?,
+            Target::Memory(text) => text.extend_from_slice(lines),
         }
         let start = self.length;
         self.length += lines.len() as u64;
         Ok(start..self.length)
     }
 
-    /// Leaves out the losses among these lines.
+    /// Leaves out the losses in this range.
     pub(crate) fn void(&mut self, lines: Range<u64>) {
         self.void.push(lines);
     }
@@ -64,16 +64,16 @@ impl Report {
     /// Ends the report.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file or standard output cannot be written.
     pub(crate) fn finish(mut self, stage: &Stage) -> Result<(), Fatal> {
         self.void.sort_by_key(|range| range.start);
         match self.to {
-            To::Stdout(mut out) => out.flush().map_err(Fatal::Stdout),
-            To::Memory(text) => {
+            Target::Stdout(mut out) => out.flush().map_err(Fatal::Stdout),
+            Target::Memory(text) => {
                 let mut out = io::stdout().lock();
                 copy(text.as_slice(), &self.void, &mut out).and_then(|()| out.flush()).map_err(Fatal::Stdout)
             }
-            To::File(file, staged) => {
+            Target::File(file, staged) => {
                 let target: PathBuf = staged.target.clone();
                 let failed = |error: io::Error| Fatal::write(&target, error);
                 let mut file = file.into_inner().map_err(|error| failed(error.into_error()))?;
@@ -91,7 +91,7 @@ impl Report {
     }
 }
 
-/// Copies all lines but the losses in void ranges.
+/// Copies all lines except for losses in void ranges.
 fn copy(mut from: impl BufRead, void: &[Range<u64>], to: &mut impl Write) -> io::Result<()> {
     let mut line = Vec::new();
     let mut at = 0u64;

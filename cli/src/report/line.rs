@@ -1,8 +1,8 @@
-//! A line of the report, as it is written and read back.
+//! A line of the report file.
 
 use kubeshape_input::{Finding, NoteKind};
 
-/// How the kind begins in a line of the report: [`is_finding`] reads it back.
+/// The text before the kind in a line of the report, for [`is_finding`].
 const KIND: &str = "{\"code\":\"KS0000\",\"kind\":\"";
 
 /// Appends a finding as a line.
@@ -16,7 +16,7 @@ pub(crate) fn write_line(finding: &Finding, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// Whether a line of the report is a finding about the input, as opposed to a loss.
+/// Whether a line of the report is a finding about the input, and not a loss.
 pub(crate) fn is_finding(line: &[u8]) -> bool {
     let kind = line.get(KIND.len()..).unwrap_or_default();
     [NoteKind::Error, NoteKind::Warning].iter().any(|k| kind.starts_with(k.name().as_bytes()))

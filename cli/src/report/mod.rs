@@ -1,4 +1,4 @@
-//! What the command tells people: findings, progress and a summary on standard error, and the report file.
+//! Messages of the command: findings, progress and a summary on standard error, and the report file.
 //!
 //! A [`Finding`](kubeshape_input::Finding) is rendered by [`render`] with the advice of its code; [`Ui`] decides which
 //! findings are shown. In the [`Report`], a finding is a line. The commands make findings; nothing here knows the commands.

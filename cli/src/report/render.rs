@@ -1,9 +1,9 @@
-//! Findings as a person reads them.
+//! Rendering of findings for people.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use kubeshape_input::{Finding, Place};
 
-/// A finding with its place, its line of the source, and what to do.
+/// A finding with its place, its line of the source, and advice.
 pub(crate) fn full(finding: &Finding, styled: bool) -> String {
     let level = if finding.is_error() { Level::ERROR } else { Level::WARNING };
     let mut group: Group<'_> = Group::with_title(level.primary_title(finding.title()).id(finding.code.to_string()));
@@ -14,7 +14,7 @@ pub(crate) fn full(finding: &Finding, styled: bool) -> String {
             let mut snippet = Snippet::source(&excerpt.text)
                 .line_start(line)
                 .annotation(AnnotationKind::Primary.span(excerpt.span.clone()).label(detail));
-            // The column is counted in the excerpt, which begins later in a long line.
+            // The renderer counts columns in the excerpt, which is only a part of a long line.
             if excerpt.text[..excerpt.span.start].chars().count() + 1 == column {
                 snippet = snippet.path(input);
             } else {
@@ -63,7 +63,7 @@ fn about(finding: &Finding) -> String {
     }
 }
 
-/// A text from the input without what a terminal would act upon.
+/// A text from the input without control characters, which a terminal would interpret.
 fn clean(text: &str) -> String {
     text.chars()
         .map(|c| match c {

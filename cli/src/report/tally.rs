@@ -1,8 +1,8 @@
-//! What is counted while the command runs.
+//! Counts of inputs, results, findings and losses.
 
 use kubeshape_schema::NoteKind;
 
-/// The totals of a run.
+/// The counts of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) files: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Totals {
     pub(crate) tally: Tally,
 }
 
-/// How many of each kind there are.
+/// The number of findings and losses of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally([u64; 7]);
 
@@ -32,31 +32,31 @@ impl Tally {
         NoteKind::Approximated,
     ];
 
-    /// One more.
+    /// Counts one.
     pub(crate) fn count(&mut self, kind: NoteKind) {
         self.0[kind as usize] += 1;
     }
 
-    /// All of another tally.
+    /// Adds another tally.
     pub(crate) fn add(&mut self, other: &Tally) {
         for (sum, n) in self.0.iter_mut().zip(other.0) {
             *sum += n;
         }
     }
 
-    /// Takes the losses of another tally out again.
+    /// Subtracts the losses of another tally.
     pub(crate) fn remove_losses(&mut self, other: &Tally) {
         for kind in Self::KINDS.into_iter().filter(|kind| kind.is_loss()) {
             self.0[kind as usize] -= other.get(kind);
         }
     }
 
-    /// The number of a kind.
+    /// The count of a kind.
     pub(crate) fn get(&self, kind: NoteKind) -> u64 {
         self.0[kind as usize]
     }
 
-    /// The losses in a fixed order.
+    /// The counts of losses, in a fixed order.
     pub(crate) fn losses(&self) -> impl Iterator<Item = (NoteKind, u64)> + '_ {
         Self::KINDS.into_iter().filter(|kind| kind.is_loss()).map(|kind| (kind, self.get(kind)))
     }

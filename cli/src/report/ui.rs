@@ -11,15 +11,15 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Warnings of one code that are shown without `--verbose`.
+/// Number of warnings with the same code that are shown without `--verbose`.
 const SHOWN: u64 = 3;
-/// A progress bar is worth it when it takes longer than this.
+/// A progress bar is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Writes to standard output.
 ///
 /// # Errors
-/// It is closed or full.
+/// Standard output is closed or full.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Fatal> {
     let mut out = io::stdout().lock();
     let newline: &[u8] = if out.is_terminal() && !bytes.ends_with(b"\n") { b"\n" } else { b"" };
@@ -39,24 +39,24 @@ pub(crate) fn is_coloured(when: When) -> bool {
     }
 }
 
-/// What a run says while it goes on.
+/// Messages of a run on standard error.
 pub(crate) struct Ui {
     coloured: bool,
     quiet: bool,
     verbose: bool,
-    /// Whether there are a bar and a summary.
+    /// Whether to show a progress bar and a summary.
     pub(crate) lively: bool,
     started: Instant,
     total: u64,
     done: u64,
     bar: Option<ProgressBar>,
-    /// Findings of each code: how many there were.
+    /// Number of findings by code.
     seen: BTreeMap<Code, u64>,
     first_error: Option<Code>,
 }
 
 impl Ui {
-    /// For a run over `total` files.
+    /// Begins a run.
     pub(crate) fn new(color: When, progress: When, quiet: bool, verbose: bool) -> Ui {
         let lively = match progress {
             When::Always => true,
@@ -77,12 +77,12 @@ impl Ui {
         }
     }
 
-    /// How many files there are.
+    /// Sets the number of files.
     pub(crate) fn expect(&mut self, total: usize) {
         self.total = total as u64;
     }
 
-    /// So many files are done.
+    /// Sets the number of files that are done.
     pub(crate) fn progress(&mut self, done: usize) {
         self.done = done as u64;
         if !self.lively {
@@ -115,20 +115,20 @@ impl Ui {
         }
     }
 
-    /// A remark.
+    /// Prints a remark.
     pub(crate) fn say(&mut self, text: &str) {
         if !self.quiet {
             self.line(text);
         }
     }
 
-    /// A line that belongs to an error.
+    /// Prints an error.
     pub(crate) fn error(&mut self, text: &str) {
         let label = if self.coloured { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
         self.line(&format!("{label}: {text}"));
     }
 
-    /// Ends the run: what was held back, where to read more, and on a terminal the summary.
+    /// Ends the run: prints the number of hidden warnings, where to read more, and the summary if one is shown.
     pub(crate) fn end(&mut self, totals: Option<&Totals>, to: &str) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -153,7 +153,7 @@ impl Ui {
         }
     }
 
-    /// Writes a line. When standard error is closed there is nobody to tell.
+    /// Writes a line. Errors are ignored: if standard error is closed, they cannot be shown.
     fn line(&self, text: &str) {
         let write = || {
             let _ = writeln!(io::stderr().lock(), "{text}");
@@ -165,7 +165,7 @@ impl Ui {
     }
 }
 
-/// The message of what ends a command without an answer.
+/// Prints the error that ends a command.
 pub(crate) fn fatal(error: &Fatal, coloured: bool) {
     let label = if coloured { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
     let hint = if matches!(error, Fatal::Usage(_)) { "\n\nFor more, try `kubeshape --help`." } else { "" };

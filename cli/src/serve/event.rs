@@ -1,4 +1,4 @@
-//! What the hub is told by the watcher, by signals and by aggregated servers.
+//! Events from the watcher, signals and aggregated servers.
 
 use kubeshape_server::RemoteState;
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 /// Something that may change what is served.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// Something changed at these paths.
+    /// Files changed at these paths.
     Files(Vec<PathBuf>),
-    /// Something changed, and nobody knows where.
+    /// Files changed, and the paths are not known.
     Rescan,
-    /// Everything is to be read again (SIGHUP).
+    /// All files have to be read again (SIGHUP).
     Reload,
-    /// An aggregated server publishes something else.
+    /// The state of an aggregated server changed.
     Remote(Box<RemoteState>),
     /// The server stops.
     Stop,

@@ -1,5 +1,5 @@
-//! The one place where what is served changes: a thread that owns the store, takes in what happens and swaps snapshots.
-//! While nothing happens it waits.
+//! The hub: a thread that owns the store. It handles events, applies changes to the store, and swaps snapshots. Nothing
+//! else changes what is served. Without events, it waits.
 
 use super::event::Event;
 use super::finding;
@@ -14,14 +14,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Changes come in bursts: one that is looked at this often ends when nothing came between two looks.
+/// Changes come in bursts. A burst ends when there was no event for this time.
 const QUIET: Duration = Duration::from_millis(25);
-/// A burst is taken in after this long, even if it goes on.
+/// A burst is handled after this time, even if it goes on.
 const LONGEST: Duration = Duration::from_millis(500);
-/// Broken files that `/readyz` names.
+/// Number of broken files that `/readyz` names.
 const NAMED: usize = 5;
 
-/// The check of `/readyz` about the inputs.
+/// The name of the check for the inputs in `/readyz`.
 pub(super) const INPUTS: &str = "inputs";
 
 /// The owner of the store.
@@ -33,18 +33,18 @@ pub(super) struct Hub {
     pub(super) metrics: Arc<Metrics>,
     pub(super) readiness: Arc<Readiness>,
     pub(super) watcher: Option<Watcher>,
-    /// What cannot be read in the store's files.
+    /// The first finding of each file that cannot be read.
     pub(super) broken: Vec<Finding>,
 }
 
-/// What came of the first reading.
-pub(super) struct First {
+/// The result of the first scan.
+pub(super) struct FirstScan {
     /// Those that cannot be read, and why.
     pub(super) unreadable: Vec<Finding>,
     pub(super) applied: Applied,
 }
 
-/// What a burst of events comes to.
+/// The events of a burst.
 #[derive(Debug, Default)]
 struct Burst {
     paths: BTreeSet<PathBuf>,
@@ -65,7 +65,7 @@ impl Burst {
         }
     }
 
-    /// Adds what has come in the meantime. Whether there was anything.
+    /// Adds events that have arrived in the meantime. Returns whether there were any.
     fn take_in(&mut self, events: &Receiver<Event>) -> bool {
         let mut any = false;
         loop {
@@ -83,14 +83,14 @@ impl Burst {
 }
 
 impl Hub {
-    /// Takes in what happens until the server stops.
+    /// Handles events until the server stops.
     pub(super) fn run(mut self, events: &Receiver<Event>) {
         while let Ok(event) = events.recv() {
             let mut burst = Burst::default();
             burst.add(event);
             let until = Instant::now() + LONGEST;
-            // Editors write in several steps; what aggregated servers say is whole. Steps come by the dozen: sleeping
-            // rather than waiting, they wake nobody.
+            // Editors write in several steps, with many events. Sleeping, unlike waiting, is not interrupted by them.
+            // States of aggregated servers are complete, so they are handled at once.
             while !burst.stop && (burst.everything || !burst.paths.is_empty()) && Instant::now() < until {
                 std::thread::sleep(QUIET);
                 if !burst.take_in(events) {
@@ -126,14 +126,14 @@ impl Hub {
         self.apply(scan, began);
     }
 
-    /// Watches where files are now.
+    /// Watches the folders of the current files.
     pub(super) fn follow(&mut self) {
         if let Some(watcher) = &mut self.watcher {
             watcher.follow(&self.inputs.places().clone().with(self.secrets.paths()));
         }
     }
 
-    /// Takes changed files in.
+    /// Applies changed files.
     fn apply(&mut self, scan: Scan, began: Instant) {
         for Finding { input, code, detail, .. } in &scan.unreadable {
             tracing::warn!(file = input.as_deref(), %code, reason = detail, "a file cannot be read; what it held before is served");
@@ -160,18 +160,18 @@ impl Hub {
         self.report();
     }
 
-    /// The first reading of the inputs. Gives what was read, for messages about it.
-    pub(super) fn first(&mut self) -> First {
+    /// Reads the inputs for the first time. Returns what was read, for messages about it.
+    pub(super) fn first(&mut self) -> FirstScan {
         let began = Instant::now();
         let Scan { changes, unreadable } = self.inputs.scan(&BTreeSet::new());
         let applied = self.store.apply(changes, SystemTime::now());
         self.broken.clone_from(&applied.broken);
         self.publish(&applied, began, false);
         self.report();
-        First { unreadable, applied }
+        FirstScan { unreadable, applied }
     }
 
-    /// Serves what the store publishes now.
+    /// Serves the current snapshot of the store.
     fn publish(&self, applied: &Applied, began: Instant, remote: bool) {
         if !applied.changed {
             return;
@@ -180,13 +180,13 @@ impl Hub {
         let made = began.elapsed();
         if !applied.groups.is_empty() {
             let began = Instant::now();
-            // Made here rather than while somebody waits for it.
+            // Make it here, so that no request waits for it.
             snapshot.discovery.aggregated.hash();
             let time = made / u32::try_from(applied.groups.len()).unwrap_or(u32::MAX) + began.elapsed();
             self.metrics.discovery_aggregated(time);
             self.metrics.regenerated("discovery", if remote { "remote" } else { "update" }, time);
         }
-        // They are made together; what one of them took is not known.
+        // They are made together, so the time of each is not known.
         let each = made / u32::try_from(applied.documents.len().max(1)).unwrap_or(u32::MAX);
         if !applied.documents.is_empty() {
             self.metrics.regenerated("index", if remote { "remote" } else { "update" }, each);
@@ -203,7 +203,7 @@ impl Hub {
         self.live.swap(snapshot);
     }
 
-    /// Tells readiness and metrics about the files.
+    /// Updates readiness and metrics of the files.
     fn report(&self) {
         let reasons: Vec<String> = self.inputs.unreadable().chain(&self.broken).map(finding::line).collect();
         let reason = (!reasons.is_empty()).then(|| {

@@ -1,4 +1,4 @@
-//! The files that are served: which there are, and which of them have another content than before.
+//! The input files of the server, and which of them changed.
 
 use crate::error::describe;
 use crate::input::{Gathered, Input, Reader, Source, gather};
@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 /// What is known about a file.
 #[derive(Debug)]
-struct Known {
+struct FileState {
     name: Arc<str>,
-    /// `None` if it could not be read or was never looked at.
+    /// `None` if it could not be read, or was not checked yet.
     stamp: Option<Stamp>,
 }
 
-/// What changes whenever the content does, and sometimes otherwise: contents are compared afterwards.
+/// Metadata that changes whenever the content does. It may also change otherwise, so contents are compared afterwards.
 type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 /// The files of the command line.
@@ -27,29 +27,29 @@ type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 pub(super) struct Inputs {
     arguments: Vec<PathBuf>,
     /// By canonical path.
-    files: BTreeMap<PathBuf, Known>,
+    files: BTreeMap<PathBuf, FileState>,
     /// Files and folders that cannot be read, with the reason.
     unreadable: BTreeMap<Arc<str>, Finding>,
     reader: Reader,
     places: Places,
 }
 
-/// Where something can happen that concerns the inputs.
+/// The places to watch for changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Places {
-    /// Folders whose entries are to be watched.
+    /// Folders to watch.
     pub(super) watched: BTreeSet<PathBuf>,
-    /// Of these, the ones that are searched for files.
+    /// The folders among them that are searched for files.
     searched: BTreeSet<PathBuf>,
-    /// Paths that matter wherever they are: files, links on the way to them, folders of the command line.
+    /// Paths that always matter: files, links on the way to them, and folders of the command line.
     names: BTreeSet<PathBuf>,
 }
 
-/// Files that are different now.
+/// Files that changed.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub(super) changes: Vec<Change>,
-    /// Why files cannot be read that could be before.
+    /// Files that could be read before and cannot be read now, with the reason.
     pub(super) unreadable: Vec<Finding>,
 }
 
@@ -64,12 +64,12 @@ impl Inputs {
         }
     }
 
-    /// Where to watch.
+    /// The places to watch.
     pub(super) fn places(&self) -> &Places {
         &self.places
     }
 
-    /// What cannot be read now.
+    /// Files that cannot be read now.
     pub(super) fn unreadable(&self) -> impl Iterator<Item = &Finding> {
         self.unreadable.values()
     }
@@ -79,8 +79,8 @@ impl Inputs {
         self.files.len()
     }
 
-    /// Looks at these paths only, if that is enough to know what changed; else at everything. Paths are those that the
-    /// system tells.
+    /// Checks only these paths, which the system reports, if that is enough to know what changed. Otherwise checks
+    /// everything.
     pub(super) fn rescan(&mut self, paths: &BTreeSet<PathBuf>) -> Scan {
         let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
         let relevant: BTreeSet<PathBuf> = paths.iter().filter(|path| self.places.concern(path)).cloned().collect();
@@ -94,7 +94,7 @@ impl Inputs {
         scan
     }
 
-    /// Looks at everything; what looks the same as before is read only if it is among `changed`.
+    /// Checks everything. A file whose metadata did not change is read only if it is in `changed`.
     pub(super) fn scan(&mut self, changed: &BTreeSet<PathBuf>) -> Scan {
         let Gathered { inputs, unreadable, folders, links, roots: _ } = gather(&self.arguments, None);
         let mut scan = Scan::default();
@@ -102,7 +102,7 @@ impl Inputs {
 
         let gone: BTreeMap<Arc<str>, String> =
             unreadable.into_iter().map(|(path, why)| (path.to_string_lossy().into(), why)).collect();
-        // What an argument held that cannot be looked at now stays: it may be on its way back.
+        // If an argument cannot be read now, its files stay, because it may be replaced at the moment.
         let kept = |path: &str| gone.keys().any(|root| Path::new(path).starts_with(&**root));
         let found: BTreeMap<PathBuf, Arc<str>> = inputs
             .iter()
@@ -128,16 +128,16 @@ impl Inputs {
         for (path, name) in found {
             present.insert(Arc::clone(&name));
             let is_changed = changed.contains(&path);
-            self.files.entry(path.clone()).or_insert(Known { name, stamp: None });
+            self.files.entry(path.clone()).or_insert(FileState { name, stamp: None });
             self.read(&path, is_changed, &mut scan);
         }
-        // A link that leads elsewhere now has a new file under the old name, which is no removal.
+        // If a link has a new target, its file has a new path and the same name, so it was not removed.
         let removed = removed.into_iter().filter(|name| !present.contains(name));
         scan.changes.extend(removed.map(|name| Change { name, content: None }));
         scan
     }
 
-    /// Reads a file if it looks different, or in any case.
+    /// Reads a file if its metadata changed, or always.
     fn read(&mut self, path: &Path, always: bool, scan: &mut Scan) {
         let Some(known) = self.files.get_mut(path) else { return };
         let is_stdin = path == Path::new("-");
@@ -205,7 +205,7 @@ impl Places {
         places
     }
 
-    /// A file beside the inputs whose changes matter.
+    /// Adds a file that is not an input.
     pub(super) fn with(mut self, paths: &[PathBuf]) -> Places {
         for path in paths {
             self.trail(path, 0);
@@ -213,10 +213,10 @@ impl Places {
         self
     }
 
-    /// Notes every link on the way to a path, and the path, with the folders that they are in. Of what does not exist, the
-    /// way as far as it does.
+    /// Adds a path and every link on the way to it, with the folders that they are in. If the path does not exist, adds the
+    /// part of the way that does.
     fn trail(&mut self, path: &Path, depth: usize) {
-        /// As many links as Linux follows.
+        /// The number of links that Linux follows.
         const LINKS: usize = 40;
         let Ok(path) = std::path::absolute(path) else { return };
         let mut way = PathBuf::new();
@@ -242,7 +242,7 @@ impl Places {
     }
 
     fn note(&mut self, parent: &Path, path: &Path) {
-        // The system tells paths below the folder that is watched.
+        // The system reports paths below the folder that is watched.
         let Ok(parent) = parent.canonicalize() else { return };
         if let Some(name) = path.file_name() {
             self.names.insert(parent.join(name));
@@ -250,7 +250,7 @@ impl Places {
         self.watched.insert(parent);
     }
 
-    /// Whether something at this path may change what is served.
+    /// Whether a change at this path may change what is served.
     pub(super) fn concern(&self, path: &Path) -> bool {
         let on_the_way = |names: &BTreeSet<PathBuf>| {
             names
@@ -261,16 +261,16 @@ impl Places {
         if on_the_way(&self.names) || on_the_way(&self.searched) {
             return true;
         }
-        // In a folder: new files, folders and links, but not what editors leave beside them.
+        // In a folder: new files, folders and links, but not temporary files of editors.
         path.parent().is_some_and(|parent| self.searched.contains(parent))
             && fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() || crate::input::is_candidate(path))
     }
 }
 
-/// The bytes of a file that is no input.
+/// The bytes of a file that is not an input.
 ///
 /// # Errors
-/// It cannot be read; the reason.
+/// The reason why the file cannot be read.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| describe(&error))
 }

@@ -5,7 +5,7 @@ use crate::report;
 use std::io;
 use tracing_subscriber::EnvFilter;
 
-/// Begins to log. Targets beside the server's own are shown from `warn` upwards, and as far as asked with `trace`.
+/// Starts logging. Libraries log warnings and errors only, and everything at level `trace`.
 pub(super) fn begin(format: LogFormat, level: LogLevel, color: When) {
     let filter = match level {
         LogLevel::Error => "error",
@@ -15,7 +15,7 @@ pub(super) fn begin(format: LogFormat, level: LogLevel, color: When) {
         LogLevel::Trace => "trace",
     };
     let builder = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(io::stderr);
-    // There is one subscriber; a second call would change nothing.
+    // A second call does not change anything.
     let _ = match format {
         LogFormat::Text => builder.with_ansi(report::is_coloured(color)).with_target(false).try_init(),
         LogFormat::Json => builder.json().flatten_event(true).with_ansi(false).try_init(),

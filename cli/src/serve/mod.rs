@@ -1,8 +1,8 @@
 //! `kubeshape serve`.
 //!
-//! [`plan`] checks the command line. The [`hub`] is a thread that owns the store: it takes in changed files ([`watch`] says
-//! where, [`inputs`] which) and what aggregated servers publish, and swaps the snapshot that `kubeshape-server` answers
-//! from. This module starts all of it, waits for signals and ends it in order.
+//! [`plan`] checks the command line. The [`hub`] is a thread that owns the store. [`watch`] tells it where files changed,
+//! [`inputs`] finds out which, and aggregated servers report their states. The hub applies them to the store, and swaps the
+//! snapshot that `kubeshape-server` serves. This module starts all of it, waits for signals, and stops it in order.
 
 mod event;
 mod finding;
@@ -17,7 +17,7 @@ use crate::args::{LogFormat, ServeArgs, Switch, When};
 use crate::error::{Fatal, describe};
 use crate::report::{self, Ui};
 use event::Event;
-use hub::{First, Hub};
+use hub::{FirstScan, Hub};
 use kubeshape_input::{Code, Finding, NoteKind};
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator};
 use kubeshape_server::http::Http;
@@ -32,13 +32,13 @@ use std::time::SystemTime;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
-/// The check of `/readyz` that fails when the server stops.
+/// The name of the check in `/readyz` that fails while the server stops.
 const SHUTDOWN: &str = "shutdown";
 
-/// Runs the command; says whether nothing is to object.
+/// Runs the command. Returns whether all requests were answered.
 ///
 /// # Errors
-/// There is nothing that could be served, or nowhere to serve it.
+/// The command line is wrong, no input can be served, or the server cannot listen.
 pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
     let plan = Plan::new(args)?;
     log::begin(args.log_format, args.log_level, color);
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
     metrics.started(SystemTime::now());
     let options = StoreOptions {
         profile: plan.profile,
-        // A change costs the same however many groups there are; the tags of large documents are not the server's.
+        // The cost of a change does not grow with the number of groups, but ETags of large documents differ from upstream.
         tags: if args.extensions == Switch::On { Tags::Chunks } else { Tags::Content },
     };
     let store = match Store::new(plan.base, options, SystemTime::now()) {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
     };
     let (events, happened) = channel();
     if args.watch {
-        // Before the files are read, so that nothing is missed in between.
+        // Watch before the files are read, so that no change is missed.
         hub.watcher = Some(watch::Watcher::new(events.clone()));
     }
     let anything = first(&mut hub, args.log_format, color);
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
     if let Some(aggregator) = aggregator {
         runtime.block_on(aggregator.stop());
     }
-    // A merge of the v2 document may still run, and nobody waits for it any more.
+    // A merge of the v2 document may still run. Do not wait for it.
     runtime.shutdown_background();
     if ended.cut > 0 {
         tracing::warn!(connections = ended.cut, "stopped; connections had to be cut");
@@ -152,11 +152,11 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
     Ok(ended.cut == 0)
 }
 
-/// Reads the inputs for the first time and says what there is to say about them. Whether anything of them is served.
+/// Reads the inputs for the first time, and prints findings. Returns whether any of them is served.
 fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
-    // Before the inputs are read there are only those about the base.
+    // Before the inputs are read, there are only findings about the base.
     let of_base: Vec<Finding> = hub.store.findings().cloned().collect();
-    let First { unreadable, applied } = hub.first();
+    let FirstScan { unreadable, applied } = hub.first();
     let mut ui = Ui::new(color, When::Never, false, false);
     let of_inputs = applied.findings.iter().filter(|found| found.code != Code::Skipped);
     for finding in unreadable.iter().chain(&of_base).chain(of_inputs) {
@@ -204,7 +204,7 @@ fn listen(runtime: &Runtime, args: &ServeArgs) -> Result<Vec<Listener>, Fatal> {
     Ok(listeners)
 }
 
-/// Says what others could do.
+/// Warns if others can read what is served or change it on the way.
 fn warn(listeners: &[Listener], is_secure: bool, has_tokens: bool) {
     for address in listeners.iter().filter_map(Listener::address).filter(|address| !address.ip().is_loopback()) {
         if !has_tokens {
@@ -216,7 +216,7 @@ fn warn(listeners: &[Listener], is_secure: bool, has_tokens: bool) {
     }
 }
 
-/// The line that says where it is served.
+/// The line with the address of the server.
 fn ready(listener: &Listener, is_secure: bool) -> String {
     match (listener.address(), listener.path()) {
         (Some(address), _) => format!("serving on {}://{address}\n", if is_secure { "https" } else { "http" }),
@@ -224,7 +224,7 @@ fn ready(listener: &Listener, is_secure: bool) -> String {
     }
 }
 
-/// Where clients reach the server, as far as it knows.
+/// The address that clients use, as far as it is known.
 fn reachable(address: Option<SocketAddr>) -> String {
     match address {
         None => "localhost".to_owned(),
@@ -233,7 +233,7 @@ fn reachable(address: Option<SocketAddr>) -> String {
     }
 }
 
-/// Starts to look at aggregated servers, and hands what they publish to the hub.
+/// Starts to poll aggregated servers, and sends their states to the hub.
 fn aggregate(
     servers: Vec<AggregateOptions>,
     profile: kubeshape_publish::Profile,
@@ -256,7 +256,7 @@ fn aggregate(
     aggregator.map(Some).map_err(|error| Fatal::Usage(format!("--aggregate: {error}")))
 }
 
-/// Sizes of what is held, for `/metrics`.
+/// Memory of documents, for `/metrics`.
 fn measure(metrics: &Metrics, snapshot: &Snapshot) {
     let mut v3 = kubeshape_server::Sizes::default();
     for leaf in snapshot.v3.values() {
@@ -276,7 +276,7 @@ fn measure(metrics: &Metrics, snapshot: &Snapshot) {
     metrics.cache_size("protobuf", sum(|sizes| sizes.protobuf));
 }
 
-/// The signals that the server knows.
+/// The signals that the server handles.
 #[cfg(unix)]
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
@@ -295,7 +295,7 @@ impl Signals {
         })
     }
 
-    /// Waits for a signal to stop; others are handed to the hub.
+    /// Waits for a signal to stop. Others are sent to the hub.
     async fn stop(&mut self, events: &Sender<Event>) {
         loop {
             tokio::select! {

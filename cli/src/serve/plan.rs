@@ -1,4 +1,4 @@
-//! The command line, checked, and what it names besides the inputs.
+//! Checking the command line, and reading files other than the inputs.
 
 use super::secrets::Secrets;
 use crate::args::{self, ServeArgs};
@@ -12,7 +12,7 @@ use kubeshape_yaml::Limits;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is to be done.
+/// The checked command line.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) profile: Profile,
@@ -22,10 +22,10 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Checks the command line and reads what it names besides the inputs.
+    /// Checks the command line, and reads the base documents, tokens and certificates.
     ///
     /// # Errors
-    /// It asks for something that cannot be, or a file of it cannot be read.
+    /// The command line is wrong, or one of these files cannot be read.
     pub(super) fn new(args: &ServeArgs) -> Result<Plan, Fatal> {
         if args.inputs.is_empty() && args.base.is_empty() && args.onto.is_none() && args.aggregate.is_empty() {
             return Err(usage("nothing to serve: name files or folders, or give --base or --aggregate"));
@@ -87,7 +87,7 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
     Ok(servers)
 }
 
-/// All documents of files and folders.
+/// All documents in files and folders.
 fn documents(paths: &[PathBuf]) -> Result<BaseDocuments, Fatal> {
     let gathered = gather(paths, None);
     if let Some((path, message)) = gathered.unreadable.into_iter().next() {

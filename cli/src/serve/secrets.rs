@@ -5,7 +5,7 @@ use crate::error::Fatal;
 use kubeshape_server::{Authenticator, Tls, Tokens};
 use std::path::{Path, PathBuf};
 
-/// What is read of the files that say who the server is and who may ask.
+/// The certificate and key of the server, and the tokens of its clients.
 #[derive(Debug, Default)]
 pub(super) struct Secrets {
     tls: Option<(Tls, PathBuf, PathBuf)>,
@@ -17,7 +17,7 @@ impl Secrets {
     /// Reads the files.
     ///
     /// # Errors
-    /// One cannot be read or used; the message names it, and never what is in it.
+    /// A file cannot be read or used. The message has its name, but nothing of its content.
     pub(super) fn read(tls: Option<(&Path, &Path)>, tokens: Option<&Path>) -> Result<Secrets, Fatal> {
         let mut secrets = Secrets::default();
         if let Some((certificate, key)) = tls {
@@ -46,12 +46,12 @@ impl Secrets {
         &self.paths
     }
 
-    /// Where something can happen that concerns them.
+    /// The places to watch for changes of the files.
     pub(super) fn places(&self) -> Places {
         Places::default().with(&self.paths)
     }
 
-    /// Reads the files again. What cannot be used changes nothing.
+    /// Reads the files again. If a file cannot be used, the old content stays.
     pub(super) fn reload(&self) {
         if let Some((tls, certificate, key)) = &self.tls {
             let replaced = file(certificate)

@@ -1,4 +1,4 @@
-//! Learning that files changed: from the system, or where that cannot be had, by looking every now and then.
+//! Watching files: with events of the system or, where these are not available, by polling.
 
 use super::event::Event;
 use super::inputs::Places;
@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-/// How often files are looked at where the system does not tell.
+/// How often files are polled.
 const POLL: Duration = Duration::from_secs(2);
 
-/// Tells the hub what happens in folders.
+/// Sends the hub events about changes in folders.
 pub(super) struct Watcher {
     events: Sender<Event>,
-    /// `None` when the system cannot tell.
+    /// `None` if events of the system are not available.
     system: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
 }
 
 impl Watcher {
-    /// Watches nothing yet.
+    /// A watcher without folders.
     pub(super) fn new(events: Sender<Event>) -> Watcher {
         let tell = events.clone();
         let made = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
@@ -47,19 +47,19 @@ impl Watcher {
     pub(super) fn follow(&mut self, places: &Places) {
         let Some(system) = &mut self.system else { return };
         for folder in self.watched.difference(&places.watched) {
-            // It may be gone, and its watch with it.
+            // The folder may be deleted, and its watch with it.
             let _ = system.unwatch(folder);
         }
         let mut watched = BTreeSet::new();
         let mut failure = None;
         for folder in &places.watched {
-            // A folder that was replaced by one of the same name needs a new watch: the system keeps one per folder, so
-            // that watching twice does no harm.
+            // A folder that was replaced by another one with the same name needs a new watch. The system keeps one watch per
+            // folder, so watching a folder twice is harmless.
             match system.watch(folder, RecursiveMode::NonRecursive) {
                 Ok(()) => {
                     watched.insert(folder.clone());
                 }
-                // It went meanwhile, which the folder above it tells.
+                // It was deleted meanwhile, and its parent reports that.
                 Err(error) if is_gone(&error, folder) => {}
                 Err(error) => failure = Some(error),
             }
@@ -70,12 +70,12 @@ impl Watcher {
         }
     }
 
-    /// Looks at the files every now and then.
+    /// Starts to poll the files.
     fn poll(&mut self, error: &notify::Error) {
         tracing::warn!(%error, "the system does not tell about changes; files are looked at every {POLL:?}");
         self.system = None;
         let events = self.events.clone();
-        // It ends with the hub.
+        // It ends when the hub does.
         let looking = move || {
             while events.send(Event::Rescan).is_ok() {
                 std::thread::sleep(POLL);
@@ -87,7 +87,7 @@ impl Watcher {
     }
 }
 
-/// Whether an event says that a content may be another one. Reading makes events, too.
+/// Whether an event tells that a content may have changed. Reading a file also causes events.
 fn is_change(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),

@@ -1,4 +1,4 @@
-//! Which kinds are wanted, and the definitions of them.
+//! The kinds of `--kind`, and their definitions.
 
 use super::{Settings, definitions};
 use kubeshape_convert::document::Document;
@@ -8,7 +8,7 @@ use kubeshape_schema::{Bump, Property};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The kinds that are wanted, and which of them were found; without any, all are.
+/// The wanted kinds, and which of them were found. If there are none, all kinds are wanted.
 #[derive(Debug)]
 pub(crate) struct Kinds(Vec<(String, AtomicBool)>);
 
@@ -32,7 +32,7 @@ impl Kinds {
         })
     }
 
-    /// Whether a definition that is no kind is wanted, by its name or the last part of it, unless a kind has that name.
+    /// Whether a definition that is not a kind is wanted, by its name or, unless a kind has that name, its last part.
     fn has_definition(&self, name: &str, kinds: &BTreeSet<&str>) -> bool {
         let last = name.rsplit(['.', '/']).next().filter(|last| !kinds.contains(last));
         self.is_wanted(|wanted| wanted == name || Some(wanted) == last)
@@ -43,7 +43,7 @@ impl Kinds {
         self.is_all() | (wanted.map(|(_, found)| found.store(true, Ordering::Relaxed)).count() > 0)
     }
 
-    /// What nothing has.
+    /// The wanted kinds that were not found.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter(|(_, found)| !found.load(Ordering::Relaxed)).map(|(name, _)| name.as_str())
     }
@@ -54,11 +54,11 @@ impl Kinds {
 pub(crate) struct KindName<'a> {
     pub(crate) kind: &'a str,
     pub(crate) group: &'a str,
-    /// Empty for a definition that is no kind, which `kind` is the name of then.
+    /// Empty for a definition that is not a kind; `kind` is then its name.
     pub(crate) version: &'a str,
 }
 
-/// The wanted kinds of a document, each with its definition. Of a document that knows no kinds it is the definitions.
+/// The wanted kinds of a document, each with its definition. If a document has no kinds, all its definitions.
 pub(super) fn wanted<'a>(
     document: &Document<'a>,
     arena: &'a Bump,

@@ -1,5 +1,5 @@
-//! Where the command meets the conversion of whole documents: all calls of `kubeshape-convert` are here, but for
-//! the protobuf form of a printed document, which is a format (`crate::output::format`).
+//! Conversion of documents: all calls of `kubeshape-convert` are here, except for the protobuf form of a printed document,
+//! which is a format (`crate::output::format`).
 
 mod kinds;
 
@@ -24,16 +24,16 @@ use kubeshape_structural::Crd;
 use kubeshape_yaml::{Node, Tape};
 use std::collections::BTreeMap;
 
-/// What the command line asks of documents.
+/// Settings of the command line for documents.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) profile: Profile,
-    /// Whether anybody will see losses.
+    /// Whether losses are reported.
     pub(crate) losses: bool,
-    /// Whether anybody will see warnings.
+    /// Whether warnings are reported.
     pub(crate) findings: bool,
     pub(crate) keep_losses: bool,
-    /// Whether references are inlined: what becomes of recursion, and how many schemas there are at most.
+    /// If references are inlined: what to do with recursion, and the largest number of schemas.
     pub(crate) inline: Option<(Recursion, u64)>,
     pub(crate) rename: Option<Rename>,
     pub(crate) kinds: Kinds,
@@ -44,14 +44,14 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Whether documents are printed as they are.
+    /// Whether documents are printed without changes.
     pub(crate) fn is_plain(&self) -> bool {
         self.inline.is_none() && self.rename.is_none()
     }
 }
 
 impl Settings {
-    /// What the command line says. With `losses`, losses are looked for.
+    /// The settings of the command line. With `losses`, losses are looked for.
     pub(crate) fn new(args: &ConvertArgs, losses: bool) -> Settings {
         const BUDGET: u64 = 1_000_000;
         Settings {
@@ -73,7 +73,7 @@ impl Settings {
     }
 }
 
-/// Reads a document; the value is none if something has the wrong type.
+/// Reads a document. The value is `None` if something has the wrong type.
 pub(crate) fn read<'a>(
     root: Node<'a>,
     dialect: Dialect,
@@ -100,7 +100,7 @@ pub(crate) fn print(document: &Document<'_>, settings: &Settings, out: &mut Vec<
     }
 }
 
-/// The document in another dialect. With the text of its source, what was kept of an earlier form is put back.
+/// Converts a document to another dialect. If the source has `x-kubeshape-loss`, the original is restored.
 pub(crate) fn convert<'a>(
     document: &Document<'a>,
     dialect: Dialect,
@@ -119,7 +119,7 @@ pub(crate) fn convert<'a>(
             let Converted { value, mut notes } =
                 if keeps { from_v3::restore(v2, scratch, arena) } else { from_v2::convert(v2, arena, profile) };
             if keeps {
-                // Places are in what was restored. What is found there was found in the original.
+                // Places are in the restored document. Its findings were already reported for the original.
                 notes.retain(|note| note.code.kind() == NoteKind::Error);
                 for note in &mut notes {
                     note.at = v2.at;
@@ -135,12 +135,12 @@ pub(crate) fn convert<'a>(
     }
 }
 
-/// What is found about the references and names in a document.
+/// Findings about the references and names in a document.
 pub(crate) fn findings<'a>(document: &Document<'a>) -> Vec<Note<'a>> {
     Graph::of(document).into_notes()
 }
 
-/// Notes without those of [`findings`], which every way of looking at references gives once more.
+/// Notes without those of [`findings`], which every operation on references repeats.
 fn others(mut notes: Vec<Note<'_>>) -> Vec<Note<'_>> {
     notes.retain(|note| {
         !matches!(
@@ -155,14 +155,14 @@ fn others(mut notes: Vec<Note<'_>>) -> Vec<Note<'_>> {
     notes
 }
 
-/// Several documents as one, and what is to say about each of them, by its number.
+/// Several documents merged into one, and the notes about each of them.
 pub(crate) struct Aggregate<'a> {
-    /// None if they cannot be put together.
+    /// `None` if they cannot be merged.
     pub(crate) document: Option<Document<'a>>,
     pub(crate) notes: Vec<(usize, Note<'a>)>,
 }
 
-/// Puts documents of one dialect together, which have these names.
+/// Merges documents of one dialect.
 pub(crate) fn aggregate<'a>(
     sources: &[(&'a str, Document<'a>)],
     arena: &'a Bump,
@@ -188,7 +188,7 @@ pub(crate) fn aggregate<'a>(
     Aggregate { document, notes }
 }
 
-/// Renames all definitions, if that is asked for.
+/// Renames all definitions if `--rename` is given.
 pub(crate) fn rename<'a>(document: &Document<'a>, arena: &'a Bump, settings: &Settings) -> Converted<'a, Document<'a>> {
     let names = match settings.rename {
         None => return Converted { value: *document, notes: Vec::new() },
@@ -200,8 +200,8 @@ pub(crate) fn rename<'a>(document: &Document<'a>, arena: &'a Bump, settings: &Se
     Converted { value, notes: others(notes) }
 }
 
-/// The self-contained documents of the roots of a document, by their keys: `api/v1`, `apis/apps/v1`, `version`; and of
-/// what no path reaches, unless it is what is published for CustomResourceDefinitions: that comes from the server.
+/// Splits a document into self-contained documents by the roots of its paths: `api/v1`, `apis/apps/v1`, `version`. Parts
+/// that no path refers to are a document of their own, unless the document is published for CustomResourceDefinitions.
 pub(crate) fn split<'a>(
     document: &v3::Document<'a>,
     is_published: bool,
@@ -212,7 +212,7 @@ pub(crate) fn split<'a>(
     slices.into_iter().map(|slice| (slice.name, Document::V3(slice.document))).collect()
 }
 
-/// The self-contained documents of the wanted kinds of a document: without paths, with the definitions that are needed.
+/// The self-contained documents of the wanted kinds of a document, without paths and with the definitions that they need.
 pub(crate) fn kinds<'a>(
     document: &Document<'a>,
     arena: &'a Bump,
@@ -247,7 +247,7 @@ pub(crate) fn kinds<'a>(
     wanted(document, arena, settings).into_iter().map(cut).collect()
 }
 
-/// Inlines references, if that is asked for, in the whole document or in what is left of it for one kind.
+/// Inlines references if `--inline` is given, in the whole document or in its part for one kind.
 pub(crate) fn inline<'a>(
     document: &Document<'a>,
     kind: Option<KindName<'_>>,
@@ -277,10 +277,10 @@ pub(crate) fn inline<'a>(
     Converted { value: value.map(Document::V3), notes: others(notes) }
 }
 
-/// The structured-merge-diff schema of a document, which stands as text at `root` unless it was changed.
+/// The structured-merge-diff schema of a document. `root` is its source, unless it was changed.
 ///
 /// # Errors
-/// Why it has none.
+/// The reasons why it has none.
 pub(crate) fn smd<'a>(
     document: &Document<'a>,
     root: Option<Node<'_>>,
@@ -303,7 +303,7 @@ pub(crate) fn smd<'a>(
             let mut tape = Tape::new();
             let root = crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
             let definitions = root.and_then(|root| root.get("definitions"));
-            // Places are in what was printed.
+            // Places are in the printed text.
             let nowhere = |error: smd::SmdError| note(smd::SmdError { at: 0, ..error });
             smd::from_v2::convert(definitions, options)
                 .map_err(|errors| errors.into_iter().map(nowhere).collect::<Vec<_>>())
@@ -312,7 +312,7 @@ pub(crate) fn smd<'a>(
     }
 }
 
-/// What the structured-merge-diff schema of a document does not hold.
+/// The losses of the structured-merge-diff schema of a document.
 pub(crate) fn smd_losses<'a>(document: &Document<'a>, settings: &Settings) -> Vec<Note<'a>> {
     let mut notes = Vec::new();
     match document {
@@ -338,7 +338,7 @@ fn definitions<'a>(document: &Document<'a>) -> &'a [Property<'a>] {
     }
 }
 
-/// What is wrong with a written structured-merge-diff schema.
+/// The errors in a structured-merge-diff schema.
 pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
     errors.0.into_iter().map(|error| Note::new(Code::WrongType, error.at, error.message)).collect()
 }
@@ -359,7 +359,7 @@ pub(crate) fn json_schemas<'a>(
         let options = schema_options(settings);
         let schema = jsonschema::from_definition(definition.name, &definition.schema, gvk, &resolver, options);
         if settings.losses {
-            // One definition may be part of many kinds; what it loses is told once.
+            // A definition may be part of many kinds. Its losses are reported once.
             notes.extend(schema.notes);
         }
         value.push((kind, schema.value));
@@ -377,8 +377,8 @@ fn schema_options(settings: &Settings) -> jsonschema::Options<'static> {
     jsonschema::Options { draft, strict: settings.strict, ..jsonschema::Options::default() }
 }
 
-/// The JSON Schema of a version of a CustomResourceDefinition; none if it has no schema. `metadata` holds the
-/// definitions of the metadata of objects.
+/// The JSON Schema of a version of a CustomResourceDefinition; `None` if it has no schema. `metadata` has the definitions
+/// of the metadata of objects.
 pub(crate) fn resource_schema<'a>(
     crd: &Crd<'a>,
     version: &ResourceVersion<'a>,
