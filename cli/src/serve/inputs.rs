@@ -11,7 +11,7 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is known about a file.
+/// The last known state of a file.
 #[derive(Debug)]
 struct FileState {
     name: Arc<str>,
