@@ -7,9 +7,8 @@ use crate::verdict::{bytes_and_etag, equal};
 use kubeshape_convert::document::Document;
 use kubeshape_convert::{proto, smd, v2, v3};
 use kubeshape_corpus::{DocumentAnswer, ProtoAnswer};
-use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Note, Profile};
+use kubeshape_schema::{Bump, Converted, Dialect, Note, Profile};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use serde_json::value::RawValue;
 use std::path::Path;
@@ -107,16 +106,7 @@ fn document(record: &DocumentAnswer, root: Node<'_>, label: &str, table: &mut Ta
         }
     }
     let arena = Bump::new();
-    let (document, notes) = match dialect {
-        Dialect::V2 => {
-            let read = v2::read(root, &arena, Profile::Kube);
-            (read.value.map(Document::V2), read.notes)
-        }
-        Dialect::V3 => {
-            let read = v3::read(root, &arena, Profile::Kube);
-            (read.value.map(Document::V3), read.notes)
-        }
-    };
+    let Converted { value: document, notes } = Document::read(root, dialect, &arena, Profile::Kube);
     let Some(json) = &record.json else {
         let verdict = match (&document, &record.parse_error) {
             (None, Some(_)) => Verdict::Equal,

@@ -6,6 +6,7 @@
 pub mod document;
 pub mod graph;
 pub mod jsonschema;
+pub mod model;
 pub mod proto;
 pub mod smd;
 pub mod v2;

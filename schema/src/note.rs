@@ -313,6 +313,13 @@ pub struct Converted<'a, T> {
     pub notes: Vec<Note<'a>>,
 }
 
+impl<'a, T> Converted<'a, T> {
+    /// The same notes with another value.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Converted<'a, U> {
+        Converted { value: f(self.value), notes: self.notes }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,10 +1,10 @@
 //! Collecting the references of a part.
 
 use super::Section;
-use crate::document::{Document, Object as _, Site, Visitor, visit_schema};
+use crate::document::Document;
+use crate::model::{Object as _, Site, Visitor, visit_schema};
 use crate::{v2, v3};
-use kubeshape_schema::Dialect;
-use kubeshape_schema::{Json, Schema};
+use kubeshape_schema::{Dialect, Json, Schema};
 
 /// Where the object that v3 has for a discriminator stands among the extensions of a schema.
 pub(crate) const DISCRIMINATOR: &str = "discriminator";

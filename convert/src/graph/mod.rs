@@ -25,10 +25,10 @@ mod target;
 pub use collect::Link;
 pub use target::{Section, Target, reference_to};
 
-use crate::document::{Document, Site};
+use crate::document::Document;
+use crate::model::Site;
 use collect::{Collector, Found, each_part, is_bare_name};
-use kubeshape_schema::Dialect;
-use kubeshape_schema::{Code, Note};
+use kubeshape_schema::{Code, Dialect, Note};
 use petgraph::Direction;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -99,10 +99,6 @@ impl<'a> Graph<'a> {
     /// # Ok::<(), kubeshape_yaml::Error>(())
     /// ```
     pub fn of(document: &Document<'a>) -> Graph<'a> {
-        let dialect = match document {
-            Document::V2(_) => Dialect::V2,
-            Document::V3(_) => Dialect::V3,
-        };
         let mut graph = DiGraph::<Part<'a>, Edge, u32>::default();
         let mut index = HashMap::new();
         let mut starts = [0u32; Section::ALL.len() + 1];
@@ -114,7 +110,7 @@ impl<'a> Graph<'a> {
         for section in 0..Section::ALL.len() {
             starts[section + 1] += starts[section];
         }
-        let mut out = Graph { dialect, inner: graph, index, starts, notes: Vec::new() };
+        let mut out = Graph { dialect: document.dialect(), inner: graph, index, starts, notes: Vec::new() };
         let mut number = 0u32;
         let mut collector = Collector::default();
         each_part(document, &mut |_, _, _, collect| {

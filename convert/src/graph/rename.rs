@@ -19,10 +19,10 @@
 
 use super::rewrite::{Renames, Rewriter};
 use super::{Graph, Section};
-use crate::document::{Document, Object as _, Site};
+use crate::document::Document;
+use crate::model::{Object as _, Site};
 use crate::{v2, v3};
-use kubeshape_schema::Dialect;
-use kubeshape_schema::{Bump, Code, Converted, Note, Property};
+use kubeshape_schema::{Bump, Code, Converted, Dialect, Note, Property};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
@@ -66,12 +66,8 @@ pub enum Names {
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn rename<'a>(document: &Document<'a>, to: Names, arena: &'a Bump) -> Converted<'a, Document<'a>> {
-    let definitions = match document {
-        Document::V2(document) => document.definitions,
-        Document::V3(document) => document.components.map_or(&[][..], |components| components.schemas),
-    };
     let mut notes = Graph::of(document).into_notes();
-    let renames = new_names(definitions, to, arena, &mut notes);
+    let renames = new_names(document.definitions(), to, arena, &mut notes);
     notes.sort_by_key(|note| (note.at, note.code));
     let value = if renames.is_empty() {
         *document

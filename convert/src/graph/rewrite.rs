@@ -2,10 +2,9 @@
 
 use super::collect::{DISCRIMINATOR, is_bare_name, mapping};
 use super::{Section, Target, reference_to};
-use crate::document::{Boxed, Entry, Map, Mapper, Site, map_schema, visit_schema};
+use crate::model::{Boxed, Entry, Map, Mapper, Site, map_schema, visit_schema};
 use crate::{v2, v3};
-use kubeshape_schema::Dialect;
-use kubeshape_schema::{Bump, Extra, Json, Property, Schema, order};
+use kubeshape_schema::{Bump, Dialect, Extra, Json, Property, Schema, order};
 use std::collections::HashMap;
 
 /// New names by section and old name.
@@ -202,7 +201,7 @@ macro_rules! with_operations {
 pub(crate) use with_operations;
 
 /// A path item of either dialect.
-pub(crate) trait Item<'a>: crate::document::Object<'a> {
+pub(crate) trait Item<'a>: crate::model::Object<'a> {
     /// The item with other references.
     fn rewritten(&self, rewriter: &mut Rewriter<'_, 'a>) -> Self {
         let item = self.replace(Site::PathItem, rewriter);

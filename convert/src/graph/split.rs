@@ -15,7 +15,8 @@
 //! that have no document of their own stay listed in [`REST`].
 
 use super::{Graph, Link, PartIndex, Section};
-use crate::document::{Document, Map};
+use crate::document::Document;
+use crate::model::Map;
 use crate::v3;
 use kubeshape_schema::{Bump, Converted, Extra, Json, Property, Schema};
 use petgraph::visit::EdgeRef;

@@ -1,6 +1,6 @@
 //! What a `$ref` points at.
 
-use crate::document::Site;
+use crate::model::Site;
 use kubeshape_schema::Dialect;
 use kubeshape_schema::reference;
 use std::borrow::Cow;

@@ -1,18 +1,8 @@
 //! References and the definitions that they lead to.
 
-use super::writer::{Meta, Origin, Place, Special, Writer};
+use super::writer::{Meta, Origin, Place, Special, Wanted, Writer};
 use kubeshape_schema::{Code, Schema};
 use std::fmt::Write as _;
-
-/// A definition that is still to be printed.
-pub(super) struct Wanted<'a> {
-    /// The name it is printed under.
-    printed: String,
-    /// Its own name.
-    name: String,
-    schema: &'a Schema<'a>,
-    place: Place,
-}
 
 /// What the name of an object's fields that are all removed is.
 const EMPTIED: &str = "pruned";

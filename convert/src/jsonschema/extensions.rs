@@ -4,11 +4,6 @@ use super::writer::{Meta, Writer, key};
 use kubeshape_schema::read::is_extension;
 use kubeshape_schema::{Code, Flags, Json, Rule, Schema};
 
-/// Whether an unusual member is there and true.
-pub(super) fn is_true(s: &Schema<'_>, name: &str) -> bool {
-    s.extra.is_some_and(|e| e.extensions.iter().any(|(key, value)| *key == name && *value == Json::Bool(true)))
-}
-
 impl<'a> Writer<'_, 'a, '_> {
     pub(super) fn extensions(&mut self, s: &Schema<'a>, meta: Meta<'_>) {
         if s.flags.any(Flags::EMBEDDED_RESOURCE) {

@@ -1,6 +1,5 @@
 //! The walk over a schema: annotations, null, properties, branches.
 
-use super::extensions;
 use super::format::{self, Shown};
 use super::{Options, Resolver};
 use kubeshape_schema::escape::{self, Escape};
@@ -72,6 +71,16 @@ pub(super) enum Null {
     Around,
 }
 
+/// A definition that is still to be printed.
+pub(super) struct Wanted<'a> {
+    /// The name it is printed under.
+    pub(super) printed: String,
+    /// Its own name.
+    pub(super) name: String,
+    pub(super) schema: &'a Schema<'a>,
+    pub(super) place: Place,
+}
+
 /// What was decided about a schema before anything of it is printed.
 pub(super) struct Plan<'s> {
     pub(super) null: Null,
@@ -111,7 +120,7 @@ pub(super) struct Writer<'r, 'a, 'o> {
     pub(super) elsewhere: Option<(u32, String)>,
     /// Definitions that are referred to: by printed name, printed once they are done.
     pub(super) definitions: BTreeMap<String, Option<Vec<u8>>>,
-    pub(super) queue: VecDeque<super::definitions::Wanted<'a>>,
+    pub(super) queue: VecDeque<Wanted<'a>>,
     /// How often something was left out or left to the validator, so that the result accepts more.
     pub(super) widened: usize,
     /// Whether it was said that there is no definition of metadata.
@@ -233,7 +242,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             self.json(example);
             self.out.push(b']');
         }
-        if extensions::is_true(s, "deprecated") {
+        if is_true(s, "deprecated") {
             key!(self, "deprecated");
             self.out.extend_from_slice(b"true");
         }
@@ -241,7 +250,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             key!(self, "readOnly");
             self.out.extend_from_slice(b"true");
         }
-        if extensions::is_true(s, "writeOnly") {
+        if is_true(s, "writeOnly") {
             key!(self, "writeOnly");
             self.out.extend_from_slice(b"true");
         }
@@ -284,7 +293,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             all_of.push(br#"{"anyOf":[{"type":"integer"},{"type":"string"}]}"#.to_vec());
             blocked = true;
         }
-        let said = s.flags.any(Flags::NULLABLE) || extensions::is_true(s, "x-nullable") || special == Special::Time;
+        let said = s.flags.any(Flags::NULLABLE) || is_true(s, "x-nullable") || special == Special::Time;
         // Of null the server looks at type and enum only.
         let untyped =
             crd && s.ty == Type::Absent && !int_or_string && s.enumeration.is_empty() && place != Place::Branch;
@@ -438,6 +447,11 @@ impl Special {
             Special::None
         }
     }
+}
+
+/// Whether an extension is there and true.
+fn is_true(s: &Schema<'_>, name: &str) -> bool {
+    s.extra.is_some_and(|e| e.extensions.iter().any(|(key, value)| *key == name && *value == Json::Bool(true)))
 }
 
 /// The one member of `allOf`, a reference, that stands for the whole schema: how documents give a reference

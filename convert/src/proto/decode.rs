@@ -1,9 +1,8 @@
 //! From messages to the JSON text of a document.
 
-use kubeshape_yaml::{Error, Flags, Kind, Limits, Node, Stream, Tape, json, number};
-
 use super::inverse;
-use super::resolve::{self, Tag};
+use super::printer::Printer;
+use kubeshape_yaml::{Error, Limits, Stream, Tape, number};
 
 /// Why bytes are no document.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,47 +54,12 @@ impl DecodeError {
     }
 }
 
-/// Prints JSON.
-pub(super) struct Printer {
-    out: Vec<u8>,
-    /// Whether the innermost object or list is still empty.
-    first: bool,
-}
-
 impl Printer {
     /// The JSON text of a message.
     pub(super) fn print(message: &impl Json) -> Result<Vec<u8>, DecodeError> {
         let mut printer = Printer { out: Vec::new(), first: true };
         message.json(&mut printer)?;
         Ok(printer.out)
-    }
-
-    /// A text in quotes.
-    pub(super) fn text(&mut self, text: &str) {
-        // As YAML, which gnostic takes JSON for, these would be errors or other characters.
-        let odd = |c: char| matches!(c, '\x7F'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FFFE}' | '\u{FFFF}');
-        if !text.contains(odd) {
-            json::write_str(text, &mut self.out, false);
-            return;
-        }
-        self.out.push(b'"');
-        for part in text.split_inclusive(odd) {
-            let plain = part.trim_end_matches(odd);
-            let from = self.out.len();
-            json::write_str(plain, &mut self.out, false);
-            self.out.remove(from);
-            self.out.pop();
-            for c in part[plain.len()..].chars() {
-                self.out.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());
-            }
-        }
-        self.out.push(b'"');
-    }
-
-    fn comma(&mut self) {
-        if !std::mem::take(&mut self.first) {
-            self.out.push(b',');
-        }
     }
 
     /// An object with the members that `members` prints.
@@ -137,10 +101,6 @@ impl Printer {
         Ok(())
     }
 
-    pub(super) fn null(&mut self) {
-        self.out.extend_from_slice(b"null");
-    }
-
     /// The value that a YAML text holds.
     pub(super) fn any(&mut self, yaml: &str) -> Result<(), DecodeError> {
         let from = self.out.len();
@@ -161,66 +121,6 @@ impl Printer {
                 self.null();
                 Ok(())
             }
-        }
-    }
-
-    fn node(&mut self, node: Node<'_>) {
-        match node.kind() {
-            Kind::Map => {
-                self.out.push(b'{');
-                for (at, (key, value)) in node.pairs().enumerate() {
-                    if at > 0 {
-                        self.out.push(b',');
-                    }
-                    if key.entry().flags.has(Flags::RESOLVED_KEY) {
-                        self.text(node.document().source().get(key.span()).unwrap_or_default());
-                    } else {
-                        self.text(key.text());
-                    }
-                    self.out.push(b':');
-                    self.node(value);
-                }
-                self.out.push(b'}');
-            }
-            Kind::Seq => {
-                self.out.push(b'[');
-                for (at, item) in node.items().enumerate() {
-                    if at > 0 {
-                        self.out.push(b',');
-                    }
-                    self.node(item);
-                }
-                self.out.push(b']');
-            }
-            _ => self.scalar(node),
-        }
-    }
-
-    fn scalar(&mut self, node: Node<'_>) {
-        if node.entry().flags.has(Flags::QUOTED) { self.text(node.text()) } else { self.plain(node.text()) }
-    }
-
-    /// A character of JSON's own.
-    pub(super) fn mark(&mut self, mark: u8) {
-        self.out.push(mark);
-    }
-
-    /// An unquoted scalar, read as go-yaml 3 reads it: `yes` is a text.
-    pub(super) fn plain(&mut self, text: &str) {
-        match resolve::tag(text) {
-            Tag::Null => self.null(),
-            Tag::True => self.out.extend_from_slice(b"true"),
-            Tag::False => self.out.extend_from_slice(b"false"),
-            Tag::Int | Tag::Float if number::from_json_literal(text).is_some() => {
-                self.out.extend_from_slice(text.as_bytes());
-            }
-            Tag::Int if let Some(value) = resolve::integer(text) => {
-                self.out.extend_from_slice(value.to_string().as_bytes());
-            }
-            Tag::Float if let Some(value) = resolve::float(&text.replace('_', "")) => {
-                number::write_json(value, &mut self.out);
-            }
-            _ => self.text(text),
         }
     }
 }

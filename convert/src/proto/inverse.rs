@@ -4,7 +4,7 @@
 //! break, a key `<<`. Its printer is known, so its texts are read by what it would print; whatever it would not print
 //! (flow collections, comments, other indentation) is left to the reader of YAML.
 
-use super::decode::Printer;
+use super::printer::Printer;
 
 const INDENT: usize = 4;
 /// As deep as documents nest.

@@ -25,6 +25,7 @@ mod any;
 mod decode;
 mod encode;
 mod inverse;
+mod printer;
 mod refusal;
 mod resolve;
 mod source;

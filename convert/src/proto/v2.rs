@@ -5,7 +5,8 @@ use kubeshape_yaml::Node;
 use prost::Message as _;
 
 use super::DecodeError;
-use super::decode::{Json, Pair, Printer};
+use super::decode::{Json, Pair};
+use super::printer::Printer;
 use super::refusal::Refusal;
 use super::table::Kind::{
     Any, AnyList, Bool, Entries, Extensions, Int, LooseText, Message as Nested, Messages, Number, Text, Texts,

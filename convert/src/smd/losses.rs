@@ -26,17 +26,9 @@ pub fn of_structural<'a>(schema: &Schema<'a>, compat: SmdCompat, notes: &mut Vec
     Walk { compat, way: Way::Structural, notes }.node(schema, Holder::Definition, false);
 }
 
-/// Notes what [`from_v3::convert`](super::from_v3::convert) loses of the definitions.
-pub fn from_v3<'a>(definitions: &[Property<'a>], options: Options, notes: &mut Vec<Note<'a>>) {
-    of_document(definitions, options, Dialect::V3, notes);
-}
-
-/// Notes what [`from_v2::convert`](super::from_v2::convert) loses of the definitions.
-pub fn from_v2<'a>(definitions: &[Property<'a>], options: Options, notes: &mut Vec<Note<'a>>) {
-    of_document(definitions, options, Dialect::V2, notes);
-}
-
-fn of_document<'a>(definitions: &[Property<'a>], options: Options, dialect: Dialect, notes: &mut Vec<Note<'a>>) {
+/// Notes what the schema of a document's definitions loses: that of [`from_v2::convert`](super::from_v2::convert) or
+/// [`from_v3::convert`](super::from_v3::convert), by the dialect.
+pub fn of_definitions<'a>(definitions: &[Property<'a>], dialect: Dialect, options: Options, notes: &mut Vec<Note<'a>>) {
     let models: Vec<(&str, &Schema<'_>)> = definitions.iter().map(|p| (p.name, &p.schema)).collect();
     let way = match (options.profile, dialect) {
         (Profile::Faithful, _) => Way::Faithful(Targets::new(&models)),

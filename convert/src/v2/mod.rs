@@ -7,7 +7,7 @@ mod model;
 
 pub use model::*;
 
-use crate::document::{self, Object, Printer};
+use crate::model::{Object, Printer, read_document};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Converted, Profile};
 use kubeshape_yaml::Node;
@@ -35,11 +35,11 @@ use kubeshape_yaml::Node;
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn read<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<'a, Option<Document<'a>>> {
-    document::read_document(root, arena, profile)
+    read_document(root, arena, profile)
 }
 
 impl Document<'_> {
-    /// Appends the document as compact JSON, as kube-openapi prints it (spec: publishing, §3.6): with
+    /// Appends the document as compact JSON, as kube-openapi prints it: with
     /// [`Style::V2`] the bytes that a server sends, with [`Style::V3`] those of Go's `json.Marshal`.
     pub fn print(&self, out: &mut Vec<u8>, style: Style, profile: Profile) {
         let mut printer = Printer::new(out, style, profile);

@@ -1,12 +1,9 @@
-//! OpenAPI v2 documents (spec: publishing, §3.6; upstream: `validation/spec`).
+//! OpenAPI v2 documents as kube-openapi's `validation/spec` has them.
 
-use crate::document::{Boxed, Map, Reference, Texts, object};
+use crate::model::{Boxed, Map, Reference, ResponseObject, Texts, in_place, object};
 use kubeshape_schema::{Json, Property, Schema};
 
-pub use crate::v3::{Contact, Info, License, Tag, TagDocs};
-
-/// Requirements of security: alternatives, each a mapping of schemes to the scopes that it asks for.
-pub type Security<'a> = Option<&'a [Map<'a, Texts<'a>>]>;
+pub use crate::model::{Contact, ExternalDocs, Info, License, Security, Tag};
 
 object! {
     /// An OpenAPI v2 document.
@@ -32,26 +29,8 @@ object! {
     extensions
 }
 
-object! {
-    /// A pointer to documentation.
-    ExternalDocs, "a mapping with description and url";
-    {
-        omit description: &'a str = "description",
-        omit url: &'a str = "url",
-    }
-    faithful extensions
-}
-
-/// The paths of a document; keys that do not begin with a slash are none.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Paths<'a> {
-    /// Path items by path.
-    pub items: Map<'a, PathItem<'a>>,
-    /// `x-` members.
-    pub extensions: crate::document::Extensions<'a>,
-    /// Place: the object's entry in the tape.
-    pub at: u32,
-}
+/// The paths of a document.
+pub type Paths<'a> = crate::model::Paths<'a, PathItem<'a>>;
 
 object! {
     /// The operations of a path.
@@ -149,17 +128,7 @@ object! {
 }
 
 /// The responses of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Responses<'a> {
-    /// The response for codes that have none of their own.
-    pub default: Boxed<'a, Response<'a>>,
-    /// Responses by code.
-    pub codes: Map<'a, Response<'a>>,
-    /// `x-` members.
-    pub extensions: crate::document::Extensions<'a>,
-    /// Place: the object's entry in the tape.
-    pub at: u32,
-}
+pub type Responses<'a> = crate::model::Responses<'a, Response<'a>>;
 
 object! {
     /// A response.
@@ -201,4 +170,10 @@ object! {
         omit scopes: Map<'a, &'a str> = "scopes",
     }
     extensions
+}
+
+in_place!(Parameter<'a>, Response<'a>, Header<'a>, PathItem<'a>, SecurityScheme<'a>);
+
+impl ResponseObject for Response<'_> {
+    const EMPTY_DEFAULT: bool = false;
 }

@@ -5,7 +5,7 @@ mod model;
 
 pub use model::*;
 
-use crate::document::{self, Object, Printer};
+use crate::model::{Object, Printer, read_document};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Converted, Profile};
 use kubeshape_yaml::Node;
@@ -32,11 +32,11 @@ use kubeshape_yaml::Node;
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn read<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<'a, Option<Document<'a>>> {
-    document::read_document(root, arena, profile)
+    read_document(root, arena, profile)
 }
 
 impl Document<'_> {
-    /// Appends the document as compact JSON, as kube-openapi prints it (spec: publishing, §3.6).
+    /// Appends the document as compact JSON, as kube-openapi prints it.
     pub fn print(&self, out: &mut Vec<u8>, profile: Profile) {
         let mut printer = Printer::new(out, Style::V3, profile);
         printer.open();

@@ -1,9 +1,9 @@
-//! OpenAPI v3.0 documents (spec: publishing, §3.6; upstream: `spec3`).
+//! OpenAPI v3.0 documents as kube-openapi's `spec3` has them.
 
-use crate::document::{Boxed, Map, Reference, Texts, object};
+use crate::model::{Boxed, Map, Reference, ResponseObject, Texts, in_place, object};
 use kubeshape_schema::{Json, Property, Schema};
 
-pub use crate::v2::{ExternalDocs as TagDocs, Security};
+pub use crate::model::{Contact, ExternalDocs as TagDocs, Info, License, Security, Tag};
 
 object! {
     /// An OpenAPI v3 document.
@@ -19,52 +19,6 @@ object! {
         keep external_docs: Boxed<'a, ExternalDocs<'a>> = "externalDocs",
     }
     faithful extensions
-}
-
-object! {
-    /// What a document is about.
-    Info, "an info object";
-    {
-        omit description: &'a str = "description",
-        omit title: &'a str = "title",
-        omit terms_of_service: &'a str = "termsOfService",
-        lean contact: Boxed<'a, Contact<'a>> = "contact",
-        lean license: Boxed<'a, License<'a>> = "license",
-        omit version: &'a str = "version",
-    }
-    extensions
-}
-
-object! {
-    /// Whom to ask about an API.
-    Contact, "a contact";
-    {
-        omit name: &'a str = "name",
-        omit url: &'a str = "url",
-        omit email: &'a str = "email",
-    }
-    faithful extensions
-}
-
-object! {
-    /// An API's licence.
-    License, "a license";
-    {
-        omit name: &'a str = "name",
-        omit url: &'a str = "url",
-    }
-    faithful extensions
-}
-
-object! {
-    /// A tag of operations.
-    Tag, "a tag";
-    {
-        omit description: &'a str = "description",
-        omit name: &'a str = "name",
-        lean external_docs: Boxed<'a, TagDocs<'a>> = "externalDocs",
-    }
-    extensions
 }
 
 object! {
@@ -116,16 +70,8 @@ object! {
     faithful extensions
 }
 
-/// The paths of a document; keys that do not begin with a slash are none.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Paths<'a> {
-    /// Path items by path.
-    pub items: Map<'a, PathItem<'a>>,
-    /// `x-` members.
-    pub extensions: crate::document::Extensions<'a>,
-    /// Place: the object's entry in the tape.
-    pub at: u32,
-}
+/// The paths of a document.
+pub type Paths<'a> = crate::model::Paths<'a, PathItem<'a>>;
 
 object! {
     /// The operations of a path.
@@ -276,17 +222,7 @@ object! {
 }
 
 /// The responses of an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Responses<'a> {
-    /// The response for codes that have none of their own.
-    pub default: Boxed<'a, Response<'a>>,
-    /// Responses by code; of a range (`4XX`) only with [`Profile::Faithful`](kubeshape_schema::Profile).
-    pub codes: Map<'a, Response<'a>>,
-    /// `x-` members.
-    pub extensions: crate::document::Extensions<'a>,
-    /// Place: the object's entry in the tape.
-    pub at: u32,
-}
+pub type Responses<'a> = crate::model::Responses<'a, Response<'a>>;
 
 object! {
     /// A response.
@@ -302,17 +238,7 @@ object! {
 }
 
 /// Requests that the server makes: path items by the expression that gives their URL.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Callback<'a> {
-    /// A reference to a shared callback.
-    pub reference: Reference<'a>,
-    /// Path items by expression.
-    pub items: Map<'a, PathItem<'a>>,
-    /// `x-` members.
-    pub extensions: crate::document::Extensions<'a>,
-    /// Place: the object's entry in the tape.
-    pub at: u32,
-}
+pub type Callback<'a> = crate::model::Callback<'a, PathItem<'a>>;
 
 object! {
     /// A security scheme.
@@ -341,4 +267,10 @@ object! {
         lean scopes: Map<'a, &'a str> = "scopes",
     }
     extensions
+}
+
+in_place!(PathItem<'a>, Response<'a>);
+
+impl ResponseObject for Response<'_> {
+    const EMPTY_DEFAULT: bool = true;
 }

@@ -1,7 +1,7 @@
 //! Documents of extreme size and shape.
 
 use kubeshape_convert::smd::{Options, Profile, SmdCompat, from_v2, from_v3, losses};
-use kubeshape_schema::{Bump, read};
+use kubeshape_schema::{Bump, Dialect, read};
 use kubeshape_smd::Schema;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::error::Error;
@@ -25,8 +25,9 @@ fn convert_all(source: &str) -> Result<Vec<Schema>, Box<dyn Error>> {
             let mut reader = read::Reader::new(&arena, read::Rules::Document(profile));
             let definitions = reader.properties(root);
             let mut notes = Vec::new();
-            losses::from_v2(definitions, options, &mut notes);
-            losses::from_v3(definitions, options, &mut notes);
+            for dialect in [Dialect::V2, Dialect::V3] {
+                losses::of_definitions(definitions, dialect, options, &mut notes);
+            }
             for built in [from_v2::convert(Some(root), options), from_v3::convert(definitions, options)] {
                 schemas.push(built.map_err(|errors| errors[0].clone())?);
             }

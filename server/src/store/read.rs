@@ -2,12 +2,11 @@
 
 use crate::document::Document;
 use bytes::Bytes;
-use kubeshape_convert::{v2, v3};
+use kubeshape_convert::document::Document as OpenApiDocument;
 use kubeshape_discovery::{CustomResource, GroupVersion, custom_resource, group_versions_of_document};
 use kubeshape_input::{Code, Content as InputContent, DocumentRef, Finding, Note, NoteKind, Reader, skipped};
 use kubeshape_publish::{Profile, Publisher, V2Form, V2Fragments, V3Fragments};
-use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Dialect};
+use kubeshape_schema::{Bump, Converted, Dialect};
 use kubeshape_structural::read::Manifest;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::sync::{Arc, OnceLock};
@@ -188,17 +187,9 @@ pub(super) fn canonical(
     }
     let arena = Bump::new();
     let mut out = Vec::with_capacity(text.len());
-    let (read, notes) = match dialect {
-        Dialect::V3 => {
-            let read = v3::read(root, &arena, profile);
-            (read.value.map(|document| document.print(&mut out, profile)), read.notes)
-        }
-        Dialect::V2 => {
-            let read = v2::read(root, &arena, profile);
-            (read.value.map(|document| document.print(&mut out, Style::V2, profile)), read.notes)
-        }
-    };
-    if read.is_some() {
+    let Converted { value, notes } = OpenApiDocument::read(root, dialect, &arena, profile);
+    if let Some(document) = value {
+        document.print(&mut out, profile);
         return Ok(out.into());
     }
     let mut resolver = document.resolver_mut();

@@ -47,3 +47,10 @@ fn plain(node: Node<'_>) -> bool {
     }
     true
 }
+
+/// A list of texts, only checked.
+pub(super) fn texts<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
+    reader.each_item(node, "a list of strings", |r, item| {
+        r.text(item);
+    });
+}

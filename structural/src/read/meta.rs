@@ -1,6 +1,6 @@
 //! `metadata` and `status`: read for the mistakes that refuse an object; few of their members are kept.
 
-use super::fields::fields;
+use super::fields::{fields, texts};
 use super::scalar::time;
 use super::spec;
 use crate::Status;
@@ -112,12 +112,5 @@ fn text_map<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     fields(reader, node, "a mapping of strings", |r, _, value| {
         r.text(value);
         true
-    });
-}
-
-/// A list of texts, only checked.
-pub(super) fn texts<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
-    reader.each_item(node, "a list of strings", |r, item| {
-        r.text(item);
     });
 }

@@ -1,7 +1,6 @@
 //! `spec`, its defaults, and its way from v1beta1 to v1.
 
-use super::fields::fields;
-use super::meta::texts;
+use super::fields::{fields, texts};
 use super::scalar::bytes;
 use crate::{ApiVersion, Column, Crd, Names, Scale, Scope, Status, Version};
 use kubeshape_schema::{Bump, Schema, read::Reader};

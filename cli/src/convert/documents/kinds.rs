@@ -1,6 +1,6 @@
 //! The kinds of `--kind`, and their definitions.
 
-use super::{Settings, definitions};
+use super::Settings;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::graph;
 use kubeshape_convert::jsonschema;
@@ -64,7 +64,7 @@ pub(super) fn wanted<'a>(
     arena: &'a Bump,
     settings: &Settings,
 ) -> Vec<(KindName<'a>, &'a Property<'a>)> {
-    let definitions = definitions(document);
+    let definitions = document.definitions();
     let by_name: BTreeMap<&str, &Property<'a>> =
         definitions.iter().map(|definition| (definition.name, definition)).collect();
     let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)), arena);

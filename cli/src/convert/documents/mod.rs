@@ -11,13 +11,10 @@ use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::rename::Names;
 use kubeshape_convert::graph::{self, Graph, Section};
 use kubeshape_convert::jsonschema;
-use kubeshape_convert::v2::from_v3::{self, LOSS, Scratch};
-use kubeshape_convert::v3::from_v2;
+use kubeshape_convert::v2::from_v3;
 use kubeshape_convert::{proto, smd, v2, v3};
 use kubeshape_publish::ResourceVersion;
-use kubeshape_schema::Dialect;
-use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Code, Converted, Gvk, Note, NoteKind, Profile, Property, Schema};
+use kubeshape_schema::{Bump, Code, Converted, Gvk, Note, Profile, Property, Schema};
 use kubeshape_smd::Schema as SmdSchema;
 use kubeshape_smd::schema::ReadErrors;
 use kubeshape_structural::Crd;
@@ -48,6 +45,11 @@ impl Settings {
     pub(crate) fn is_plain(&self) -> bool {
         self.inline.is_none() && self.rename.is_none()
     }
+
+    /// How documents are converted to OpenAPI v2 and back.
+    pub(crate) fn conversion(&self) -> from_v3::Options {
+        from_v3::Options { profile: self.profile, keep_losses: self.keep_losses }
+    }
 }
 
 impl Settings {
@@ -69,68 +71,6 @@ impl Settings {
             smd_compat: args.smd_compat,
             draft: args.draft,
             strict: args.strict,
-        }
-    }
-}
-
-/// Reads a document. The value is `None` if something has the wrong type.
-pub(crate) fn read<'a>(
-    root: Node<'a>,
-    dialect: Dialect,
-    arena: &'a Bump,
-    settings: &Settings,
-) -> Converted<'a, Option<Document<'a>>> {
-    match dialect {
-        Dialect::V2 => {
-            let Converted { value, notes } = v2::read(root, arena, settings.profile);
-            Converted { value: value.map(Document::V2), notes }
-        }
-        Dialect::V3 => {
-            let Converted { value, notes } = v3::read(root, arena, settings.profile);
-            Converted { value: value.map(Document::V3), notes }
-        }
-    }
-}
-
-/// Appends a document as compact JSON.
-pub(crate) fn print(document: &Document<'_>, settings: &Settings, out: &mut Vec<u8>) {
-    match document {
-        Document::V2(document) => document.print(out, Style::V2, settings.profile),
-        Document::V3(document) => document.print(out, settings.profile),
-    }
-}
-
-/// Converts a document to another dialect. If the source has `x-kubeshape-loss`, the original is restored.
-pub(crate) fn convert<'a>(
-    document: &Document<'a>,
-    dialect: Dialect,
-    source: &str,
-    (arena, scratch): (&'a Bump, &'a mut Scratch),
-    settings: &Settings,
-) -> Converted<'a, Option<Document<'a>>> {
-    let profile = settings.profile;
-    match (document, dialect) {
-        (Document::V2(_), Dialect::V2) | (Document::V3(_), Dialect::V3) => {
-            Converted { value: Some(*document), notes: Vec::new() }
-        }
-        (Document::V2(v2), Dialect::V3) => {
-            let keeps =
-                profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some();
-            let Converted { value, mut notes } =
-                if keeps { from_v3::restore(v2, scratch, arena) } else { from_v2::convert(v2, arena, profile) };
-            if keeps {
-                // Places are in the restored document. Its findings were already reported for the original.
-                notes.retain(|note| note.code.kind() == NoteKind::Error);
-                for note in &mut notes {
-                    note.at = v2.at;
-                }
-            }
-            Converted { value: value.map(Document::V3), notes }
-        }
-        (Document::V3(v3), Dialect::V2) => {
-            let options = from_v3::Options { profile, keep_losses: settings.keep_losses };
-            let Converted { value, notes } = from_v3::convert(v3, arena, &options);
-            Converted { value: value.map(Document::V2), notes }
         }
     }
 }
@@ -220,7 +160,7 @@ pub(crate) fn kinds<'a>(
 ) -> Vec<(KindName<'a>, Document<'a>)> {
     let graph = Graph::of(document);
     let by_name: BTreeMap<&str, &Property<'a>> =
-        definitions(document).iter().map(|definition| (definition.name, definition)).collect();
+        document.definitions().iter().map(|definition| (definition.name, definition)).collect();
     let cut = |(kind, definition): (KindName<'a>, &Property<'a>)| {
         let reached = graph.reached_from(graph.find(Section::Schemas, definition.name));
         let reached = reached.into_iter().map(|part| graph.part(part)).filter(|part| part.section == Section::Schemas);
@@ -299,7 +239,7 @@ pub(crate) fn smd<'a>(
                 return smd::from_v2::convert(root.get("definitions"), options).map_err(notes);
             }
             let mut json = Vec::new();
-            print(document, settings, &mut json);
+            document.print(&mut json, settings.profile);
             let mut tape = Tape::new();
             let root = crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
             let definitions = root.and_then(|root| root.get("definitions"));
@@ -308,17 +248,14 @@ pub(crate) fn smd<'a>(
             smd::from_v2::convert(definitions, options)
                 .map_err(|errors| errors.into_iter().map(nowhere).collect::<Vec<_>>())
         }
-        Document::V3(_) => smd::from_v3::convert(definitions(document), options).map_err(notes),
+        Document::V3(_) => smd::from_v3::convert(document.definitions(), options).map_err(notes),
     }
 }
 
 /// The losses of the structured-merge-diff schema of a document.
 pub(crate) fn smd_losses<'a>(document: &Document<'a>, settings: &Settings) -> Vec<Note<'a>> {
     let mut notes = Vec::new();
-    match document {
-        Document::V2(_) => smd::losses::from_v2(definitions(document), smd_options(settings), &mut notes),
-        Document::V3(_) => smd::losses::from_v3(definitions(document), smd_options(settings), &mut notes),
-    }
+    smd::losses::of_definitions(document.definitions(), document.dialect(), smd_options(settings), &mut notes);
     notes
 }
 
@@ -327,14 +264,6 @@ fn smd_options(settings: &Settings) -> smd::Options {
         preserve_unknown: settings.preserve_unknown,
         compat: settings.smd_compat.of_schemas(),
         profile: settings.profile,
-    }
-}
-
-/// The definitions of a document.
-fn definitions<'a>(document: &Document<'a>) -> &'a [Property<'a>] {
-    match document {
-        Document::V2(document) => document.definitions,
-        Document::V3(document) => document.components.map_or(&[], |components| components.schemas),
     }
 }
 
@@ -350,7 +279,7 @@ pub(crate) fn json_schemas<'a>(
     settings: &Settings,
 ) -> Converted<'a, Vec<(KindName<'a>, Vec<u8>)>> {
     let by_name: BTreeMap<&str, &'a Schema<'a>> =
-        definitions(document).iter().map(|definition| (definition.name, &definition.schema)).collect();
+        document.definitions().iter().map(|definition| (definition.name, &definition.schema)).collect();
     let resolver = |name: &str| by_name.get(name).copied();
     let (mut value, mut notes) = (Vec::new(), Vec::new());
     for (kind, definition) in wanted(document, arena, settings) {

@@ -14,8 +14,7 @@ use crate::output::names;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::v2::from_v3::Scratch;
 use kubeshape_input::{Content, Finding};
-use kubeshape_schema::Dialect;
-use kubeshape_schema::{Bump, Code, Converted, Note};
+use kubeshape_schema::{Bump, Code, Converted, Dialect, Note};
 use kubeshape_yaml::Node;
 use rayon::prelude::*;
 use source::{Needs, Source, printed};
@@ -488,7 +487,7 @@ fn made(part: Part<'_>, target: Target, context: &Context<'_>) -> Made {
     let notes = notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
     let (mut json, mut remarks) = (Vec::new(), Vec::new());
     let bytes = value.and_then(|document| {
-        documents::print(&document, settings, &mut json);
+        document.print(&mut json, settings.profile);
         formatted(json, target, context, &mut remarks)
     });
     let output = bytes.map(|bytes| placed(name.clone(), bytes, context));

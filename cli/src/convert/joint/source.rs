@@ -6,8 +6,7 @@ use crate::args::Shape;
 use kubeshape_convert::document::Document as OpenApi;
 use kubeshape_convert::v2::from_v3::Scratch;
 use kubeshape_input::{Document, Limits};
-use kubeshape_schema::Dialect;
-use kubeshape_schema::{Bump, Converted, Note};
+use kubeshape_schema::{Bump, Converted, Dialect, Note};
 use kubeshape_yaml::Node;
 
 /// What was printed, read again.
@@ -56,7 +55,7 @@ impl<'a> Source<'a> {
         let (document, v3, v2) = (None, None, None);
         let mut out = Source { loaded, is_published, document, v3, v2, notes: Vec::new(), failed: false };
         let (Some(dialect), Some(root)) = (loaded.content().dialect(), out.root()) else { return out };
-        let read = documents::read(root, dialect, arena, settings);
+        let read = OpenApi::read(root, dialect, arena, settings.profile);
         out.document = out.take(read, None);
         let Some(document) = out.document else { return out };
         if settings.findings && !is_published {
@@ -74,7 +73,7 @@ impl<'a> Source<'a> {
         if let (true, other, shape) = other
             && !is_published
         {
-            let converted = documents::convert(&document, other, loaded.source().text(), (arena, scratch), settings);
+            let converted = document.convert(other, loaded.source().text(), &settings.conversion(), scratch, arena);
             let converted = out.take(converted, Some(shape));
             match other {
                 Dialect::V3 => out.v3 = converted,

@@ -3,10 +3,11 @@
 use super::kinds::{Kinds, without_kinds};
 use super::names::{Numbers, Placed};
 use super::{print_to, printed};
-use crate::document::{Boxed, Document, Entry, Map, Mapper as _, Member, Printer, Site};
+use crate::document::Document;
 use crate::graph::Section;
 use crate::graph::rewrite::{Item, Rewriter, callbacks, with_operations};
 use crate::graph::split::kinds_of;
+use crate::model::{Boxed, Entry, Map, Mapper as _, Member, Printer, Site};
 use crate::{v2, v3};
 use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;
@@ -373,8 +374,8 @@ macro_rules! differences {
 }
 
 fn extensions<'a>(
-    own: crate::document::Extensions<'a>,
-    first: crate::document::Extensions<'a>,
+    own: crate::model::Extensions<'a>,
+    first: crate::model::Extensions<'a>,
     at: u32,
     notes: &mut Vec<Note<'a>>,
 ) {
@@ -398,7 +399,7 @@ fn other_tags<'a>(own: &[v3::Tag<'a>], first: &[v3::Tag<'a>], notes: &mut Vec<No
 }
 
 fn printed_tags(tags: &[v3::Tag<'_>]) -> Vec<u8> {
-    use crate::document::Object as _;
+    use crate::model::Object as _;
     let mut out = Vec::new();
     for tag in tags {
         let mut printer = Printer::new(&mut out, Style::V3, Profile::Faithful);

@@ -23,7 +23,7 @@ mod names;
 
 use super::rewrite::{Item, Renames, Rewriter};
 use super::{Graph, Section};
-use crate::document::{Entry, Map, Member, Printer};
+use crate::model::{Entry, Map, Member, Printer};
 use dialects::Parts as _;
 use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;

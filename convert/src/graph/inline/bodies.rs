@@ -3,9 +3,9 @@
 use super::feedback::feedback;
 use super::merge::{merged, settled};
 use super::{Options, Recursion, is_followed};
-use crate::document::{Site, map_schema};
 use crate::graph::target::unescaped;
 use crate::graph::{Graph, Link, PartIndex, Section, Target};
+use crate::model::{Site, map_schema};
 use crate::v3;
 use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Property, Schema, Type};
 use petgraph::algo::kosaraju_scc;

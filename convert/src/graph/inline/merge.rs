@@ -224,7 +224,7 @@ pub(super) fn settled(mut schema: Schema<'_>) -> Schema<'_> {
         && !matches!(schema.items, Some(Items::Many(_)));
     flags.set(Flags::NOT_STRUCTURAL, !structural);
     let mut subtree = schema.flags;
-    crate::document::visit_schema(&schema, &mut |_, inner| subtree = subtree.with(inner.subtree));
+    crate::model::visit_schema(&schema, &mut |_, inner| subtree = subtree.with(inner.subtree));
     schema.subtree = subtree;
     schema
 }

@@ -22,7 +22,8 @@ mod objects;
 
 use super::split::{kind_of, kinds_of};
 use super::{Graph, Link, PartIndex, Section};
-use crate::document::{Document, Map};
+use crate::document::Document;
+use crate::model::Map;
 use crate::v3;
 use bodies::Inliner;
 use kubeshape_schema::{Bump, Code, Converted, Note, Property};

@@ -1,8 +1,8 @@
 //! What is not a schema: parts that paths share, put where they are referred to.
 
 use super::bodies::Inliner;
-use crate::document::{Boxed, Entry, Map, Reference};
 use crate::graph::{Section, Target};
+use crate::model::{Boxed, Entry, Map, Reference};
 use crate::v3;
 use kubeshape_schema::Schema;
 

@@ -2,7 +2,7 @@
 
 use super::read_yaml;
 use crate::smd::{Options, Profile, SmdCompat, losses};
-use kubeshape_schema::{Bump, Note, read};
+use kubeshape_schema::{Bump, Dialect, Note, read};
 use kubeshape_yaml::{Document, Limits, Stream, Tape};
 
 #[test]
@@ -53,21 +53,12 @@ fn shown(notes: &[Note<'_>], document: Document<'_>) -> Vec<String> {
     notes.iter().map(|n| format!("{:?} {} {}", n.code, document.pointer(n.at), n.detail)).collect()
 }
 
-#[derive(Clone, Copy)]
-enum From {
-    V2,
-    V3,
-}
-
 /// What is lost of definitions written as YAML.
-fn lost(source: &str, from: From, profile: Profile) -> Vec<String> {
+fn lost(source: &str, dialect: Dialect, profile: Profile) -> Vec<String> {
     read_yaml(source, profile, |definitions, document| {
         let options = Options { profile, ..Options::default() };
         let mut notes = Vec::new();
-        match from {
-            From::V2 => losses::from_v2(definitions, options, &mut notes),
-            From::V3 => losses::from_v3(definitions, options, &mut notes),
-        }
+        losses::of_definitions(definitions, dialect, options, &mut notes);
         shown(&notes, document)
     })
 }
@@ -75,39 +66,39 @@ fn lost(source: &str, from: From, profile: Profile) -> Vec<String> {
 #[test]
 fn members_that_do_not_count_beside_others_are_noted() {
     let preserve = "x-kubernetes-preserve-unknown-fields";
-    let cases: [(String, From, &[&str]); 9] = [
-        ("{properties: {}, additionalProperties: {}}".into(), From::V2, &["SmdFields /a additionalProperties"]),
+    let cases: [(String, Dialect, &[&str]); 9] = [
+        ("{properties: {}, additionalProperties: {}}".into(), Dialect::V2, &["SmdFields /a additionalProperties"]),
         (
             format!("{{properties: {{}}, additionalProperties: {{}}, {preserve}: true}}"),
-            From::V2,
+            Dialect::V2,
             &["SmdUntyped /a additionalProperties"],
         ),
-        ("{type: object, additionalProperties: false}".into(), From::V2, &["SmdValidation /a additionalProperties"]),
-        ("{items: {}, allOf: [{$ref: x}]}".into(), From::V2, &["SmdValidation /a allOf", "SmdUntyped /a items"]),
+        ("{type: object, additionalProperties: false}".into(), Dialect::V2, &["SmdValidation /a additionalProperties"]),
+        ("{items: {}, allOf: [{$ref: x}]}".into(), Dialect::V2, &["SmdValidation /a allOf", "SmdUntyped /a items"]),
         (
             format!("{{type: array, {preserve}: true, items: {{}}}}"),
-            From::V2,
+            Dialect::V2,
             &["SmdFields /a x-kubernetes-preserve-unknown-fields"],
         ),
-        ("{type: [string, integer]}".into(), From::V3, &["SmdFields /a type"]),
+        ("{type: [string, integer]}".into(), Dialect::V3, &["SmdFields /a type"]),
         (
             "{type: array, items: {allOf: [{$ref: '#/components/schemas/a'}], properties: {c: {}}}}".into(),
-            From::V3,
+            Dialect::V3,
             &["SmdFields /a/items properties"],
         ),
         (
             "{type: object, properties: {b: {}}, anyOf: [{properties: {c: {}}}]}".into(),
-            From::V3,
+            Dialect::V3,
             &["SmdValidation /a anyOf", "SmdFields /a allOf, anyOf or oneOf"],
         ),
         (
             "{x-my: 1, readOnly: true, discriminator: d}".into(),
-            From::V2,
+            Dialect::V2,
             &["SmdDescription /a readOnly, x-my", "SmdValidation /a discriminator"],
         ),
     ];
-    for (schema, from, expected) in cases {
-        assert_eq!(lost(&format!("a: {schema}"), from, Profile::Kube), expected, "{schema}");
+    for (schema, dialect, expected) in cases {
+        assert_eq!(lost(&format!("a: {schema}"), dialect, Profile::Kube), expected, "{schema}");
     }
 }
 
@@ -120,7 +111,7 @@ c: {type: array, items: {$ref: 'other.yaml#/b'}}
 d: {type: array, items: {$ref: 'other.yaml#/e'}}
 ";
     assert_eq!(
-        lost(source, From::V3, Profile::Kube),
+        lost(source, Dialect::V3, Profile::Kube),
         [
             "SmdReference /a #/components/schemas/b",
             "SmdReference /b/items #/components/schemas/a",
@@ -128,7 +119,7 @@ d: {type: array, items: {$ref: 'other.yaml#/e'}}
         ]
     );
     assert_eq!(
-        lost(source, From::V3, Profile::Faithful),
+        lost(source, Dialect::V3, Profile::Faithful),
         ["SmdReference /c/items other.yaml#/b", "SmdReference /d/items other.yaml#/e"]
     );
 }
@@ -137,7 +128,7 @@ d: {type: array, items: {$ref: 'other.yaml#/e'}}
 fn extensions_that_have_no_part_in_the_result_are_noted() {
     let source = "a: {type: string, x-kubernetes-unions: [], x-nullable: true, x-kubernetes-list-type: set}";
     let noted = |extensions: &str| vec![format!("SmdDescription /a {extensions}")];
-    assert_eq!(lost(source, From::V3, Profile::Kube), noted("x-kubernetes-unions, x-nullable"));
-    assert_eq!(lost(source, From::V2, Profile::Kube), noted("x-nullable"));
-    assert_eq!(lost(source, From::V3, Profile::Faithful), noted("x-nullable"));
+    assert_eq!(lost(source, Dialect::V3, Profile::Kube), noted("x-kubernetes-unions, x-nullable"));
+    assert_eq!(lost(source, Dialect::V2, Profile::Kube), noted("x-nullable"));
+    assert_eq!(lost(source, Dialect::V3, Profile::Faithful), noted("x-nullable"));
 }

@@ -2,7 +2,7 @@
 
 use super::Converter;
 use super::reference::follow;
-use crate::document::{Boxed, Entry, Map, Reference, Texts};
+use crate::model::{Boxed, Entry, Map, Reference, Texts};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Flags, Schema, Type};
 use std::borrow::Cow;

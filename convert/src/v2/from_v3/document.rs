@@ -1,7 +1,7 @@
 //! The document and what its parts share.
 
 use super::Converter;
-use crate::document::{Entry, Map};
+use crate::model::{Entry, Map};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Property, order};
 

@@ -145,7 +145,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Notes extensions of an object that has no counterpart.
-    fn lose_extensions(&mut self, at: u32, extensions: crate::document::Extensions<'a>) {
+    fn lose_extensions(&mut self, at: u32, extensions: crate::model::Extensions<'a>) {
         if !extensions.is_empty() {
             let names: Vec<&str> = extensions.iter().map(|(name, _)| *name).collect();
             self.lose(Code::DownObjectExtension, at, names.join(", "));

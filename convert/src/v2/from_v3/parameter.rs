@@ -2,7 +2,7 @@
 
 use super::Converter;
 use super::reference::follow;
-use crate::document::{Boxed, Entry, Extensions, Map};
+use crate::model::{Boxed, Entry, Extensions, Map};
 use crate::{v2, v3};
 use kubeshape_schema::read::is_extension;
 use kubeshape_schema::{Code, Extra, Flags, Items, Json, Schema, Type};

@@ -1,7 +1,7 @@
 //! References: their new text, and what they lead to.
 
 use super::Converter;
-use crate::document::{Boxed, Map};
+use crate::model::{Boxed, Map};
 use kubeshape_schema::{Code, Schema, order};
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! Schemas.
 
 use super::Converter;
-use crate::document::Extensions;
+use crate::model::Extensions;
 use kubeshape_schema::read::is_extension;
 use kubeshape_schema::{Additional, Code, Dependency, Extra, Flags, Items, Json, Property, Schema, Type, order};
 

@@ -2,7 +2,7 @@
 
 use super::Converter;
 use super::reference::follow;
-use crate::document::{Entry, Map};
+use crate::model::{Entry, Map};
 use crate::{v2, v3};
 use kubeshape_schema::Code;
 

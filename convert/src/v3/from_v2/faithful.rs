@@ -3,7 +3,7 @@
 use super::kubernetes::Server;
 use super::names::{self, Names};
 use super::{LastContent, Notes, concat};
-use crate::document::{Boxed, Entry, Map, Texts};
+use crate::model::{Boxed, Entry, Map, Texts};
 use crate::v3::Security;
 use crate::{v2, v3};
 use kubeshape_schema::{Bump, Code};

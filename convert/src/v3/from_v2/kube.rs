@@ -2,7 +2,7 @@
 //! (spec: publishing, §2.1 and §3.2; upstream: `openapiconv.ConvertV2ToV3` and `builder3/util.WrapRefs`).
 
 use super::{LastContent, Notes, concat, has_siblings, wrap};
-use crate::document::{Boxed, Entry, Map, Site, Texts, map_schema};
+use crate::model::{Boxed, Entry, Map, Site, Texts, map_schema};
 use crate::{v2, v3};
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type, order};
 

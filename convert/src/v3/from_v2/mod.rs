@@ -13,7 +13,7 @@ mod parameter;
 mod schema;
 
 use super::Document;
-use crate::document::{Boxed, Map, Texts};
+use crate::model::{Boxed, Map, Texts};
 use crate::v2;
 use kubeshape_schema::{Bump, Code, Converted, Extra, Flags, Note, Profile, Schema, Type};
 use std::borrow::Cow;

@@ -1,7 +1,7 @@
 //! Names of components, and where references lead in v3.
 
 use super::{Notes, concat};
-use crate::document::{Boxed, Map, Texts};
+use crate::model::{Boxed, Map, Texts};
 use crate::v2;
 use kubeshape_schema::{Bump, Code, order, reference};
 use std::borrow::Cow;

@@ -3,7 +3,7 @@
 use super::faithful::Converter;
 use super::parameter::{Keywords, Style};
 use super::{LastContent, names};
-use crate::document::{Boxed, Entry, Map, Reference, Texts};
+use crate::model::{Boxed, Entry, Map, Reference, Texts};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Flags, Property, Schema, Type, order};
 

@@ -2,7 +2,7 @@
 
 use super::faithful::{Converter, Shared};
 use super::names;
-use crate::document::{Boxed, Entry, Extensions, Map, Reference};
+use crate::model::{Boxed, Entry, Extensions, Map, Reference};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Extra, Flags, Items, Json, Schema, Type};
 

@@ -3,7 +3,7 @@
 use super::faithful::Converter;
 use super::kubernetes::{Server, is_quantity};
 use super::{concat, has_siblings, names, wrap};
-use crate::document::map_schema;
+use crate::model::map_schema;
 use kubeshape_schema::{Additional, Code, Extra, Flags, Items, Json, Property, Schema, Type};
 
 impl<'a> Converter<'a, '_> {

@@ -1,8 +1,9 @@
 //! What the graph knows of references.
 
 use super::support::{Room, document, shown, to};
-use kubeshape_convert::document::{Document, Site};
+use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::{Graph, Link, Section};
+use kubeshape_convert::model::Site;
 
 #[test]
 fn every_kind_of_odd_reference_is_noted_with_its_place() {

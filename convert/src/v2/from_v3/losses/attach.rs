@@ -2,7 +2,7 @@
 
 use super::LOSS;
 use super::json::{copy, find, is_same, items};
-use crate::document::{Entry, Extensions, Map};
+use crate::model::{Entry, Extensions, Map};
 use crate::v2;
 use kubeshape_schema::{Additional, Bump, Dependency, Extra, Items, Json, Property, Schema, order};
 

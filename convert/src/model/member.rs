@@ -372,41 +372,35 @@ impl<'a, T: Object<'a>> Member<'a> for Boxed<'a, T> {
     }
 }
 
-/// An object in a map, where null is the empty one.
+/// Makes objects members that stand in a map or a list themselves, where null is the empty object.
 macro_rules! in_place {
     ($($ty:ty),*) => {$(
-        impl<'a> Member<'a> for $ty {
-            fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self {
-                Object::read(reader, node)
+        impl<'a> $crate::model::Member<'a> for $ty {
+            fn read(reader: &mut kubeshape_schema::read::Reader<'a>, node: kubeshape_yaml::Node<'a>) -> Self {
+                $crate::model::Object::read(reader, node)
             }
-            fn print(&self, p: &mut Printer<'_>) {
-                print_object(self, p);
+            fn print(&self, p: &mut $crate::model::Printer<'_>) {
+                p.open();
+                $crate::model::Object::print(self, p);
+                p.close();
             }
-            fn renders_empty(&self, p: &Printer<'_>) -> bool {
-                Object::renders_empty(self, p)
+            fn renders_empty(&self, p: &$crate::model::Printer<'_>) -> bool {
+                $crate::model::Object::renders_empty(self, p)
             }
             fn is_absent(&self) -> bool {
                 false
             }
-            fn visit(&self, site: Site, visitor: &mut dyn Visitor<'a>) {
-                Object::visit(self, site, visitor);
+            fn visit(&self, site: $crate::model::Site, visitor: &mut dyn $crate::model::Visitor<'a>) {
+                $crate::model::Object::visit(self, site, visitor);
             }
-            fn replace(&self, site: Site, mapper: &mut dyn Mapper<'a>) -> Self {
-                Object::replace(self, site, mapper)
+            fn replace(&self, site: $crate::model::Site, mapper: &mut dyn $crate::model::Mapper<'a>) -> Self {
+                $crate::model::Object::replace(self, site, mapper)
             }
         }
     )*};
 }
 
-in_place!(
-    crate::v2::Parameter<'a>,
-    crate::v2::Response<'a>,
-    crate::v2::Header<'a>,
-    crate::v2::PathItem<'a>,
-    crate::v2::SecurityScheme<'a>,
-    crate::v3::PathItem<'a>,
-    crate::v3::Response<'a>
-);
+pub(crate) use in_place;
 
 /// A list of objects; a null among them is an empty object.
 impl<'a, T: Object<'a>> Member<'a> for &'a [T] {
@@ -540,7 +534,7 @@ pub(crate) fn print_entries<'a, T: Member<'a>>(map: &Map<'a, T>, p: &mut Printer
     }
 }
 
-pub(crate) fn print_object<'a, T: Object<'a>>(object: &T, p: &mut Printer<'_>) {
+fn print_object<'a, T: Object<'a>>(object: &T, p: &mut Printer<'_>) {
     p.open();
     object.print(p);
     p.close();

@@ -102,7 +102,7 @@ fn read_member<'a, T: Object<'a>>(
     number
 }
 
-/// Declares an object: a struct and its [`Object`]. See the module `document` for the modes of members.
+/// Declares an object: a struct and its [`Object`]. See the module `model` for the modes of members.
 ///
 /// `flat { member: Type }` first makes the members of another object its own; `extensions` last says that
 /// the object may have extensions, `faithful extensions` that kube-openapi drops them.
@@ -120,12 +120,12 @@ macro_rules! object {
             $($(#[$flat_doc])* pub $flat: $flat_ty,)?
             $($(#[$member_doc])* #[doc = concat!("`", $key, "`")] pub $member: $ty,)*
             /// `x-` members; always empty where the specification allows none.
-            pub extensions: $crate::document::Extensions<'a>,
+            pub extensions: $crate::model::Extensions<'a>,
             /// Place: the object's entry in the tape.
             pub at: u32,
         }
 
-        impl<'a> $crate::document::Object<'a> for $name<'a> {
+        impl<'a> $crate::model::Object<'a> for $name<'a> {
             const NAME: &'static str = $what;
 
             fn set_at(&mut self, at: u32) {
@@ -142,15 +142,15 @@ macro_rules! object {
                 #[repr(u32)]
                 enum Number { $($member,)* }
                 match key.text() {
-                    $($key if $crate::document::object!(@read $mode reader) => {
-                        self.$member = $crate::document::Member::read(reader, value);
+                    $($key if $crate::model::object!(@read $mode reader) => {
+                        self.$member = $crate::model::Member::read(reader, value);
                         Some(Number::$member as u32)
                     })*
                     _ => {
                         $(
                             // Behind the object's own members.
                             if let Some(number) =
-                                $crate::document::Object::member(&mut self.$flat, reader, key, value)
+                                $crate::model::Object::member(&mut self.$flat, reader, key, value)
                             {
                                 return Some(32 + number);
                             }
@@ -160,21 +160,21 @@ macro_rules! object {
                 }
             }
 
-            fn set_extensions(&mut self, extensions: $crate::document::Extensions<'a>) {
+            fn set_extensions(&mut self, extensions: $crate::model::Extensions<'a>) {
                 self.extensions = extensions;
             }
 
             #[allow(unused_variables)]
             fn is_extensible(reader: &kubeshape_schema::read::Reader<'a>) -> bool {
-                $crate::document::object!(@extensible reader $($ext)*)
+                $crate::model::object!(@extensible reader $($ext)*)
             }
 
             #[allow(unused_variables)]
-            fn print(&self, p: &mut $crate::document::Printer<'_>) {
-                use $crate::document::Member as _;
-                $($crate::document::Object::print(&self.$flat, p);)?
+            fn print(&self, p: &mut $crate::model::Printer<'_>) {
+                use $crate::model::Member as _;
+                $($crate::model::Object::print(&self.$flat, p);)?
                 $(
-                    if $crate::document::object!(@prints $mode self.$member, p) {
+                    if $crate::model::object!(@prints $mode self.$member, p) {
                         p.key($key);
                         self.$member.print(p);
                         p.first = false;
@@ -187,42 +187,42 @@ macro_rules! object {
             }
 
             #[allow(unused_variables)]
-            fn renders_empty(&self, p: &$crate::document::Printer<'_>) -> bool {
-                use $crate::document::Member as _;
-                $(if !$crate::document::Object::renders_empty(&self.$flat, p) {
+            fn renders_empty(&self, p: &$crate::model::Printer<'_>) -> bool {
+                use $crate::model::Member as _;
+                $(if !$crate::model::Object::renders_empty(&self.$flat, p) {
                     return false;
                 })?
-                $(if $crate::document::object!(@prints $mode self.$member, p) {
+                $(if $crate::model::object!(@prints $mode self.$member, p) {
                     return false;
                 })*
                 self.extensions.is_empty()
             }
 
             #[allow(unused_variables)]
-            fn visit(&self, site: $crate::document::Site, visitor: &mut dyn $crate::document::Visitor<'a>) {
-                $(let site = $crate::document::Site::$site;)?
-                $($crate::document::Object::visit(&self.$flat, site, visitor);)?
-                $($crate::document::Member::visit(&self.$member, site, visitor);)*
+            fn visit(&self, site: $crate::model::Site, visitor: &mut dyn $crate::model::Visitor<'a>) {
+                $(let site = $crate::model::Site::$site;)?
+                $($crate::model::Object::visit(&self.$flat, site, visitor);)?
+                $($crate::model::Member::visit(&self.$member, site, visitor);)*
             }
 
             #[allow(unused_variables, unused_mut)]
-            fn replace(&self, site: $crate::document::Site, mapper: &mut dyn $crate::document::Mapper<'a>) -> Self {
-                $(let site = $crate::document::Site::$site;)?
+            fn replace(&self, site: $crate::model::Site, mapper: &mut dyn $crate::model::Mapper<'a>) -> Self {
+                $(let site = $crate::model::Site::$site;)?
                 let mut out = *self;
-                $(out.$flat = $crate::document::Object::replace(&self.$flat, site, mapper);)?
-                $(out.$member = $crate::document::Member::replace(&self.$member, site, mapper);)*
+                $(out.$flat = $crate::model::Object::replace(&self.$flat, site, mapper);)?
+                $(out.$member = $crate::model::Member::replace(&self.$member, site, mapper);)*
                 out
             }
         }
     };
-    (@read faithful $reader:ident) => { $crate::document::object!(@faithful $reader) };
+    (@read faithful $reader:ident) => { $crate::model::object!(@faithful $reader) };
     (@read $mode:ident $reader:ident) => { true };
     (@faithful $reader:ident) => {
         $reader.rules() == kubeshape_schema::read::Rules::Document(kubeshape_schema::Profile::Faithful)
     };
     (@extensible $reader:ident) => { false };
     (@extensible $reader:ident extensions) => { true };
-    (@extensible $reader:ident faithful extensions) => { $crate::document::object!(@faithful $reader) };
+    (@extensible $reader:ident faithful extensions) => { $crate::model::object!(@faithful $reader) };
     (@prints omit $member:expr, $p:ident) => { !$member.renders_empty($p) };
     (@prints keep $member:expr, $p:ident) => { !$member.is_absent() };
     (@prints always $member:expr, $p:ident) => { true };

@@ -1,47 +1,43 @@
 //! What the typed models of OpenAPI documents are made of.
 //!
-//! [`v2::Document`] and [`v3::Document`] are trees of small structs
+//! [`v2::Document`](crate::v2::Document) and [`v3::Document`](crate::v3::Document) are trees of small structs
 //! that are `Copy`, borrow their texts from the source and their lists from an arena, as schemas do. A struct
-//! is declared once, as a table of its members in the order in which kube-openapi prints them; its reader,
-//! its printer and its walks follow from the table (`object.rs`). Members differ in when they are printed:
+//! is declared once, as a table of its members in the order in which kube-openapi prints them. Its reader,
+//! its printer and its walks follow from the table (`object.rs`). A member's mode says when it is printed:
 //!
 //! | mode | printed |
 //! |---|---|
-//! | `omit` | unless they are empty as rendered |
-//! | `keep` | unless they are absent |
-//! | `lean` | `kube`: unless empty; `faithful`: unless absent |
-//! | `always` | always, `null` or `""` if they are absent |
-//! | `faithful` | as `lean`, but kube-openapi does not know them: only with [`Profile::Faithful`] |
+//! | `omit` | unless it is empty as rendered |
+//! | `keep` | unless it is absent |
+//! | `lean` | `kube`: unless it is empty; `faithful`: unless it is absent |
+//! | `always` | always, as `null` or `""` if it is absent |
+//! | `faithful` | as `lean`, but only with [`Profile::Faithful`], because kube-openapi does not know it |
 //!
-//! *Empty* is false, absent, null, `""`, `{}` and `[]` as rendered (spec: publishing, §3.6).
+//! *Empty* means that it would print as `false`, `null`, `""`, `{}` or `[]`.
+//!
+//! Objects whose members have free names (paths, responses, callbacks) have no table; `named.rs` holds them.
 
-mod custom;
 mod member;
+mod named;
 mod object;
 mod print;
+mod shared;
 mod walk;
 
+pub(crate) use member::in_place;
 pub use member::{Boxed, Entry, Extensions, Map, Member, Reference, Texts};
+pub use named::{Callback, Paths, ResponseObject, Responses};
 pub use object::Object;
 pub(crate) use object::object;
 pub use print::Printer;
+pub use shared::{Contact, ExternalDocs, Info, License, Security, Tag};
 pub use walk::{Mapper, Site, Visitor, map_schema, visit_schema};
 
-use crate::{v2, v3};
 use kubeshape_schema::read::{Reader, Rules};
 use kubeshape_schema::{Bump, Code, Converted, Profile};
 use kubeshape_yaml::Node;
 
-/// A document of either dialect.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Document<'a> {
-    /// OpenAPI v2.
-    V2(v2::Document<'a>),
-    /// OpenAPI v3.
-    V3(v3::Document<'a>),
-}
-
-/// Reads a document as `read` says, unless something in it has the wrong type.
+/// Reads a document, unless something in it has the wrong type.
 pub(crate) fn read_document<'a, T: Object<'a>>(
     root: Node<'a>,
     arena: &'a Bump,
