@@ -24,7 +24,6 @@
 //! ```
 
 mod dialect;
-pub mod escape;
 mod gvk;
 pub mod json;
 pub mod node;
@@ -39,6 +38,7 @@ pub use bumpalo::Bump;
 pub use dialect::Dialect;
 pub use gvk::Gvk;
 pub use json::Json;
+pub use kubeshape_yaml::go::escape;
 pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 pub use note::{Code, Converted, Note, NoteKind};
 pub use profile::Profile;

@@ -518,7 +518,7 @@ impl Composer<'_> {
                 ));
             }
             match entry.kind {
-                Kind::Float if crate::number::from_yaml_scalar(self.text(entry)).is_none() => {
+                Kind::Float if crate::resolve::number_of(self.text(entry)).is_none() => {
                     return Err(Fault::new(
                         entry.start as usize,
                         format!("found {}, for which JSON has no number; quote it if it is a text", self.text(entry)),

@@ -3,7 +3,7 @@
 //! Block style, two spaces per level, sequences at the column of their key, texts without quotes where
 //! Kubernetes' reader reads the same text back.
 
-use crate::number;
+use crate::go::number;
 use crate::resolve::{self, Tag, Value};
 use crate::{Kind, Node};
 

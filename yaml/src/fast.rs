@@ -560,7 +560,7 @@ impl Reader<'_> {
         let text = &self.bytes[start..first.text];
         let kind = resolve::plain_kind(text);
         if kind == Kind::Float {
-            crate::number::from_yaml_scalar(&self.source[start..first.text])?;
+            crate::resolve::number_of(&self.source[start..first.text])?;
         }
         self.push(Entry {
             start: start as u32,
@@ -625,7 +625,7 @@ impl Reader<'_> {
         } else {
             entry.kind = resolve::plain_kind(&self.bytes[start..text]);
             if entry.kind == Kind::Float {
-                crate::number::from_yaml_scalar(&self.source[start..text])?;
+                crate::resolve::number_of(&self.source[start..text])?;
             }
         }
         self.push(entry)
@@ -907,7 +907,7 @@ impl Reader<'_> {
         }
         let kind = resolve::plain_kind(&self.bytes[start..end]);
         if kind == Kind::Float {
-            crate::number::from_yaml_scalar(&self.source[start..end])?;
+            crate::resolve::number_of(&self.source[start..end])?;
         }
         Some(Entry {
             start: start as u32,

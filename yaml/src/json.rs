@@ -1,6 +1,7 @@
 //! JSON as Kubernetes' YAML to JSON conversion prints it.
 
-use crate::number::{self, Number};
+use crate::go::escape::{self, Escape};
+use crate::go::number::{self, Number};
 use crate::resolve::{self, Value};
 use crate::{Kind, Node};
 
@@ -124,24 +125,7 @@ fn scalar(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
     }
 }
 
-/// Bytes that are not copied: 1 control characters, quote and backslash, 2 HTML, 3 the start of U+2028.
-const CLASS: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut i = 0;
-    while i < 0x20 {
-        table[i] = 1;
-        i += 1;
-    }
-    table[b'"' as usize] = 1;
-    table[b'\\' as usize] = 1;
-    table[b'<' as usize] = 2;
-    table[b'>' as usize] = 2;
-    table[b'&' as usize] = 2;
-    table[0xE2] = 3;
-    table
-};
-
-/// Appends a text as a JSON string, escaped as Go escapes it.
+/// Appends a text as a JSON string, escaped as Go's `encoding/json` escapes it.
 ///
 /// # Example
 /// ```
@@ -150,36 +134,7 @@ const CLASS: [u8; 256] = {
 /// assert_eq!(out, br#""a\n\"\u003c\u0001""#);
 /// ```
 pub fn write_str(text: &str, out: &mut Vec<u8>, escape_html: bool) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let bytes = text.as_bytes();
-    out.push(b'"');
-    let mut from = 0;
-    for (at, byte) in bytes.iter().enumerate() {
-        let escape: &[u8] = match CLASS[*byte as usize] {
-            0 => continue,
-            2 if !escape_html => continue,
-            3 => match bytes.get(at + 1..at + 3) {
-                Some([0x80, 0xA8]) => b"\\u2028",
-                Some([0x80, 0xA9]) => b"\\u2029",
-                _ => continue,
-            },
-            _ => match byte {
-                b'"' => b"\\\"",
-                b'\\' => b"\\\\",
-                b'\n' => b"\\n",
-                b'\r' => b"\\r",
-                b'\t' => b"\\t",
-                0x08 => b"\\b",
-                0x0C => b"\\f",
-                _ => &[b'\\', b'u', b'0', b'0', HEX[(byte >> 4) as usize], HEX[(byte & 15) as usize]],
-            },
-        };
-        out.extend_from_slice(&bytes[from..at]);
-        out.extend_from_slice(escape);
-        from = at + if *byte == 0xE2 { 3 } else { 1 };
-    }
-    out.extend_from_slice(&bytes[from..]);
-    out.push(b'"');
+    escape::string(out, text, if escape_html { Escape::Html } else { Escape::Lines });
 }
 
 /// Appends JSON with members and items on lines of their own, indented by two blanks per level as Go's `json.Indent`

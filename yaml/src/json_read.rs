@@ -1,7 +1,7 @@
 //! The reader for JSON proper.
 
 use crate::error::Fault;
-use crate::number;
+use crate::go::number;
 use crate::{Entry, Flags, Kind, Limits, Tape};
 
 /// Reads the value at `at` and tells where it ends.

@@ -27,10 +27,10 @@ mod compose;
 pub mod emit;
 mod error;
 mod fast;
+pub mod go;
 pub mod json;
 mod json_read;
 mod limits;
-pub mod number;
 mod parse;
 mod resolve;
 mod scalars;
@@ -52,7 +52,7 @@ pub fn plain_scalar(text: &str) -> Kind {
 }
 
 pub use error::{Error, Position};
+pub use go::number::{self, Number};
 pub use limits::Limits;
-pub use number::Number;
 pub use stream::{Path, Stream};
 pub use tape::{Document, Entry, Flags, Items, Kind, Node, Pairs, Tape};

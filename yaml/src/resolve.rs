@@ -1,6 +1,7 @@
 //! What a scalar means: the resolution of go-yaml's second version, which Kubernetes uses.
 
 use crate::Kind;
+use crate::go::number::{self, Number};
 
 /// The tags that change how a scalar is read; all others leave the text as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,12 +81,23 @@ impl Value {
             Value::Bool(false) => Kind::False,
             Value::Bool(true) => Kind::True,
             Value::Int(_) | Value::Uint(_) => Kind::Int,
-            Value::Float(n) => match crate::number::normal(n) {
-                crate::Number::Float(_) => Kind::Float,
+            Value::Float(n) => match number::normal(n) {
+                Number::Float(_) => Kind::Float,
                 _ => Kind::Int,
             },
             Value::Timestamp | Value::Str => Kind::Str,
         }
+    }
+}
+
+/// The number that a plain scalar is. A float whose JSON form is integral (`1.0`, `1e3`) is an integer, because it has
+/// passed through JSON when anyone sees it.
+pub(crate) fn number_of(text: &str) -> Option<Number> {
+    match plain(text) {
+        Value::Int(n) => Some(Number::Int(n)),
+        Value::Uint(n) => Some(Number::Uint(n)),
+        Value::Float(n) if n.is_finite() => Some(number::normal(n)),
+        _ => None,
     }
 }
 
@@ -414,7 +426,7 @@ pub(crate) fn key(value: Value) -> Key {
         Value::Bool(true) => Key::Other("true".into()),
         Value::Bool(false) => Key::Other("false".into()),
         Value::Int(n) => Key::Other(n.to_string()),
-        Value::Float(n) => Key::Other(crate::number::key_text(n)),
+        Value::Float(n) => Key::Other(number::key_text(n)),
         Value::Null => Key::Refused("null"),
         Value::Uint(_) => Key::Refused("an integer above 9223372036854775807"),
     }

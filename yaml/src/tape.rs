@@ -6,7 +6,8 @@
 //! `true`), aliases and merge keys are already expanded. Nothing is allocated per entry; scalars that
 //! stand in the source as they are read are ranges of it, the others are ranges of one text buffer.
 
-use crate::number::{self, Number};
+use crate::go::number::{self, Number};
+use crate::resolve;
 
 /// What an entry holds, after resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -335,7 +336,7 @@ impl<'a> Node<'a> {
     pub fn as_number(self) -> Option<Number> {
         match self.kind() {
             Kind::Int | Kind::Float if self.document.tape.json => number::from_json_literal(self.text()),
-            Kind::Int | Kind::Float => number::from_yaml_scalar(self.text()),
+            Kind::Int | Kind::Float => resolve::number_of(self.text()),
             _ => None,
         }
     }

@@ -239,6 +239,14 @@ impl<'a> Managed<'a> {
 
 const FIELDS_V1: &str = "FieldsV1";
 
+/// The text of a time. Entries are written with every change, so its digits are not formatted one by one.
+fn text_of(time: Time, arena: &Bump) -> &str {
+    match time.text() {
+        Some(text) => std::str::from_utf8(&text).map_or("", |text| arena.alloc_str(text)),
+        None => arena.alloc_str(&time.to_string()),
+    }
+}
+
 /// An entry as it stands in the list (upstream `metav1.ManagedFieldsEntry`); what is absent is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RawEntry<'a> {
@@ -301,7 +309,7 @@ impl<'a> RawEntry<'a> {
         let text = |text: &'a str| (!text.is_empty()).then_some(Value::String(text));
         let time = self.time.map(|time| match time {
             Time::ZERO => Value::Null,
-            time => Value::String(time.text(arena)),
+            time => Value::String(text_of(time, arena)),
         });
         let members = [
             ("apiVersion", text(self.api_version)),

@@ -27,7 +27,6 @@ mod strip;
 mod structured;
 #[cfg(test)]
 mod tests;
-mod time;
 pub mod upgrade;
 
 pub use conflict::{ConflictError, ManagerConflict};
@@ -37,8 +36,8 @@ pub use error::{Cause, Conversion, Error, ObjectName, Status, Step};
 pub use extract::{ExtractError, extract};
 pub use identifier::{Identifier, Operation};
 pub use kubeshape_schema::Gvk;
+pub use kubeshape_yaml::go::Time;
 pub use last_applied::LAST_APPLIED;
 pub use noop::keep_times;
 pub use ownership::{Owned, Owner, Ownership};
 pub use stack::FieldManager;
-pub use time::Time;

@@ -21,7 +21,6 @@ use kubeshape_schema::Gvk;
 
 pub use convert::ToValue;
 pub use json::NotFinite;
-pub(crate) use json::{special, write_string};
 pub use read::{Compat, JsonError, MAX_DEPTH};
 pub(crate) use read::{Quoted, Reader};
 

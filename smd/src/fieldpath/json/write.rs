@@ -3,8 +3,9 @@
 use super::super::element::PathElement;
 use super::super::set::Set;
 use super::{SetError, Unwritable};
-use crate::value::{NotFinite, Value, special, write_string};
-use kubeshape_yaml::number;
+use crate::value::{NotFinite, Value};
+use kubeshape_yaml::go::escape::{self, Escape, special};
+use kubeshape_yaml::go::number;
 
 impl PathElement<'_> {
     /// Appends the serialized form.
@@ -29,7 +30,7 @@ fn write(element: PathElement<'_>, out: &mut Vec<u8>) -> Result<(), Unwritable> 
                 if at > 0 {
                     out.push(b',');
                 }
-                write_string(name, false, out);
+                escape::string(out, name, Escape::Iterator);
                 out.push(b':');
                 value.write_json(out)?;
             }
@@ -187,7 +188,7 @@ impl Writer<'_> {
             self.at -= 2;
             self.scratch.clear();
             self.scratch.reserve(text.len() + ROOM);
-            write_string(text, html, &mut self.scratch);
+            escape::string(&mut self.scratch, text, if html { Escape::IteratorHtml } else { Escape::Iterator });
             self.escape_scratch();
         }
     }
@@ -210,21 +211,11 @@ impl Writer<'_> {
 
     #[cold]
     fn escape_some(&mut self, text: &[u8]) {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
-        for byte in text {
+        let mut escaped = Vec::with_capacity(text.len() + ROOM);
+        escape::escaped(&mut escaped, text, Escape::Iterator);
+        for byte in escaped {
             self.room(0);
-            match *byte {
-                b'"' => self.put(*b"\\\""),
-                b'\\' => self.put(*b"\\\\"),
-                b'\n' => self.put(*b"\\n"),
-                b'\r' => self.put(*b"\\r"),
-                b'\t' => self.put(*b"\\t"),
-                0..0x20 => {
-                    self.put(*b"\\u00");
-                    self.put([HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
-                }
-                _ => self.put([*byte]),
-            }
+            self.put([byte]);
         }
     }
 

@@ -1,13 +1,12 @@
-//! When an entry was last changed.
+//! Times as `time.Parse(time.RFC3339, …)` reads them and `metav1.Time` writes them.
 
-use crate::Bump;
 use std::fmt;
 
-/// A point in time in seconds since 1970-01-01T00:00:00Z; managed fields know no fractions.
+/// A point in time in seconds since 1970-01-01T00:00:00Z; `metav1.Time` has no fractions.
 ///
 /// # Example: reading and printing
 /// ```
-/// use kubeshape_smd::managed::Time;
+/// use kubeshape_yaml::go::Time;
 /// let time = Time::parse("2000-01-01T01:00:00.5+01:00").unwrap();
 /// assert_eq!(time, Time(946_684_800));
 /// assert_eq!(time.to_string(), "2000-01-01T00:00:00Z");
@@ -17,8 +16,8 @@ use std::fmt;
 pub struct Time(pub i64);
 
 impl Time {
-    /// The first moment of year 1, which Go takes for no time at all.
-    pub(super) const ZERO: Time = Time(-62_135_596_800);
+    /// The first moment of year 1, Go's zero time. It is written as null.
+    pub const ZERO: Time = Time(-62_135_596_800);
 
     /// Reads an RFC 3339 time as Go does; a fraction of a second is dropped. None if it is no such time.
     pub fn parse(text: &str) -> Option<Time> {
@@ -114,15 +113,21 @@ impl Time {
         [year, month, day, second / 3600, second / 60 % 60, second % 60]
     }
 
-    /// The text as it stands in entries. They are written with every change, so digits are not formatted one by one.
-    pub(super) fn text(self, arena: &Bump) -> &str {
+    /// The text in universal time, as [`Display`](fmt::Display) gives it. None for a year that has not four digits.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_yaml::go::Time;
+    /// assert_eq!(Time(0).text().as_ref().map(|text| &text[..]), Some(&b"1970-01-01T00:00:00Z"[..]));
+    /// ```
+    pub fn text(self) -> Option<[u8; 20]> {
         const DIGITS: &[u8; 10] = b"0123456789";
         let parts = self.parts();
         let mut text = *b"0000-00-00T00:00:00Z";
         let digit = |n: i64| usize::try_from(n).ok().and_then(|n| DIGITS.get(n % 10)).copied().unwrap_or(b'0');
         let (year, rest) = (parts[0], &parts[1..]);
         if !(0..=9999).contains(&year) {
-            return arena.alloc_str(&self.to_string());
+            return None;
         }
         for (place, power) in text.iter_mut().zip([1000, 100, 10, 1]) {
             *place = digit(year / power);
@@ -132,7 +137,7 @@ impl Time {
                 (*tens, *ones) = (digit(part / 10), digit(*part));
             }
         }
-        std::str::from_utf8(&text).map_or("", |text| arena.alloc_str(text))
+        Some(text)
     }
 }
 
@@ -141,5 +146,42 @@ impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [year, month, day, hour, minute, second] = self.parts();
         write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Time;
+
+    #[test]
+    fn times_are_those_of_go() {
+        let right = [
+            "2006-01-02T15:04:05Z",
+            "2006-01-02T15:04:05.123456789012Z",
+            "2006-01-02T15:04:05,1+24:60",
+            "2006-01-02T5:04:05-07:00",
+            "2000-02-29T00:00:00Z",
+        ];
+        let wrong = [
+            "",
+            "2006-01-02",
+            "2006-01-02t15:04:05Z",
+            "2006-01-02T15:04:05z",
+            "2006-01-02T15:04:60Z",
+            "2006-01-02T24:04:05Z",
+            "1900-02-29T00:00:00Z",
+            "2006-13-02T15:04:05Z",
+            "2006-01-02T15:04:05",
+            "2006-01-02T15:04:05.Z",
+            "2006-01-02T15:04:05+25:00",
+            "2006-01-02T15:04:05Z ",
+            "206-01-02T15:04:05Z",
+        ];
+        for text in right {
+            assert!(Time::parse(text).is_some(), "{text}");
+        }
+        for text in wrong {
+            assert!(!Time::parse(text).is_some(), "{text}");
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! Numbers as they come out of Kubernetes' YAML to JSON conversion.
+//! Numbers: JSON literals as Go's libraries read and write them, and `%v` of a float.
 
-use crate::resolve::{self, Value};
+use std::fmt::{self, Write};
 
 /// A number in the form that its JSON literal has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +29,7 @@ impl Number {
 ///
 /// # Example
 /// ```
-/// use kubeshape_yaml::{Number, number::from_json_literal};
+/// use kubeshape_yaml::{Number, go::number::from_json_literal};
 /// assert_eq!(from_json_literal("-7"), Some(Number::Int(-7)));
 /// assert_eq!(from_json_literal("1.0"), Some(Number::Float(1.0)));
 /// assert_eq!(from_json_literal("01"), None);
@@ -87,26 +87,6 @@ pub(crate) fn json_literal(bytes: &[u8]) -> Option<(usize, bool)> {
     Some((at, integral))
 }
 
-/// Reads a plain YAML scalar that was resolved to a number. A float whose JSON form is integral
-/// (`1.0`, `1e3`) is an integer, because it has passed through JSON when anyone sees it.
-///
-/// # Example
-/// ```
-/// use kubeshape_yaml::{Number, number::from_yaml_scalar};
-/// assert_eq!(from_yaml_scalar("0x1F"), Some(Number::Int(31)));
-/// assert_eq!(from_yaml_scalar("1e3"), Some(Number::Int(1000)));
-/// assert_eq!(from_yaml_scalar("1.5"), Some(Number::Float(1.5)));
-/// assert_eq!(from_yaml_scalar("1:30"), None);
-/// ```
-pub fn from_yaml_scalar(text: &str) -> Option<Number> {
-    match resolve::plain(text) {
-        Value::Int(n) => Some(Number::Int(n)),
-        Value::Uint(n) => Some(Number::Uint(n)),
-        Value::Float(n) if n.is_finite() => Some(normal(n)),
-        _ => None,
-    }
-}
-
 /// The number that the JSON literal of `n` is.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
 pub(crate) fn normal(n: f64) -> Number {
@@ -128,7 +108,7 @@ pub(crate) fn normal(n: f64) -> Number {
 ///
 /// # Example
 /// ```
-/// use kubeshape_yaml::number::write_json;
+/// use kubeshape_yaml::go::number::write_json;
 /// let mut out = Vec::new();
 /// for n in [0.1, 1e20, 1e21, 1e-7, -0.0, 1.0] {
 ///     write_json(n, &mut out);
@@ -137,7 +117,7 @@ pub(crate) fn normal(n: f64) -> Number {
 /// assert_eq!(out, b"0.1 100000000000000000000 1e+21 1e-7 -0 1 ");
 /// ```
 pub fn write_json(n: f64, out: &mut Vec<u8>) {
-    use std::io::Write;
+    use std::io::Write as _;
     if !n.is_finite() {
         out.extend_from_slice(b"null");
         return;
@@ -162,7 +142,7 @@ pub fn write_json(n: f64, out: &mut Vec<u8>) {
 /// # Example
 /// ```
 /// let mut out = Vec::new();
-/// kubeshape_yaml::number::write_int(-42, &mut out);
+/// kubeshape_yaml::go::number::write_int(-42, &mut out);
 /// assert_eq!(out, b"-42");
 /// ```
 pub fn write_int(n: i64, out: &mut Vec<u8>) {
@@ -177,7 +157,7 @@ pub fn write_int(n: i64, out: &mut Vec<u8>) {
 /// # Example
 /// ```
 /// let mut out = Vec::new();
-/// kubeshape_yaml::number::write_uint(u64::MAX, &mut out);
+/// kubeshape_yaml::go::number::write_uint(u64::MAX, &mut out);
 /// assert_eq!(out, b"18446744073709551615");
 /// ```
 pub fn write_uint(mut n: u64, out: &mut Vec<u8>) {
@@ -194,6 +174,105 @@ pub fn write_uint(mut n: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
+/// Appends a finite double as json-iterator prints it: as [`write_json`] does, but with at least two digits in an
+/// exponent. What JSON has no literal for is printed as `null`.
+///
+/// # Example
+/// ```
+/// use kubeshape_yaml::go::number::write_iterator;
+/// let mut out = Vec::new();
+/// for n in [80.0, 0.25, 1e21, 1e-7] {
+///     write_iterator(n, &mut out);
+///     out.push(b' ');
+/// }
+/// assert_eq!(out, b"80 0.25 1e+21 1e-07 ");
+/// ```
+pub fn write_iterator(n: f64, out: &mut Vec<u8>) {
+    // Most numbers are integers, and those of a field set are floats all the same.
+    #[expect(clippy::cast_possible_truncation, reason = "the bound is that of integers which a double holds exactly")]
+    if n.abs() < 9_007_199_254_740_992.0 && n.fract() == 0.0 && (n != 0.0 || n.is_sign_positive()) {
+        write_int(n as i64, out);
+        return;
+    }
+    if write_decimal(n, out) {
+        return;
+    }
+    let from = out.len();
+    write_json(n, out);
+    if let [.., sign @ (b'-' | b'+'), digit] = out[from..]
+        && out[from..].contains(&b'e')
+    {
+        out.truncate(out.len() - 2);
+        out.extend_from_slice(&[sign, b'0', digit]);
+    }
+}
+
+/// Writes a number that has few digits, and tells whether it did.
+///
+/// Of all numbers of at most 15 digits no two are the same double. So when dividing, which rounds to the nearest double,
+/// gives the number back, there are no other digits as few.
+#[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "both are below 10^15, and not negative")]
+fn write_decimal(n: f64, out: &mut Vec<u8>) -> bool {
+    let size = n.abs();
+    if !(1e-3..1e9).contains(&size) {
+        return false;
+    }
+    let mut power = 1_u32;
+    for digits in 1..=6 {
+        power *= 10;
+        let scaled = (size * f64::from(power) + 0.5) as u64;
+        if ((scaled as f64) / f64::from(power)).to_bits() != size.to_bits() {
+            continue;
+        }
+        if n < 0.0 {
+            out.push(b'-');
+        }
+        write_uint(scaled / u64::from(power), out);
+        let from = out.len();
+        // The one in front keeps zeros, and makes room for the dot.
+        write_uint(scaled % u64::from(power) + u64::from(power), out);
+        debug_assert_eq!(out.len(), from + digits + 1);
+        out[from] = b'.';
+        return true;
+    }
+    false
+}
+
+/// A double as Go's `%v` prints it: the exponent form from 1e6 on and below 1e-4, with at least two digits of exponent.
+///
+/// # Example
+/// ```
+/// use kubeshape_yaml::go::number::General;
+/// assert_eq!(General(999_999.5).to_string(), "999999.5");
+/// assert_eq!(General(3e9).to_string(), "3e+09");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct General(pub f64);
+
+impl fmt::Display for General {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let General(n) = *self;
+        if n.is_nan() {
+            f.write_str("NaN")
+        } else if n.is_infinite() {
+            f.write_str(if n > 0.0 { "+Inf" } else { "-Inf" })
+        } else {
+            write_general(n, &format!("{n:e}"), f)
+        }
+    }
+}
+
+/// Writes a finite number that also has the text `scientific`, such as `1.5e3`.
+fn write_general(n: impl fmt::Display, scientific: &str, f: &mut impl Write) -> fmt::Result {
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if (-4..6).contains(&exponent) {
+        write!(f, "{n}")
+    } else {
+        write!(f, "{digits}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
+    }
+}
+
 /// The text that a float has as a key: the shortest digits of its single-precision value.
 pub(crate) fn key_text(n: f64) -> String {
     let n = n as f32;
@@ -203,14 +282,10 @@ pub(crate) fn key_text(n: f64) -> String {
     if n.is_infinite() {
         return if n > 0.0 { ".inf".into() } else { "-.inf".into() };
     }
-    let scientific = format!("{n:e}");
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..6).contains(&exponent) {
-        format!("{n}")
-    } else {
-        format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
-    }
+    let mut text = String::new();
+    // Writing into a string cannot fail.
+    let _ = write_general(n, &format!("{n:e}"), &mut text);
+    text
 }
 
 #[cfg(test)]

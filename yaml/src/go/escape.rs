@@ -1,18 +1,41 @@
-//! Strings as Go writes them: JSON in the two spellings that Kubernetes prints, and `%q`.
+//! Strings as Go writes them: JSON as the libraries that Kubernetes prints with escape it, and `%q`.
 
 // Without branches the loops over chunks are vectorised.
 #![allow(clippy::needless_bitwise_bool)]
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
-/// Which characters of a string are escaped beyond what JSON asks for.
+/// Which characters of a string are escaped, and how. All escape what JSON requires: `"`, `\` and control characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Escape {
-    /// `<`, `>`, `&`, U+2028 and U+2029 as well, as Go's `encoding/json` does: OpenAPI v3 documents.
+    /// `<`, `>`, `&`, U+2028 and U+2029 as well, as `encoding/json` does. OpenAPI v3 documents are written so.
     #[default]
     Html,
-    /// Only what JSON asks for: the served OpenAPI v2 document.
+    /// U+2028 and U+2029 as well, as `encoding/json` does after `SetEscapeHTML(false)`.
+    Lines,
+    /// Only what JSON requires, as `go-json-experiment/json` does. The OpenAPI v2 document is served so.
     Plain,
+    /// The characters of [`Html`](Self::Html), as json-iterator does: backspace and form feed have no short escape. The
+    /// values and keys of field sets are written so.
+    IteratorHtml,
+    /// The characters of [`Plain`](Self::Plain), as json-iterator does. Field names are written so.
+    Iterator,
+}
+
+impl Escape {
+    fn html(self) -> bool {
+        matches!(self, Escape::Html | Escape::IteratorHtml)
+    }
+
+    /// Whether U+2028 and U+2029 are escaped.
+    fn lines(self) -> bool {
+        self.html() || self == Escape::Lines
+    }
+
+    /// Whether backspace and form feed are escaped as `\b` and `\f`.
+    fn short(self) -> bool {
+        !matches!(self, Escape::IteratorHtml | Escape::Iterator)
+    }
 }
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
@@ -23,7 +46,7 @@ const WORD: usize = 8;
 ///
 /// # Example
 /// ```
-/// use kubeshape_schema::escape::{Escape, string};
+/// use kubeshape_yaml::go::escape::{Escape, string};
 /// let mut out = Vec::new();
 /// string(&mut out, "a<b\n", Escape::Html);
 /// assert_eq!(out, br#""a\u003cb\n""#);
@@ -40,11 +63,11 @@ pub fn string(out: &mut Vec<u8>, text: &str, escape: Escape) {
 #[inline]
 pub fn body(out: &mut Vec<u8>, text: &str, escape: Escape) {
     let bytes = text.as_bytes();
-    let clean = if escape == Escape::Html { is_clean(bytes, any_html) } else { is_clean(bytes, any_plain) };
+    let clean = if escape.lines() { is_clean(bytes, any_html) } else { is_clean(bytes, any_plain) };
     if clean {
         out.extend_from_slice(bytes);
     } else {
-        escaped(out, text, escape);
+        escaped(out, bytes, escape);
     }
 }
 
@@ -62,16 +85,16 @@ fn is_clean(bytes: &[u8], any: impl Fn(&[u8]) -> bool) -> bool {
     }
 }
 
+/// Appends UTF-8 escaped, without quotes. This is slower than [`body`] for a text without special characters.
 #[inline(never)]
-fn escaped(out: &mut Vec<u8>, text: &str, escape: Escape) {
-    let bytes = text.as_bytes();
-    let html = escape == Escape::Html;
+pub fn escaped(out: &mut Vec<u8>, bytes: &[u8], escape: Escape) {
+    let (html, lines) = (escape.html(), escape.lines());
     let mut done = 0;
     let mut at = 0;
     while at < bytes.len() {
         // Whole chunks without a special byte are skipped over; this loop is what the compiler vectorises.
         while let Some(chunk) = bytes.get(at..at + CHUNK) {
-            let special = if html { any_html(chunk) } else { any_plain(chunk) };
+            let special = if lines { any_html(chunk) } else { any_plain(chunk) };
             if special {
                 break;
             }
@@ -80,7 +103,8 @@ fn escaped(out: &mut Vec<u8>, text: &str, escape: Escape) {
         let end = (at + CHUNK).min(bytes.len());
         while at < end {
             let byte = bytes[at];
-            if !(byte < 0x20 || byte == b'"' || byte == b'\\' || (html && matches!(byte, b'<' | b'>' | b'&' | 0xE2))) {
+            let required = byte < 0x20 || byte == b'"' || byte == b'\\';
+            if !(required || (html && matches!(byte, b'<' | b'>' | b'&')) || (lines && byte == 0xE2)) {
                 at += 1;
                 continue;
             }
@@ -103,8 +127,8 @@ fn escaped(out: &mut Vec<u8>, text: &str, escape: Escape) {
                 b'\n' => out.extend_from_slice(b"\\n"),
                 b'\r' => out.extend_from_slice(b"\\r"),
                 b'\t' => out.extend_from_slice(b"\\t"),
-                0x08 => out.extend_from_slice(b"\\b"),
-                0x0C => out.extend_from_slice(b"\\f"),
+                0x08 if escape.short() => out.extend_from_slice(b"\\b"),
+                0x0C if escape.short() => out.extend_from_slice(b"\\f"),
                 _ => out.extend_from_slice(&[
                     b'\\',
                     b'u',
@@ -133,11 +157,39 @@ fn any_plain(chunk: &[u8]) -> bool {
     chunk.iter().fold(false, |any, &b| any | (b < 0x20) | (b == b'"') | (b == b'\\'))
 }
 
+/// Not zero if one of eight bytes is not written as it stands: with `html` by [`Escape::IteratorHtml`], else by
+/// [`Escape::Iterator`]. With `html` every character that begins with the byte 0xe2 counts.
+///
+/// # Example
+/// ```
+/// use kubeshape_yaml::go::escape::special;
+/// assert_eq!(special(u64::from_le_bytes(*b"replicas"), true), 0);
+/// assert_ne!(special(u64::from_le_bytes(*b"a<b     "), true), 0);
+/// assert_eq!(special(u64::from_le_bytes(*b"a<b     "), false), 0);
+/// ```
+#[inline]
+pub fn special(word: u64, html: bool) -> u64 {
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    // Whether some byte is zero shows in the highest bit of one.
+    let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
+    let mut found = zero(word ^ (LOW * u64::from(b'\\'))) | (word.wrapping_sub(LOW * 0x20) & !word & HIGH);
+    if html {
+        // `"` and `&` differ in one bit, and so do `<` and `>`. U+2028 and U+2029 begin with 0xe2.
+        found |= zero((word | (LOW * 4)) ^ (LOW * u64::from(b'&')));
+        found |= zero((word | (LOW * 2)) ^ (LOW * u64::from(b'>')));
+        found |= zero(word ^ (LOW * 0xe2));
+    } else {
+        found |= zero(word ^ (LOW * u64::from(b'"')));
+    }
+    found
+}
+
 /// A text as Go's `%q` writes it, with its quotes.
 ///
 /// # Example
 /// ```
-/// use kubeshape_schema::escape::GoQuoted;
+/// use kubeshape_yaml::go::escape::GoQuoted;
 /// assert_eq!(GoQuoted("<é>\u{2028}\n").to_string(), r#""<é>\u2028\n""#);
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -198,9 +250,17 @@ mod tests {
     }
 
     #[test]
-    fn the_plain_spelling_leaves_html_alone() {
-        let mut out = Vec::new();
-        string(&mut out, "<&>\u{2028}\n", Escape::Plain);
-        assert_eq!(out, "\"<&>\u{2028}\\n\"".as_bytes());
+    fn the_libraries_differ_in_html_in_line_separators_and_in_short_escapes() {
+        for (escape, expected) in [
+            (Escape::Html, r#""\u003c\u2028\b\n\u0001""#),
+            (Escape::Lines, r#""<\u2028\b\n\u0001""#),
+            (Escape::Plain, "\"<\u{2028}\\b\\n\\u0001\""),
+            (Escape::IteratorHtml, r#""\u003c\u2028\u0008\n\u0001""#),
+            (Escape::Iterator, "\"<\u{2028}\\u0008\\n\\u0001\""),
+        ] {
+            let mut out = Vec::new();
+            string(&mut out, "<\u{2028}\u{8}\n\u{1}", escape);
+            assert_eq!(String::from_utf8_lossy(&out), expected, "{escape:?}");
+        }
     }
 }
