@@ -33,9 +33,9 @@ pub fn compare(golden: &Path, corpus: &Path, base: Option<BaseDocuments<'_>>, kn
     let mut table = Table::new("apiserver", known);
     let groups = discovery::recorded_groups(&golden.join("apiserver").join("empty"));
     discovery::compare("empty", &golden.join("apiserver").join("empty"), &groups, &[], &mut table);
-    for (server, installed) in [("crds", installed as Installed), ("rules", requested)] {
+    for (server, requests, installed) in SERVERS {
         let folder = golden.join("apiserver").join(server);
-        if folder.is_dir() {
+        if folder.join(RESPONSES).is_file() && folder.join(requests).is_file() {
             Server { name: server, folder: &folder }.compare(installed, corpus, base, &groups, &mut table);
         }
     }
@@ -43,34 +43,43 @@ pub fn compare(golden: &Path, corpus: &Path, base: Option<BaseDocuments<'_>>, kn
     table
 }
 
+/// The recorded servers with CustomResourceDefinitions: the folder, the file of requests that created them, and its reader.
+const SERVERS: [(&str, &str, Installed); 2] =
+    [("crds", "install.ndjson.zst", installed), ("rules", "rules.ndjson.zst", requested)];
+
+/// The file of a server's answers.
+const RESPONSES: &str = "responses.ndjson.zst";
+
 /// Whether the folder holds records of the area.
 pub fn has_records(golden: &Path) -> bool {
-    ["crds", "rules"].iter().any(|server| golden.join("apiserver").join(server).is_dir())
+    SERVERS.iter().any(|(server, ..)| golden.join("apiserver").join(server).join(RESPONSES).is_file())
 }
 
 /// The CustomResourceDefinitions that a server accepted, in order. The error says what is missing.
 type Installed = fn(&Path, &Path, &Publisher) -> Result<Vec<OurCrd>, String>;
 
+/// A request of `install.ndjson`. What the server could not read has no name.
 #[derive(Deserialize)]
 struct Install {
     file: String,
-    name: String,
+    name: Option<String>,
     status: u16,
 }
 
-/// From `install.ndjson`: files of the corpus.
+/// From `install.ndjson`: files of the corpus. Records without a name are skipped.
 fn installed(folder: &Path, corpus: &Path, publisher: &Publisher) -> Result<Vec<OurCrd>, String> {
     let mut files: BTreeMap<String, Vec<OurCrd>> = BTreeMap::new();
     let mut out = Vec::new();
     for install in lines::<Install>(&folder.join("install.ndjson.zst"))?.into_iter().filter(|i| i.status == 201) {
+        let Some(name) = install.name.filter(|name| !name.is_empty()) else { continue };
         if !files.contains_key(&install.file) {
             let path = corpus.join("crds").join(&install.file);
             let bytes = golden::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             let crds = answers(&bytes, publisher).into_iter().filter_map(Answer::into_crd).collect();
             files.insert(install.file.clone(), crds);
         }
-        let crd = files[&install.file].iter().find(|crd| crd.name == install.name);
-        out.push(crd.ok_or_else(|| format!("{}: found no {}", install.file, install.name))?.clone());
+        let crd = files[&install.file].iter().find(|crd| crd.name == name);
+        out.push(crd.ok_or_else(|| format!("{}: found no {name}", install.file))?.clone());
     }
     Ok(out)
 }
@@ -97,7 +106,11 @@ fn requested(folder: &Path, _: &Path, publisher: &Publisher) -> Result<Vec<OurCr
     Ok(bodies.flat_map(|body| answers(body.as_bytes(), publisher)).filter_map(Answer::into_crd).collect())
 }
 
+/// The records of a file; none if there is no such file.
 pub(crate) fn lines<T: for<'a> Deserialize<'a>>(file: &Path) -> Result<Vec<T>, String> {
+    if !file.exists() {
+        return Ok(Vec::new());
+    }
     let text = golden::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let lines = text.split(|b| *b == b'\n').filter(|line| !line.is_empty());
     lines.map(|line| serde_json::from_slice(line).map_err(|error| format!("{}: {error}", file.display()))).collect()
@@ -187,7 +200,7 @@ impl Server<'_> {
 
     fn recorded(&self) -> Result<Recorded, String> {
         let mut recorded = Recorded::default();
-        for exchange in lines::<Exchange>(&self.folder.join("responses.ndjson.zst"))? {
+        for exchange in lines::<Exchange>(&self.folder.join(RESPONSES))? {
             let Some(file) = exchange.file.as_deref().filter(|file| exchange.status == 200 && file.contains(".json"))
             else {
                 continue;

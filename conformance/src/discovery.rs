@@ -3,6 +3,7 @@
 
 use crate::apiserver::lines;
 use crate::cluster::first_of_name;
+use crate::exchanges;
 use crate::golden;
 use crate::input::OurCrd;
 use crate::table::{Table, Verdict};
@@ -25,6 +26,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Discovery {
     groups: BTreeMap<Arc<str>, Group>,
+    /// Where the server is reached; empty for the libraries.
+    address: String,
 }
 
 /// CustomResourceDefinitions by group, in the order of the files. If several have one name, the first counts.
@@ -43,11 +46,11 @@ impl Discovery {
             let versions = custom_group_versions(all).into_iter().map(Arc::new);
             Some((Arc::clone(&name), assemble(name, versions)?))
         });
-        Discovery { groups: groups.collect() }
+        Discovery { groups: groups.collect(), address: String::new() }
     }
 
-    /// Of a server with its own groups and definitions, created in this order.
-    pub fn of_server(own: &[Group], crds: &[OurCrd]) -> Discovery {
+    /// Of a server at an address, with its own groups and definitions, created in this order.
+    pub fn of_server(own: &[Group], crds: &[OurCrd], address: String) -> Discovery {
         let mut groups: BTreeMap<Arc<str>, Group> =
             own.iter().map(|group| (Arc::clone(&group.name), group.clone())).collect();
         for (name, all) in by_group(crds) {
@@ -57,7 +60,7 @@ impl Discovery {
                 groups.insert(name, group);
             }
         }
-        Discovery { groups }
+        Discovery { groups, address }
     }
 
     /// One answer of the libraries' handlers; an empty path is the group list.
@@ -111,7 +114,7 @@ impl Discovery {
             ["api"] => {
                 let versions: Vec<&str> =
                     self.groups.get("")?.versions.iter().map(|version| &*version.version).collect();
-                print::versions(&mut out, &versions, &[("0.0.0.0/0", ADDRESS)], encoding);
+                print::versions(&mut out, &versions, &[("0.0.0.0/0", &*self.address)], encoding);
             }
             ["apis", group] => print::group(&mut out, self.groups.get(group)?, encoding),
             ["apis", group, version] => resources(&mut out, group, version)?,
@@ -128,9 +131,6 @@ impl Discovery {
         versions.into_iter().any(|known| &*known.version == version && known.origin == Origin::CustomResources)
     }
 }
-
-/// Where the recorded server was reached.
-const ADDRESS: &str = "127.0.0.1:16443";
 
 /// A list of resources sorted by name; anything else as it is.
 fn without_order(mut document: Value) -> Value {
@@ -192,14 +192,14 @@ impl Exchange {
 
 /// Compares every body of discovery that a server sent. `own` are the server's own groups.
 pub fn compare(server: &str, folder: &Path, own: &[Group], crds: &[OurCrd], table: &mut Table) {
-    let ours = Discovery::of_server(own, crds);
+    let address = match exchanges::address(folder) {
+        Ok(address) => address.unwrap_or_default(),
+        Err(why) => return table.add("records", server, Verdict::Missing(why)),
+    };
+    let ours = Discovery::of_server(own, crds, address);
     let row = format!("{server} discovery");
     for name in ["responses.ndjson.zst", "protocol.ndjson.zst"] {
-        let file = folder.join(name);
-        if !file.is_file() {
-            continue;
-        }
-        let exchanges = match lines::<Exchange>(&file) {
+        let exchanges = match lines::<Exchange>(&folder.join(name)) {
             Ok(exchanges) => exchanges,
             Err(why) => return table.add("records", server, Verdict::Missing(why)),
         };

@@ -1,11 +1,11 @@
-//! The order in which Kubernetes prints the keys of a map: by UTF-16 code units, as RFC 8785 has it
-//! (spec: publishing, "Bytes").
+//! The order in which Kubernetes prints the keys of a map: by UTF-16 code units, as in RFC 8785
+//! (`go-json-experiment/json`).
 
 use std::cmp::Ordering;
 
 /// Compares two texts by their UTF-16 code units.
 ///
-/// For all texts without characters beyond U+FFFF this is byte order.
+/// For texts without characters beyond U+FFFF this is the order of bytes.
 ///
 /// # Example
 /// ```

@@ -1,5 +1,5 @@
-//! Printing schemas as kube-openapi prints them: fixed order of members, extensions sorted behind them
-//! (spec: publishing, "Bytes" and "JSON rendering").
+//! Printing schemas as kube-openapi prints them (`spec.Schema.MarshalJSON`): members in a fixed order, then the sorted
+//! extensions.
 
 use crate::escape::{self, Escape};
 use crate::json::Json;

@@ -13,9 +13,10 @@ use crate::golden;
 use crate::table::{Table, Verdict};
 use compare::{Bodies, compare_with};
 use record::Exchange;
+use serde_json::Value;
 use serve::Served;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The servers whose exchanges are sent again, and the files of exchanges of each.
 const SERVERS: [(&str, &[&str]); 3] =
@@ -27,7 +28,7 @@ pub fn compare(golden: &Path, table: &mut Table) {
     let base = apiserver.join("empty");
     for (server, files) in SERVERS {
         let folder = apiserver.join(server);
-        if !folder.is_dir() {
+        if !files.iter().any(|file| recording(&folder, file).is_file()) || !recording(&base, "responses").is_file() {
             continue;
         }
         let row = format!("{server} exchanges");
@@ -40,12 +41,32 @@ pub fn compare(golden: &Path, table: &mut Table) {
         };
         let mut bodies = Bodies::new(&folder, built_in(&base));
         for file in files {
-            match record::read(&folder.join(format!("{file}.ndjson.zst"))) {
+            match record::read(&recording(&folder, file)) {
                 Ok(exchanges) => replay(server, file, &exchanges, &served, &mut bodies, table),
                 Err(why) => table.add(&row, file, Verdict::Missing(why)),
             }
         }
     }
+}
+
+/// The file of a kind of exchanges.
+fn recording(folder: &Path, kind: &str) -> PathBuf {
+    folder.join(format!("{kind}.ndjson.zst"))
+}
+
+/// The address at which a recorded server was reached, by its answer to `/api`.
+pub(crate) fn address(folder: &Path) -> Result<Option<String>, String> {
+    for exchange in record::read(&recording(folder, "responses"))? {
+        let Some(file) = exchange.file.filter(|_| exchange.status == 200 && exchange.request.path == "/api") else {
+            continue;
+        };
+        let versions: Option<Value> = serde_json::from_slice(&body(folder, &file)?).ok();
+        let address = versions.as_ref().and_then(|it| it["serverAddressByClientCIDRs"][0]["serverAddress"].as_str());
+        if let Some(address) = address {
+            return Ok(Some(address.to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 fn replay(
@@ -73,7 +94,7 @@ fn replay(
 
 /// The paths of group versions that a server has without CustomResourceDefinitions.
 fn built_in(base: &Path) -> BTreeSet<String> {
-    let exchanges = record::read(&base.join("responses.ndjson.zst")).unwrap_or_default();
+    let exchanges = record::read(&recording(base, "responses")).unwrap_or_default();
     exchanges.into_iter().map(|exchange| exchange.request.path).collect()
 }
 

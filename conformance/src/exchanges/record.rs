@@ -1,6 +1,6 @@
 //! Recorded exchanges.
 
-use crate::golden;
+use crate::apiserver::lines;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -34,9 +34,7 @@ impl Exchange {
     }
 }
 
-/// The exchanges of a file.
+/// The exchanges of a file; none if there is no such file.
 pub(super) fn read(file: &Path) -> Result<Vec<Exchange>, String> {
-    let text = golden::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(|line| serde_json::from_slice(line).map_err(|error| format!("{}: {error}", file.display()))).collect()
+    lines(file)
 }

@@ -8,7 +8,6 @@ use kubeshape_server::{
     Authenticator, BaseDocuments, Change, Endpoints, Listener, Live, Metrics, Readiness, Server, Store, StoreOptions,
     Tokens,
 };
-use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +24,8 @@ impl Served {
     /// Serves the base documents of one folder and the stored CustomResourceDefinitions of another.
     pub(super) fn start(base: &Path, folder: &Path) -> Result<Served, String> {
         let documents = documents(base)?;
-        let advertise = advertised(&documents);
+        let advertise = super::address(folder)?.or(super::address(base)?);
+        let advertise = advertise.ok_or("no recorded answer to /api names the server's address")?;
         // Before every date of the recorded conditions but one.
         let published = SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000);
         let base = BaseDocuments { documents, ..BaseDocuments::default() };
@@ -65,7 +65,7 @@ impl Served {
 /// The documents of a server without CustomResourceDefinitions: OpenAPI, discovery, `/version`, `/`. Answers that say
 /// that there is none are left out.
 fn documents(folder: &Path) -> Result<Vec<(Arc<str>, bytes::Bytes)>, String> {
-    let exchanges: Vec<Exchange> = super::record::read(&folder.join("responses.ndjson.zst"))?;
+    let exchanges: Vec<Exchange> = super::record::read(&super::recording(folder, "responses"))?;
     let mut documents = Vec::new();
     for exchange in exchanges.iter().filter(|exchange| exchange.status == 200) {
         let path = exchange.request.path.split('?').next().unwrap_or_default();
@@ -78,13 +78,4 @@ fn documents(folder: &Path) -> Result<Vec<(Arc<str>, bytes::Bytes)>, String> {
     }
     documents.dedup_by(|a, b| a.0 == b.0);
     Ok(documents)
-}
-
-/// The address under which the recorded server was reached.
-fn advertised(documents: &[(Arc<str>, bytes::Bytes)]) -> String {
-    let versions = documents.iter().filter(|(name, _)| name.contains("discovery/api."));
-    let found = versions
-        .filter_map(|(_, body)| serde_json::from_slice::<Value>(body).ok())
-        .find_map(|versions| versions["serverAddressByClientCIDRs"][0]["serverAddress"].as_str().map(str::to_owned));
-    found.unwrap_or_else(|| "127.0.0.1:8001".to_owned())
 }

@@ -1,8 +1,8 @@
 //! Reading schemas, straight from the tape into [`Schema`](crate::Schema) nodes.
 //!
 //! The rules are those of Go's typed decoding, which is how an API server reads a
-//! CustomResourceDefinition (spec: structural, "Data model" and "Conversion"): null leaves a field
-//! absent, a value of the wrong type is an error, an unknown field is dropped.
+//! CustomResourceDefinition: null leaves a field absent, a value of the wrong type is an error, an unknown field
+//! is dropped.
 
 mod schema;
 
@@ -13,7 +13,7 @@ use crate::profile::Profile;
 use bumpalo::{Bump, collections::Vec as BumpVec};
 use kubeshape_yaml::{Flags as EntryFlags, Kind, Node, Number};
 
-/// By whose rules values are read.
+/// The rules by which values are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Rules {
     /// Those of a CustomResourceDefinition: members that the API's type does not have are dropped with a

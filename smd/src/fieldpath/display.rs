@@ -1,4 +1,4 @@
-//! How elements, paths and sets read (spec: smd, "Path elements", display).
+//! Elements, paths and sets as text (upstream `PathElement.String`).
 
 use super::element::{Path, PathElement};
 use super::set::Set;

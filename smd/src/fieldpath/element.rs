@@ -4,9 +4,9 @@ use crate::Bump;
 use crate::value::{Map, Value};
 use std::cmp::Ordering;
 
-/// One step of a path: what tells a child from its siblings.
+/// One step of a path. It tells a child from its siblings.
 ///
-/// The order is upstream's: field names, then keys, values, indices (spec: smd, "Path elements").
+/// The order is that of upstream's `PathElement.Compare`: field names, then keys, values, indices.
 ///
 /// # Example: how path elements read
 /// ```

@@ -1,4 +1,4 @@
-//! Patterns and filters over sets (spec: smd, "Operations": SetMatcher, filters).
+//! Patterns and filters over sets (upstream `fieldpath.SetMatcher`, `fieldpath.Filter`).
 
 use super::algebra::{Work, keep, map};
 use super::element::PathElement;

@@ -1,8 +1,8 @@
 //! Field paths and sets of them: who owns what.
 //!
 //! A [`Set`] is a trie over [`PathElement`]s. It is a small copy that borrows an arena; an operation on two sets
-//! makes new nodes only where the result differs from both, and shares everything else. That a path is in a set
-//! says nothing of the paths below or above it (spec: smd, "Field paths").
+//! makes new nodes only where the result differs from both, and shares everything else. Whether a set has a path
+//! says nothing about the paths below or above it.
 //!
 //! # Example: read a field set, subtract another, write what is left
 //! ```

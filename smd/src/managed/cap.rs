@@ -1,26 +1,26 @@
-//! Not more than a few entries of updates (upstream `NewCapManagersManager`).
+//! The limit on entries of updates (upstream `NewCapManagersManager`).
 
 use super::entries::Managed;
 use super::{Identifier, Operation, Time};
 use crate::Bump;
 use crate::fieldpath::{Set, VersionedSet};
 
-/// The manager that stands for those whose entries were put together.
+/// The manager of merged entries.
 const ANCIENT: &str = "ancient-changes";
 
-/// The entries of one version that are put together.
+/// The entries of one version that are merged.
 struct Bucket<'a> {
     text: &'a str,
     identifier: Identifier<'a>,
     /// The oldest entry, which is renamed when a second one arrives.
     first: (&'a str, Set<'a>),
-    /// What goes into it, oldest first; empty until a second one arrives.
+    /// The sets that are merged, oldest first. Empty until a second entry arrives.
     sets: Vec<Set<'a>>,
     time: Option<Time>,
 }
 
-/// While there are more entries of updates than these, puts the oldest together, those of each version into one entry
-/// of [`ANCIENT`].
+/// Merges the oldest entries of updates until at most `max` are left, those of each version into one entry of
+/// [`ANCIENT`].
 pub(super) fn cap<'a>(managed: &mut Managed<'a>, max: usize, arena: &'a Bump) {
     let updates = managed.fields.iter().filter(|(_, fields)| !fields.applied);
     let mut updaters: Vec<(Time, &'a str)> =
@@ -30,7 +30,7 @@ pub(super) fn cap<'a>(managed: &mut Managed<'a>, max: usize, arena: &'a Bump) {
         return;
     }
     updaters.sort_unstable();
-    // Managers are forgotten, and sets united, all at once: an object may have very many of them.
+    // Managers are removed, and sets merged, all at once: an object may have very many of them.
     let mut buckets: Vec<Bucket<'a>> = Vec::new();
     let mut gone: Vec<&'a str> = Vec::new();
     for (_, manager) in updaters {
@@ -55,7 +55,8 @@ pub(super) fn cap<'a>(managed: &mut Managed<'a>, max: usize, arena: &'a Bump) {
                 gone.push(first);
             }
         }
-        // Upstream, when it meets the bucket itself, unites it with itself and loses it; here the first goes into it.
+        // When upstream meets the bucket itself, it merges it with itself and then deletes it. Here the first entry is
+        // merged into the bucket.
         let (from, set) = if manager == bucket.text { bucket.first } else { (manager, fields.set) };
         bucket.sets.push(set);
         bucket.time = managed.time(manager);
@@ -63,7 +64,7 @@ pub(super) fn cap<'a>(managed: &mut Managed<'a>, max: usize, arena: &'a Bump) {
         left -= 1;
     }
     for bucket in buckets.into_iter().filter(|bucket| !bucket.sets.is_empty()) {
-        // Of equal elements those of the oldest stay, as when one is added to the other.
+        // Among equal elements the oldest one is kept, as in a chain of unions.
         let newest_first: Vec<_> = bucket.sets.iter().rev().copied().collect();
         let set = Set::union_all(&newest_first, arena);
         let api_version = bucket.identifier.api_version;

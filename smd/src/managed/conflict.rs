@@ -14,25 +14,26 @@ use std::fmt;
 pub struct ManagerConflict<'a> {
     /// The text of the manager's identifier.
     pub identifier: &'a str,
-    /// The manager's name; the whole text if it is no identifier.
+    /// The manager's name, or the whole text if it is not an identifier.
     pub manager: String,
-    /// How it came to own the field; none if the text is no identifier.
+    /// The operation by which it came to own the field. None if the text is not an identifier.
     pub operation: Option<Operation>,
-    /// The version at which it wrote; empty if it applied.
+    /// The version at which it wrote. Empty if it applied.
     pub api_version: String,
     /// The subresource through which it wrote.
     pub subresource: String,
-    /// When, if the identifier says so; those of the server never do.
+    /// The time of the entry, if the identifier has one. The server's identifiers have none.
     pub time: Option<Time>,
     /// The field.
     pub path: Vec<PathElement<'a>>,
-    /// The value that it has, in the manager's version; none if it is absent.
+    /// The live value at the manager's version. None if it is absent.
     pub live: Option<Value<'a>>,
-    /// The value that it would get.
+    /// The value that the apply would set.
     pub new: Option<Value<'a>>,
 }
 
-/// All conflicts of an apply: managers by the text of their identifiers, the fields of each in the order of its set.
+/// All conflicts of an apply, sorted by the text of the managers' identifiers. The fields of each manager are in the order
+/// of its set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictError<'a>(pub Vec<ManagerConflict<'a>>);
 

@@ -1,4 +1,4 @@
-//! What a [`FieldManager`](super::FieldManager) must know of an API: types, and conversion between versions.
+//! What a [`FieldManager`](super::FieldManager) needs from an API: types, and conversion between versions.
 
 use super::Gvk;
 use crate::Bump;
@@ -8,11 +8,11 @@ use crate::value::Value;
 
 /// Finds the type of a kind (upstream `managedfields.TypeConverter`).
 pub trait TypeConverter: Sync {
-    /// The type of the objects of that kind, none if there is no such kind.
+    /// The type of the objects of that kind. None if there is no such kind.
     fn type_of(&self, gvk: Gvk<'_>) -> Option<Type<'_>>;
 }
 
-/// Every kind is of the same type.
+/// A type converter for which every kind has the same type.
 impl TypeConverter for Type<'_> {
     fn type_of(&self, _: Gvk<'_>) -> Option<Type<'_>> {
         Some(*self)
@@ -34,7 +34,7 @@ pub trait ObjectConverter: Sync {
     /// The object in that version, its `apiVersion` included.
     ///
     /// # Errors
-    /// [`ConvertError::MissingVersion`] if there is no such version: its managers are forgotten then. Anything else
+    /// [`ConvertError::MissingVersion`] if there is no such version: the managers at it are dropped then. Any other error
     /// ends the operation.
     fn convert<'a>(&'a self, object: Value<'a>, api_version: &str, arena: &'a Bump) -> Result<Value<'a>, ConvertError>;
 
@@ -45,7 +45,7 @@ pub trait ObjectConverter: Sync {
     }
 }
 
-/// There is one version only: objects stay as they are.
+/// A converter for an API with one version: objects stay as they are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SameObject;
 
@@ -55,8 +55,8 @@ impl ObjectConverter for SameObject {
     }
 }
 
-/// The versions that exist; an object differs between them in its `apiVersion` alone, as when a
-/// CustomResourceDefinition has the conversion strategy `None`.
+/// A converter between these versions that changes the `apiVersion` alone, as a CustomResourceDefinition with the
+/// conversion strategy `None` does.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeApiVersion<'v>(pub Vec<&'v str>);
 

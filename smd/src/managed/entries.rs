@@ -21,28 +21,28 @@ use crate::Bump;
 use crate::fieldpath::{ManagedFields, Set, SetError, VersionedSet};
 use crate::value::{Compat, Map, Value};
 
-/// Why a list of entries cannot be used. One bad entry spoils the whole list.
+/// Why a list of entries cannot be read. One bad entry makes the whole list unreadable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// An operation is neither.
+    /// The operation is neither `Apply` nor `Update`.
     #[error("operation must be `Apply` or `Update`")]
     Operation {
         /// The place of the entry in the list.
         entry: usize,
     },
-    /// A version is empty.
+    /// The version is empty.
     #[error("apiVersion must not be empty")]
     ApiVersion {
         /// The place of the entry in the list.
         entry: usize,
     },
-    /// A type of fields is missing.
+    /// The `fieldsType` is missing.
     #[error("missing fieldsType in managed fields entry {entry}")]
     MissingFieldsType {
         /// The place of the entry in the list.
         entry: usize,
     },
-    /// A type of fields is unknown.
+    /// The `fieldsType` is unknown.
     #[error("invalid fieldsType {} in managed fields entry {entry}", Value::String(fields_type))]
     FieldsType {
         /// The place of the entry in the list.
@@ -50,12 +50,12 @@ pub enum DecodeError {
         /// The type.
         fields_type: String,
     },
-    /// The fields of an entry are no set.
+    /// The `fieldsV1` is not a field set.
     #[error("error decoding versioned set from managed fields entry {entry}: error decoding set: {error}")]
     Fields {
         /// The place of the entry in the list.
         entry: usize,
-        /// What is wrong with them.
+        /// What is wrong with it.
         error: SetError,
     },
 }
@@ -66,7 +66,7 @@ pub enum EncodeError {
     /// A name in [`Managed::fields`] is not the text of an [`Identifier`].
     #[error("failed to convert back managed fields to API: error unmarshalling manager identifier {0}")]
     Identifier(String),
-    /// A set holds a number that is not finite, or an item that has no name.
+    /// A set holds a number that is not finite, or an item without a path element.
     #[error(
         "failed to convert back managed fields to API: error encoding versioned set for {manager}: \
          error encoding set: {}",
@@ -85,7 +85,7 @@ pub enum EncodeError {
 pub struct Managed<'a> {
     /// The fields by the text of the [`Identifier`].
     pub fields: ManagedFields<'a>,
-    /// What else is known of managers, sorted by the text. Whether a manager owns anything, `fields` says.
+    /// What else is known about managers, sorted by the text. `fields` alone says whether a manager owns anything.
     known: Vec<Known<'a>>,
 }
 
@@ -98,8 +98,9 @@ struct Known<'a> {
     fields: Option<Map<'a>>,
 }
 
-/// Reads the `managedFields` of an object. What is no list of entries at all, such as a list of numbers, counts as
-/// empty, as upstream decides for objects without a Go type; of several entries of one identifier the last counts.
+/// Reads the `managedFields` of an object. A value that is not a list of entries, such as a list of numbers, counts as an
+/// empty list, as upstream treats it for objects without a Go type. Among several entries with one identifier the last
+/// one counts.
 ///
 /// # Errors
 /// See [`DecodeError`].
@@ -107,7 +108,7 @@ pub fn decode<'a>(list: Option<Value<'a>>, arena: &'a Bump) -> Result<Managed<'a
     decode_as(list, Compat::default(), arena)
 }
 
-/// Reads the `managedFields` of an object as one version does, see [`decode`].
+/// Reads the `managedFields` of an object as one version of structured merge diff does, see [`decode`].
 ///
 /// # Errors
 /// See [`DecodeError`].
@@ -115,8 +116,8 @@ pub fn decode_as<'a>(list: Option<Value<'a>>, compat: Compat, arena: &'a Bump) -
     Managed::from_entries(&RawEntry::read_list(list).unwrap_or_default(), compat, arena)
 }
 
-/// Writes the list of entries, sorted; none if there are no owners. Fields that have not changed are the values that
-/// were read.
+/// Writes the sorted list of entries. None if there are no owners: the object has no `managedFields` then. Fields that
+/// have not changed are the values that were read.
 ///
 /// # Errors
 /// See [`EncodeError`].
@@ -151,8 +152,8 @@ pub fn encode<'a>(managed: &Managed<'a>, arena: &'a Bump) -> Result<Option<Value
     Ok(Some(RawEntry::write_list(&entries, arena)))
 }
 
-/// Sorts a list of entries as the server does: what was applied first, then by time, manager, version, subresource.
-/// What is no list of entries stays as it is.
+/// Sorts a list of entries as the server does (upstream `sortEncodedManagedFields`): by operation, time, manager, version
+/// and subresource. An empty list stays an empty list. A value that is not a list of entries is returned as it is.
 pub fn sort<'a>(list: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let Some(mut entries) = RawEntry::read_list(Some(list)) else { return list };
     entries.sort_by(|a, b| a.key().cmp(&b.key()));
@@ -178,7 +179,7 @@ impl<'a> Managed<'a> {
         for (at, entry) in entries.iter().enumerate() {
             read.push(entry.decode(at, compat, &mut text, arena)?);
         }
-        // Of equal texts the last one read stays: the sort is stable, and a later one takes the place of the former.
+        // Among equal texts the last one counts: the sort is stable, and a later entry replaces an earlier one.
         if !read.is_sorted_by(|a, b| a.0.text < b.0.text) {
             read.sort_by(|a, b| a.0.text.cmp(b.0.text));
         }
@@ -193,7 +194,7 @@ impl<'a> Managed<'a> {
         Ok(managed)
     }
 
-    /// When the entry was last changed; none if there is no such entry, or it says nothing.
+    /// When the entry was last changed. None if there is no such entry, or if it has no time.
     pub fn time(&self, text: &str) -> Option<Time> {
         self.known(text)?.time
     }
@@ -203,7 +204,7 @@ impl<'a> Managed<'a> {
         self.known(text).map(|known| known.identifier)
     }
 
-    /// Gives a manager fields, in place of those it had, and a time. An entry that applied is marked as such.
+    /// Sets the fields and the time of a manager.
     pub fn insert(&mut self, identifier: Identifier<'a>, set: Set<'a>, time: Option<Time>, arena: &'a Bump) -> &'a str {
         let text = identifier.text(arena);
         let applied = identifier.operation == Operation::Apply;
@@ -212,7 +213,7 @@ impl<'a> Managed<'a> {
         text
     }
 
-    /// Remembers who is behind a text, and sets the time.
+    /// Records the identifier of a text, and sets the time.
     pub(super) fn set_time(&mut self, text: &'a str, identifier: Identifier<'a>, time: Option<Time>) {
         match self.known.binary_search_by(|known| known.text.cmp(text)) {
             Ok(at) => {
@@ -224,7 +225,7 @@ impl<'a> Managed<'a> {
         }
     }
 
-    /// Remembers who is behind a text; a time that is known stays.
+    /// Records the identifier of a text, and keeps a known time.
     pub(super) fn know(&mut self, text: &'a str, identifier: Identifier<'a>) {
         if self.known(text).is_none() {
             self.set_time(text, identifier, None);
@@ -247,7 +248,7 @@ fn text_of(time: Time, arena: &Bump) -> &str {
     }
 }
 
-/// An entry as it stands in the list (upstream `metav1.ManagedFieldsEntry`); what is absent is empty.
+/// An entry of the list as it is written (upstream `metav1.ManagedFieldsEntry`). Absent members are empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RawEntry<'a> {
     pub(super) manager: &'a str,
@@ -260,7 +261,7 @@ pub(super) struct RawEntry<'a> {
 }
 
 impl<'a> RawEntry<'a> {
-    /// An entry that says nothing.
+    /// The empty entry.
     pub(super) const EMPTY: RawEntry<'static> = RawEntry {
         manager: "",
         operation: "",
@@ -271,12 +272,12 @@ impl<'a> RawEntry<'a> {
         fields: None,
     };
 
-    /// The entries of a list. None if it is no list, or an item is no entry.
+    /// The entries of a list. None if it is not a list, or if an item is not an entry.
     pub(super) fn read_list(list: Option<Value<'a>>) -> Option<Vec<RawEntry<'a>>> {
         list?.as_list()?.iter().map(|item| RawEntry::read(*item)).collect()
     }
 
-    /// None if this is no map, or a member is of a wrong type. Members with other names are passed over.
+    /// None if this is not a map, or if a member has a wrong type. Other members are ignored.
     pub(super) fn read(entry: Value<'a>) -> Option<RawEntry<'a>> {
         let mut read = RawEntry::EMPTY;
         for (name, value) in entry.as_map()?.entries() {
@@ -329,7 +330,7 @@ impl<'a> RawEntry<'a> {
         Value::Map(Map::sorted(arena.alloc_slice_copy(present.get(..len).unwrap_or_default())))
     }
 
-    /// Who this is of. The operation must have been looked at.
+    /// The identifier of the entry, whose operation has been checked.
     pub(super) fn identifier(&self, operation: Operation) -> Identifier<'a> {
         Identifier { manager: self.manager, operation, api_version: self.api_version, subresource: self.subresource }
     }
@@ -367,7 +368,7 @@ impl<'a> RawEntry<'a> {
         Ok((known, fields))
     }
 
-    /// What the list is sorted by. An entry without a time is as old as the epoch.
+    /// The sort key. An entry without a time counts as from 1970-01-01.
     fn key(&self) -> (&'a str, Time, &'a str, &'a str, &'a str) {
         (self.operation, self.time.unwrap_or_default(), self.manager, self.api_version, self.subresource)
     }

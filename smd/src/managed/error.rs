@@ -1,4 +1,4 @@
-//! Why an operation is refused, in upstream's words.
+//! Errors of operations, with upstream's texts.
 
 use super::conflict::ConflictError;
 use super::{DecodeError, EncodeError, Gvk, object};
@@ -10,7 +10,7 @@ use std::fmt;
 /// The name of an object as errors print it: `namespace/name; group/version, Kind=Kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectName<'a> {
-    /// The namespace, empty if there is none.
+    /// The namespace. Empty if there is none.
     pub namespace: &'a str,
     /// The name.
     pub name: &'a str,
@@ -18,7 +18,7 @@ pub struct ObjectName<'a> {
     pub gvk: Gvk<'a>,
 }
 
-/// What was to become a typed value.
+/// The object that could not become a typed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The configuration of an apply.
@@ -31,20 +31,22 @@ pub enum Step {
     LiveOfUpdate,
 }
 
-/// What was to be converted to another version.
+/// The object that could not be converted to another version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
     /// The new object of an update, to the version of the endpoint.
     New,
     /// The live object, to the version of the endpoint.
     Live,
-    /// What an apply gave, to the version of the endpoint.
+    /// The result of an apply, to the version of the endpoint.
     Applied,
-    /// What an apply gave, to the hub version.
+    /// The result of an apply, to the hub version.
     ToHub,
 }
 
-/// Why nothing was applied or updated. The text is upstream's; [`status`](Error::status) is the answer of the server.
+/// Why an apply or update failed. The text is upstream's, and [`status`](Error::status) is the answer of the server.
+///
+/// The error borrows what the operation borrows. [`OwnedError`] borrows nothing, and `?` converts to it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error<'a> {
@@ -103,7 +105,7 @@ pub enum Error<'a> {
         /// Why.
         error: merge::ConvertError,
     },
-    /// The owners of an update cannot be told.
+    /// The owners cannot be updated.
     #[error("failed to update ManagedFields ({object}): {error}")]
     Update {
         /// The new object.
@@ -117,20 +119,20 @@ pub enum Error<'a> {
     /// The fields that were there before the first apply cannot be tracked.
     #[error("failed to create manager for existing fields: {0}")]
     BeforeFirstApply(Box<Error<'a>>),
-    /// What an apply leaves is no object, because all of it was removed.
+    /// The result of an apply is not an object, because all of it was removed.
     #[error("failed to convert new typed object ({object}) to object: {error}")]
     NotAnObject {
         /// The configuration.
         object: Box<ObjectName<'a>>,
-        /// What it is instead.
+        /// The words for what it is instead.
         error: String,
     },
-    /// What is to be written is no map.
-    #[error("the object is no map")]
+    /// The object is not a map.
+    #[error("the object is not a map")]
     NoMap,
 }
 
-/// Upstream names the version only when it converts the new object of an update.
+/// Upstream names the version only for the new object of an update.
 fn conversion(what: Conversion, object: &ObjectName<'_>, version: &str, error: &merge::ConvertError) -> String {
     match what {
         Conversion::New => format!("failed to convert new object ({object}) to proper version ({version}): {error}"),
@@ -140,7 +142,60 @@ fn conversion(what: Conversion, object: &ObjectName<'_>, version: &str, error: &
     }
 }
 
-/// What the server answers to an error.
+/// An [`Error`] that borrows nothing: its text, the answer of the server, and what is wrong with an object.
+///
+/// # Example: hand on an error when its arena is gone
+/// ```
+/// use kubeshape_smd::managed::{FieldManager, Gvk, OwnedError, SameObject, Time};
+/// use kubeshape_smd::{Bump, ToValue, typed::Types};
+/// use serde_json::{Value, json};
+///
+/// fn apply(live: &Value, config: &Value) -> Result<Value, OwnedError> {
+///     let types = Types::deduced();
+///     let ty = types.named("__untyped_deduced_").unwrap();
+///     let things = FieldManager::new(Gvk::new("v1", "Thing"), &ty, &SameObject);
+///     let arena = Bump::new();
+///     let live = Some(live.to_value(&arena));
+///     let after = things.apply(live, config.to_value(&arena), "me", false, Time(0), &arena)?;
+///     Ok(after.to_serde())
+/// }
+///
+/// let error = apply(&json!({}), &json!({"apiVersion": "v2", "kind": "Thing"})).unwrap_err();
+/// assert_eq!(error.to_string(), "invalid object type: /v2, Kind=Thing");
+/// assert_eq!(error.status().code, 400);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct OwnedError {
+    message: String,
+    status: Status,
+    validation_errors: Option<(Step, ValidationErrors)>,
+}
+
+impl OwnedError {
+    /// The answer of the server, see [`Error::status`].
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// What is wrong with an object, if it does not fit its type.
+    pub fn validation_errors(&self) -> Option<(Step, &ValidationErrors)> {
+        self.validation_errors.as_ref().map(|(step, errors)| (*step, errors))
+    }
+}
+
+impl From<Error<'_>> for OwnedError {
+    fn from(error: Error<'_>) -> OwnedError {
+        let (message, status) = (error.to_string(), error.status());
+        let validation_errors = match error {
+            Error::Invalid { step, errors, .. } => Some((step, errors)),
+            _ => None,
+        };
+        OwnedError { message, status, validation_errors }
+    }
+}
+
+/// The answer of the server to an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The code of the answer: 400, 409 or 500.
@@ -156,14 +211,14 @@ pub struct Status {
 pub struct Cause {
     /// `FieldManagerConflict`.
     pub reason: &'static str,
-    /// With whom.
+    /// The manager that owns the field.
     pub message: String,
     /// The path.
     pub field: String,
 }
 
 impl Error<'_> {
-    /// What the server answers: 400 for what the configuration must not be, 409 for conflicts, else 500.
+    /// The answer of the server: 400 for a configuration that is not allowed, 409 for conflicts, else 500.
     pub fn status(&self) -> Status {
         let (code, reason, causes) = match self {
             Error::InvalidObjectType(_) | Error::WrongVersion { .. } | Error::ManagedFieldsNotNil => {
@@ -175,7 +230,7 @@ impl Error<'_> {
         Status { code, reason, causes }
     }
 
-    /// What is wrong with an object, if that is what ended the operation.
+    /// What is wrong with an object, if it does not fit its type.
     pub fn validation_errors(&self) -> Option<(Step, &ValidationErrors)> {
         match self {
             Error::Invalid { step, errors, .. } => Some((*step, errors)),

@@ -1,4 +1,4 @@
-//! What a manager applied (upstream `managedfields.ExtractInto`).
+//! Extracting what a manager applied (upstream `managedfields.ExtractInto`).
 
 use super::entries::RawEntry;
 use super::{Operation, object, structured};
@@ -13,10 +13,10 @@ pub enum ExtractError {
     /// The object does not fit its type.
     #[error("error converting obj to typed: {0}")]
     Invalid(ValidationErrors),
-    /// The fields of the manager are no set.
+    /// The `fieldsV1` of the manager is not a field set.
     #[error("error marshalling FieldsV1 to JSON: {0}")]
     Fields(SetError),
-    /// The manager owns nothing that the object has.
+    /// The object has no field that the manager owns.
     #[error("unable to convert managed fields for {manager} to unstructured, expected map, got {found}")]
     Nothing {
         /// The manager.
@@ -26,7 +26,7 @@ pub enum ExtractError {
     },
 }
 
-/// The configuration that a manager applied, as far as the object still has it: only the manager's fields, and the
+/// The part of the configuration that a manager applied and that the object still has: the manager's fields and the
 /// kind. None if the manager has no entry.
 ///
 /// # Errors

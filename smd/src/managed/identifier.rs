@@ -1,11 +1,11 @@
-//! Who a manager is.
+//! Identifiers of managers.
 
 use super::{entries::RawEntry, object};
 use crate::Bump;
 use kubeshape_schema::escape::{self, Escape};
 use std::fmt;
 
-/// How a manager came to own fields.
+/// The operation by which a manager came to own fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// By server-side apply.
@@ -39,10 +39,10 @@ impl fmt::Display for Operation {
     }
 }
 
-/// What tells one manager's entry from another (upstream `BuildManagerIdentifier`).
+/// The parts of an entry that tell it from other entries (upstream `BuildManagerIdentifier`).
 ///
-/// The version counts for updates only: a manager has one entry for all it applied to a subresource, but one per
-/// version for what it updated.
+/// The version counts for updates only: a manager has one entry for everything it applied to a subresource, but one
+/// entry per version for what it updated.
 ///
 /// # Example: the text of an identifier
 /// ```
@@ -57,17 +57,17 @@ impl fmt::Display for Operation {
 pub struct Identifier<'a> {
     /// The name of the manager.
     pub manager: &'a str,
-    /// How it came to own fields.
+    /// The operation by which it came to own fields.
     pub operation: Operation,
     /// The version at which it wrote.
     pub api_version: &'a str,
-    /// The subresource through which it wrote; empty for the object itself.
+    /// The subresource through which it wrote. Empty for the object itself.
     pub subresource: &'a str,
 }
 
 impl<'a> Identifier<'a> {
     /// The text that orders managers and names them in [`ManagedFields`](crate::fieldpath::ManagedFields): JSON as
-    /// Go writes it, empty members omitted, and the version too if this applied.
+    /// Go writes it. Empty members are omitted, and so is the version of an apply.
     pub fn text(&self, arena: &'a Bump) -> &'a str {
         self.text_by(&mut Vec::new(), arena)
     }
@@ -95,11 +95,11 @@ impl<'a> Identifier<'a> {
             write_text(self.subresource, out);
         }
         out.push(b'}');
-        // What was put together from texts is a text.
+        // The bytes come from texts.
         arena.alloc_str(std::str::from_utf8(out).unwrap_or_default())
     }
 
-    /// Reads the text of an identifier. The version is empty if it applied. None if the text is no identifier.
+    /// Reads the text of an identifier. The version of an apply is empty. None if the text is not an identifier.
     pub fn parse(text: &str, arena: &'a Bump) -> Option<Identifier<'a>> {
         let entry = RawEntry::read(object::read_json(text, arena)?)?;
         Some(Identifier {

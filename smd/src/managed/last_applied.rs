@@ -1,5 +1,5 @@
 //! The annotation in which client-side apply keeps the last configuration (upstream `NewLastAppliedUpdater`,
-//! `NewLastAppliedManager`). Both layers look at it for the manager `kubectl` only.
+//! `NewLastAppliedManager`). Both layers use it for the manager `kubectl` only.
 
 use super::error::Step;
 use super::object;
@@ -15,15 +15,15 @@ use kubeshape_yaml::number;
 /// The annotation in which `kubectl apply` keeps the last configuration.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The manager whose server-side applies know of the annotation.
+/// The manager whose server-side applies use the annotation.
 pub(super) const KUBECTL: &str = "kubectl";
 
-/// All annotations of an object together, keys and values, must not be larger.
+/// The maximal size of all annotations of an object, keys and values.
 const MAX_ANNOTATIONS: usize = 256 << 10;
 
 const ANNOTATIONS: &str = "annotations";
 
-/// The annotations of an object; null counts as an empty text. None if they are no map of texts.
+/// The annotations of an object. Null counts as an empty text. None if they are not a map of texts.
 fn annotations(object: Value<'_>) -> Option<Vec<(&str, Value<'_>)>> {
     let entries = object::meta(object, ANNOTATIONS)?.as_map()?.entries().iter();
     entries
@@ -41,7 +41,8 @@ fn last_applied<'a>(annotations: &[(&'a str, Value<'a>)]) -> Option<&'a str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// The object with the annotation brought up to what was applied, if it has one. Without it if that would be too long.
+/// The object with its annotation, if it has one, set to the applied configuration. The annotation is removed if the
+/// annotations would be too large.
 pub(super) fn update<'a>(object: Value<'a>, applied: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let Some(mut annotations) = annotations(object).filter(|known| last_applied(known).is_some()) else {
         return object;
@@ -59,7 +60,7 @@ pub(super) fn update<'a>(object: Value<'a>, applied: Value<'a>, arena: &'a Bump)
     object::with_meta(object, ANNOTATIONS, Some(Value::Map(Map::from_entries(annotations, arena))), arena)
 }
 
-/// A configuration without the annotation, as JSON on a line of its own.
+/// A configuration without the annotation, as a line of JSON.
 fn configuration<'a>(object: Value<'a>, arena: &'a Bump) -> &'a str {
     let annotations = annotations(object).map(|mut annotations| {
         annotations.retain(|(key, _)| *key != LAST_APPLIED);
@@ -71,7 +72,7 @@ fn configuration<'a>(object: Value<'a>, arena: &'a Bump) -> &'a str {
     arena.alloc_str(&String::from_utf8_lossy(&out))
 }
 
-/// JSON as Go's `encoding/json` writes it; values and sets have another spelling of floats and of control characters.
+/// Appends JSON as Go's `encoding/json` writes it. [`Value::write_json`] escapes and prints floats as json-iterator does.
 fn write_json(value: Value<'_>, out: &mut Vec<u8>) {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
@@ -104,8 +105,8 @@ fn write_json(value: Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// The conflicts that remain when those are allowed that are about fields of the last configuration, unchanged since.
-/// Whatever keeps that configuration from being read allows none.
+/// The conflicts without those about fields of the last configuration that have not changed since. If that configuration
+/// cannot be read, all conflicts remain.
 pub(super) fn remaining<'a>(conflicts: Conflicts<'a>, live: Value<'a>, structured: &Structured<'a>) -> Conflicts<'a> {
     let Some(allowed) = unchanged_fields(live, structured) else { return conflicts };
     Conflicts(conflicts.0.into_iter().filter(|conflict| !allowed.has(&conflict.path)).collect())

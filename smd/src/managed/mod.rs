@@ -1,12 +1,12 @@
-//! `metadata.managedFields`: what the API server makes of apply, update and patch (spec: smd, "apimachinery
-//! managedfields").
+//! `metadata.managedFields`: how the API server tracks owners in apply, update and patch (upstream
+//! `apimachinery/pkg/util/managedfields`).
 //!
-//! [`FieldManager`] does for one version and subresource what the server's stack does: it takes the live object and
-//! a configuration and gives back the live object afterwards, its owners written down. It reads no clock and holds no
-//! state; objects are borrowed values, so after an error nothing has changed.
+//! [`FieldManager`] does for one version and subresource what the server's field manager does: it takes the live object
+//! and a configuration, and returns the new live object with its managed fields. It reads no clock and holds no state.
+//! Objects are borrowed values, so an operation that fails changes nothing.
 //!
-//! [`entries`] reads and writes the list itself, [`Ownership`] answers who owns a field, [`extract`] gives back what a
-//! manager applied, [`upgrade`] turns client-side into server-side apply, and [`scale`] maps owners of `/scale`.
+//! [`entries`] reads and writes the list itself, [`Ownership`] tells who owns a field, [`extract`] returns what a manager
+//! applied, [`upgrade`] converts from client-side to server-side apply, and [`scale`] maps the owners of `/scale`.
 
 mod cap;
 mod conflict;
@@ -32,7 +32,7 @@ pub mod upgrade;
 pub use conflict::{ConflictError, ManagerConflict};
 pub use convert::{ChangeApiVersion, Kinds, ObjectConverter, SameObject, TypeConverter};
 pub use entries::{DecodeError, EncodeError, Managed};
-pub use error::{Cause, Conversion, Error, ObjectName, Status, Step};
+pub use error::{Cause, Conversion, Error, ObjectName, OwnedError, Status, Step};
 pub use extract::{ExtractError, extract};
 pub use identifier::{Identifier, Operation};
 pub use kubeshape_schema::Gvk;

@@ -5,8 +5,8 @@ use super::object;
 use crate::Bump;
 use crate::value::Value;
 
-/// The new object with the times of the live one, if times are all that changed: so that a write which changes nothing
-/// is no write. The server does this after an apply, an update or a patch, before it validates the object.
+/// The new object, with the times of the live object if nothing but times changed. A write that changes nothing is then
+/// no write. The server does this after an apply, an update or a patch, before it validates the object.
 ///
 /// # Example: an apply that changes nothing but the time
 /// ```

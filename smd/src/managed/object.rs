@@ -1,4 +1,4 @@
-//! Looking into objects and changing their metadata, as upstream's accessors of unstructured objects do.
+//! Reading objects and changing their metadata, as the methods of `unstructured.Unstructured` do.
 
 use crate::Bump;
 use crate::value::{Map, Value};
@@ -35,8 +35,8 @@ pub(super) fn with_managed_fields<'a>(object: Value<'a>, list: Option<Value<'a>>
     if list.is_none() { without_managed_fields(object, arena) } else { with_meta(object, MANAGED_FIELDS, list, arena) }
 }
 
-/// The object as it takes part in a merge. That there are managed fields must stay visible, since it keeps the
-/// metadata from being empty, but what is in them is nobody's field: an empty list spares every walk over them.
+/// The object for a merge, with an empty list in place of its managed fields. The member must stay, because it keeps the
+/// metadata from being empty. Its contents are nobody's fields, and an empty list saves the walks over them.
 pub(super) fn with_empty_managed_fields<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     match managed_fields(object) {
         Some(Value::List(items)) if !items.is_empty() => {
@@ -46,7 +46,7 @@ pub(super) fn with_empty_managed_fields<'a>(object: Value<'a>, arena: &'a Bump) 
     }
 }
 
-/// The object with a member of its metadata set or removed. Metadata that is no map stays as it is.
+/// The object with a member of its metadata set or removed. Metadata that is not a map stays as it is.
 pub(super) fn with_meta<'a>(object: Value<'a>, key: &'a str, value: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
     let Value::Map(members) = object else { return object };
     let meta = match members.get(METADATA) {
@@ -57,13 +57,13 @@ pub(super) fn with_meta<'a>(object: Value<'a>, key: &'a str, value: Option<Value
     Value::Map(members.with(METADATA, Some(Value::Map(meta.with(key, value, arena))), arena))
 }
 
-/// An object that says nothing but its kind.
+/// An object with nothing but its kind.
 pub(super) fn empty<'a>(api_version: &'a str, kind: &'a str, arena: &'a Bump) -> Value<'a> {
     let members = vec![("apiVersion", Value::String(api_version)), ("kind", Value::String(kind))];
     Value::Map(Map::from_entries(members, arena))
 }
 
-/// The value of a text that is JSON proper and one value only.
+/// The value of a text that is exactly one JSON value.
 pub(super) fn read_json<'a>(text: &str, arena: &'a Bump) -> Option<Value<'a>> {
     let mut tape = Tape::new();
     let mut stream = Stream::with_path(text.as_bytes(), Limits::default(), Path::Json).ok()?;

@@ -1,4 +1,4 @@
-//! Who owns which field.
+//! The owners of fields.
 
 use super::{DecodeError, Managed, Operation, Time};
 use crate::Bump;
@@ -10,11 +10,11 @@ use crate::value::Value;
 pub struct Owner<'a> {
     /// Its name.
     pub manager: &'a str,
-    /// How it came to own them.
+    /// The operation by which it came to own them.
     pub operation: Operation,
-    /// The version at which it wrote, in whose spelling its fields are.
+    /// The version at which it wrote. Its fields are paths in this version.
     pub api_version: &'a str,
-    /// The subresource through which it wrote; empty for the object itself.
+    /// The subresource through which it wrote. Empty for the object itself.
     pub subresource: &'a str,
     /// When its entry was last changed.
     pub time: Option<Time>,
@@ -51,7 +51,7 @@ pub struct Ownership<'a> {
     owners: Vec<(Owner<'a>, Set<'a>)>,
 }
 
-/// The owners of one place of an object and of all below it.
+/// The owners of one place of an object and of everything below it.
 #[derive(Clone, Debug)]
 pub struct Owned<'o, 'a> {
     ownership: &'o Ownership<'a>,
@@ -68,7 +68,7 @@ impl<'a> Ownership<'a> {
         Ok(Ownership::new(&Managed::of(object, arena)?))
     }
 
-    /// Of managed fields. Entries whose manager is not known by an identifier are passed over.
+    /// Of managed fields. Entries without a known identifier are ignored.
     pub fn new(managed: &Managed<'a>) -> Self {
         let owner = |(text, fields): (&'a str, &VersionedSet<'a>)| {
             let identifier = managed.identifier(text)?;
@@ -99,12 +99,12 @@ impl<'a> Ownership<'a> {
         self.owners.iter().filter(|(_, set)| set.has(path)).map(|(owner, _)| owner)
     }
 
-    /// The whole object, from where [`Owned::child`] goes down.
+    /// The whole object. [`Owned::child`] leads to its fields.
     pub fn root(&self) -> Owned<'_, 'a> {
         Owned { ownership: self, at: self.owners.iter().map(|(_, set)| (false, *set)).collect() }
     }
 
-    /// Calls this for every owned path, a parent before what is below it, with the owners of the path.
+    /// Calls `tell` for every owned path with its owners, a parent before its children.
     pub fn for_each(&self, tell: &mut dyn FnMut(&Path<'a>, &[&Owner<'a>])) {
         let mut path = Vec::new();
         let mut owners = Vec::with_capacity(self.owners.len());
@@ -146,9 +146,9 @@ impl<'o, 'a> Owned<'o, 'a> {
         Owned { ownership: self.ownership, at: self.at.iter().map(below).collect() }
     }
 
-    /// The item of a list, found without a schema: by the keys that managers wrote down and that the item has (a key
-    /// that the item lacks was defaulted), as the item of a set, or by its index. Managers may have written down
-    /// different keys; then the owners of all that fit own the item.
+    /// The item of a list, found without a schema: by the keys in the managers' sets (a key that the item lacks was
+    /// defaulted), as the item of a set, or by its index. Managers may have used different keys. Then the owners of all
+    /// keys that fit own the item.
     #[must_use]
     pub fn item(&self, index: usize, item: Value<'_>) -> Owned<'o, 'a> {
         let index = i64::try_from(index).unwrap_or(i64::MAX);
@@ -156,7 +156,7 @@ impl<'o, 'a> Owned<'o, 'a> {
             PathElement::FieldName(_) | PathElement::Nameless => false,
             PathElement::Key(keys) => {
                 let has = |(name, key): &(&str, Value<'_>)| item.get(name).is_none_or(|value| value == *key);
-                // All keys defaulted would fit every item.
+                // A key with all values defaulted would fit every item.
                 item.as_map().is_some() && keys.iter().all(has) && keys.iter().any(|(name, _)| item.get(name).is_some())
             }
             PathElement::Value(value) => value == item,

@@ -1,4 +1,4 @@
-//! Owners of the replicas, seen from the object and from its `/scale` (upstream `ScaleHandler`).
+//! Mapping owners of the replicas between an object and its `/scale` (upstream `ScaleHandler`).
 
 use super::entries::{self, EncodeError};
 use super::{DecodeError, Managed};
@@ -6,7 +6,7 @@ use crate::Bump;
 use crate::fieldpath::{Path, PathElement, Set, SetBuilder, VersionedSet};
 use crate::value::Value;
 
-/// Where each version of an object keeps its replicas; no path if the version has no `/scale`.
+/// The path of the replicas in each version of an object. No path if the version has no `/scale`.
 pub type ReplicasPaths<'a> = [(&'a str, Option<&'a Path<'a>>)];
 
 /// Why owners cannot be mapped.
@@ -65,7 +65,7 @@ pub fn to_scale<'a>(
 
 /// The `managedFields` of the object after its `/scale` got these. New owners write at `api_version`.
 ///
-/// Managers that own the replicas no more lose them; entries at versions that are not in `paths` are dropped.
+/// Managers that no longer own the replicas lose them. Entries at versions that are not in `paths` are dropped.
 ///
 /// # Errors
 /// The managed fields cannot be read.

@@ -1,4 +1,4 @@
-//! Writing sets as values beside the values they were read from, so that what did not change is not made again.
+//! Writing sets as values. Parts that have not changed are taken from the value that the set was read from.
 
 use crate::Bump;
 use crate::fieldpath::{Entry, PathElement, Set, SetError};
@@ -17,7 +17,7 @@ impl<'a> Speller<'a> {
         Speller { arena, members: Vec::new(), text: Vec::new() }
     }
 
-    /// The value of a set. Whatever of `old` has the right spelling is used again, all of it if nothing changed.
+    /// The value of a set. It reuses the parts of `old` that are written correctly, all of `old` if nothing changed.
     pub(super) fn set(&mut self, set: Set<'a>, old: Option<Map<'a>>) -> Result<Value<'a>, SetError> {
         match old {
             Some(old) if self.is_spelled(set, false, old)? => Ok(Value::Map(old)),
@@ -25,8 +25,7 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// Whether a map is the value of a set. Most entries have not changed since they were read; for them nothing else
-    /// is done.
+    /// Whether a map is the value of a set. Most entries have not changed since they were read, and need nothing else.
     fn is_spelled(&mut self, set: Set<'a>, member: bool, old: Map<'a>) -> Result<bool, SetError> {
         let mut next = old.entries().iter();
         if set.entries().len() + usize::from(member) != next.len() {
@@ -35,7 +34,7 @@ impl<'a> Speller<'a> {
         if member && !next.next().is_some_and(|(key, below)| *key == "." && is_empty(*below)) {
             return Ok(false);
         }
-        // Texts in another order than their elements are rare, and left to the slower way.
+        // Texts in another order than their elements are rare. The slower way handles them.
         for (entry, (key, below)) in set.entries().iter().zip(next) {
             let same = match entry.element {
                 PathElement::FieldName(name) => is_field(key, name),
@@ -58,13 +57,13 @@ impl<'a> Speller<'a> {
         Ok(true)
     }
 
-    /// `member`: whether the path that ends here is in the set, as far as it must be said.
+    /// `member`: whether the path that ends here is in the set, if that must be written.
     fn node(&mut self, set: Set<'a>, member: bool, old: Option<Map<'a>>) -> Result<Value<'a>, SetError> {
         let old = old.unwrap_or(Map::EMPTY);
         let mark = self.members.len();
         let mut same = set.entries().len() + usize::from(member) == old.len();
         if member {
-            // What stands below "." is not looked at by readers, but it is written empty.
+            // Readers ignore the value of ".", but it is written empty.
             same &= old.get(".").is_some_and(is_empty);
             self.members.push((".", Value::Map(Map::EMPTY)));
         }
@@ -129,7 +128,7 @@ impl<'a> Speller<'a> {
     }
 }
 
-/// Whether a text is that of a field. Mostly the name is a part of it: the set was read from there.
+/// Whether a text is that of a field. Often the name is a slice of the text, because the set was read from it.
 fn is_field(key: &str, name: &str) -> bool {
     key.strip_prefix("f:").is_some_and(|known| std::ptr::eq(known, name) || known == name)
 }
@@ -138,7 +137,7 @@ fn is_empty(value: Value<'_>) -> bool {
     value.as_map().is_some_and(Map::is_empty)
 }
 
-/// Whether both are the very same map.
+/// Whether both are the same map in memory.
 fn is_same(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {
         (Value::Map(a), Value::Map(b)) => {

@@ -13,16 +13,16 @@ use crate::merge::{self, Ignored, Updater};
 use crate::value::{Compat, Value};
 use std::fmt;
 
-/// The name under which an update runs until it is known what it changed.
+/// The name under which an update runs until its changes are known (upstream `current-operation`).
 const CURRENT_OPERATION: &str = "current-operation";
 
-/// A manager that does not say its name.
+/// The name of a manager without a name.
 const UNKNOWN: &str = "unknown";
 
-/// How many entries of updates an object has at most.
+/// The maximal number of entries of updates.
 const MAX_UPDATE_MANAGERS: usize = 10;
 
-/// What the API server does with managed fields at one endpoint: one kind, version and subresource (upstream
+/// The field manager of one endpoint: one kind, version and subresource (upstream
 /// `managedfields.NewDefaultFieldManager`).
 ///
 /// # Example: apply with managed fields, and a conflict
@@ -62,7 +62,7 @@ pub struct FieldManager<'m> {
 }
 
 impl<'m> FieldManager<'m> {
-    /// For the objects of a kind. The version of storage is the kind's own, there are no subresource and no reset
+    /// A field manager for the objects of a kind. The hub version is the kind's own, there are no subresource and no reset
     /// fields, at most ten entries of updates are kept, and objects are tracked from their creation.
     pub fn new(kind: Gvk<'m>, types: &'m dyn TypeConverter, objects: &'m dyn ObjectConverter) -> Self {
         let converter = VersionConverter { types, objects, hub: kind.api_version() };
@@ -76,7 +76,7 @@ impl<'m> FieldManager<'m> {
         }
     }
 
-    /// The version through which objects are converted, such as `apps/v1`; results are in it.
+    /// The version through which objects are converted, such as `apps/v1`. Results are in this version.
     #[must_use]
     pub fn hub(mut self, api_version: &'m str) -> Self {
         self.updater.converter.hub = api_version;
@@ -90,35 +90,40 @@ impl<'m> FieldManager<'m> {
         self
     }
 
-    /// What is left of the fields of a version; what is not left, nobody can own through this endpoint.
+    /// For each version a filter of the fields that can be owned through this endpoint. The filter of a version also
+    /// applies to entries of other managers at that version.
+    ///
+    /// For a custom resource the API server gives the filter of the endpoint's own version alone: changes that this
+    /// endpoint makes are then compared in full with entries at other versions.
     #[must_use]
     pub fn reset_fields(mut self, filters: Vec<(&'m str, Filter<'m>)>) -> Self {
         self.updater.ignored = Ignored::Filters(filters);
         self
     }
 
-    /// How many entries of updates are kept before the oldest ones are put together; none: any number.
+    /// The number of entries of updates above which the oldest ones are merged. None: no limit.
     #[must_use]
     pub fn max_update_managers(mut self, max: Option<usize>) -> Self {
         self.max_update_managers = max;
         self
     }
 
-    /// Whether objects are tracked from their creation, or from the first apply on.
+    /// Whether objects are tracked from their creation on, or from the first apply on.
     #[must_use]
     pub fn track_from_creation(mut self, yes: bool) -> Self {
         self.track_from_creation = yes;
         self
     }
 
-    /// Whose reading of field sets to follow. [`Compat::V63`] is in the API server 1.36.
+    /// The version of structured merge diff whose reading of field sets to follow. The API server 1.36 has
+    /// [`Compat::V63`].
     #[must_use]
     pub fn compat(mut self, compat: Compat) -> Self {
         self.compat = compat;
         self
     }
 
-    /// Server-side apply: the live object afterwards, with its managed fields. Without a live object one is created.
+    /// Server-side apply. Returns the new live object with its managed fields. Without a live object it creates one.
     ///
     /// # Errors
     /// See [`Error`].
@@ -146,11 +151,11 @@ impl<'m> FieldManager<'m> {
         written(object, &managed, arena)
     }
 
-    /// Any other write: the new object with its managed fields. Without a live object it is created.
+    /// Any other write. Returns the new object with its managed fields. Without a live object it creates one.
     ///
-    /// A new object whose managed fields are an empty list, or a list of one empty entry, has them reset. Otherwise its
-    /// own are taken, or those of the live object if it has none that can be read; through a subresource always the
-    /// latter.
+    /// If the managed fields of the new object are an empty list or a list of one empty entry, they are reset. Otherwise
+    /// its own managed fields count, or those of the live object if the new object has none that can be read. Through a
+    /// subresource those of the live object always count.
     ///
     /// # Errors
     /// See [`Error`].
@@ -177,8 +182,8 @@ impl<'m> FieldManager<'m> {
         written(new, &managed, arena)
     }
 
-    /// As [`update`](Self::update), but what cannot be tracked is written all the same, without managed fields. The
-    /// server does this for every write but apply.
+    /// As [`update`](Self::update), but if the owners cannot be tracked, the new object is returned without managed
+    /// fields (upstream `UpdateNoErrors`). The server does this for every write but apply.
     pub fn update_no_errors<'a>(
         &'a self,
         live: Option<Value<'a>>,
@@ -238,7 +243,7 @@ fn written<'a>(object: Value<'a>, managed: &Managed<'a>, arena: &'a Bump) -> Res
     Ok(object::with_managed_fields(object, list, arena))
 }
 
-/// One call, below the layers that look at whole requests.
+/// One call to the inner layers.
 struct Call<'a> {
     manager: &'a FieldManager<'a>,
     structured: Structured<'a>,
@@ -273,7 +278,7 @@ impl<'a> Call<'a> {
         Ok((last_applied::update(object, patch, self.arena), managed))
     }
 
-    /// What nobody owns before the first apply becomes the fields of one manager.
+    /// The layer that gives all fields of an object without owners to one manager before the first apply.
     fn apply_tracked(
         &self,
         mut live: Value<'a>,
@@ -305,7 +310,7 @@ impl<'a> Call<'a> {
     }
 
     /// An update runs under a name of its own. If it changed anything, its fields are added to those of the manager, and
-    /// the time is set.
+    /// the time of the entry is set.
     fn update_as(
         &self,
         live: Value<'a>,

@@ -1,4 +1,4 @@
-//! Fields that nobody owns because the system sets them (upstream `NewStripMetaManager`).
+//! Fields of the metadata that nobody owns (upstream `NewStripMetaManager`).
 
 use crate::Bump;
 use crate::fieldpath::{ManagedFields, PathElement, Set, Stack, VersionedSet};
@@ -16,7 +16,7 @@ const METADATA: [&str; 9] = [
     "uid",
 ];
 
-/// Takes the fields of the system from what a manager owns; a manager that owns nothing else is forgotten.
+/// Removes these fields from a manager. A manager that owns nothing else is dropped.
 pub(super) fn strip<'a>(fields: &mut ManagedFields<'a>, manager: &'a str, arena: &'a Bump) {
     let Some(owned) = fields.get(manager).copied() else { return };
     let set = owned.set.difference(system_fields(arena), arena);

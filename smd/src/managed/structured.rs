@@ -38,12 +38,12 @@ impl Converter for VersionConverter<'_> {
         let gvk = converted.gvk();
         let ty = self.types.type_of(gvk);
         let ty = ty.ok_or_else(|| ConvertError::MissingVersion(format!("no corresponding type for {gvk}")))?;
-        // Upstream does not allow duplicates here, not even in what is stored.
+        // Upstream does not allow duplicates here, not even in the stored object.
         ty.validate(converted, Duplicates::Refused).map_err(|errors| ConvertError::Failed(errors.to_string()))
     }
 }
 
-/// Typed values must be maps to be objects.
+/// The object of a typed value, which must be a map.
 fn to_object(value: Option<Value<'_>>) -> Result<Value<'_>, String> {
     match value {
         Some(value @ Value::Map(_)) => Ok(value),
@@ -51,7 +51,7 @@ fn to_object(value: Option<Value<'_>>) -> Result<Value<'_>, String> {
     }
 }
 
-/// How Go names the type of a value.
+/// The name of the Go type of a value.
 pub(super) fn go_type(value: Option<Value<'_>>) -> &'static str {
     match value {
         None | Some(Value::Null) => "<nil>",
@@ -72,11 +72,11 @@ pub(super) struct Structured<'a> {
     pub(super) arena: &'a Bump,
 }
 
-/// The object afterwards, none if an apply changed nothing, and its owners.
+/// The new object, or none if an apply changed nothing; and its owners.
 type Outcome<'a> = (Option<Value<'a>>, ManagedFields<'a>);
 
 impl<'a> Structured<'a> {
-    /// Gives the manager what changed. The object stays as it is.
+    /// Gives the changed fields to the manager. The object stays as it is.
     pub(super) fn update(
         &self,
         live: Value<'a>,
@@ -95,7 +95,7 @@ impl<'a> Structured<'a> {
         Ok(outcome.map_err(|error| Error::Update { object: Box::new(ObjectName::of(new_object)), error })?.managers)
     }
 
-    /// Puts the configuration over the live object.
+    /// Merges the configuration into the live object.
     pub(super) fn apply(
         &self,
         live: Value<'a>,

@@ -1,4 +1,4 @@
-//! From client-side to server-side apply (client-go `util/csaupgrade`).
+//! Converting from client-side to server-side apply (client-go `util/csaupgrade`).
 //!
 //! # Example: from client-side to server-side apply
 //! ```
@@ -26,7 +26,7 @@ use crate::Bump;
 use crate::fieldpath::{Set, SetError};
 use crate::value::{Compat, Map, Value};
 
-/// The entries of an operation that own all of these fields; entries that cannot be read own none.
+/// The entries of an operation that own all of these fields. Entries that cannot be read own none.
 pub fn find_owners<'a>(
     list: Option<Value<'a>>,
     operation: Operation,
@@ -41,13 +41,13 @@ pub fn find_owners<'a>(
     entries.iter().filter(owns).map(|entry| entry.write(arena)).collect()
 }
 
-/// The object, with what the managers of client-side apply own given to a manager of server-side apply.
+/// The object after the managers of client-side apply have given their fields to a manager of server-side apply.
 ///
-/// The entry that gets the fields is the one that `to` has, or else the first of a manager in `from`. It gets the
-/// fields of entries at its own version; those at other versions are dropped, as upstream does.
+/// The fields go to the entry of `to`, or else to the first entry of a manager in `from`. It gets the fields of entries at
+/// its own version. Entries at other versions are dropped, as upstream does.
 ///
 /// # Errors
-/// The fields of an entry that is to be changed are no set.
+/// The `fieldsV1` of an entry that would change is not a field set.
 pub fn upgrade<'a>(
     object: Value<'a>,
     from: &[&str],

@@ -13,9 +13,9 @@ pub struct Conflict<'a> {
     pub manager: &'a str,
     /// The field.
     pub path: Vec<PathElement<'a>>,
-    /// The value that it has, in the manager's version; none if it is absent, or if nothing but owners is known.
+    /// The live value at the manager's version. None if it is absent, or if only the owners are known.
     pub live: Option<Value<'a>>,
-    /// The value that it would get.
+    /// The value that the operation would set.
     pub new: Option<Value<'a>>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Conflicts<'a> {
         self.add_below(manager, fields, [live, new], &mut Vec::new());
     }
 
-    /// How deep this goes is bounded by how sets are made.
+    /// The depth of a set bounds the recursion.
     fn add_below(
         &mut self,
         manager: &'a str,
@@ -92,7 +92,7 @@ impl Display for Conflict<'_> {
 }
 
 impl Display for Conflicts<'_> {
-    /// One alone in a line, several below the line of their manager.
+    /// One conflict is one line. Several are listed below a line for their manager.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let [one] = self.0.as_slice() {
             return one.fmt(f);

@@ -1,22 +1,22 @@
-//! The same object in another version of its API.
+//! Converting an object to another version of its API.
 
 use crate::Bump;
 use crate::typed::TypedValue;
 
-/// Why an object has no form in a version.
+/// Why an object cannot be converted to a version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConvertError {
-    /// There is no such version any more. Managers that are at it are forgotten.
+    /// The version does not exist any more. The updater drops managers whose entries are at this version.
     #[error("{0}")]
     MissingVersion(String),
-    /// Anything else; it ends the operation.
+    /// Any other error. It ends the operation.
     #[error("{0}")]
     Failed(String),
 }
 
 /// Converts objects between the versions of their API (upstream `merge.Converter`).
 ///
-/// An updater asks at most once for an object in a version, and only for versions that a manager is at.
+/// An updater converts an object to a version at most once, and only to the versions of managers' entries.
 ///
 /// # Example: an API whose version `v1` renamed a field
 /// ```
@@ -53,8 +53,8 @@ pub enum ConvertError {
 /// }
 /// ```
 pub trait Converter {
-    /// The object in that version, with the version's type. An object that is in that version already must come
-    /// back with the same contents.
+    /// The object in that version, with the version's type. An object that already is in that version must come back
+    /// with the same contents.
     ///
     /// # Errors
     /// See [`ConvertError`].
@@ -66,7 +66,7 @@ pub trait Converter {
     ) -> Result<TypedValue<'a>, ConvertError>;
 }
 
-/// All versions are the same.
+/// A converter for an API with one version: it returns the object as it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SameVersion;
 
@@ -77,7 +77,7 @@ impl Converter for SameVersion {
     }
 }
 
-/// An object in the versions that were asked for.
+/// An object with its conversions to other versions, each made at first use.
 pub(super) struct Versions<'a, C> {
     converter: &'a C,
     arena: &'a Bump,

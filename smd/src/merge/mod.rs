@@ -1,4 +1,4 @@
-//! Applying and updating: who owns what afterwards, and what conflicts (spec: smd, "Updater").
+//! Applying and updating: who owns which field afterwards, and which fields conflict (upstream package `merge`).
 
 mod conflict;
 mod converter;

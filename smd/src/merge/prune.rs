@@ -1,4 +1,4 @@
-//! Removing what a manager does not apply any more (spec: smd, "prune").
+//! Removing the fields that a manager has stopped applying (upstream `Updater.prune`).
 //!
 //! A field, an entry or an item is removed if the manager applied it last time, does not apply it now, and nobody
 //! else owns it.
@@ -9,12 +9,12 @@ use crate::fieldpath::{ManagedFields, Set, VersionedSet};
 use crate::typed::{TypedValue, ValidationErrors};
 use std::fmt::{self, Display, Formatter};
 
-/// Why fields that are not applied any more cannot be removed.
+/// Why the fields that a manager has stopped applying cannot be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PruneError {
-    /// What was being done.
+    /// The step that failed.
     pub step: PruneStep,
-    /// The version that the object should have had.
+    /// The version that the object was converted to.
     pub version: String,
     /// What went wrong.
     pub cause: PruneCause,
@@ -23,31 +23,31 @@ pub struct PruneError {
 /// A step of pruning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PruneStep {
-    /// Taking away everything that was applied last time.
+    /// Removing everything that was applied last time.
     Remove,
-    /// Putting back what has an owner; of the merged object.
+    /// Adding back fields that have an owner: the merged object.
     OwnedOfMerged,
-    /// Putting back what has an owner; of the object that is being pruned.
+    /// Adding back fields that have an owner: the pruned object.
     OwnedOfPruned,
-    /// Putting back what was not applied last time; of the merged object.
+    /// Adding back fields that were not applied last time: the merged object.
     DanglingOfMerged,
-    /// Putting back what was not applied last time; of the object that is being pruned.
+    /// Adding back fields that were not applied last time: the pruned object.
     DanglingOfPruned,
-    /// Going back to the version of the operation.
+    /// Converting back to the version of the operation.
     Return,
 }
 
 /// What can go wrong with pruning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PruneCause {
-    /// The object has no form in the version.
+    /// The object cannot be converted.
     Convert(ConvertError),
     /// A type is missing.
     FieldSet(ValidationErrors),
 }
 
 impl Display for PruneError {
-    /// As upstream words it.
+    /// The text is upstream's.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (owned, object) = match self.step {
             PruneStep::Remove | PruneStep::Return => (None, "merged"),
@@ -82,7 +82,8 @@ impl Display for PruneError {
 
 impl std::error::Error for PruneError {}
 
-/// The merged object without what only `last` kept in it. `managers` hold the applying manager's new fields already.
+/// The merged object without the fields that nobody but `last` owns. `managers` already hold the applying manager's new
+/// fields.
 pub(super) fn prune<'a, C: Converter>(
     merged: TypedValue<'a>,
     last: VersionedSet<'a>,
@@ -112,8 +113,8 @@ pub(super) fn prune<'a, C: Converter>(
     converter.convert(pruned, version, arena).map_err(|error| failed(PruneStep::Return, version, error))
 }
 
-/// Upstream's way: remove everything of `last`, put back what someone owns, put back what `last` did not have.
-/// `merged` is at the version of `last`, and so is the result.
+/// Upstream's steps: remove everything of `last`, add back the fields that a manager owns, add back the fields that
+/// `last` did not have. `merged` and the result are at the version of `last`.
 pub(super) fn step_by_step<'a, C: Converter>(
     merged: TypedValue<'a>,
     last: VersionedSet<'a>,
@@ -125,7 +126,7 @@ pub(super) fn step_by_step<'a, C: Converter>(
     let last = last.set.ensure_named_fields_are_members(merged.ty(), arena);
     let pruned = merged.remove_items(last, arena);
 
-    // First the version that the object is at: what is put back there may be needed to convert it.
+    // The version of the object comes first: a conversion may need the fields that are added back there.
     let mut versions: Vec<_> = managers.iter().map(|(_, fields)| fields.api_version).collect();
     versions.sort_unstable_by_key(|version| (*version != at, *version));
     versions.dedup();
@@ -164,8 +165,8 @@ impl<'a> Candidate<'a> {
         if version == self.version { Ok(object) } else { converter.convert(object, version, arena) }
     }
 
-    /// Puts back what managers at a version own, this very apply among them. If there is no such version any more,
-    /// nothing changes.
+    /// Adds back the fields that managers at a version own, those of this apply among them. If the version does not
+    /// exist any more, nothing changes.
     fn put_back_owned<C: Converter>(
         self,
         version: &'a str,
@@ -191,7 +192,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// What anyone owns at a version.
+/// The fields that any manager owns at a version.
 fn owned_at<'a>(version: &str, managers: &ManagedFields<'a>, arena: &'a Bump) -> Set<'a> {
     let fields = managers.iter().filter(|(_, fields)| fields.api_version == version).map(|(_, fields)| fields.set);
     Set::union_all(&fields.collect::<Vec<_>>(), arena)

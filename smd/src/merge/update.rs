@@ -1,4 +1,4 @@
-//! Apply and update (spec: smd, "Updater").
+//! Apply and update (upstream `merge/update.go`).
 
 use super::conflict::Conflicts;
 use super::converter::{ConvertError, Converter, Versions};
@@ -8,23 +8,23 @@ use crate::fieldpath::{Filter, ManagedFields, Set, VersionedSet};
 use crate::typed::{CompareError, Comparison, TypedValue, ValidationErrors};
 use crate::value::Value;
 
-/// The fields of a version that nobody owns and whose changes nobody sees, such as the status.
+/// The fields of each version that an updater ignores, such as the status: nobody owns them, and changes to them do not
+/// count.
 ///
-/// Upstream has the two forms as two members of one struct and an error for when both are set; here there is
-/// one or the other.
+/// In upstream the two forms are two members of a struct, and setting both is an error.
 #[derive(Clone, Debug, Default)]
 pub enum Ignored<'a> {
     /// None.
     #[default]
     Nothing,
-    /// Per version the fields that are ignored with all below them (upstream `IgnoredFields`).
+    /// For each version the fields that are ignored, with everything below them (upstream `IgnoredFields`).
     Fields(Vec<(&'a str, Set<'a>)>),
-    /// Per version what is left (upstream `IgnoreFilter`).
+    /// For each version a filter that keeps the other fields (upstream `IgnoreFilter`).
     Filters(Vec<(&'a str, Filter<'a>)>),
 }
 
 impl<'a> Ignored<'a> {
-    /// What is left of a set at a version; a version that is not named ignores nothing.
+    /// A set without the ignored fields of a version. A version that is not named ignores nothing.
     fn apply(&self, version: &str, set: Set<'a>, arena: &'a Bump) -> Set<'a> {
         match self {
             Ignored::Nothing => set,
@@ -35,7 +35,7 @@ impl<'a> Ignored<'a> {
         }
     }
 
-    /// What is left of all parts of a comparison.
+    /// A comparison without the ignored fields of a version.
     fn compared(&self, version: &str, comparison: Comparison<'a>, arena: &'a Bump) -> Comparison<'a> {
         Comparison {
             removed: self.apply(version, comparison.removed, arena),
@@ -88,22 +88,22 @@ fn of_version<'i, T>(items: &'i [(&str, T)], version: &str) -> Option<&'i T> {
 pub struct Updater<'a, C> {
     /// How objects get from version to version.
     pub converter: C,
-    /// What is not tracked.
+    /// The fields that are not tracked.
     pub ignored: Ignored<'a>,
-    /// Whether an apply that changes nothing returns the object all the same.
+    /// Whether an apply that changes nothing still returns the object.
     pub return_input_on_noop: bool,
 }
 
 /// The object and its owners afterwards.
 #[derive(Clone, Debug)]
 pub struct Outcome<'a> {
-    /// The object; none if an apply changed nothing.
+    /// The object. None if an apply changed nothing.
     pub object: Option<TypedValue<'a>>,
     /// Who owns what.
     pub managers: ManagedFields<'a>,
 }
 
-/// Why nothing was applied or updated.
+/// Why an apply or update failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error<'a> {
     /// Other managers own fields that would change.
@@ -118,27 +118,27 @@ pub enum Error<'a> {
     /// A type is missing.
     #[error("failed to get field set: {0}")]
     FieldSet(ValidationErrors),
-    /// Fields that are not applied any more cannot be removed.
+    /// The fields that the manager has stopped applying cannot be removed.
     #[error("failed to prune fields: {0}")]
     Prune(PruneError),
-    /// Fields of managers cannot be brought into the terms of the schema.
+    /// The fields of a manager cannot be adapted to the schema.
     #[error("errors reconciling field set with schema: {0}")]
     Reconcile(ValidationErrors),
-    /// The live object has no form in the version of a manager.
+    /// The live object cannot be converted to the version of a manager.
     #[error("{0}")]
     Convert(ConvertError),
-    /// The new object has no form in the version of a manager.
+    /// The new object cannot be converted to the version of a manager.
     #[error("failed to convert new object: {0}")]
     ConvertNew(ConvertError),
 }
 
 impl<'a, C: Converter> Updater<'a, C> {
-    /// Puts a configuration over the live object and gives its fields to the manager (upstream `Updater.Apply`).
+    /// Merges a configuration into the live object and gives its fields to the manager (upstream `Updater.Apply`).
     ///
-    /// What the manager applied before and does not apply any more is removed, unless someone else owns it.
+    /// Fields that the manager applied before and has stopped applying are removed, unless another manager owns them.
     ///
     /// # Errors
-    /// Conflicts unless forced, and everything that keeps the objects from being merged.
+    /// [`Error::Conflicts`] unless forced, and any other [`Error`] if the objects cannot be merged, converted or compared.
     ///
     /// # Example: why does it conflict
     /// ```
@@ -201,7 +201,7 @@ impl<'a, C: Converter> Updater<'a, C> {
     /// Gives the manager what changed from the live object to the new one (upstream `Updater.Update`).
     ///
     /// # Errors
-    /// Everything that keeps the objects from being compared.
+    /// Any [`Error`] but conflicts, if the objects cannot be converted or compared.
     ///
     /// # Example: who owns this field
     /// ```
@@ -252,9 +252,9 @@ impl<'a, C: Converter> Updater<'a, C> {
         Ok(Outcome { object: Some(new.object), managers })
     }
 
-    /// Compares the objects and takes from the other managers what changed and what is gone. Managers that are left
-    /// with nothing are forgotten. Returns what changed at the version of the operation, and whether the objects are
-    /// equal, if that was seen.
+    /// Compares the objects and takes changed and removed fields from the other managers (upstream `Updater.update`).
+    /// Managers without any field left are dropped. Returns the comparison at the version of the operation, and whether
+    /// the objects are equal if that is known.
     #[expect(clippy::too_many_arguments, reason = "these are the arguments of upstream's method")]
     fn take_over(
         &'a self,
@@ -294,7 +294,7 @@ impl<'a, C: Converter> Updater<'a, C> {
                 let taken = fields.set.intersection(changes.taken, arena);
                 if !force && !taken.is_empty() {
                     let same = fields.api_version == version;
-                    // If it is another version, both were converted to see what changed.
+                    // For another version both objects have been converted to be compared.
                     let there = |object: &mut Versions<'a, C>| match (same, object.object) {
                         (true, object) => object,
                         (false, unconverted) => *object.at(fields.api_version).as_ref().unwrap_or(&unconverted),
@@ -312,7 +312,7 @@ impl<'a, C: Converter> Updater<'a, C> {
         }
     }
 
-    /// What changed in another version; none if there is no such version any more.
+    /// The changes at another version. None if the version does not exist any more.
     fn changes_at(
         &'a self,
         version: &'a str,
@@ -347,16 +347,16 @@ impl<'a, C: Converter> Updater<'a, C> {
     }
 }
 
-/// What changed, as one version spells it.
+/// The changes at one version.
 #[derive(Clone, Copy)]
 struct Changes<'a> {
     version: &'a str,
     of: Comparison<'a>,
-    /// What has another value than before. Its owners lose it.
+    /// The fields whose values changed. Their owners lose them.
     taken: Set<'a>,
 }
 
-/// Whether both are one and the same object, which costs nothing to see.
+/// Whether both are the same object in memory, which is cheap to check.
 pub(super) fn is_same(a: TypedValue<'_>, b: TypedValue<'_>) -> bool {
     let same = match (a.value(), b.value()) {
         (Some(Value::Map(a)), Some(Value::Map(b))) => std::ptr::eq(a.entries(), b.entries()),
@@ -367,7 +367,7 @@ pub(super) fn is_same(a: TypedValue<'_>, b: TypedValue<'_>) -> bool {
     same && a.ty().is(b.ty())
 }
 
-/// What changed, and whether the objects are equal, as far as it was seen on the way.
+/// The comparison, and whether the objects are equal if that is known.
 fn compare<'a>(
     live: TypedValue<'a>,
     new: TypedValue<'a>,
@@ -381,8 +381,8 @@ fn compare<'a>(
     Ok((comparison, equal))
 }
 
-/// Brings the managers' fields into the terms of today's schema and forgets managers whose version is gone
-/// (upstream `reconcileManagedFieldsWithSchemaChanges`).
+/// Adapts the managers' fields to the current schema and drops managers whose version does not exist any more (upstream
+/// `reconcileManagedFieldsWithSchemaChanges`).
 fn reconcile<'a, C: Converter>(
     live: &mut Versions<'a, C>,
     mut managers: ManagedFields<'a>,

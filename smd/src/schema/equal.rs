@@ -1,4 +1,4 @@
-//! Equality as upstream defines it (spec: smd, "SMD schema model").
+//! Equality of schemas (upstream `schema/equals.go`).
 
 use super::model::Schema;
 use super::view::{Atom, Field, List, Map, TypeDef, TypeRef, Union};

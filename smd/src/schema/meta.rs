@@ -7,7 +7,7 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 /// The type that the document itself has in [`META`].
 pub const META_ROOT: &str = "schema";
 
-/// The schema that every written schema conforms to, itself included (spec: smd, "YAML form"). It is
+/// The schema that every written schema conforms to, itself included (upstream `schema.SchemaSchemaYAML`). It is
 /// that of structured-merge-diff v6.4, where references know `nullable`.
 ///
 /// [`read`] applies the same rules in one walk. This is their written form, for

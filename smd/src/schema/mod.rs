@@ -3,7 +3,7 @@
 //! A schema is a list of named types. A type is an [`Atom`]: a scalar, a list, a map, or several of
 //! these at once, between which the value chooses. Structs are maps with fields. Lists and maps point
 //! to other types through a [`TypeRef`], which names a type or holds one inline and may override
-//! whether the value is merged or replaced (spec: smd, "SMD schema model").
+//! whether the value is merged or replaced.
 //!
 //! [`Schema`] holds all of that in a few flat vectors: one text for all names, and fields, lists, maps
 //! and atoms that refer to each other by index. It is made by a [`Builder`], which guarantees that

@@ -7,8 +7,8 @@ pub const MAX_DEPTH: u16 = 512;
 /// A schema: an ordered list of named types.
 ///
 /// It owns everything it holds, is never changed once built, and may be shared between threads. Two
-/// schemas are equal as upstream compares them: types in order, and of an atom that is several things
-/// at once only the first of scalar, list and map (spec: smd, "SMD schema model").
+/// schemas are equal as upstream compares them (`Schema.Equals`): types in order, and of an atom that is several
+/// things at once only the first of scalar, list and map.
 ///
 /// # Example: a schema with one type
 /// ```

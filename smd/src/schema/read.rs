@@ -1,9 +1,9 @@
 //! Schemas from their written form.
 //!
-//! Upstream checks the document against a schema of schemas and then decodes it. Both happen here in one
-//! walk, with that schema's rules written out: a type is known by its name, a field by its name, a
-//! union's field by its field name; unknown members and repeated names are errors; names of scalars,
-//! relationships and types may be anything (spec: smd, "YAML form").
+//! Upstream checks the document against a schema of schemas and then decodes it (`typed.NewParser`). One walk
+//! does both here, with the rules of that schema written out: types and fields are known by their names,
+//! fields of unions by their field names. Unknown members and repeated names are errors. Names of scalars,
+//! relationships and types may be anything.
 
 use super::build::{BuildError, Builder, MapDef, Ref, UnionDef, UnionFieldDef};
 use super::model::{AtomId, ListId, MAX_DEPTH, MapId, Relationship, Scalar, Schema};

@@ -37,8 +37,8 @@ impl Schema {
 
     /// The atom that a type reference stands for, with the reference's override applied: to the map if
     /// there is one, else to the list. `None` if the named type does not exist, or if there is neither
-    /// map nor list to override. A reference without name and content stands for the empty atom (spec:
-    /// smd, "SMD schema model").
+    /// map nor list to override. A reference without name and content stands for the empty atom (upstream
+    /// `Schema.Resolve`).
     ///
     /// # Example: follow a reference
     /// ```

@@ -1,4 +1,4 @@
-//! What changed between two values of a type (spec: smd, "Compare").
+//! Comparing two values of a type (upstream `typed/compare.go`).
 
 use super::error::{Errors, Token, ValidationErrors};
 use super::items::{Elements, Indexed, run, sort};

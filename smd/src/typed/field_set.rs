@@ -1,4 +1,4 @@
-//! The fields of a value (spec: smd, "ToFieldSet").
+//! The fields of a value (upstream `typed/tofieldset.go`).
 
 use super::TypedValue;
 use super::error::{Errors, Token, ValidationErrors};

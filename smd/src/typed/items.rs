@@ -1,4 +1,4 @@
-//! Path elements of list items (spec: smd, "Validate": item → PE).
+//! Path elements of list items (upstream `listItemToPathElement`).
 
 use super::nodes::{Items, KeyDefault, List, Tables, Text};
 use crate::Bump;

@@ -1,4 +1,4 @@
-//! Putting a configuration over a live object (spec: smd, "Merge").
+//! Merging a configuration into a live object (upstream `typed/merge.go`).
 
 use super::compare::{CompareError, child_errors};
 use super::error::{Errors, Token};
@@ -12,9 +12,9 @@ use crate::value::{Map, Value};
 use std::cmp::Ordering;
 
 impl<'a> TypedValue<'a> {
-    /// This value with the other one over it: nothing is removed, and what both have is the other's (upstream
-    /// `TypedValue.Merge`). What does not change is shared with this value; if nothing changes, the result is this
-    /// value in memory.
+    /// This value with the other one merged into it (upstream `TypedValue.Merge`). Nothing is removed. Where both have a
+    /// value, the result has the other's. The result shares what does not change with this value; if nothing changes,
+    /// it is this value in memory.
     ///
     /// # Errors
     /// The types differ, both are absent, a list of the other value holds an item twice, or an item has no path element.

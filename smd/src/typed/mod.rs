@@ -1,4 +1,4 @@
-//! Values with a type: validating, comparing, merging, removing and extracting (spec: smd, "Typed operations").
+//! Values with a type: validating, comparing, merging, removing and extracting (upstream package `typed`).
 
 mod compare;
 mod compile;
@@ -24,7 +24,7 @@ pub use validate::Duplicates;
 
 use crate::value::Value;
 
-/// A value and its type. No value means that the object is absent, which is not null.
+/// A value and its type. Without a value the object is absent, which is not null.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedValue<'a> {
     pub(crate) value: Option<Value<'a>>,

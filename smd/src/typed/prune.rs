@@ -1,16 +1,15 @@
-//! What is left of an object when its applier stops applying fields, in one walk (spec: smd, "prune").
+//! Pruning in one walk: what is left of an object when its applier stops applying fields (upstream `Updater.prune`).
 //!
-//! Upstream takes three removals for it, each of a set made by several walks over the object: (1) all that was
-//! applied last time, (2) of the merged object all that (1) took away and nobody owns, (3) of the merged object all
-//! that (2) took away and was applied last time. What a removal does to a field shows in its fields below, and
-//! removing a field takes those below with it; so all three can be told for a field from the fields below it and from
-//! what happened to those above. That is what this walk does: it follows the fields that were applied last time
-//! through the merged object, and looks at others only where it must be known whether a struct has any field left.
+//! Upstream removes three sets, and needs several walks over the object to make each of them: (1) all fields that were
+//! applied last time, (2) of the merged object all fields that (1) removed and nobody owns, (3) of the merged object all
+//! fields that (2) removed and that were applied last time. The effect of a removal on a field shows in the fields below
+//! it, and removing a field removes the fields below it. So the fields below and the fields above decide all three
+//! removals of a field. This walk follows the fields that were applied last time through the merged object. It looks at
+//! other fields only to find out whether a struct has any field left.
 //!
-//! A removal can also change what an item of a list is called, by taking away a key, or make it null, so that it has
-//! no name at all. Lists can hold items twice, and values can be of another kind than their types. All of these are
-//! rare, and what upstream makes of them follows from its steps and nothing else: then there is no answer from here
-//! ([`Intricate`]), and the steps have to be taken.
+//! A removal can also rename an item of a list, by removing a key, or make it null, so that it has no path element.
+//! Lists can hold an item twice, and values can be of another kind than their types. These cases are rare, and upstream's
+//! steps alone define their results. This module then gives no answer ([`Intricate`]), and the caller takes the steps.
 
 use super::TypedValue;
 use super::items::Elements;
@@ -20,7 +19,7 @@ use crate::fieldpath::{Entry, PathElement, Set, order};
 use crate::value::{Map, Value};
 use std::ops::Range;
 
-/// The answer takes upstream's steps.
+/// Only upstream's steps give the answer.
 #[derive(Clone, Copy, Debug)]
 struct Intricate;
 

@@ -1,4 +1,4 @@
-//! Sets of fields that were written when the schema was another (spec: smd, "Reconcile field set with schema change").
+//! Adapting sets of fields to a schema that has changed since (upstream `typed/reconcile_schema.go`).
 
 use super::TypedValue;
 use super::error::{Errors, ValidationErrors};
@@ -8,9 +8,9 @@ use crate::Bump;
 use crate::fieldpath::{PathElement, Set, Stack};
 
 impl<'a> TypedValue<'a> {
-    /// The set in the terms of this value's schema (upstream `ReconcileFieldSetWithSchema`): where a list or map is
-    /// atomic by now, its path stands for all that was below. None if nothing changes. The value itself does not
-    /// matter, and what is not atomic any more stays as it is.
+    /// The set in the terms of this value's schema (upstream `ReconcileFieldSetWithSchema`): where a list or map has
+    /// become atomic, its path replaces all paths below it. None if nothing changes. Only the type of the value matters.
+    /// A list or map that is no longer atomic keeps its path.
     ///
     /// # Errors
     /// A type is missing in the schema.

@@ -1,4 +1,4 @@
-//! Taking fields out of a value, and taking a value apart by fields (spec: smd, "RemoveItems / ExtractItems").
+//! Removing fields from a value, and extracting fields from a value (upstream `typed/remove.go`).
 
 use super::items::Elements;
 use super::nodes::{Items, List, MapOf, Shape, Tables};

@@ -1,4 +1,4 @@
-//! Whether a value is of its type (spec: smd, "Validate").
+//! Validating a value against its type (upstream `typed/validate.go`).
 
 use super::error::{Errors, Token, ValidationErrorKind, ValidationErrors, nearest};
 use super::go::{Got, GotSyntax, GotType};

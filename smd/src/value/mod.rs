@@ -5,9 +5,8 @@
 //! values, documents read by `kubeshape-yaml`, and values themselves. Maps are sorted once, on the way in;
 //! from then on every walk over two of them is a zip.
 //!
-//! Integers and floats are told apart, because upstream does: they compare by number, but they print
-//! differently (spec: smd, "Values"). An absent value is not a [`Value`]; where one may be absent the
-//! type is `Option<Value>`.
+//! Integers and floats are different values, as upstream has them: they compare by number, but they print
+//! differently. An absent value is not a [`Value`]: where one may be absent, the type is `Option<Value>`.
 
 mod convert;
 mod display;

@@ -1,4 +1,4 @@
-//! Equality and the total order of values (spec: smd, "Values"; upstream `value.Equals`, `value.Compare`).
+//! Equality and the total order of values (upstream `value.Equals`, `value.Compare`).
 
 use super::{Map, Value};
 use crate::fieldpath::text_bits;

@@ -1,4 +1,4 @@
-//! Reading JSON the way upstream's reader does (spec: smd, "Values", JSON in).
+//! Reading JSON as upstream does (`value.FromJSON`): every number is a float.
 //!
 //! The reader goes over the text once. Strings without escapes are borrowed from it; others are made in the arena.
 
@@ -8,10 +8,10 @@ use crate::Bump;
 /// How deep JSON may nest, and how long the paths of a set that is read may be.
 pub const MAX_DEPTH: usize = 512;
 
-/// Whose reading of JSON to follow.
+/// The version of structured merge diff whose reading of JSON to follow.
 ///
-/// The versions of structured merge diff agree in everything but text behind the first JSON value of a path element,
-/// of a field set and of a value (spec: smd, "v6.3.3 against v6.4.2").
+/// The versions differ in one thing: what they do with text behind the first JSON value of a path element, of a field
+/// set or of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compat {
     /// Version 6.3.3, which is in the API server 1.36: such text is ignored.
@@ -21,11 +21,11 @@ pub enum Compat {
     V64,
 }
 
-/// Why a text is no JSON.
+/// The error for a text that is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at byte {at}")]
 pub struct JsonError {
-    /// What was expected, or is wrong.
+    /// What was expected, or what is wrong.
     pub what: &'static str,
     /// Where, as an offset into the text.
     pub at: usize,

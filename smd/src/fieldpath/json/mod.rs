@@ -1,4 +1,4 @@
-//! Sets as JSON: the `fieldsV1` of managed fields (spec: smd, "Serialized PE", "Set = trie").
+//! Sets as JSON: the `fieldsV1` of managed fields (upstream `fieldpath/serialize.go`).
 
 mod fields_v1;
 mod read;
@@ -7,7 +7,7 @@ mod write;
 use crate::value::{JsonError, NotFinite};
 use std::fmt;
 
-/// Why a text is no path element.
+/// The error for a text that is not a path element.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ElementError {
     /// Shorter than a letter and a colon.
@@ -16,7 +16,7 @@ pub enum ElementError {
     /// The second byte is no colon.
     #[error("missing colon: {0}")]
     MissingColon(String),
-    /// A letter that is none of `f`, `k`, `v`, `i`. Inside a set such an element is skipped with all below it.
+    /// The letter is not `f`, `k`, `v` or `i`. In a set, readers skip such an element and everything below it.
     #[error("unknown path element type")]
     Unknown,
     /// What stands behind the colon cannot be read.

@@ -1,4 +1,4 @@
-//! The rules of apply and update, one test each (spec: smd, "Updater", "Worked examples").
+//! The rules of apply and update, one test each.
 
 mod generate;
 mod laws;
