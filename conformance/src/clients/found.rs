@@ -5,7 +5,7 @@ use crate::table::{Table, Verdict};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What client-go makes of a server.
+/// What client-go reads from a server.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Found {
     aggregated: Discovered,
@@ -72,7 +72,7 @@ impl Resource {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// Without what the unaggregated form does not say: singular names of subresources.
+    /// Without the singular names of subresources, which the unaggregated form does not have.
     fn in_both_forms(&self) -> Resource {
         let mut out = self.clone();
         if out.name.contains('/') {
@@ -119,7 +119,7 @@ impl Found {
         }
     }
 
-    /// Why a version of a CustomResourceDefinition is not everywhere it has to be.
+    /// Where a version of a CustomResourceDefinition is missing.
     fn objection_to(&self, crd: &Defined, version: &str) -> Option<String> {
         let matches = |resource: &&Resource| {
             resource.group == crd.group && resource.version == version && resource.name == crd.plural
@@ -143,7 +143,7 @@ impl Found {
 }
 
 impl Discovered {
-    /// One reading of the aggregated form takes two requests, of the other one more for every group version.
+    /// Reading the aggregated form takes two requests. Reading the other form takes one more for every group version.
     fn objection_to_requests(&self, form: &str) -> Option<String> {
         let mut paths = BTreeSet::from(["/api".to_owned(), "/apis".to_owned()]);
         if form == "legacy" {
@@ -157,7 +157,7 @@ impl Discovered {
         (failed || !expected).then(|| format!("{:?}", self.requests))
     }
 
-    /// What short names are expanded to. Where several resources have one, the first group wins, and the order of
+    /// The resources of short names. If several resources have the same short name, the first group wins; the order of
     /// groups is not the same in both forms.
     fn short_names(&self) -> BTreeMap<String, String> {
         let mut owners: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
@@ -173,8 +173,8 @@ impl Discovered {
 }
 
 impl Cached {
-    /// Groups, resources and documents come from the caches; what was invalidated is validated by its ETag. Only
-    /// the index of v3 documents is asked for each time.
+    /// Groups, resources and documents come from the caches, and are validated by their ETags after an invalidation. Only
+    /// the index of v3 documents is requested each time.
     fn objection(&self, documents: usize) -> Option<String> {
         const INDEX: &str = "/openapi/v3";
         // Groups and resources, the index, the documents.

@@ -25,7 +25,7 @@ impl Program {
         std::fs::create_dir_all(&target).map_err(|error| format!("{}: {error}", target.display()))?;
         let target = target.canonicalize().map_err(|error| format!("{}: {error}", target.display()))?;
         let path = target.join(format!("kubeshape-clients-{minor}"));
-        // As releases of kubectl are built.
+        // Releases of kubectl are built like this.
         let set = |name: &str, value: &str| format!("-X k8s.io/component-base/version.{name}={value}");
         let number = minor.trim_start_matches("1.");
         let version = [
@@ -74,7 +74,7 @@ impl Program {
             .map_err(|error| failed(&error))?;
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
-            // A program that ends early does not read; its status says so.
+            // A program that ends early does not read its input. Its exit status says why.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input)));
             child.wait_with_output()
         });

@@ -5,19 +5,19 @@ use crate::table::{Table, Verdict};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A call of kubectl and what it is known to print.
+/// A call of kubectl, and its recorded output.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Recorded {
     /// Its arguments.
     pub(super) args: Vec<String>,
-    /// The status it ended with.
+    /// Its exit status.
     pub(super) exit: i32,
     /// What it printed, unless only the beginnings of lines are known.
     #[serde(default)]
     stdout: Option<String>,
     #[serde(default)]
     stderr: Option<String>,
-    /// What lines it printed begin with, blanks between words counted as one.
+    /// The beginnings of the lines that it printed. Several blanks between words count as one.
     #[serde(default)]
     lines: Vec<String>,
 }
@@ -67,7 +67,7 @@ fn verdict(call: &Recorded, printed: &Printed) -> Verdict {
     }
 }
 
-/// `version` also prints what the client itself is; only what the server says is compared.
+/// `version` also prints the version of the client. Only that of the server is compared.
 fn server_part(args: &[String], text: &str) -> String {
     if args.first().is_none_or(|command| command != "version") {
         return text.to_owned();
@@ -90,7 +90,7 @@ fn first_different_line<'t>(ours: &'t str, theirs: &'t str) -> Option<(usize, (&
     None
 }
 
-/// Calls about CustomResourceDefinitions, and what kubectl says about any that is served.
+/// Calls about CustomResourceDefinitions, and what kubectl prints about any that is served.
 pub(super) fn expected(crds: &[Defined]) -> Vec<Recorded> {
     let call = |args: &[&str], exit: i32, lines: Vec<String>| Recorded {
         args: args.iter().map(|&arg| arg.to_owned()).collect(),

@@ -1,6 +1,6 @@
 //! Area `clients`: real clients against `kubeshape serve`. kubectl and client-go of two minors are built from
-//! `conformance/clients`; what kubectl prints is compared with what it printed of a real server, and what
-//! client-go finds by one way with what it finds by the other.
+//! `conformance/clients`. The output of kubectl is compared with its output for a real server. What client-go finds with
+//! one form of discovery is compared with what it finds with the other.
 
 mod found;
 mod go;
@@ -48,7 +48,7 @@ struct Defined {
     file: PathBuf,
 }
 
-/// What a server is started with, and what kubectl is known to say about it.
+/// The inputs of a server, and the recorded output of kubectl about it.
 struct Inputs {
     crds: Vec<Defined>,
     base: Option<PathBuf>,
@@ -66,7 +66,7 @@ struct Kind {
     kind: String,
 }
 
-/// Serves, asks and compares.
+/// Starts the servers, runs the clients, and compares.
 ///
 /// # Errors
 /// Go or the command is not there, a program fails, or a recording cannot be read.
@@ -117,7 +117,7 @@ fn recorded(corpus: &Path, golden: &Path, scratch: &Path) -> Result<Inputs, Stri
         let inside = file.strip_prefix(&bodies).map_err(|error| error.to_string())?.with_extension("");
         if inside.extension().is_some_and(|extension| extension == "json") {
             let bytes = golden::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-            // Refusals were recorded too.
+            // Refused requests were recorded, too.
             let refusal = serde_json::from_slice::<Kind>(&bytes).is_ok_and(|body| body.kind == "Status");
             if !refusal {
                 write(&base.join(inside), &bytes)?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// How long a server may take until it is ready.
 const START: Duration = Duration::from_secs(60);
 
-/// A running server; it ends with this.
+/// A running server. It stops when this is dropped.
 #[derive(Debug)]
 pub(super) struct Serve {
     child: Child,

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Headers whose values differ from one recording to the next; that they are there is compared.
+/// Headers whose values differ from one recording to the next. Only their presence is compared.
 const CHANGING: [&str; 3] = ["Audit-Id", "Date", "Last-Modified"];
 /// Headers of priority and fairness name objects that only a server with storage has.
 const OF_OBJECTS: &str = "X-Kubernetes-Pf-";
@@ -99,7 +99,7 @@ pub(super) fn compare_with(exchange: &Exchange, ours: &Answer, bodies: &mut Bodi
     golden::first_byte_difference(&ours, &theirs)
 }
 
-/// Values by name, in the order in which they came; and the boundary between parts.
+/// Values by name, in the order in which they arrived, and the boundary between parts.
 fn comparable(headers: &[(String, String)]) -> (BTreeMap<&str, Vec<String>>, Option<String>) {
     let mut out: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut boundary = None;
@@ -149,7 +149,7 @@ fn of_custom_resources(path: &str, ordered: &BTreeSet<String>) -> bool {
     path.starts_with("/apis/") && path.matches('/').count() == 3 && !ordered.contains(path)
 }
 
-/// Whether two lists of resources differ in nothing but their order. Of forms that are not JSON the bytes are counted.
+/// Whether two lists of resources differ only in their order. For forms other than JSON, the bytes are counted.
 fn same_but_for_order(ours: &[u8], theirs: &[u8]) -> bool {
     let sorted = |body: &[u8]| -> Option<Value> {
         let mut list: Value = serde_json::from_slice(body).ok()?;

@@ -1,4 +1,4 @@
-//! A server of ours with what a recorded one had.
+//! A server of ours with the documents that a recorded one had.
 
 use super::record::Exchange;
 use super::wire::TOKEN;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::runtime::{Builder, Runtime};
 
-/// A running server; it ends when it is dropped.
+/// A running server. It stops when it is dropped.
 pub(super) struct Served {
     address: SocketAddr,
     _runtime: Runtime,
@@ -70,7 +70,7 @@ fn documents(folder: &Path) -> Result<Vec<(Arc<str>, bytes::Bytes)>, String> {
     for exchange in exchanges.iter().filter(|exchange| exchange.status == 200) {
         let path = exchange.request.path.split('?').next().unwrap_or_default();
         let published = path == "/" || ["/openapi/", "/api", "/version"].iter().any(|prefix| path.starts_with(prefix));
-        // Lists of objects are no documents.
+        // Lists of objects are not documents.
         let listed = path.starts_with("/apis/") && path.matches('/').count() > 3;
         if let Some(file) = exchange.file.as_ref().filter(|_| published && !listed && path != "/openapi/v3") {
             documents.push((Arc::from(file.as_str()), super::body(folder, file)?.into()));

@@ -1,5 +1,5 @@
-//! HTTP/1.1 over a socket, so that requests go out byte for byte as they were recorded and nothing is hidden of the
-//! answers.
+//! HTTP/1.1 over a socket, so that requests are sent byte for byte as they were recorded, and answers are seen exactly as they
+//! arrive.
 
 use super::record::Request;
 use std::io::{self, BufRead, BufReader, Write};
@@ -12,7 +12,7 @@ pub(super) const TOKEN: &str = "conformance";
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An answer as it came over the wire.
+/// An answer as it arrived.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -60,7 +60,7 @@ pub(super) fn exchange(
     Ok(answer)
 }
 
-/// Reads an answer; one to HEAD has no body, whatever its headers say.
+/// Reads an answer. An answer to HEAD has no body, whatever its headers say.
 pub(super) fn answer(input: &mut impl BufRead, head: bool) -> io::Result<Answer> {
     let broken = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
     let mut line = String::new();

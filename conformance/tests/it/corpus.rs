@@ -24,8 +24,7 @@ fn the_own_corpus_is_the_recorded_one_over_base_documents_of_a_cluster() {
     assert!(table.passed(), "{}\n{}", table.differences(), table.to_text());
 }
 
-/// Without base documents, texts differ and the names of v2 parameters that follow from texts; nothing else
-/// does.
+/// Without base documents, only texts differ, and the names of v2 parameters, which depend on texts.
 #[test]
 fn documents_over_the_built_in_base_differ_in_descriptions_only() {
     let builtin = Publisher::new(Base::builtin(), Options::default());
@@ -60,7 +59,7 @@ fn without_texts(value: &Value) -> Value {
         }
         Value::Array(items) => {
             let mut items: Vec<Value> = items.iter().map(without_texts).collect();
-            // References to parameters stand in the order of their names, hashes included.
+            // References to parameters are ordered by their names, which include hashes.
             if items.iter().all(|item| {
                 item["$ref"].as_str().is_some_and(|text| text.starts_with("#/parameters/")) || item.get("in").is_some()
             }) {

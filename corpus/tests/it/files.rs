@@ -1,4 +1,4 @@
-//! The corpus is complete: every file says its rule and has its answers.
+//! The corpus is complete: every file states its rule and has its answers.
 
 use kubeshape_corpus::{answers, files, merged};
 

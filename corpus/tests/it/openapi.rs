@@ -1,4 +1,4 @@
-//! The OpenAPI documents are complete, and generated ones are what they are said to be.
+//! The OpenAPI documents are complete, and generated ones are as described.
 
 use kubeshape_corpus::generate::{Level, Seeded, openapi_v2_document, openapi_v2_documents, openapi_v3_document};
 use kubeshape_corpus::{openapi_answers, openapi_files};
@@ -39,7 +39,7 @@ fn generated_documents_are_json_of_their_version() {
             let v2 = seeded.next(&openapi_v2_document(level));
             let v3 = seeded.next(&openapi_v3_document(level));
             for (text, member) in [(v2, "swagger"), (v3, "openapi")] {
-                // Numbers that no float holds are JSON too, but not to this reader.
+                // Numbers that do not fit a float are JSON, too, but this reader refuses them.
                 let document: serde_json::Value = serde_json::from_str(&text).expect(&text);
                 assert!(level == Level::Weird || document[member].is_string(), "{text}");
             }
