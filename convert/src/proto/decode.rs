@@ -112,16 +112,14 @@ impl Printer {
         let mut tape = Tape::new();
         let mut stream = Stream::new(yaml.as_bytes(), Limits::default()).map_err(failed)?;
         match stream.next(&mut tape) {
-            Some(Err(error)) => Err(failed(error)),
-            Some(Ok(())) if let Some(root) = tape.document(yaml).root() => {
-                self.node(root);
-                Ok(())
-            }
-            _ => {
-                self.null();
-                Ok(())
-            }
+            Some(Err(error)) => return Err(failed(error)),
+            Some(Ok(())) => match tape.document(yaml).root() {
+                Some(root) => self.node(root),
+                None => self.null(),
+            },
+            None => self.null(),
         }
+        Ok(())
     }
 }
 

@@ -96,12 +96,14 @@ impl Printer {
             Tag::Int | Tag::Float if number::from_json_literal(text).is_some() => {
                 self.out.extend_from_slice(text.as_bytes());
             }
-            Tag::Int if let Some(value) = resolve::integer(text) => {
-                self.out.extend_from_slice(value.to_string().as_bytes());
-            }
-            Tag::Float if let Some(value) = resolve::float(&text.replace('_', "")) => {
-                number::write_json(value, &mut self.out);
-            }
+            Tag::Int => match resolve::integer(text) {
+                Some(value) => self.out.extend_from_slice(value.to_string().as_bytes()),
+                None => self.text(text),
+            },
+            Tag::Float => match resolve::float(&text.replace('_', "")) {
+                Some(value) => number::write_json(value, &mut self.out),
+                None => self.text(text),
+            },
             _ => self.text(text),
         }
     }
