@@ -1,6 +1,5 @@
 //! An OpenAPI document.
 
-use crate::dialects;
 use crate::{Converted, Findings, Options};
 use kubeshape_convert::v2::from_v3::{self, Scratch};
 use kubeshape_convert::{document as convert, jsonschema, proto, smd};
@@ -97,7 +96,7 @@ impl Document {
     pub fn smd(&self) -> Result<Converted, Findings> {
         let arena = Bump::new();
         let (document, mut notes) = self.document(&arena)?;
-        let definitions = dialects::definitions(&document);
+        let definitions = document.definitions();
         let Options { profile, smd_compat: compat, .. } = self.options;
         let options = smd::Options { compat, profile, ..smd::Options::default() };
         let schema = match (self.dialect, profile) {
@@ -116,10 +115,7 @@ impl Document {
             let notes = errors.into_iter().map(|error| Note::new(Code::SmdError, error.at, error.text));
             Findings(self.resolve(&notes.collect::<Vec<_>>(), Shape::Smd))
         })?;
-        match self.dialect {
-            Dialect::V2 => smd::losses::from_v2(definitions, options, &mut notes),
-            Dialect::V3 => smd::losses::from_v3(definitions, options, &mut notes),
-        }
+        smd::losses::of_definitions(definitions, self.dialect, options, &mut notes);
         let mut out = Vec::new();
         kubeshape_smd::schema::print_yaml(&schema, &mut out);
         Ok(Converted::new(out, self.resolve(&notes, Shape::Smd)))
@@ -133,15 +129,14 @@ impl Document {
         let arena = Bump::new();
         let (document, _) = self.document(&arena)?;
         let by_name: BTreeMap<&str, &Property<'_>> =
-            dialects::definitions(&document).iter().map(|definition| (definition.name, definition)).collect();
+            document.definitions().iter().map(|definition| (definition.name, definition)).collect();
         let resolver = |name: &str| by_name.get(name).map(|definition| &definition.schema);
         let options = jsonschema::Options {
             draft: self.options.draft,
             strict: self.options.strict,
             ..jsonschema::Options::default()
         };
-        let definitions =
-            dialects::definitions(&document).iter().map(|definition| (definition.name, &definition.schema));
+        let definitions = document.definitions().iter().map(|definition| (definition.name, &definition.schema));
         let mut out = Vec::new();
         for (gvk, name) in jsonschema::kinds(definitions, &arena) {
             let Some(definition) = by_name.get(name) else { continue };
@@ -158,17 +153,17 @@ impl Document {
         let Options { profile, keep_losses, .. } = self.options;
         let options = from_v3::Options { profile, keep_losses };
         let source = self.location.document().source().text();
-        let converted = dialects::convert(&document, dialect, source, &options, &mut scratch, &arena);
+        let converted = document.convert(dialect, source, &options, &mut scratch, &arena);
         notes.extend(converted.notes);
         let findings = self.resolve(&notes, shape);
         let Some(document) = converted.value else { return Err(Findings(findings)) };
         let mut out = Vec::new();
-        dialects::print(&document, &mut out, profile);
+        document.print(&mut out, profile);
         Ok(Converted::new(out, findings))
     }
 
     fn document<'a>(&'a self, arena: &'a Bump) -> Result<(convert::Document<'a>, Vec<Note<'a>>), Findings> {
-        let read = dialects::read(self.location.node(), self.dialect, arena, self.options.profile);
+        let read = convert::Document::read(self.location.node(), self.dialect, arena, self.options.profile);
         match read.value {
             Some(document) => Ok((document, read.notes)),
             None => Err(Findings(self.resolve(&read.notes, Shape::V3))),

@@ -162,7 +162,6 @@
 mod api;
 mod converted;
 mod crd;
-mod dialects;
 mod document;
 
 pub use api::Api;
