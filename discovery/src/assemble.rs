@@ -9,10 +9,10 @@ use std::sync::Arc;
 ///
 /// # Example
 /// ```
-/// use kubeshape_discovery::{CUSTOM_RESOURCES, Freshness, GroupVersion, Origin, assemble};
+/// use kubeshape_discovery::{CUSTOM_RESOURCE_PRIORITY, Freshness, GroupVersion, Origin, assemble};
 /// let version = |version: &str, origin| {
 ///     let version = version.into();
-///     GroupVersion { version, priority: CUSTOM_RESOURCES, origin, freshness: Freshness::Current, resources: vec![] }.into()
+///     GroupVersion { version, priority: CUSTOM_RESOURCE_PRIORITY, origin, freshness: Freshness::Current, resources: vec![] }.into()
 /// };
 /// let group = assemble(
 ///     "example.com",

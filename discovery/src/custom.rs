@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The priorities that every group version of CustomResourceDefinitions has (upstream:
 /// `crdregistration.crdRegistrationController`).
-pub const CUSTOM_RESOURCES: Priority = Priority { group: 1000, version: 100 };
+pub const CUSTOM_RESOURCE_PRIORITY: Priority = Priority { group: 1000, version: 100 };
 
 /// Verbs of a custom resource, in the server's order.
 pub(super) const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
@@ -157,7 +157,7 @@ pub fn custom_group_versions<'c>(resources: impl IntoIterator<Item = &'c CustomR
             }
             _ => versions.push(GroupVersion {
                 version: Arc::clone(version),
-                priority: CUSTOM_RESOURCES,
+                priority: CUSTOM_RESOURCE_PRIORITY,
                 origin: Origin::CustomResources,
                 freshness: Freshness::Current,
                 resources: vec![resource.clone()],

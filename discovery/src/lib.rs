@@ -26,8 +26,9 @@ pub use assemble::{
 pub use claims::{NameConflict, NameField, established, name_conflicts};
 pub use combine::Records;
 pub use custom::{
-    CUSTOM_RESOURCES, ClaimedNames, CustomResource, custom_group_versions, custom_resource, storage_version_hash,
+    CUSTOM_RESOURCE_PRIORITY, ClaimedNames, CustomResource, custom_group_versions, custom_resource,
+    storage_version_hash,
 };
 pub use document::group_versions_of_document;
 pub use model::{Freshness, Group, GroupVersion, Kind, Origin, Priority, Resource, Scope, Subresource};
-pub use priority::{UNSET, built_in_priority};
+pub use priority::{UNSET_PRIORITY, built_in_priority};

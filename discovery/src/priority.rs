@@ -38,7 +38,7 @@ const BUILT_IN: &[BuiltIn] = &[
 ];
 
 /// The priorities of an APIService that names none (upstream: `aggregated.resourceDiscoveryManager`).
-pub const UNSET: Priority = Priority { group: 1000, version: 15 };
+pub const UNSET_PRIORITY: Priority = Priority { group: 1000, version: 15 };
 
 /// The priorities of one of kube-apiserver's own group versions; `None` for all other groups.
 ///
@@ -50,7 +50,8 @@ pub const UNSET: Priority = Priority { group: 1000, version: 15 };
 /// ```
 pub fn built_in_priority(group: &str, version: &str) -> Option<Priority> {
     let (_, priority, versions) = BUILT_IN.iter().find(|(name, ..)| *name == group)?;
-    let version = versions.iter().find(|(name, _)| *name == version).map_or(UNSET.version, |(_, version)| *version);
+    let version =
+        versions.iter().find(|(name, _)| *name == version).map_or(UNSET_PRIORITY.version, |(_, version)| *version);
     Some(Priority { group: *priority, version })
 }
 

@@ -4,7 +4,7 @@
 use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
 use kubeshape_discovery::read::{Document, read};
 use kubeshape_discovery::{
-    Freshness, GroupVersion, Origin, Records, UNSET, aggregated_order, group_list_order, group_versions_of_document,
+    Freshness, GroupVersion, Origin, Records, UNSET_PRIORITY, aggregated_order, group_list_order, group_versions_of_document,
 };
 use kubeshape_yaml::{Limits, Stream, Tape};
 use libfuzzer_sys::fuzz_target;
@@ -43,7 +43,7 @@ fuzz_target!(|data: &[u8]| {
         Document::Resources { group, version, resources } => {
             let version = GroupVersion {
                 version: version.clone(),
-                priority: UNSET,
+                priority: UNSET_PRIORITY,
                 origin: Origin::BuiltIn,
                 freshness: Freshness::Current,
                 resources: resources.clone(),

@@ -158,7 +158,7 @@ impl<'a> Resource<'a> {
     /// definitions of two versions have one name. On a server, every request for the resource would then fail.
     pub fn smd(&self) -> Result<kubeshape_smd::Schema, Vec<smd::SmdError>> {
         if self.versions.is_empty() {
-            return smd::of_nothing();
+            return smd::without_versions();
         }
         let mut models: Vec<(&str, &Schema<'_>)> = Vec::with_capacity(2 * self.versions.len());
         for version in &self.versions {

@@ -70,7 +70,7 @@ pub(crate) fn build(
 }
 
 /// The schema of a resource without versions: only the built-in types.
-pub(crate) fn of_nothing() -> Built {
+pub(crate) fn without_versions() -> Built {
     from_v3::convert(&[], Options::default())
 }
 

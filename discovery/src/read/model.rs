@@ -1,9 +1,9 @@
 //! Turns the messages into the model.
 
 use super::{Document, GroupEntry, ReadError};
-use crate::custom::{CUSTOM_RESOURCES, TERMINATING_VERBS, VERBS};
+use crate::custom::{CUSTOM_RESOURCE_PRIORITY, TERMINATING_VERBS, VERBS};
 use crate::model::{Freshness, Group, GroupVersion, Kind, Origin, Resource, Scope, Subresource};
-use crate::priority::{UNSET, built_in_priority};
+use crate::priority::{UNSET_PRIORITY, built_in_priority};
 use crate::wire;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,8 +43,8 @@ pub(crate) fn group_version(
     let built_in = built_in_priority(group, &version);
     let (origin, priority) = match built_in {
         Some(priority) => (Origin::BuiltIn, priority),
-        None if custom_resources(&resources) => (Origin::CustomResources, CUSTOM_RESOURCES),
-        None => (Origin::BuiltIn, UNSET),
+        None if custom_resources(&resources) => (Origin::CustomResources, CUSTOM_RESOURCE_PRIORITY),
+        None => (Origin::BuiltIn, UNSET_PRIORITY),
     };
     GroupVersion { version, priority, origin, freshness, resources }
 }

@@ -3,8 +3,8 @@
 use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
 use kubeshape_discovery::read::{Document, read};
 use kubeshape_discovery::{
-    Freshness, Group, GroupVersion, Kind, Origin, Records, Resource, Scope, Subresource, UNSET, aggregated_order,
-    assemble, group_list_order, version_order,
+    Freshness, Group, GroupVersion, Kind, Origin, Records, Resource, Scope, Subresource, UNSET_PRIORITY,
+    aggregated_order, assemble, group_list_order, version_order,
 };
 use kubeshape_yaml::Limits;
 use proptest::collection::vec;
@@ -50,7 +50,7 @@ fn version() -> impl Strategy<Value = Arc<GroupVersion>> {
     ("v[1-9]((alpha|beta)[1-3])?", any::<bool>(), vec(resource(), 0..3)).prop_map(|(version, stale, resources)| {
         Arc::new(GroupVersion {
             version: version.into(),
-            priority: UNSET,
+            priority: UNSET_PRIORITY,
             origin: Origin::BuiltIn,
             freshness: if stale { Freshness::Stale } else { Freshness::Current },
             resources,

@@ -53,7 +53,7 @@ pub(super) fn read_all<'d>(documents: &[&'d (String, Vec<u8>)]) -> Result<Vec<Re
 }
 
 /// What the documents hold that were read so far. Of documents that hold the same, the first by name counts.
-pub(super) struct Found<'a> {
+pub(super) struct Collected<'a> {
     arena: &'a Bump,
     definitions: BTreeMap<String, Schema<'a>>,
     /// Definitions of v2 documents. Only their texts are used.
@@ -70,9 +70,9 @@ const NOT_IN_CLIENT_GO: [&str; 4] =
 
 const OPERATIONS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
-impl<'a> Found<'a> {
+impl<'a> Collected<'a> {
     pub(super) fn new(arena: &'a Bump) -> Self {
-        Found {
+        Collected {
             arena,
             definitions: BTreeMap::new(),
             described: BTreeMap::new(),

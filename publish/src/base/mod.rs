@@ -102,12 +102,12 @@ impl Base {
         sorted.sort();
         let read = documents::read_all(&sorted)?;
         let (arena, mut tape) = (Bump::new(), Tape::new());
-        let mut found = documents::Found::new(&arena);
+        let mut collected = documents::Collected::new(&arena);
         for document in &read {
-            found.add(document)?;
+            collected.add(document)?;
         }
-        let definitions = found.definitions(&definitions::read(builtin::DEFINITIONS, &mut tape, &arena));
-        let texts = found.texts(builtin::texts(), &definitions);
+        let definitions = collected.definitions(&definitions::read(builtin::DEFINITIONS, &mut tape, &arena));
+        let texts = collected.texts(builtin::texts(), &definitions);
         let printed = definitions::print(&definitions, &arena).into_iter().map(Definition::from).collect();
         let paths = paths::all(&texts);
         Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))

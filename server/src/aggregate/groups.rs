@@ -2,7 +2,9 @@
 //! publishes them.
 
 use super::options::{AggregateOptions, GroupVersionName, is_name};
-use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin, Priority, UNSET, assemble, built_in_priority};
+use kubeshape_discovery::{
+    Freshness, Group, GroupVersion, Origin, Priority, UNSET_PRIORITY, assemble, built_in_priority,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -91,5 +93,5 @@ pub(super) fn shown(published: Option<&Published>, wanted: Wanted<'_>, answers: 
 
 /// The priority of a built-in group version, else the default: a server's discovery does not tell its priorities.
 pub(super) fn priority(name: &GroupVersionName) -> Priority {
-    built_in_priority(&name.group, &name.version).unwrap_or(UNSET)
+    built_in_priority(&name.group, &name.version).unwrap_or(UNSET_PRIORITY)
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use kubeshape_convert::v2::merge::Overlay;
-use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin, Resource, UNSET};
+use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin, Resource, UNSET_PRIORITY};
 use kubeshape_schema::Dialect;
 use kubeshape_server::{
     BaseDocuments, Change, Document, Leaf, RemoteDocument, RemoteState, Snapshot, Store, StoreOptions,
@@ -45,7 +45,7 @@ fn remote(name: &str, position: usize, groups: &[&str]) -> RemoteState {
             name: (*group).into(),
             versions: vec![Arc::new(GroupVersion {
                 version: "v1".into(),
-                priority: UNSET,
+                priority: UNSET_PRIORITY,
                 origin: Origin::Aggregated,
                 freshness: Freshness::Current,
                 resources: vec![Resource { name: name.into(), ..resource() }],
