@@ -72,7 +72,7 @@ impl Discovery {
         let mut ours = Vec::new();
         if path == "apis" {
             let mut tagged = Vec::new();
-            print::tagged(&mut tagged, self.groups.values());
+            print::etag_text(&mut tagged, self.groups.values());
             let our_etag = format!("\"{}\"", golden::etag(&tagged));
             if our_etag != etag {
                 return Verdict::Differing(format!("etag {our_etag}, theirs {etag}"));
@@ -235,7 +235,7 @@ impl Discovery {
         if aggregated {
             let mut tagged = Vec::new();
             let core = path == "api";
-            print::tagged(&mut tagged, self.groups.values().filter(|group| group.name.is_empty() == core));
+            print::etag_text(&mut tagged, self.groups.values().filter(|group| group.name.is_empty() == core));
             let our_etag = format!("\"{}\"", golden::etag(&tagged));
             if our_etag != etag {
                 return Verdict::Differing(format!("etag {our_etag}, theirs {etag}"));
