@@ -2,6 +2,8 @@
 //! times, as the Go program does it.
 
 use crate::report::{Measured, parse};
+use kubeshape_convert::aggregate::Aggregator;
+use kubeshape_convert::document::Document;
 use kubeshape_convert::{graph, proto, smd, v2, v3};
 use kubeshape_schema::Dialect;
 use kubeshape_schema::print::Style;
@@ -166,8 +168,6 @@ struct Scratch {
     tape: Tape,
     arena: Bump,
     out: Vec<u8>,
-    /// Of an aggregate, a tape per document.
-    tapes: Vec<Tape>,
 }
 
 /// Converts one document and counts what is printed.
@@ -258,21 +258,17 @@ fn sources(paths: &[String]) -> Vec<Vec<u8>> {
 
 /// Puts v2 documents together and counts what is printed.
 fn aggregate(sources: &[Vec<u8>], scratch: &mut Scratch) -> usize {
-    let Scratch { arena, out, tapes, .. } = scratch;
-    tapes.resize_with(sources.len(), Tape::new);
-    arena.reset();
-    out.clear();
-    let mut documents = Vec::with_capacity(sources.len());
-    for (bytes, tape) in sources.iter().zip(tapes) {
+    let Scratch { tape, arena, .. } = scratch;
+    let mut aggregator = Aggregator::new(Profile::Kube);
+    for bytes in sources {
+        arena.reset();
         let Some(root) = read(bytes, tape) else { return 0 };
         let Some(document) = v2::read(root, arena, Profile::Kube).value else { return 0 };
-        documents.push(graph::aggregate::Source { name: "", document });
+        if aggregator.add("", &Document::V2(document), arena).is_err() {
+            return 0;
+        }
     }
-    let whole = graph::aggregate::aggregate(&documents, Profile::Kube, arena);
-    if let Some(document) = whole.document {
-        document.print(out, Style::V2, Profile::Kube);
-    }
-    out.len()
+    aggregator.finish().map_or(0, |whole| whole.to_vec().len())
 }
 
 const SCALED: [&str; 5] = ["tape", "reprint-v2", "v2-to-v3", "v2-to-smd", "v2-to-pb"];

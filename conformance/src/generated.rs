@@ -10,15 +10,15 @@ use crate::own;
 use crate::smd;
 use crate::table::{Table, Verdict};
 use crate::verdict::bytes;
-use kubeshape_convert::graph::aggregate::Source;
-use kubeshape_convert::{graph, v2};
+use kubeshape_convert::aggregate::Aggregator;
+use kubeshape_convert::document::Document;
+use kubeshape_convert::v2;
 use kubeshape_corpus::generate::{
     Level, Seeded, documents, manifests, openapi_v2_document, openapi_v2_documents, openapi_v3_document, simplify,
     streams,
 };
 use kubeshape_corpus::{DocumentAnswer, FileAnswer};
 use kubeshape_publish::Publisher;
-use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Profile};
 use kubeshape_yaml::{Limits, Stream, Tape, json};
 use std::collections::BTreeSet;
@@ -127,21 +127,17 @@ struct Aggregated {
 
 /// The aggregate as a server sends it.
 fn aggregate(texts: &[String]) -> Result<Vec<u8>, String> {
-    let arena = Bump::new();
-    let mut tapes: Vec<Tape> = texts.iter().map(|_| Tape::new()).collect();
-    let mut sources = Vec::new();
-    for (text, tape) in texts.iter().zip(&mut tapes) {
+    let mut aggregator = Aggregator::new(Profile::Kube);
+    for text in texts {
+        let (arena, mut tape) = (Bump::new(), Tape::new());
         let mut stream = Stream::new(text.as_bytes(), Limits::default()).map_err(|error| error.to_string())?;
-        stream.next(tape).transpose().map_err(|error| error.to_string())?;
+        stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
         let root = tape.document(text).root().ok_or("an empty document")?;
         let document = v2::read(root, &arena, Profile::Kube).value.ok_or("a document with errors")?;
-        sources.push(Source { name: "", document });
+        aggregator.add("", &Document::V2(document), &arena).map_err(|error| error.to_string())?;
     }
-    let whole = graph::aggregate::aggregate(&sources, Profile::Kube, &arena);
-    let document = whole.document.ok_or("paths conflict")?;
-    let mut out = Vec::new();
-    document.print(&mut out, Style::V2, Profile::Kube);
-    Ok(out)
+    let whole = aggregator.finish().ok_or("paths conflict")?;
+    Ok(whole.to_vec())
 }
 
 fn generated<T: for<'a> serde::Deserialize<'a>>(

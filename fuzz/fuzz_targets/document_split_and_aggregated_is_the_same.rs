@@ -6,7 +6,8 @@
 mod documents;
 
 use documents::with_document;
-use kubeshape_convert::graph::aggregate::{Source, aggregate};
+use kubeshape_convert::aggregate::Aggregator;
+use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::split::{Slice, split};
 use kubeshape_convert::v3;
 use kubeshape_schema::Profile;
@@ -27,10 +28,17 @@ fuzz_target!(|data: &[u8]| {
         let Some(document) = v3::read(root, arena, Profile::Faithful).value else { return };
         let slices = split(&document, arena).value;
         assert!(!slices.is_empty());
-        let sources: Vec<_> =
-            slices.iter().map(|slice| Source { name: slice.name, document: slice.document }).collect();
-        let whole = aggregate(&sources, Profile::Faithful, arena);
-        let whole = whole.document.unwrap_or_else(|| panic!("parts of one document conflict: {:?}", whole.notes));
-        assert_eq!(printed(&split(&whole, arena).value), printed(&slices));
+        let mut aggregator = Aggregator::new(Profile::Faithful);
+        let mut notes = Vec::new();
+        for slice in &slices {
+            let added = aggregator.add(slice.name, &Document::V3(slice.document), arena);
+            notes.extend(added.expect("slices are of one dialect"));
+        }
+        let whole = aggregator.finish().unwrap_or_else(|| panic!("parts of one document conflict: {notes:?}"));
+        let whole = String::from_utf8(whole.to_vec()).expect("UTF-8");
+        with_document(&whole, |root, arena| {
+            let whole = v3::read(root, arena, Profile::Faithful).value.expect("an aggregate is a document");
+            assert_eq!(printed(&split(&whole, arena).value), printed(&slices));
+        });
     });
 });

@@ -4,21 +4,19 @@
 //! and paths) and an edge for every reference between them. On it stand:
 //!
 //! - [`split`]: a document is cut into documents per group-version, each with what it reaches;
-//! - [`aggregate`]: documents become one, with names that tell differing definitions apart;
 //! - [`inline`]: references are replaced by what they point at;
 //! - [`rename`]: definitions get names of another form.
 //!
-//! Splitting and aggregating are each other's inverse: every part stands in some document of the split, and
-//! equal parts of several documents are one in the aggregate.
+//! Splitting and [aggregating](crate::aggregate) are each other's inverse: every part stands in some document of the
+//! split, and equal parts of several documents are one in the aggregate.
 //!
 //! A reference that leads nowhere, out of the document or to no part of its own stays as it is everywhere;
 //! a note says where it stands.
 
-pub mod aggregate;
 mod collect;
 pub mod inline;
 pub mod rename;
-mod rewrite;
+pub(crate) mod rewrite;
 pub mod split;
 mod target;
 

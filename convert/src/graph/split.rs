@@ -7,7 +7,7 @@
 //! `openid/v1/jwks`, `logs`.
 //!
 //! What no path reaches, servers do not publish. It is kept here in a document of its own, [`REST`], so that
-//! nothing is lost and [`aggregate`](super::aggregate) restores the whole. Security schemes that no operation
+//! nothing is lost and [`aggregate`](crate::aggregate) restores the whole. Security schemes that no operation
 //! asks for belong to the server and stand in every document, as a server has them.
 //!
 //! Kinds that every group-version registers (`DeleteOptions` and `WatchEvent`) list all of them. As at the

@@ -1,20 +1,14 @@
 //! How documents are put together.
 
-use super::support::{Room, document, path, print_v2, print_v3, shown, to};
-use kubeshape_convert::graph::aggregate::{Aggregate, Source, aggregate};
-use kubeshape_convert::v3;
-use kubeshape_schema::Profile;
+use super::support::{Room, aggregate, document, path, shown, to};
+use kubeshape_convert::document::Document;
+use kubeshape_schema::{Note, Profile};
 
 const LETTERS: [&str; 4] = ["one", "two", "three", "four"];
 
-fn together<'a>(room: &'a Room, texts: &[String], profile: Profile) -> Aggregate<'a, v3::Document<'a>> {
-    let sources: Vec<_> =
-        texts.iter().zip(LETTERS).map(|(text, name)| Source { name, document: room.v3(text) }).collect();
-    aggregate(&sources, profile, &room.arena)
-}
-
-fn text(aggregate: &Aggregate<'_, v3::Document<'_>>) -> String {
-    print_v3(aggregate.document.as_ref().expect("there is an aggregate"))
+fn together<'a>(room: &'a Room, texts: &[String], profile: Profile) -> (Option<String>, Vec<Vec<Note<'a>>>) {
+    let sources: Vec<_> = texts.iter().zip(LETTERS).map(|(text, name)| (name, Document::V3(room.v3(text)))).collect();
+    aggregate(room, &sources, profile)
 }
 
 #[test]
@@ -27,16 +21,16 @@ fn what_differs_gets_a_number_that_is_free_in_both_or_means_the_same() {
         document(&path("/d", &to("A")), r#""A":{"type":"string"}"#),
     ];
     for profile in [Profile::Faithful, Profile::Kube] {
-        let whole = together(&room, &texts, profile);
+        let (whole, notes) = together(&room, &texts, profile);
         assert_eq!(
-            text(&whole),
-            document(
+            whole,
+            Some(document(
                 &[path("/a", &to("A")), path("/b", &to("A_v4")), path("/c", &to("A_v2")), path("/d", &to("A_v4"))]
                     .join(","),
                 r#""A":{"type":"object"},"A_v2":{"type":"integer"},"A_v3":{"type":"boolean"},"A_v4":{"type":"string"}"#
-            )
+            ))
         );
-        let notes: Vec<_> = whole.notes.iter().map(|notes| shown(notes)).collect();
+        let notes: Vec<_> = notes.iter().map(|notes| shown(notes)).collect();
         assert_eq!(
             notes,
             [
@@ -55,17 +49,17 @@ fn equal_texts_are_equal_if_what_they_refer_to_is() {
     let schemas = |b: &str| format!(r#""A":{{"items":{}}},"B":{b}"#, to("B"));
     let texts =
         [r#"{"type":"object"}"#, r#"{"type":"string"}"#, r#"{"type":"string"}"#].map(|b| document("", &schemas(b)));
-    let whole = together(&room, &texts, Profile::Faithful);
+    let (whole, _) = together(&room, &texts, Profile::Faithful);
     let expected = format!(
         r#""A":{{"items":{}}},"A_v2":{{"items":{}}},"B":{{"type":"object"}},"B_v2":{{"type":"string"}}"#,
         to("B"),
         to("B_v2")
     );
-    assert_eq!(text(&whole), document("", &expected));
+    assert_eq!(whole, Some(document("", &expected)));
     // Upstream compares texts alone.
-    let whole = together(&room, &texts, Profile::Kube);
+    let (whole, _) = together(&room, &texts, Profile::Kube);
     let expected = format!(r#""A":{{"items":{}}},"B":{{"type":"object"}},"B_v2":{{"type":"string"}}"#, to("B"));
-    assert_eq!(text(&whole), document("", &expected));
+    assert_eq!(whole, Some(document("", &expected)));
 }
 
 #[test]
@@ -74,7 +68,7 @@ fn circles_are_shared_or_renamed_as_a_whole() {
     let schemas =
         |ty: &str| format!(r#""A":{{"items":{}}},"B":{{"properties":{{"a":{}}},"type":"{ty}"}}"#, to("B"), to("A"));
     let texts = ["object", "string", "object", "string"].map(|ty| document("", &schemas(ty)));
-    let whole = together(&room, &texts, Profile::Faithful);
+    let (whole, _) = together(&room, &texts, Profile::Faithful);
     let expected = format!(
         r#""A":{{"items":{}}},"A_v2":{{"items":{}}},"B":{{"type":"object","properties":{{"a":{}}}}},"B_v2":{{"type":"string","properties":{{"a":{}}}}}"#,
         to("B"),
@@ -82,7 +76,7 @@ fn circles_are_shared_or_renamed_as_a_whole() {
         to("A"),
         to("A_v2")
     );
-    assert_eq!(text(&whole), document("", &expected));
+    assert_eq!(whole, Some(document("", &expected)));
 }
 
 #[test]
@@ -94,24 +88,24 @@ fn kinds_of_equal_definitions_are_united_and_sorted() {
         format!(r#""A":{{"type":"object","x-kubernetes-group-version-kind":[{}]}}"#, kinds.join(","))
     };
     let one = document("", &schemas(&["c", "b"]));
-    let whole = together(&room, &[one.clone(), document("", &schemas(&["b", "a"]))], Profile::Faithful);
-    assert_eq!(text(&whole), document("", &schemas(&["a", "b", "c"])));
+    let (whole, _) = together(&room, &[one.clone(), document("", &schemas(&["b", "a"]))], Profile::Faithful);
+    assert_eq!(whole, Some(document("", &schemas(&["a", "b", "c"]))));
     // Nothing is sorted if nothing is added.
-    let whole = together(&room, &[one.clone(), document("", &schemas(&["b"]))], Profile::Faithful);
-    assert_eq!(text(&whole), one);
+    let (whole, _) = together(&room, &[one.clone(), document("", &schemas(&["b"]))], Profile::Faithful);
+    assert_eq!(whole, Some(one));
 }
 
 #[test]
 fn paths_that_differ_are_an_error_that_names_both_documents() {
     let room = Room::default();
     let same = [document(&path("/a", &to("A")), r#""A":{}"#), document(&path("/a", &to("A")), r#""A":{}"#)];
-    assert_eq!(text(&together(&room, &same, Profile::Faithful)), same[0]);
+    assert_eq!(together(&room, &same, Profile::Faithful).0.as_ref(), Some(&same[0]));
     // The texts of the paths are equal, but what they refer to is not.
     let texts = [same[0].clone(), document(&path("/a", &to("A")), r#""A":{"type":"object"}"#)];
-    let whole = together(&room, &texts, Profile::Faithful);
-    assert_eq!(whole.document, None);
+    let (whole, notes) = together(&room, &texts, Profile::Faithful);
+    assert_eq!(whole, None);
     assert_eq!(
-        shown(&whole.notes[1]),
+        shown(&notes[1]),
         ["KS4106 /a is defined by one and, differently, by two", "KS4107 schema A is called A_v2"]
     );
 }
@@ -124,13 +118,10 @@ fn every_kind_of_shared_part_is_renamed_with_its_references() {
             r##"{{"swagger":"2.0","paths":{{"/{at}":{{"get":{{"security":[{{"S":[]}}],"parameters":[{{"$ref":"#/parameters/P"}}],"responses":{{"200":{{"$ref":"#/responses/R"}}}}}}}}}},"parameters":{{"P":{{"maximum":{n},"type":"integer","name":"p","in":"query"}}}},"responses":{{"R":{{"description":"{n}"}}}},"securityDefinitions":{{"S":{{"description":"{n}","type":"basic"}}}}}}"##
         )
     };
-    let sources = [
-        Source { name: "one", document: room.v2(&text_of("a", 1)) },
-        Source { name: "two", document: room.v2(&text_of("b", 2)) },
-    ];
-    let whole = aggregate(&sources, Profile::Faithful, &room.arena);
+    let sources = [("one", Document::V2(room.v2(&text_of("a", 1)))), ("two", Document::V2(room.v2(&text_of("b", 2))))];
+    let (whole, notes) = aggregate(&room, &sources, Profile::Faithful);
     assert_eq!(
-        shown(&whole.notes[1]),
+        shown(&notes[1]),
         [
             "KS4107 parameter P is called P_v2",
             "KS4107 response R is called R_v2",
@@ -138,7 +129,7 @@ fn every_kind_of_shared_part_is_renamed_with_its_references() {
         ]
     );
     assert_eq!(
-        print_v2(&whole.document.expect("there is an aggregate")),
+        whole.expect("there is an aggregate"),
         r##"{"swagger":"2.0","paths":{"/a":{"get":{"security":[{"S":[]}],"parameters":[{"$ref":"#/parameters/P"}],"responses":{"200":{"$ref":"#/responses/R"}}}},"/b":{"get":{"security":[{"S_v2":[]}],"parameters":[{"$ref":"#/parameters/P_v2"}],"responses":{"200":{"$ref":"#/responses/R_v2"}}}}},"parameters":{"P":{"maximum":1,"type":"integer","name":"p","in":"query"},"P_v2":{"maximum":2,"type":"integer","name":"p","in":"query"}},"responses":{"R":{"description":"1"},"R_v2":{"description":"2"}},"securityDefinitions":{"S":{"description":"1","type":"basic"},"S_v2":{"description":"2","type":"basic"}}}"##
     );
 }
@@ -150,12 +141,12 @@ fn what_the_root_says_of_operations_moves_to_them_and_the_rest_is_noted() {
         r#"{"openapi":"3.0.0","info":{"title":"A"},"paths":{},"security":[{"S":[]}]}"#.to_owned(),
         r#"{"openapi":"3.0.0","info":{"title":"B"},"paths":{"/b":{"get":{}}},"servers":[{"url":"/x"}]}"#.to_owned(),
     ];
-    let whole = together(&room, &texts, Profile::Faithful);
+    let (whole, notes) = together(&room, &texts, Profile::Faithful);
     assert_eq!(
-        text(&whole),
+        whole.expect("there is an aggregate"),
         r#"{"openapi":"3.0.0","info":{"title":"A"},"paths":{"/b":{"get":{"security":[]},"servers":[{"url":"/x"}]}},"security":[{"S":[]}]}"#
     );
-    assert_eq!(shown(&whole.notes[1]), ["KS4108 info"]);
+    assert_eq!(shown(&notes[1]), ["KS4108 info"]);
 }
 
 #[test]
@@ -171,9 +162,71 @@ fn five_thousand_documents_take_linear_time() {
             // Of a name that all have, every document has another definition.
             let own = format!(r#""Meta18":{{}},"Own":{{"maximum":{i},"items":{}}}"#, to("Meta0"));
             let text = document(&path(&format!("/apis/g{i}/v1"), &to("Own")), &format!("{},{own}", meta.join(",")));
-            Source { name, document: room.v3(&text) }
+            (name.as_str(), Document::V3(room.v3(&text)))
         })
         .collect();
-    let whole = aggregate(&sources, Profile::Faithful, &room.arena).document.expect("there is an aggregate");
+    let whole = aggregate(&room, &sources, Profile::Faithful).0.expect("there is an aggregate");
+    let whole = room.v3(&whole);
     assert_eq!(whole.components.map_or(0, |components| components.schemas.len()), 5_000 + 19);
+}
+
+#[test]
+fn kube_compares_with_parts_as_they_stand_in_the_aggregate() {
+    // The second and the third document are equal, but for upstream `A` of the third differs from `A_v2`, whose
+    // reference has another name by then.
+    let room = Room::default();
+    let schemas = |a: &str, b: &str| format!(r#""A":{{"description":"{a}","items":{}}},"B":{{"type":"{b}"}}"#, to("B"));
+    let texts = [("/a", "1", "object"), ("/b", "2", "string"), ("/c", "2", "string")]
+        .map(|(at, a, b)| document(&path(at, &to("A")), &schemas(a, b)));
+    let names = |profile| {
+        let (_, notes) = together(&room, &texts, profile);
+        notes.iter().map(|notes| shown(notes)).collect::<Vec<_>>()
+    };
+    let of = |a: &str| vec![format!("KS4107 schema A is called {a}"), "KS4107 schema B is called B_v2".to_owned()];
+    assert_eq!(names(Profile::Kube), [vec![], of("A_v2"), of("A_v3")]);
+    assert_eq!(names(Profile::Faithful), [vec![], of("A_v2"), of("A_v2")]);
+}
+
+#[test]
+fn kube_looks_for_an_equal_part_up_to_the_first_free_name() {
+    let room = Room::default();
+    let texts = [
+        document(&path("/a", &to("A")), r#""A":{"type":"object"},"A_v3":{"type":"string"}"#),
+        document(&path("/b", &to("A")), r#""A":{"type":"string"}"#),
+    ];
+    for (profile, name) in [(Profile::Kube, "A_v2"), (Profile::Faithful, "A_v3")] {
+        let (_, notes) = together(&room, &texts, profile);
+        assert_eq!(shown(&notes[1]), [format!("KS4107 schema A is called {name}")]);
+    }
+}
+
+#[test]
+fn kinds_stand_where_they_belong_wherever_they_come_from() {
+    let room = Room::default();
+    let kind = |group: &str| format!(r#"[{{"group":"{group}","kind":"K","version":"v1"}}]"#);
+    let with = |kinds: &str, before: &str, behind: &str| {
+        document("", &format!(r#""A":{{{before}"x-kubernetes-group-version-kind":{kinds}{behind}}}"#))
+    };
+    let without = |members: &str| document("", &format!(r#""A":{{{members}}}"#));
+    for (before, behind, members) in [
+        ("", "", ""),
+        (r#""type":"object","#, "", r#""type":"object""#),
+        ("", r#","x-z":1"#, r#""x-z":1"#),
+        (
+            r#""type":"object","x-a":1,"#,
+            r#","x-kubernetes-map-type":"atomic""#,
+            r#""type":"object","x-a":1,"x-kubernetes-map-type":"atomic""#,
+        ),
+    ] {
+        let (whole, _) = together(&room, &[without(members), with(&kind("a"), before, behind)], Profile::Faithful);
+        assert_eq!(whole, Some(with(&kind("a"), before, behind)));
+        let (whole, _) = together(&room, &[with(&kind("a"), before, behind), without(members)], Profile::Faithful);
+        assert_eq!(whole, Some(with(&kind("a"), before, behind)));
+        // What is no list stays, unless there is a list.
+        let (whole, _) = together(&room, &[with("1", before, behind), without(members)], Profile::Faithful);
+        assert_eq!(whole, Some(with("1", before, behind)));
+        let (whole, _) =
+            together(&room, &[with("1", before, behind), with(&kind("a"), before, behind)], Profile::Faithful);
+        assert_eq!(whole, Some(with(&kind("a"), before, behind)));
+    }
 }

@@ -1,7 +1,7 @@
 //! Properties of generated documents.
 
-use super::support::{Room, document, path, print_v3, to};
-use kubeshape_convert::graph::aggregate::{Source, aggregate};
+use super::support::{Room, aggregate, document, path, print_v3, to};
+use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::inline::{self, Options, Recursion};
 use kubeshape_convert::graph::split::{name_of, split};
 use kubeshape_schema::Profile;
@@ -131,12 +131,12 @@ proptest! {
                 prop_assert_eq!(name_of(entry.name), slice.name);
             }
         }
-        let sources: Vec<_> =
-            slices.iter().map(|slice| Source { name: slice.name, document: slice.document }).collect();
-        let again = aggregate(&sources, Profile::Faithful, &room.arena);
-        prop_assert!(again.notes.iter().flatten().all(|note| !note.code.kind().is_loss()));
-        let again = again.document.expect("there are no conflicts");
-        prop_assert_eq!(print_v3(&again), print_v3(&whole));
+        let sources: Vec<_> = slices.iter().map(|slice| (slice.name, Document::V3(slice.document))).collect();
+        let (again, notes) = aggregate(&room, &sources, Profile::Faithful);
+        prop_assert!(notes.iter().flatten().all(|note| !note.code.kind().is_loss()));
+        let again = again.expect("there are no conflicts");
+        prop_assert_eq!(&again, &print_v3(&whole));
+        let again = room.v3(&again);
         // And the other way round.
         let slices_again = split(&again, &room.arena).value;
         let texts = |slices: &[kubeshape_convert::graph::split::Slice<'_>]| -> Vec<String> {
@@ -152,12 +152,12 @@ proptest! {
             let paths = (0..DEFINITIONS).map(|i| path(&format!("/{}{i}", definitions == &two), &to(&format!("D{i}"))));
             document(&paths.collect::<Vec<_>>().join(","), &members(definitions))
         });
-        let sources = texts.each_ref().map(|text| Source { name: "a", document: room.v3(text) });
-        let whole = aggregate(&sources, Profile::Faithful, &room.arena);
+        let sources = texts.each_ref().map(|text| ("a", Document::V3(room.v3(text))));
+        let (whole, _) = aggregate(&room, &sources, Profile::Faithful);
         if one == two {
             return Ok(());
         }
-        let whole: Value = serde_json::from_str(&print_v3(&whole.document.expect("paths differ"))).expect("JSON");
+        let whole: Value = serde_json::from_str(&whole.expect("paths differ")).expect("JSON");
         for (definitions, marked) in [(&one, "false"), (&two, "true")] {
             for i in 0..DEFINITIONS {
                 let path = format!("/{marked}{i}");

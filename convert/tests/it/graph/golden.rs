@@ -1,9 +1,8 @@
 //! The documents that a server publishes, where they are at hand (`KUBESHAPE_GOLDEN`).
 
-use super::support::{Room, print_v3};
+use super::support::{Room, aggregate, print_v3};
 use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::Graph;
-use kubeshape_convert::graph::aggregate::{Source, aggregate};
 use kubeshape_convert::graph::inline::{self, Kind, Options, Recursion};
 use kubeshape_convert::graph::rename::{Names, rename};
 use kubeshape_convert::graph::split::split;
@@ -40,13 +39,14 @@ fn difference(ours: &str, theirs: &str) -> Option<String> {
 fn splitting_the_aggregate_of_a_server_gives_its_documents() -> Checked {
     let documents = server("empty")?;
     let room = Room::default();
-    let sources: Vec<_> = documents.iter().map(|(name, text)| Source { name, document: room.v3(text) }).collect();
+    let sources: Vec<_> = documents.iter().map(|(name, text)| (name.as_str(), Document::V3(room.v3(text)))).collect();
     if sources.is_empty() {
         return Ok(());
     }
-    let whole = aggregate(&sources, Profile::Faithful, &room.arena);
-    assert!(whole.notes.iter().all(Vec::is_empty), "{:?}", whole.notes);
-    let whole = whole.document.ok_or("the aggregate exists")?;
+    let (whole, notes) = aggregate(&room, &sources, Profile::Faithful);
+    assert!(notes.iter().all(Vec::is_empty), "{notes:?}");
+    let whole = whole.ok_or("the aggregate exists")?;
+    let (printed, whole) = (whole.clone(), room.v3(&whole));
     let slices = split(&whole, &room.arena).value;
     let names: Vec<_> = slices.iter().map(|slice| slice.name).collect();
     let theirs: Vec<_> = documents.iter().map(|(name, _)| name.as_str()).collect();
@@ -56,10 +56,9 @@ fn splitting_the_aggregate_of_a_server_gives_its_documents() -> Checked {
         let text = print_v3(&room.v3(text));
         assert_eq!(difference(&print_v3(&slice.document), &text), None, "{name}");
     }
-    let sources: Vec<_> = slices.iter().map(|slice| Source { name: slice.name, document: slice.document }).collect();
-    let again = aggregate(&sources, Profile::Faithful, &room.arena);
-    let again = again.document.ok_or("the aggregate exists")?;
-    assert!(print_v3(&again) == print_v3(&whole));
+    let sources: Vec<_> = slices.iter().map(|slice| (slice.name, Document::V3(slice.document))).collect();
+    let (again, _) = aggregate(&room, &sources, Profile::Faithful);
+    assert!(again.ok_or("the aggregate exists")? == printed);
     Ok(())
 }
 
@@ -67,16 +66,17 @@ fn splitting_the_aggregate_of_a_server_gives_its_documents() -> Checked {
 fn documents_of_custom_resources_are_put_together_and_taken_apart() -> Checked {
     let documents = server("crds")?;
     let room = Room::default();
-    let sources: Vec<_> = documents.iter().map(|(name, text)| Source { name, document: room.v3(text) }).collect();
+    let sources: Vec<_> = documents.iter().map(|(name, text)| (name.as_str(), Document::V3(room.v3(text)))).collect();
     if sources.is_empty() {
         return Ok(());
     }
-    let whole = aggregate(&sources, Profile::Faithful, &room.arena);
-    let whole = whole.document.ok_or("the aggregate exists")?;
+    let (whole, _) = aggregate(&room, &sources, Profile::Faithful);
+    let whole = whole.ok_or("the aggregate exists")?;
+    let (printed, whole) = (whole.clone(), room.v3(&whole));
     let slices = split(&whole, &room.arena).value;
-    let sources: Vec<_> = slices.iter().map(|slice| Source { name: slice.name, document: slice.document }).collect();
-    let again = aggregate(&sources, Profile::Faithful, &room.arena).document.ok_or("the aggregate exists")?;
-    assert!(print_v3(&again) == print_v3(&whole));
+    let sources: Vec<_> = slices.iter().map(|slice| (slice.name, Document::V3(slice.document))).collect();
+    let (again, _) = aggregate(&room, &sources, Profile::Faithful);
+    assert!(again.ok_or("the aggregate exists")? == printed);
     for (name, text) in &documents {
         let Some(slice) = slices.iter().find(|slice| slice.name == name) else { return Err(name.clone().into()) };
         let definitions = |text: &str| -> Result<Vec<String>, Box<dyn Error>> {

@@ -1,5 +1,7 @@
 //! Documents from texts and back.
 
+use kubeshape_convert::aggregate::Aggregator;
+use kubeshape_convert::document::Document;
 use kubeshape_convert::{v2, v3};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Note, Profile};
@@ -35,6 +37,21 @@ impl Room {
         stream.next(&mut tape).expect("there is a document").expect("the document is YAML");
         (self.arena.alloc(tape), text)
     }
+}
+
+/// The aggregate of documents with these names as it is printed, and what was found, by document.
+pub(crate) fn aggregate<'a>(
+    room: &'a Room,
+    sources: &[(&str, Document<'a>)],
+    profile: Profile,
+) -> (Option<String>, Vec<Vec<Note<'a>>>) {
+    let mut aggregator = Aggregator::new(profile);
+    let add = |(name, document): &(&str, Document<'a>)| {
+        aggregator.add(name, document, &room.arena).expect("the documents are of one dialect")
+    };
+    let notes = sources.iter().map(add).collect();
+    let text = aggregator.finish().map(|whole| String::from_utf8(whole.to_vec()).expect("printed is UTF-8"));
+    (text, notes)
 }
 
 pub(crate) fn print_v3(document: &v3::Document<'_>) -> String {

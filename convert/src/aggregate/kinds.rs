@@ -1,0 +1,168 @@
+//! Lists of group-version-kinds: definitions that differ in nothing else are equal, and their lists are united
+//! (`mergedGVKs` in kube-openapi's `pkg/aggregator/aggregator.go`).
+
+use crate::graph::split::{KINDS, kind_of, sort_key, with_kinds};
+use kubeshape_schema::escape::Escape;
+use kubeshape_schema::print::{self, Style};
+use kubeshape_schema::read::{Reader, Rules};
+use kubeshape_schema::{Bump, Extra, Json, Profile, Schema};
+use kubeshape_yaml::{Limits, Stream, Tape};
+use std::collections::HashSet;
+
+/// The kinds of a definition whose text is printed without them.
+#[derive(Debug, Default)]
+pub(super) struct Kinds {
+    /// Where in the text they belong, as far as it is known.
+    at: Option<usize>,
+    /// The extension as it is printed, if it is no list.
+    other: Option<Box<[u8]>>,
+    list: Vec<Kind>,
+    /// Group, version and kind of those in the list that have all three.
+    seen: HashSet<(Box<str>, Box<str>, Box<str>)>,
+    has_grown: bool,
+}
+
+#[derive(Debug)]
+struct Kind {
+    json: Box<[u8]>,
+    key: Option<String>,
+}
+
+impl Kinds {
+    /// The kinds of a definition, which is printed as `text` without them; none if it lists none.
+    pub(super) fn of(schema: &Schema<'_>, text: &[u8], style: Style) -> Option<Box<Kinds>> {
+        let value = value_of(schema)?;
+        let mut with = Vec::with_capacity(text.len() + 256);
+        print::schema(&mut with, schema, style);
+        let mut member = key();
+        value.print(&mut member, style.escape);
+        let mut kinds = Kinds { at: Some(place(&with, text, &member)), ..Kinds::default() };
+        match value {
+            Json::Array(list) => list.iter().for_each(|kind| kinds.push(kind, style.escape)),
+            other => kinds.other = Some(printed(other, style.escape)),
+        }
+        Some(Box::new(kinds))
+    }
+
+    /// Adds the kinds of an equal definition to `kinds`. What is no kind is left out.
+    pub(super) fn unite(kinds: &mut Option<Box<Kinds>>, other: &Schema<'_>, style: Style) {
+        let Some(Json::Array(list)) = value_of(other) else { return };
+        let kinds = kinds.get_or_insert_default();
+        for kind in list.iter() {
+            if kind_of(kind).is_some() && kinds.push_new(kind, style.escape) {
+                kinds.has_grown = true;
+            }
+        }
+    }
+
+    /// Adds a kind of the definition's own list.
+    fn push(&mut self, kind: &Json<'_>, escape: Escape) {
+        if !self.push_new(kind, escape) {
+            self.list.push(Kind { json: printed(kind, escape), key: kind_of(kind).map(sort_key) });
+        }
+    }
+
+    fn push_new(&mut self, kind: &Json<'_>, escape: Escape) -> bool {
+        let Some((group, version, name)) = kind_of(kind) else { return false };
+        let is_new = self.seen.insert((group.into(), version.into(), name.into()));
+        if is_new {
+            self.list.push(Kind { json: printed(kind, escape), key: kind_of(kind).map(sort_key) });
+        }
+        is_new
+    }
+
+    /// Brings the list into the order in which it is printed: sorted, if there are more kinds than the first definition
+    /// had. `text` is that of the definition.
+    pub(super) fn finish(&mut self, text: &[u8], style: Style, profile: Profile) {
+        if self.has_grown {
+            self.other = None;
+            self.list.sort_by(|a, b| a.key.cmp(&b.key));
+        }
+        if self.at.is_none() && self.has_grown {
+            self.at = place_in(text, style, profile);
+        }
+    }
+
+    /// Prints the definition whose text without kinds is `text`.
+    pub(super) fn write(&self, text: &[u8], sink: &mut dyn FnMut(&[u8])) {
+        let Some((before, behind)) = self.at.and_then(|at| text.split_at_checked(at)) else { return sink(text) };
+        let mut member = Vec::new();
+        let is_first = before.ends_with(b"{");
+        if !is_first {
+            member.push(b',');
+        }
+        member.extend(key());
+        match &self.other {
+            Some(other) => member.extend_from_slice(other),
+            None => {
+                member.push(b'[');
+                for (number, kind) in self.list.iter().enumerate() {
+                    if number > 0 {
+                        member.push(b',');
+                    }
+                    member.extend_from_slice(&kind.json);
+                }
+                member.push(b']');
+            }
+        }
+        if is_first && !behind.starts_with(b"}") {
+            member.push(b',');
+        }
+        sink(before);
+        sink(&member);
+        sink(behind);
+    }
+}
+
+/// The definition without its kinds, to compare by.
+pub(super) fn without_kinds<'a>(schema: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
+    if value_of(schema).is_none() {
+        return *schema;
+    }
+    let kept = schema.extra().extensions.iter().filter(|(name, _)| *name != KINDS).copied();
+    let kept = bumpalo::collections::Vec::from_iter_in(kept, arena).into_bump_slice();
+    let extra = Extra { extensions: kept, ..*schema.extra() };
+    Schema { extra: Some(arena.alloc(extra)), ..*schema }
+}
+
+fn value_of<'a>(schema: &Schema<'a>) -> Option<&'a Json<'a>> {
+    schema.extra().extensions.iter().find(|(name, _)| *name == KINDS).map(|(_, value)| value)
+}
+
+fn printed(value: &Json<'_>, escape: Escape) -> Box<[u8]> {
+    let mut out = Vec::new();
+    value.print(&mut out, escape);
+    out.into()
+}
+
+fn key() -> Vec<u8> {
+    format!("\"{KINDS}\":").into_bytes()
+}
+
+/// Where `member` was left out of the object `with`, so that `without` is left.
+fn place(with: &[u8], without: &[u8], member: &[u8]) -> usize {
+    if with.get(1..).is_some_and(|members| members.starts_with(member)) {
+        return 1;
+    }
+    let common = with.iter().zip(without).take_while(|(a, b)| a == b).count();
+    let is_there = |at: &usize| {
+        let rest = with.get(*at..).and_then(|rest| rest.strip_prefix(b","));
+        rest.is_some_and(|rest| rest.starts_with(member))
+    };
+    (0..=common).rev().find(is_there).unwrap_or(common)
+}
+
+/// Where kinds belong in the text of a definition that has none.
+fn place_in(text: &[u8], style: Style, profile: Profile) -> Option<usize> {
+    let mut stream = Stream::new(text, Limits { bytes: usize::MAX, nodes: usize::MAX, ..Limits::default() }).ok()?;
+    let source = stream.source();
+    let mut tape = Tape::new();
+    stream.next(&mut tape)?.ok()?;
+    let arena = Bump::new();
+    let schema = Reader::new(&arena, Rules::Document(profile)).schema(tape.document(source).root()?);
+    let mut with = Vec::new();
+    print::schema(&mut with, &with_kinds(&schema, Json::Array(&[]), &arena), style);
+    let mut member = key();
+    member.extend_from_slice(b"[]");
+    Some(place(&with, text, &member))
+}
