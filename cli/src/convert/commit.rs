@@ -1,8 +1,8 @@
 //! Commits in the order of the inputs: which of several CustomResourceDefinitions with the same name is used, renaming
 //! results to their targets, and printing findings.
 
+use super::aggregate::{self, Answer, Published};
 use super::engine::{Engine, Fragments, Merged};
-use super::joint::{self, Answer, Published};
 use super::plan::{Destination, Plan, Target};
 use super::worker::{Context, Converted, Event, FileResult, Notes, Output, discard};
 use crate::args::{Duplicates, Shape};
@@ -270,12 +270,13 @@ impl<'c> Commit<'c> {
                     .to_owned(),
             ));
         }
-        let is_joint = |target: &Target| !documents.is_empty() || (target.published && !parts.is_empty());
-        let (joint, alone): (Vec<Target>, Vec<Target>) = self.plan.targets.iter().partition(|target| is_joint(target));
+        let is_of_all = |target: &Target| !documents.is_empty() || (target.published && !parts.is_empty());
+        let (of_all, alone): (Vec<Target>, Vec<Target>) =
+            self.plan.targets.iter().partition(|target| is_of_all(target));
         let alone: Vec<Target> = alone.into_iter().filter(|target| target.has_parts() && !parts.is_empty()).collect();
-        if !joint.is_empty() {
-            let published = self.published(engine, &joint, &alone, &mut parts, ui)?;
-            let answers = joint::run(context, jobs, documents, published, &joint)?;
+        if !of_all.is_empty() {
+            let published = self.published(engine, &of_all, &alone, &mut parts, ui)?;
+            let answers = aggregate::run(context, jobs, documents, published, &of_all)?;
             for answer in answers {
                 match answer {
                     Answer::Notes(notes, failed) => {
@@ -329,13 +330,13 @@ impl<'c> Commit<'c> {
     fn published(
         &mut self,
         engine: &Engine,
-        joint: &[Target],
+        of_all: &[Target],
         alone: &[Target],
         parts: &mut BTreeMap<String, Fragments>,
         ui: &mut Ui,
     ) -> Result<Published, Fatal> {
         let mut published = Published { resources: self.totals.resources > 0, ..Published::default() };
-        let with_parts = if parts.is_empty() { &[] } else { joint };
+        let with_parts = if parts.is_empty() { &[] } else { of_all };
         for target in with_parts.iter().filter(|target| target.has_parts()) {
             let document = if target.shape == Shape::V2 { &mut published.v2 } else { &mut published.v3 };
             if document.is_some() {

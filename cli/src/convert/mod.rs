@@ -3,13 +3,13 @@
 //! [`plan`] checks the command line and finds the inputs. [`batch`] runs a [`worker`] per thread. A worker reads a file,
 //! converts it with the [`engine`], and writes the results to temporary files. [`commit`] sees the files in order, decides
 //! which of several CustomResourceDefinitions with the same name is used, and renames the results. Documents wait until all
-//! inputs are read, because they may have to be merged; [`joint`] then makes their results with [`documents`].
+//! inputs are read, because they may have to be merged; [`aggregate`] then makes their results with [`documents`].
 
+mod aggregate;
 mod batch;
 mod commit;
 pub(crate) mod documents;
 mod engine;
-mod joint;
 mod plan;
 mod worker;
 

@@ -427,18 +427,23 @@ impl Aggregate {
         out
     }
 
-    /// Gives the document as compact JSON to `sink` piece by piece, so that it need not be in memory as a whole.
+    /// Gives the document as compact JSON to `sink` in pieces of some size, so that it need not be in memory as a whole.
     ///
     /// # Errors
     /// Those of `sink`.
     pub fn write<E>(&self, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-        let mut result = Ok(());
+        const SIZE: usize = 64 << 10;
+        let (mut buffer, mut result) = (Vec::with_capacity(2 * SIZE), Ok(()));
         self.each_piece(&mut |piece| {
-            if result.is_ok() {
-                result = sink(piece);
+            buffer.extend_from_slice(piece);
+            if buffer.len() >= SIZE {
+                if result.is_ok() {
+                    result = sink(&buffer);
+                }
+                buffer.clear();
             }
         });
-        result
+        result.and_then(|()| sink(&buffer))
     }
 
     fn each_piece(&self, sink: &mut dyn FnMut(&[u8])) {

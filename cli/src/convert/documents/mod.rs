@@ -7,6 +7,7 @@ pub(crate) use kinds::KindName;
 
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
 use kinds::{Kinds, wanted};
+use kubeshape_convert::aggregate::Aggregator;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::rename::Names;
 use kubeshape_convert::graph::{self, Graph, Section};
@@ -98,7 +99,7 @@ fn others(mut notes: Vec<Note<'_>>) -> Vec<Note<'_>> {
 /// Several documents merged into one, and the notes about each of them.
 pub(crate) struct Aggregate<'a> {
     /// `None` if they cannot be merged.
-    pub(crate) document: Option<Document<'a>>,
+    pub(crate) document: Option<kubeshape_convert::aggregate::Aggregate>,
     pub(crate) notes: Vec<(usize, Note<'a>)>,
 }
 
@@ -108,24 +109,14 @@ pub(crate) fn aggregate<'a>(
     arena: &'a Bump,
     settings: &Settings,
 ) -> Aggregate<'a> {
-    let (mut v2, mut v3) = (Vec::new(), Vec::new());
-    for (name, document) in sources {
-        match document {
-            Document::V2(document) => v2.push(graph::aggregate::Source { name, document: *document }),
-            Document::V3(document) => v3.push(graph::aggregate::Source { name, document: *document }),
+    let mut aggregator = Aggregator::new(settings.profile);
+    let mut notes = Vec::new();
+    for (number, (name, document)) in sources.iter().enumerate() {
+        if let Ok(found) = aggregator.add(name, document, arena) {
+            notes.extend(others(found).into_iter().map(|note| (number, note)));
         }
     }
-    let (document, notes) = if v3.is_empty() {
-        let whole = graph::aggregate::aggregate(&v2, settings.profile, arena);
-        (whole.document.map(Document::V2), whole.notes)
-    } else {
-        let whole = graph::aggregate::aggregate(&v3, settings.profile, arena);
-        (whole.document.map(Document::V3), whole.notes)
-    };
-    let numbered = notes.into_iter().enumerate();
-    let notes =
-        numbered.flat_map(|(number, notes)| others(notes).into_iter().map(move |note| (number, note))).collect();
-    Aggregate { document, notes }
+    Aggregate { document: aggregator.finish(), notes }
 }
 
 /// Renames all definitions if `--rename` is given.

@@ -3,7 +3,6 @@
 use kubeshape_convert::aggregate::Aggregator;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::{v2, v3};
-use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Note, Profile};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
@@ -57,12 +56,6 @@ pub(crate) fn aggregate<'a>(
 pub(crate) fn print_v3(document: &v3::Document<'_>) -> String {
     let mut out = Vec::new();
     document.print(&mut out, Profile::Faithful);
-    String::from_utf8(out).expect("printed is UTF-8")
-}
-
-pub(crate) fn print_v2(document: &v2::Document<'_>) -> String {
-    let mut out = Vec::new();
-    document.print(&mut out, Style::V2, Profile::Faithful);
     String::from_utf8(out).expect("printed is UTF-8")
 }
 

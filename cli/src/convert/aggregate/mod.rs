@@ -18,6 +18,7 @@ use kubeshape_schema::{Bump, Code, Converted, Dialect, Note};
 use kubeshape_yaml::Node;
 use rayon::prelude::*;
 use source::{Needs, Source, printed};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// Documents that are published for CustomResourceDefinitions, printed.
@@ -77,6 +78,7 @@ pub(crate) fn run(
             documents.into_iter().map(|document| (document, false)).chain(published.map(|p| (p, true))).collect();
         let mut arenas: Vec<(Bump, Scratch)> = documents.iter().map(|_| Default::default()).collect();
         let arena = Bump::new();
+        let aggregates = Aggregates::default();
         let needs = Needs::of(&targets, &documents);
         let sources: Vec<Source<'_>> = documents
             .par_iter()
@@ -85,12 +87,13 @@ pub(crate) fn run(
                 Source::read(loaded, *is_published, needs, (arena, scratch), settings)
             })
             .collect();
+        let aggregates = aggregates.0.iter();
         let wholes = Vec::new();
-        let mut joint = Joint { context, settings, arena: &arena, resources, sources, wholes, answers };
+        let mut results = Results { context, settings, arena: &arena, aggregates, resources, sources, wholes, answers };
         for target in targets {
-            joint.target(target)?;
+            results.target(target)?;
         }
-        Ok(joint.finish())
+        Ok(results.finish())
     })
 }
 
@@ -131,7 +134,7 @@ fn placed(name: String, bytes: Vec<u8>, context: &Context<'_>) -> Result<Output,
 /// The one document of some of the sources.
 #[derive(Clone)]
 struct Whole<'a> {
-    document: Document<'a>,
+    form: Form<'a>,
     /// The sources' numbers.
     of: Vec<usize>,
 }
@@ -145,10 +148,43 @@ impl Answer {
     }
 }
 
-struct Joint<'j, 'a> {
+/// What the one document is at hand as.
+#[derive(Clone)]
+enum Form<'a> {
+    /// As it was read or renamed.
+    Document(Document<'a>),
+    /// As the aggregate of several documents.
+    Aggregate(&'a Aggregated),
+}
+
+/// An aggregate, which is read again only if something else than its text is asked for.
+#[derive(Default)]
+struct Aggregated {
+    document: OnceCell<kubeshape_convert::aggregate::Aggregate>,
+    read: OnceCell<Option<kubeshape_input::Document>>,
+    arena: Bump,
+}
+
+/// Room for the aggregates: of both dialects, with and without what is published.
+#[derive(Default)]
+struct Aggregates([Aggregated; 4]);
+
+impl Aggregated {
+    /// The document; none if it cannot be read.
+    fn document(&self, settings: &Settings) -> Option<Document<'_>> {
+        let document = self.document.get()?;
+        let dialect = document.dialect();
+        let read = self.read.get_or_init(|| printed(&document.to_vec())).as_ref()?;
+        Document::read(read.root()?, dialect, &self.arena, settings.profile).value
+    }
+}
+
+/// Makes the results of several inputs together.
+struct Results<'j, 'a> {
     context: &'j Context<'j>,
     settings: &'j Settings,
     arena: &'a Bump,
+    aggregates: std::slice::Iter<'a, Aggregated>,
     /// Whether there are CustomResourceDefinitions.
     resources: bool,
     sources: Vec<Source<'a>>,
@@ -157,7 +193,7 @@ struct Joint<'j, 'a> {
     answers: Vec<Answer>,
 }
 
-impl<'a> Joint<'_, 'a> {
+impl<'a> Results<'_, 'a> {
     fn target(&mut self, target: Target) -> Result<(), Fatal> {
         match target.shape {
             Shape::V3 => self.documents(target, Dialect::V3),
@@ -200,9 +236,9 @@ impl<'a> Joint<'_, 'a> {
         };
         let members: Vec<(usize, Document<'a>)> = self.sources.iter().enumerate().filter_map(fitting).collect();
         let of: Vec<usize> = members.iter().map(|(number, _)| *number).collect();
-        let document = match members.as_slice() {
+        let form = match members.as_slice() {
             [] => return None,
-            [(_, document)] => *document,
+            [(_, document)] => Form::Document(*document),
             _ => {
                 let named: Vec<(&'a str, Document<'a>)> =
                     members.iter().map(|(number, document)| (self.name(*number), *document)).collect();
@@ -210,12 +246,26 @@ impl<'a> Joint<'_, 'a> {
                 for (number, note) in aggregate.notes {
                     self.say(&of[number..=number], note, target);
                 }
-                aggregate.document?
+                let room = self.aggregates.next()?;
+                room.document.set(aggregate.document?).ok()?;
+                Form::Aggregate(room)
             }
         };
+        if self.settings.rename.is_none() {
+            return Some(Whole { form, of });
+        }
+        let document = self.document(&Whole { form, of: Vec::new() })?;
         let Converted { value, notes } = documents::rename(&document, self.arena, self.settings);
         self.say_all(&of, notes, target);
-        Some(Whole { document: value, of })
+        Some(Whole { form: Form::Document(value), of })
+    }
+
+    /// The document itself.
+    fn document(&self, whole: &Whole<'a>) -> Option<Document<'a>> {
+        match whole.form {
+            Form::Document(document) => Some(document),
+            Form::Aggregate(aggregated) => aggregated.document(self.settings),
+        }
     }
 
     /// What a source is called in messages.
@@ -267,12 +317,18 @@ impl<'a> Joint<'_, 'a> {
         let with_published = target.documents != Per::Resource || target.published;
         let Some(whole) = self.whole(dialect, with_published, target) else { return Ok(()) };
         let is_published = whole.of.iter().all(|number| self.sources[*number].is_published);
-        let parts: Vec<Part<'a>> = match (target.documents, whole.document) {
+        if let (Form::Aggregate(aggregated), Per::Single, None) = (&whole.form, target.documents, self.settings.inline)
+            && let Some(aggregate) = aggregated.document.get()
+        {
+            return self.print_aggregate(aggregate, target);
+        }
+        let Some(document) = self.document(&whole) else { return Ok(()) };
+        let parts: Vec<Part<'a>> = match (target.documents, document) {
             (Per::GroupVersion, Document::V3(document)) => documents::split(&document, is_published, self.arena)
                 .into_iter()
                 .map(|(key, document)| Part { name: names::root(key, target.format), kind: None, document })
                 .collect(),
-            (Per::Resource, _) => self.kinds(&whole, target),
+            (Per::Resource, document) => self.kinds(&document, target),
             (_, document) => vec![Part { name: names::single(target.shape, target.format), kind: None, document }],
         };
         let is_source = target.documents == Per::Single && self.settings.is_plain() && whole.of.len() == 1;
@@ -292,10 +348,34 @@ impl<'a> Joint<'_, 'a> {
         Ok(())
     }
 
+    /// An aggregate as it is.
+    fn print_aggregate(
+        &mut self,
+        aggregate: &kubeshape_convert::aggregate::Aggregate,
+        target: Target,
+    ) -> Result<(), Fatal> {
+        let name = names::single(target.shape, target.format);
+        let is_compact = target.format == Format::Json && !self.context.pretty;
+        if let (Some(folder), true) = (self.context.folder, is_compact) {
+            let staged = self.context.stage.write_pieces(folder.join(&name), |sink| aggregate.write(sink))?;
+            self.answers.push(Answer::Result(Output::Staged(staged, name)));
+            return Ok(());
+        }
+        let mut remarks = Vec::new();
+        let bytes = formatted(aggregate.to_vec(), target, self.context, &mut remarks);
+        for remark in remarks {
+            self.remark(None, remark, &name, target);
+        }
+        if let Some(bytes) = bytes {
+            self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
+        }
+        Ok(())
+    }
+
     /// The documents of kinds, with the names of their files.
-    fn kinds(&mut self, whole: &Whole<'a>, target: Target) -> Vec<Part<'a>> {
+    fn kinds(&mut self, document: &Document<'a>, target: Target) -> Vec<Part<'a>> {
         let mut seen = BTreeSet::new();
-        documents::kinds(&whole.document, self.arena, self.settings)
+        documents::kinds(document, self.arena, self.settings)
             .into_iter()
             .map(|(kind, document)| Part { name: kind_file(&kind, target), kind: Some(kind), document })
             .filter(|part| seen.insert(part.name.clone()))
@@ -344,11 +424,12 @@ impl<'a> Joint<'_, 'a> {
         let members = self.sources.iter().filter(|source| target.published || !source.is_published);
         let dialect = if members.clone().all(is_v2) { Dialect::V2 } else { Dialect::V3 };
         let Some(whole) = self.whole(dialect, target.published, target) else { return Ok(()) };
+        let Some(document) = self.document(&whole) else { return Ok(()) };
         let parts = if target.documents == Per::Resource {
-            self.kinds(&whole, target)
+            self.kinds(&document, target)
         } else {
             let name = names::single(target.shape, target.format);
-            vec![Part { name, kind: None, document: whole.document }]
+            vec![Part { name, kind: None, document }]
         };
         for Part { name, document, .. } in parts {
             let is_text = target.documents == Per::Single && self.settings.rename.is_none();
@@ -412,7 +493,8 @@ impl<'a> Joint<'_, 'a> {
     fn json_schemas(&mut self, target: Target) -> Result<(), Fatal> {
         self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
         let Some(whole) = self.whole(Dialect::V3, false, target) else { return Ok(()) };
-        let Converted { value, notes } = documents::json_schemas(&whole.document, self.arena, self.settings);
+        let Some(document) = self.document(&whole) else { return Ok(()) };
+        let Converted { value, notes } = documents::json_schemas(&document, self.arena, self.settings);
         match whole.of.as_slice() {
             [number] => self.say_all(&[*number], notes, target),
             _ if self.settings.losses => {
