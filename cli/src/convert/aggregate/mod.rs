@@ -175,7 +175,7 @@ impl Aggregated {
         let document = self.document.get()?;
         let dialect = document.dialect();
         let read = self.read.get_or_init(|| printed(&document.to_vec())).as_ref()?;
-        Document::read(read.root()?, dialect, &self.arena, settings.profile).value
+        Document::read(read.root(), dialect, &self.arena, settings.profile).value
     }
 }
 
