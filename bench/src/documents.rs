@@ -1,5 +1,5 @@
-//! Benchmarks of whole documents: each a process of its own that holds the bytes and converts them several
-//! times, as the Go program does it.
+//! Benchmarks of documents. Each runs in a process of its own, which keeps the bytes in memory and converts them several
+//! times, like the Go program.
 
 use crate::report::{Measured, parse};
 use kubeshape_convert::aggregate::Aggregator;
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-/// What is measured; the names are those of the Go program where it has the same.
+/// The benchmarks, with the names that they have in the Go program.
 const SHAPES: [&str; 14] = [
     "tape",
     "serde_json",
@@ -44,8 +44,8 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
     if oracle.is_none() {
         println!("Go is not there: nothing is compared with the originals.");
     }
-    let scaled = match Scaled::write() {
-        Ok(scaled) => scaled,
+    let generated = match Generated::write() {
+        Ok(generated) => generated,
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(2);
@@ -67,12 +67,12 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
                 }
             }
         }
-        for (size, file) in &scaled.documents {
+        for (size, file) in &generated.documents {
             for shape in SCALED {
                 keep(&mut best, &format!("{shape}, {size} definitions"), one_of_ours(shape, &[file]));
             }
         }
-        for (size, folder) in &scaled.folders {
+        for (size, folder) in &generated.folders {
             keep(&mut best, &format!("aggregate {size} documents"), one_of_ours("aggregate", &[folder]));
             if round < 2 && *size <= 1250 {
                 let theirs = theirs(oracle.as_deref(), "aggregate", &[folder]);
@@ -128,8 +128,8 @@ fn theirs(oracle: Option<&str>, shape: &str, files: &[&String]) -> Option<Measur
     parse(command)
 }
 
-/// Measures one thing in this process: `one-document SHAPE FILE…`. As in the Go program, the bytes are in
-/// memory, and nothing is kept from one round to the next.
+/// Runs one benchmark in this process: `one-document SHAPE FILE…`. As in the Go program, the bytes are in memory, and
+/// nothing is kept between rounds.
 pub(crate) fn one(arguments: &[String]) -> ExitCode {
     let Some((shape, files)) = arguments.split_first() else { return ExitCode::from(2) };
     let sources = sources(files);
@@ -162,7 +162,7 @@ pub(crate) fn one(arguments: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Memory that is used again for every document, as a batch does it. Go's heap stays warm just so.
+/// Memory that is reused for every document, as in a batch. Go reuses its heap in the same way.
 #[derive(Default)]
 struct Scratch {
     tape: Tape,
@@ -170,7 +170,7 @@ struct Scratch {
     out: Vec<u8>,
 }
 
-/// Converts one document and counts what is printed.
+/// Converts one document, and returns the number of printed bytes.
 fn convert(shape: &str, bytes: &[u8], scratch: &mut Scratch) -> usize {
     match shape {
         "serde_json" => {
@@ -187,7 +187,7 @@ fn convert(shape: &str, bytes: &[u8], scratch: &mut Scratch) -> usize {
     arena.reset();
     out.clear();
     let arena = &*arena;
-    // What is printed is about as long as what was read.
+    // The output is about as long as the input.
     out.reserve(bytes.len());
     let Some(root) = read(bytes, tape) else { return 0 };
     match shape {
@@ -256,7 +256,7 @@ fn sources(paths: &[String]) -> Vec<Vec<u8>> {
     files.iter().filter_map(|file| std::fs::read(file).ok()).collect()
 }
 
-/// Puts v2 documents together and counts what is printed.
+/// Merges v2 documents, and returns the number of printed bytes.
 fn aggregate(sources: &[Vec<u8>], scratch: &mut Scratch) -> usize {
     let Scratch { tape, arena, .. } = scratch;
     let mut aggregator = Aggregator::new(Profile::Kube);
@@ -275,25 +275,25 @@ const SCALED: [&str; 5] = ["tape", "reprint-v2", "v2-to-v3", "v2-to-smd", "v2-to
 const SIZES: [usize; 3] = [1_000, 4_000, 16_000];
 const FOLDERS: [usize; 3] = [312, 1_250, 5_000];
 
-/// Made documents of growing size, in a folder of their own.
-struct Scaled {
-    /// Removed with this.
+/// Generated documents of several sizes, in a temporary folder.
+struct Generated {
+    /// Deleted when it is dropped.
     _folder: tempfile::TempDir,
     /// Documents by their number of definitions.
     documents: Vec<(usize, String)>,
-    /// Folders of documents by their number, each as a server makes it of one CustomResourceDefinition.
+    /// Folders by their number of documents, each of which a server publishes for one CustomResourceDefinition.
     folders: Vec<(usize, String)>,
 }
 
-impl Scaled {
-    fn write() -> std::io::Result<Scaled> {
+impl Generated {
+    fn write() -> std::io::Result<Generated> {
         let temporary = tempfile::tempdir()?;
         let folder = temporary.path().to_owned();
-        let mut scaled = Scaled { _folder: temporary, documents: Vec::new(), folders: Vec::new() };
+        let mut generated = Generated { _folder: temporary, documents: Vec::new(), folders: Vec::new() };
         for size in SIZES {
             let file = folder.join(format!("{size}.json"));
             std::fs::write(&file, made(size))?;
-            scaled.documents.push((size, file.display().to_string()));
+            generated.documents.push((size, file.display().to_string()));
         }
         let base = kubeshape_publish::Publisher::new(
             kubeshape_publish::Base::builtin(),
@@ -305,13 +305,13 @@ impl Scaled {
             for number in 0..size {
                 std::fs::write(inside.join(format!("{number:05}.json")), published(number, &base))?;
             }
-            scaled.folders.push((size, inside.display().to_string()));
+            generated.folders.push((size, inside.display().to_string()));
         }
-        Ok(scaled)
+        Ok(generated)
     }
 }
 
-/// A v2 document with so many definitions, each with a path and references to others.
+/// A v2 document with this number of definitions, each with a path and references to others.
 fn made(size: usize) -> String {
     let mut out = String::from("{\"swagger\":\"2.0\",\"info\":{\"title\":\"made\",\"version\":\"v1\"},\"paths\":{");
     for i in 0..size {

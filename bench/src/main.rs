@@ -1,8 +1,7 @@
 //! `cargo run --release -p kubeshape-bench -- PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]`
 //!
-//! Every measurement is a process of its own, so that its peak memory is its own; the rounds of all
-//! measurements are interleaved, so that a slow moment of the machine meets all of them, and the best
-//! round of each counts.
+//! Every benchmark runs in a process of its own, so that its peak memory can be measured. The rounds of all benchmarks are
+//! interleaved, so that a slow phase of the machine affects all of them, and the best round of each is reported.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::cast_precision_loss)]
 
 mod documents;
@@ -57,7 +56,7 @@ fn base(folder: Option<&String>) -> Base {
     })
 }
 
-/// Measures one thing in this process and prints it as JSON: `one WORK JOBS PATH [BASE]`.
+/// Runs one benchmark in this process, and prints the result as JSON: `one WORK JOBS PATH [BASE]`.
 fn one(arguments: &[String]) -> ExitCode {
     let (Some(work), Ok(jobs)) = (Work::parse(&arguments[1]), arguments[2].parse::<usize>()) else {
         return ExitCode::from(2);

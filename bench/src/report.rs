@@ -1,14 +1,14 @@
-//! Running all measurements and printing the ratios.
+//! Running all benchmarks and printing the ratios.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-/// What one process measured, the best of its rounds.
+/// The best round of a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured {
     pub(crate) seconds: f64,
-    /// Seconds of a first round, where memory is new.
+    /// Seconds of the first round, in which memory is not warm.
     pub(crate) first: f64,
     /// KiB
     pub(crate) memory: f64,
@@ -18,7 +18,7 @@ pub(crate) struct Measured {
 
 const SHAPES: [&str; 3] = ["v3", "v2", "smd"];
 
-/// Measures everything and prints the table.
+/// Runs all benchmarks and prints the table.
 pub(crate) fn all(arguments: &[String]) -> ExitCode {
     let value = |flag: &str| arguments.iter().position(|a| a == flag).and_then(|i| arguments.get(i + 1)).cloned();
     let path = &arguments[0];
@@ -38,7 +38,7 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
                 }
             }
         }
-        // The originals are slow and steady: two rounds are enough.
+        // The Go programs are slow and their times vary little, so two rounds are enough.
         for shape in SHAPES.iter().filter(|_| round < 2) {
             for jobs in [1, cores] {
                 keep(
@@ -84,7 +84,7 @@ pub(crate) fn parse(mut command: Command) -> Option<Measured> {
     })
 }
 
-/// Builds the Go program of the conformance crate, if there is Go.
+/// Builds the Go program of the conformance crate, if Go is installed.
 pub(crate) fn build_oracle() -> Option<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let program = root.join("target").join("oracle");

@@ -1,8 +1,8 @@
-//! `kubeshape-bench serve-update FOLDER [N…]`: what a change of one CustomResourceDefinition costs among N others, how much
-//! memory each takes, and what aggregated discovery of 3,000 costs.
+//! `kubeshape-bench serve-update FOLDER [N…]`: the cost of a change of one CustomResourceDefinition among N others, the memory
+//! of each, and the cost of aggregated discovery of 3,000.
 //!
-//! The definitions are those of the folder, each again and again in a group of its own. Times are processor time of the
-//! process, the best of many; memory is what the allocator has given out and not got back.
+//! The CustomResourceDefinitions come from the folder, and are copied into groups of their own. Times are processor time of
+//! the process, and the best of many rounds is reported. Memory is what the allocator has given out and not got back.
 
 use crate::smd::live_bytes;
 use bytes::Bytes;
@@ -20,13 +20,13 @@ const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 const ROUNDS: usize = 60;
 const V2_ROUNDS: usize = 7;
 
-/// A definition and its group.
-struct Source {
+/// A CustomResourceDefinition and its group.
+struct Definition {
     text: String,
     group: String,
 }
 
-impl Source {
+impl Definition {
     /// The definition in another group.
     fn renamed(&self, group: &str) -> String {
         self.text.replace(&self.group, group)
@@ -50,8 +50,8 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The definitions of a folder that are served, in a fixed order.
-fn sources(folder: &Path) -> Vec<Source> {
+/// The CustomResourceDefinitions of a folder that can be served, in a fixed order.
+fn sources(folder: &Path) -> Vec<Definition> {
     let mut out = Vec::new();
     for path in crate::work::files(folder) {
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -66,17 +66,17 @@ fn sources(folder: &Path) -> Vec<Source> {
             let [crd] = crds.as_slice() else { continue };
             let Some(crd) = crd.read(&arena).value else { continue };
             if crd.group.contains('.') && crd.versions.iter().any(|version| version.served) {
-                out.push(Source { text: document.to_owned(), group: crd.group.to_owned() });
+                out.push(Definition { text: document.to_owned(), group: crd.group.to_owned() });
             }
         }
     }
     out
 }
 
-/// `n` definitions in groups of their own; with many of them short ones, so that they fit into memory.
-fn files(sources: &[Source], n: usize) -> Vec<Change> {
-    let fits = |source: &&Source| n <= 3_000 || source.text.len() < 16 << 10;
-    let sources: Vec<&Source> = sources.iter().filter(fits).collect();
+/// `n` CustomResourceDefinitions in groups of their own. If there are many, short ones are used, so that they fit into memory.
+fn files(sources: &[Definition], n: usize) -> Vec<Change> {
+    let fits = |source: &&Definition| n <= 3_000 || source.text.len() < 16 << 10;
+    let sources: Vec<&Definition> = sources.iter().filter(fits).collect();
     let file = |i: usize| {
         // Groups are spread over the alphabet.
         let group = format!("{}{i:05}.example.com", char::from(b'b' + (i * 7 % 24) as u8));
@@ -99,7 +99,7 @@ fn v2(snapshot: &Snapshot) -> Option<&Document> {
     snapshot.v2.as_ref().as_ref().ok().map(|document| &**document)
 }
 
-fn measure(sources: &[Source], n: usize, tags: Tags) {
+fn measure(sources: &[Definition], n: usize, tags: Tags) {
     let Some(mut store) = store(tags) else { return };
     let before = live_bytes();
     let files = files(sources, n);
@@ -131,8 +131,8 @@ fn measure(sources: &[Source], n: usize, tags: Tags) {
         ms(first_tag)
     );
     drop(snapshot);
-    // A definition whose document is as large as the average of real ones.
-    let can = |source: &&Source| source.text.contains("\n    plural:") && !source.text.contains("shortNames:");
+    // A CustomResourceDefinition whose document has the average size of real ones.
+    let can = |source: &&Definition| source.text.contains("\n    plural:") && !source.text.contains("shortNames:");
     let probe = sources.iter().filter(can).min_by_key(|source| source.text.len().abs_diff(95_000));
     let Some(probe) = probe else { return };
     for (place, group) in [("first", "a.example.com"), ("middle", "m.example.com"), ("last", "zz.example.com")] {
@@ -166,7 +166,7 @@ fn measure(sources: &[Source], n: usize, tags: Tags) {
 }
 
 /// The definition with another description and another short name.
-fn variant(probe: &Source, group: &str, round: usize) -> String {
+fn variant(probe: &Definition, group: &str, round: usize) -> String {
     let text = probe.renamed(group).replacen("    plural:", &format!("    shortNames: [probe{round}]\n    plural:"), 1);
     // The first description of the schema that is a plain text.
     let schema = text.find("openAPIV3Schema:").unwrap_or_default();
@@ -177,7 +177,7 @@ fn variant(probe: &Source, group: &str, round: usize) -> String {
     }
 }
 
-fn one_change(store: &mut Store, probe: &Source, place: &str, group: &str) {
+fn one_change(store: &mut Store, probe: &Definition, place: &str, group: &str) {
     store.apply(vec![change(group, probe.renamed(group))], NOW);
     store.snapshot().discovery.aggregated.hash();
     let (mut apply, mut tag, mut all) = (Duration::MAX, Duration::MAX, Duration::MAX);
@@ -207,8 +207,8 @@ fn one_change(store: &mut Store, probe: &Source, place: &str, group: &str) {
     );
 }
 
-/// Aggregated discovery of `n` definitions: its compressed size and what reads cost.
-fn discovery(sources: &[Source], n: usize) {
+/// Measures aggregated discovery of `n` CustomResourceDefinitions: its compressed size, and the cost of reads.
+fn discovery(sources: &[Definition], n: usize) {
     let Some(mut store) = store(Tags::Content) else { return };
     let mut files = files(sources, n + 1);
     files.truncate(n);

@@ -1,32 +1,32 @@
-//! What is measured: each is a pass over all files that ends in bytes thrown away.
+//! The benchmarks: each is a pass over all files that discards the bytes it makes.
 
 use kubeshape_publish::{Publisher, Resource};
 use kubeshape_schema::{Bump, escape};
 use kubeshape_yaml::{Kind, Limits, Stream, Tape};
 use std::path::{Path, PathBuf};
 
-/// One measurement.
+/// A benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Reading the files from disk.
     Disk,
-    /// Our reader without building anything.
+    /// kubeshape's reader, without building anything.
     Read,
     /// The events of `saphyr-parser`.
     Saphyr,
-    /// Our reader, decoding and deciding which schemas are used.
+    /// kubeshape's reader, decoding, and deciding which schemas are used.
     Decode,
-    /// The whole way to a shape.
+    /// The complete conversion to a shape.
     V3,
-    /// The whole way to a shape.
+    /// The complete conversion to a shape.
     V2,
-    /// The whole way to a shape.
+    /// The complete conversion to a shape.
     Smd,
-    /// Our reader, and printing as many bytes as the shape has with the same printer.
+    /// kubeshape's reader, and printing as many bytes as the shape has with the same printer.
     FloorV3,
-    /// Our reader, and printing as many bytes as the shape has with the same printer.
+    /// kubeshape's reader, and printing as many bytes as the shape has with the same printer.
     FloorV2,
-    /// Our reader, and printing as many bytes as the shape has with the same printer.
+    /// kubeshape's reader, and printing as many bytes as the shape has with the same printer.
     FloorSmd,
 }
 
@@ -45,24 +45,24 @@ impl Work {
         ("floor-smd", Work::FloorSmd),
     ];
 
-    /// The measurement of that name.
+    /// The benchmark with that name.
     pub(crate) fn parse(name: &str) -> Option<Work> {
         Work::ALL.iter().find(|(n, _)| *n == name).map(|(_, work)| *work)
     }
 }
 
-/// Memory that a worker uses again for every file.
+/// Memory that a worker reuses for every file.
 #[derive(Default)]
 pub(crate) struct Scratch {
     file: Vec<u8>,
     tape: Tape,
     arena: Bump,
     out: Vec<u8>,
-    /// What every v3 and every v2 document holds beside the resource's own schema.
+    /// The part of every v3 and v2 document beside the schema of the resource.
     shared: [Vec<u8>; 2],
 }
 
-/// A resource without schema, to learn what every document holds.
+/// A resource without a schema, to find out what every document has.
 const EMPTY: &str = "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: crontabs.stable.example.com}
@@ -75,7 +75,7 @@ spec:
 ";
 
 impl Scratch {
-    /// Nothing but what the floors print.
+    /// Only what the floors print.
     pub(crate) fn new(publisher: &Publisher) -> Scratch {
         let mut scratch = Scratch { file: EMPTY.into(), ..Scratch::default() };
         let shared = [Work::V3, Work::V2].map(|work| {
@@ -123,7 +123,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// Does one file's work.
+/// Runs a benchmark on one file.
 pub(crate) fn file(work: Work, path: &Path, publisher: &Publisher, scratch: &mut Scratch) -> Counts {
     use std::io::Read;
     scratch.file.clear();
@@ -160,7 +160,7 @@ fn documents(work: Work, publisher: &Publisher, scratch: &mut Scratch, counts: &
                     match entry.kind() {
                         Kind::Map | Kind::Seq => out.push(b'{'),
                         _ if work == Work::FloorSmd => {
-                            // Descriptions are not printed: half of the texts are keys and short values.
+                            // Descriptions are not printed. Half of the texts are keys and short values.
                             let text = entry.text();
                             if text.len() < 32 {
                                 out.extend_from_slice(text.as_bytes());
@@ -170,7 +170,7 @@ fn documents(work: Work, publisher: &Publisher, scratch: &mut Scratch, counts: &
                     }
                 }
                 if work != Work::FloorSmd {
-                    // Paths and shared definitions are as long in every version.
+                    // Paths and shared definitions have the same length in every version.
                     let versions = root.get("spec").and_then(|s| s.get("versions")).map_or(1, |v| v.len().max(1));
                     let shared = &shared[usize::from(work == Work::FloorV2)];
                     for _ in 0..versions {

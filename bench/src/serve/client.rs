@@ -1,10 +1,10 @@
-//! A client of HTTP/1.1 that costs little: prepared requests over connections that stay open, one thread.
+//! A cheap HTTP/1.1 client: prepared requests over persistent connections, on one thread.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// A request that is sent again and again.
+/// A request that is sent many times.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) text: Vec<u8>,
@@ -18,22 +18,22 @@ impl Request {
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct Response {
     pub(super) status: u16,
     headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     /// A header by its name in lower case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// A connection and what has been read of it beyond the last answer.
+/// A connection, with the bytes that were read after the last response.
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: TcpStream,
@@ -49,8 +49,8 @@ impl Connection {
         Ok(Connection { stream, buffer: Vec::new() })
     }
 
-    /// Sends a request and reads the answer.
-    pub(super) fn ask(&mut self, request: &Request) -> io::Result<Answer> {
+    /// Sends a request and reads the response.
+    pub(super) fn ask(&mut self, request: &Request) -> io::Result<Response> {
         self.send(request)?;
         self.receive()
     }
@@ -60,8 +60,8 @@ impl Connection {
         self.stream.write_all(&request.text)
     }
 
-    /// Reads the next answer.
-    pub(super) fn receive(&mut self) -> io::Result<Answer> {
+    /// Reads the next response.
+    pub(super) fn receive(&mut self) -> io::Result<Response> {
         let head = loop {
             if let Some(end) = self.buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
                 break end + 4;
@@ -75,7 +75,7 @@ impl Connection {
         let status = status.ok_or_else(|| io::Error::other(format!("no status in {text:?}")))?;
         let pairs = lines.filter_map(|line| line.split_once(':'));
         let headers = pairs.map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned())).collect();
-        let mut answer = Answer { status, headers, body: Vec::new() };
+        let mut answer = Response { status, headers, body: Vec::new() };
         if answer.header("transfer-encoding") == Some("chunked") {
             while let Some(chunk) = self.chunk()? {
                 answer.body.extend_from_slice(&chunk);
@@ -117,7 +117,7 @@ impl Connection {
     }
 }
 
-/// Whether a server says that it is ready.
+/// Whether `/readyz` of a server succeeds.
 pub(super) fn is_ready(address: SocketAddr) -> bool {
     let answer = Connection::open(address).and_then(|mut connection| connection.ask(&Request::get("/readyz", &[])));
     answer.is_ok_and(|answer| answer.status == 200)

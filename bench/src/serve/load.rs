@@ -1,23 +1,27 @@
-//! The cost of a request: it is sent again and again, over several connections, to a server whose time is read.
+//! Measuring the cost of a request: it is sent many times over several connections, and the processor time of the server
+//! is read.
 
 use super::client::{Connection, Request};
 use super::process::Server;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Connections that have a request under way at the same time.
+/// Connections with concurrent requests.
 const CONNECTIONS: usize = 8;
 
-/// What a request costs.
+/// The cost of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
     /// Processor time of the server for one request, in seconds.
     pub(super) seconds: f64,
-    /// Length of the body on the wire.
+    /// Length of the body as sent.
     pub(super) bytes: usize,
 }
 
-/// Sends a request again and again for `time`, after a tenth of it to warm up. Every answer must have the status.
+/// Sends a request repeatedly for `time`, after a tenth of it to warm up.
+///
+/// # Errors
+/// The connection fails, or a response has another status than `status`.
 pub(super) fn measure(server: &Server, request: &Request, status: u16, time: Duration) -> Result<Cost, String> {
     let failed = |error: io::Error| format!("{}: {error}", String::from_utf8_lossy(&request.text));
     let open = || Connection::open(server.address);

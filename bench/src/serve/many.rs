@@ -4,14 +4,14 @@ use super::marker::can_change;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes a file and the folders above it.
+/// Writes a file, and creates its folder.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let written = fs::create_dir_all(folder).and_then(|()| fs::write(path, bytes));
     written.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// A CustomResourceDefinition whose group can be changed: its text, the name of its resource and its group.
+/// A CustomResourceDefinition whose group can be changed.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
     text: String,
@@ -19,7 +19,7 @@ pub(super) struct Template {
     group: String,
 }
 
-/// The CustomResourceDefinitions of a folder that are a file of their own.
+/// The files of a folder that have exactly one CustomResourceDefinition.
 pub(super) fn templates(folder: &Path) -> Vec<Template> {
     let mut files: Vec<PathBuf> = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -31,10 +31,10 @@ pub(super) fn templates(folder: &Path) -> Vec<Template> {
     files.sort();
     let mut templates: Vec<Template> =
         files.iter().filter_map(|file| template(fs::read_to_string(file).ok()?)).collect();
-    // The same resource may be there in several releases.
+    // The folder may have several releases of a resource.
     let mut known = std::collections::BTreeSet::new();
     templates.retain(|template| known.insert((template.group.clone(), template.plural.clone())));
-    // The first one is changed. It has a document of its own, of common size, and that is one that can be changed.
+    // The first one will be changed. It must have a document of its own with an average size, and a text that can be changed.
     let average = templates.iter().map(|template| template.text.len()).sum::<usize>() / templates.len().max(1);
     let alone = |template: &Template| templates.iter().filter(|other| other.group == template.group).count() == 1;
     let fit = |(_, template): &(usize, &Template)| alone(template) && can_change(&template.text);
@@ -45,7 +45,7 @@ pub(super) fn templates(folder: &Path) -> Vec<Template> {
     templates
 }
 
-/// Names stand where machines write them: `name` below `metadata`, `group` below `spec`.
+/// Finds names in machine-written YAML: `name` below `metadata`, `group` below `spec`.
 fn template(text: String) -> Option<Template> {
     let kinds = text.lines().filter(|line| *line == "kind: CustomResourceDefinition").count();
     let group = text.lines().find_map(|line| line.strip_prefix("  group: "))?.trim().to_owned();
@@ -57,18 +57,18 @@ fn template(text: String) -> Option<Template> {
 }
 
 impl Template {
-    /// The same resource in a group of its copy.
+    /// A copy of the resource in another group.
     fn copy(&self, number: usize) -> String {
         let (group, name) = (format!("c{number}.{}", self.group), format!("{}.{}", self.plural, self.group));
         let group_of = |group: &str| format!("\n  group: {group}");
         let name_of = |name: &str| format!("\n  name: {name}");
         let copy = self.text.replacen(&group_of(&self.group), &group_of(&group), 1);
-        // Groups of the community are protected, copies of them too.
+        // The API server protects the community's groups, so copies keep the annotation that approves them.
         copy.replacen(&name_of(&name), &name_of(&format!("{}.{group}", self.plural)), 1)
     }
 }
 
-/// Writes `count` CustomResourceDefinitions, each a file, and gives the path of the first.
+/// Writes `count` CustomResourceDefinitions, one per file, and returns the path of the first.
 pub(super) fn write_copies(templates: &[Template], count: usize, folder: &Path) -> Result<PathBuf, String> {
     let first = folder.join("00000.yaml");
     let copies = templates.iter().cycle().enumerate().take(count);

@@ -1,5 +1,5 @@
-//! `kubeshape serve` beside upstream's handlers: what requests, updates and memory cost. Servers are processes, asked over
-//! loopback; their processor time is the kernel's count.
+//! `kubeshape serve` compared with upstream's handlers: the cost of requests and updates, and memory. Servers are processes
+//! that are asked over loopback. The kernel counts their processor time.
 
 mod client;
 mod load;
@@ -16,12 +16,12 @@ use std::process::{Command, ExitCode};
 use std::time::Duration;
 use table::Table;
 
-/// CustomResourceDefinitions of the discovery that is measured.
+/// Number of CustomResourceDefinitions for measuring discovery.
 const DISCOVERED: usize = 3000;
-/// From here on the Go libraries' updates are not measured: they take gigabytes.
+/// From this number on, updates of the Go libraries are not measured, because they need gigabytes.
 const TOO_MANY_FOR_GO: usize = 2000;
 
-/// What is measured, with what.
+/// The configuration of the benchmarks.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     folder: PathBuf,
@@ -100,7 +100,7 @@ impl Plan {
         Ok(table)
     }
 
-    /// Starts the command with a folder.
+    /// Starts `kubeshape serve` with a folder.
     fn kubeshape(&self, folder: &Path, watch: bool) -> Result<Server, String> {
         Server::start(&self.program, |command, address| {
             command.args(["serve", "--listen", address]).arg(folder);
@@ -114,7 +114,7 @@ impl Plan {
     }
 }
 
-/// Builds the Go server, if there is Go.
+/// Builds the Go server, if Go is installed.
 fn build_oracle() -> Option<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let own = || root.join("..").join("target");

@@ -1,4 +1,4 @@
-//! Servers as processes: starting them, what they cost, ending them.
+//! Servers as processes: starting them, measuring their cost, stopping them.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a server may take until it is ready: Go parses and prints thousands of documents first.
+/// How long a server may take to become ready. Go first parses and prints thousands of documents.
 const START: Duration = Duration::from_secs(300);
 
-/// A running server; it ends with this.
+/// A running server. It is stopped when this is dropped.
 #[derive(Debug)]
 pub(super) struct Server {
     child: Child,
@@ -17,7 +17,10 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts a command that listens at the address that `arguments` is given, and waits until it is ready.
+    /// Starts a command and waits until it is ready. `arguments` gets the address to listen on.
+    ///
+    /// # Errors
+    /// The command cannot be started, ends, or does not become ready.
     pub(super) fn start(program: &Path, arguments: impl FnOnce(&mut Command, &str)) -> Result<Server, String> {
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
         let address = free.map_err(|error| error.to_string())?;
@@ -37,8 +40,11 @@ impl Server {
         Ok(server)
     }
 
-    /// Processor time so far, of threads that have ended too. It is the process's own clock, in nanoseconds: steps of 10 ms
-    /// (`/proc/PID/stat`) would hide what is measured here.
+    /// Processor time so far, including threads that have ended. It is read from the clock of the process, because the steps
+    /// of 10 ms of `/proc/PID/stat` are too large.
+    ///
+    /// # Errors
+    /// The clock cannot be read on this system.
     pub(super) fn seconds(&self) -> Result<f64, String> {
         seconds_of(self.child.id()).ok_or_else(|| "the processor time of the server cannot be read here".to_owned())
     }
@@ -50,7 +56,10 @@ impl Server {
         line.and_then(|l| l.trim().trim_end_matches(" kB").trim().parse::<f64>().ok()).unwrap_or(0.0) * 1024.0
     }
 
-    /// Waits until the server has done hardly anything for a while.
+    /// Waits until the server is idle.
+    ///
+    /// # Errors
+    /// The clock cannot be read, or the server does not become idle.
     pub(super) fn settle(&self) -> Result<(), String> {
         for _ in 0..300 {
             let before = self.seconds()?;

@@ -1,7 +1,7 @@
-//! What requests cost, beside upstream's handlers with the same documents.
+//! The cost of requests, compared with upstream's handlers for the same documents.
 
 use super::Plan;
-use super::client::{Answer, Connection, Request};
+use super::client::{Connection, Request, Response};
 use super::load::{Cost, measure};
 use super::many::write;
 use super::process::Server;
@@ -14,9 +14,9 @@ const AGGREGATED: (&str, &str) = ("Accept", "application/json;g=apidiscovery.k8s
 const JSON: (&str, &str) = ("Accept", "application/json");
 const PROTOBUF: (&str, &str) = ("Accept", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
 const GZIP: (&str, &str) = ("Accept-Encoding", "gzip");
-/// Documents below this are small.
+/// Shorter documents are small.
 const SMALL: usize = 64 << 10;
-/// A large one is about as long as this.
+/// The length of a large document.
 const LARGE: usize = 627 << 10;
 
 /// A published v3 document.
@@ -25,8 +25,8 @@ struct Leaf {
     bytes: usize,
 }
 
-/// Both servers, filled with the same documents.
-struct Both<'p> {
+/// Servers servers, with the same documents.
+struct Servers<'p> {
     ours: Server,
     theirs: Option<Server>,
     leaves: Vec<Leaf>,
@@ -35,17 +35,17 @@ struct Both<'p> {
 
 /// Measures the documents of the plan's folder.
 pub(super) fn documents(plan: &Plan, scratch: &Path, table: &mut Table) -> Result<(), String> {
-    let both = Both::start(plan, &plan.folder, &scratch.join("documents"))?;
-    let small = both.leaves.iter().filter(|leaf| leaf.bytes < SMALL).max_by_key(|leaf| leaf.bytes);
-    let large = both.leaves.iter().min_by_key(|leaf| leaf.bytes.abs_diff(LARGE));
+    let servers = Servers::start(plan, &plan.folder, &scratch.join("documents"))?;
+    let small = servers.leaves.iter().filter(|leaf| leaf.bytes < SMALL).max_by_key(|leaf| leaf.bytes);
+    let large = servers.leaves.iter().min_by_key(|leaf| leaf.bytes.abs_diff(LARGE));
     for (leaf, target) in [(small, 0.5), (large, 1.0)] {
         let Some(Leaf { url, bytes }) = leaf else { continue };
         let size = format!("v3 document of {} KB", bytes / 1024);
-        both.compare(&size, &Request::get(url, &[JSON]), 200, target, table)?;
-        both.not_modified(&format!("{size}, 304"), url, JSON, table)?;
-        // Upstream does not compress v3 documents: beside the same document behind the gzip of its v2 handler.
-        let compressed = both.of_ours(&Request::get(url, &[JSON, GZIP]), 200)?;
-        let theirs = both.of_theirs(&Request::get(&format!("/compressed{url}"), &[JSON, GZIP]), 200)?;
+        servers.compare(&size, &Request::get(url, &[JSON]), 200, target, table)?;
+        servers.not_modified(&format!("{size}, 304"), url, JSON, table)?;
+        // Upstream does not compress v3 documents, so compare with the same document behind the gzip of its v2 handler.
+        let compressed = servers.of_ours(&Request::get(url, &[JSON, GZIP]), 200)?;
+        let theirs = servers.of_theirs(&Request::get(&format!("/compressed{url}"), &[JSON, GZIP]), 200)?;
         table.compared(
             &format!("{size}, compressed"),
             compressed.seconds,
@@ -55,27 +55,27 @@ pub(super) fn documents(plan: &Plan, scratch: &Path, table: &mut Table) -> Resul
         );
     }
     let index = Request::get("/openapi/v3", &[JSON]);
-    both.compare("v3 index", &index, 200, 0.5, table)?;
-    // Upstream's index has no tag and is sent whole each time.
-    let tag = ask(both.ours.address, &index)?.header("etag").unwrap_or_default().to_owned();
-    let ours = both.of_ours(&Request::get("/openapi/v3", &[JSON, ("If-None-Match", &tag)]), 304)?;
-    let theirs = both.of_theirs(&index, 200)?;
+    servers.compare("v3 index", &index, 200, 0.5, table)?;
+    // Upstream's index has no ETag and is always sent.
+    let tag = ask(servers.ours.address, &index)?.header("etag").unwrap_or_default().to_owned();
+    let ours = servers.of_ours(&Request::get("/openapi/v3", &[JSON, ("If-None-Match", &tag)]), 304)?;
+    let theirs = servers.of_theirs(&index, 200)?;
     table.compared("v3 index, 304 beside Go's 200", ours.seconds, theirs.map(|t| t.seconds), 0.5, Unit::Seconds);
-    let document = ask(both.ours.address, &Request::get("/openapi/v2", &[JSON]))?;
+    let document = ask(servers.ours.address, &Request::get("/openapi/v2", &[JSON]))?;
     let size = format!("v2 document of {} KB", document.body.len() / 1024);
-    both.not_modified(&format!("{size}, 304"), "/openapi/v2", JSON, table)?;
-    both.compare(&format!("{size}, compressed"), &Request::get("/openapi/v2", &[JSON, GZIP]), 200, 0.02, table)?;
-    both.compare("v2 protobuf, compressed", &Request::get("/openapi/v2", &[PROTOBUF, GZIP]), 200, 0.02, table)?;
-    both.discovery(table)
+    servers.not_modified(&format!("{size}, 304"), "/openapi/v2", JSON, table)?;
+    servers.compare(&format!("{size}, compressed"), &Request::get("/openapi/v2", &[JSON, GZIP]), 200, 0.02, table)?;
+    servers.compare("v2 protobuf, compressed", &Request::get("/openapi/v2", &[PROTOBUF, GZIP]), 200, 0.02, table)?;
+    servers.discovery(table)
 }
 
 /// Measures the aggregated discovery of many CustomResourceDefinitions.
 pub(super) fn discovery(plan: &Plan, folder: &Path, scratch: &Path, table: &mut Table) -> Result<(), String> {
-    let both = Both::start(plan, folder, &scratch.join("discovery"))?;
-    let compressed = both.discovery_compressed(table)?;
+    let servers = Servers::start(plan, folder, &scratch.join("discovery"))?;
+    let compressed = servers.discovery_compressed(table)?;
     table.limited("its bytes, compressed", bytes(compressed.bytes), 1e6, Unit::Bytes);
     table.limited("its processor time for each read", compressed.seconds, 1e-3, Unit::Seconds);
-    both.discovery(table)
+    servers.discovery(table)
 }
 
 #[allow(clippy::cast_precision_loss)]
@@ -83,8 +83,8 @@ fn bytes(length: usize) -> f64 {
     length as f64
 }
 
-impl<'p> Both<'p> {
-    fn start(plan: &'p Plan, folder: &Path, copy: &Path) -> Result<Both<'p>, String> {
+impl<'p> Servers<'p> {
+    fn start(plan: &'p Plan, folder: &Path, copy: &Path) -> Result<Servers<'p>, String> {
         let ours = plan.kubeshape(folder, false)?;
         let leaves = copy_documents(ours.address, copy)?;
         let theirs = plan.oracle.as_ref().map(|oracle| {
@@ -92,7 +92,7 @@ impl<'p> Both<'p> {
                 command.args(["serve", "-listen", address]).arg(copy);
             })
         });
-        Ok(Both { ours, theirs: theirs.transpose()?, leaves, plan })
+        Ok(Servers { ours, theirs: theirs.transpose()?, leaves, plan })
     }
 
     fn compare(
@@ -109,7 +109,7 @@ impl<'p> Both<'p> {
         Ok(ours)
     }
 
-    /// Each server is asked with the tag that it gives: they print differently.
+    /// Each server is asked with its own ETag, because they print differently.
     fn not_modified(&self, what: &str, path: &str, accept: (&str, &str), table: &mut Table) -> Result<(), String> {
         let of = |server: &Server| {
             let answer = ask(server.address, &Request::get(path, &[accept]))?;
@@ -142,24 +142,24 @@ impl<'p> Both<'p> {
     }
 }
 
-/// Asks once.
-pub(super) fn ask(address: SocketAddr, request: &Request) -> Result<Answer, String> {
+/// Sends a request over a new connection.
+pub(super) fn ask(address: SocketAddr, request: &Request) -> Result<Response, String> {
     ask_over(&mut Connection::open(address).map_err(|error| error.to_string())?, request)
 }
 
-/// Asks over a connection that stays open.
-pub(super) fn ask_over(connection: &mut Connection, request: &Request) -> Result<Answer, String> {
+/// Sends a request over a persistent connection.
+pub(super) fn ask_over(connection: &mut Connection, request: &Request) -> Result<Response, String> {
     let answer = connection.ask(request).map_err(|error| error.to_string())?;
     if answer.status == 200 { Ok(answer) } else { Err(format!("{request:?}: status {}", answer.status)) }
 }
 
-/// Keeps what a server publishes as files, for the Go server.
+/// Writes what a server publishes to files, for the Go server.
 fn copy_documents(address: SocketAddr, folder: &Path) -> Result<Vec<Leaf>, String> {
     let index = ask(address, &Request::get("/openapi/v3", &[JSON]))?;
     let index: Value = serde_json::from_slice(&index.body).map_err(|error| error.to_string())?;
     let mut leaves = Vec::new();
     for (path, entry) in index["paths"].as_object().into_iter().flatten() {
-        // Without the hash, of which each server has its own: the same document printed by different libraries.
+        // Without the hash, which differs between the servers.
         let url = entry["serverRelativeURL"].as_str().unwrap_or_default();
         let url = url.split_once('?').map_or(url, |(path, _)| path).to_owned();
         let answer = ask(address, &Request::get(&url, &[JSON]))?;

@@ -1,4 +1,4 @@
-//! Results and whether they reach their targets.
+//! The table of results, and whether they meet their targets.
 
 /// Rows that are printed at the end.
 #[derive(Debug, Default)]
@@ -11,14 +11,14 @@ struct Row {
     what: String,
     ours: String,
     theirs: String,
-    /// Ours as a share of the original's, or of a limit.
+    /// Ours divided by the original's, or by a limit.
     share: Option<f64>,
-    /// What the share is to be at most.
+    /// The largest share that meets the target.
     target: Option<f64>,
 }
 
 impl Table {
-    /// Ours beside the original's, ours to be at most `target` of it.
+    /// Compares ours with the original's. It should be at most `target` times the original's.
     pub(super) fn compared(&mut self, what: &str, ours: f64, theirs: Option<f64>, target: f64, unit: Unit) {
         let share = theirs.map(|theirs| ours / theirs);
         let theirs = theirs.map_or("-".to_owned(), |theirs| unit.text(theirs));
@@ -27,7 +27,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Ours, to be at most `limit`.
+    /// Compares ours with a limit.
     pub(super) fn limited(&mut self, what: &str, ours: f64, limit: f64, unit: Unit) {
         let theirs = format!("limit {}", unit.text(limit));
         let row =
@@ -44,7 +44,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// How many targets were missed, in words.
+    /// A line with the number of targets, and the missed ones.
     pub(super) fn closing_line(&self) -> String {
         let judged = self.rows.iter().filter(|row| row.met().is_some()).count();
         let missed: Vec<&str> =
@@ -78,7 +78,7 @@ impl Row {
     }
 }
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Unit {
     Seconds,

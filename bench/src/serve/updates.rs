@@ -1,4 +1,4 @@
-//! What a changed file costs a server that watches, and what memory a CustomResourceDefinition takes.
+//! The cost of a changed file for a server that watches, and the memory of a CustomResourceDefinition.
 
 use super::Plan;
 use super::client::{Connection, Request};
@@ -15,41 +15,41 @@ use std::time::{Duration, Instant};
 const AGGREGATED: (&str, &str) = ("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
 const JSON: (&str, &str) = ("Accept", "application/json");
 const PROTOBUF: (&str, &str) = ("Accept", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
-/// How long a server with nothing to do is looked at.
+/// How long an idle server is measured.
 const IDLE: Duration = Duration::from_secs(10);
-/// How long a server is given to see a change, with all that it does later.
+/// How long a server has to apply a change, including everything that it does later.
 const WINDOW: Duration = Duration::from_millis(600);
-/// How often a file is changed; the best counts.
+/// How often a file is changed. The best round is reported.
 const CHANGES: usize = 9;
 /// How often v2 is read after a change.
 const V2_CHANGES: usize = 4;
-/// Live heap of kube-apiserver for each CustomResourceDefinition, and when v2 has been read.
+/// Live heap of kube-apiserver per CustomResourceDefinition, before and after v2 was read.
 const UPSTREAM: (f64, f64) = (2.2e6, 3.5e6);
 
-/// What the Go libraries take for an update.
+/// The time that the Go libraries take for an update.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Theirs {
+pub(super) struct GoTimes {
     v3: f64,
     v2_json: f64,
     v2: f64,
 }
 
 /// Runs the Go program over a folder.
-pub(super) fn theirs(oracle: &Path, folder: &Path) -> Result<Theirs, String> {
+pub(super) fn theirs(oracle: &Path, folder: &Path) -> Result<GoTimes, String> {
     let output = Command::new(oracle).args(["updates", "-rounds", "3"]).arg(folder).output();
     let output = output.map_err(|error| format!("{}: {error}", oracle.display()))?;
     let answer: Option<Value> = serde_json::from_slice(&output.stdout).ok();
     let number = |name: &str| answer.as_ref().and_then(|answer| answer[name].as_f64());
     let said = || String::from_utf8_lossy(&output.stderr).into_owned();
     let seconds = |name: &str| number(name).ok_or_else(said);
-    Ok(Theirs { v3: seconds("v3_seconds")?, v2_json: seconds("v2_json_seconds")?, v2: seconds("v2_seconds")? })
+    Ok(GoTimes { v3: seconds("v3_seconds")?, v2_json: seconds("v2_json_seconds")?, v2: seconds("v2_seconds")? })
 }
 
 /// Measures a server with `count` CustomResourceDefinitions.
 pub(super) fn measure(
     plan: &Plan,
     (count, folder, first): (f64, &Path, &Path),
-    theirs: Option<Theirs>,
+    theirs: Option<GoTimes>,
     scratch: &Path,
     table: &mut Table,
 ) -> Result<(), String> {
@@ -102,17 +102,17 @@ struct Changing<'s> {
     file: &'s Path,
     original: String,
     changes: usize,
-    /// Where the changed v3 document is.
+    /// The URL of the changed v3 document.
     document: Option<String>,
-    /// How long that is.
+    /// The length of that document.
     length: usize,
 }
 
 impl Changing<'_> {
-    /// What a change costs until it is seen in discovery, the index and its document, and how long it takes.
+    /// The processor time of a change until it is visible in discovery, the index and its document, and the wall time.
     ///
-    /// A window with a change is compared with one as long that has none and the same requests: what is sent costs as much in
-    /// both. Both read over the connection that is open.
+    /// A period with a change is compared with a period of the same length without one. Both have the same requests over the
+    /// same connection, so the requests cost the same.
     fn v3(&mut self) -> Result<(f64, f64), String> {
         self.find_document()?;
         let (mut with, mut without, mut wall) = (f64::MAX, f64::MAX, f64::MAX);
@@ -132,7 +132,7 @@ impl Changing<'_> {
                 return Err(format!("{marker} is not seen"));
             }
 
-            // Asking costs the server, so the time until the change is seen is another change's.
+            // Requests cost the server time, so the wall time is measured with another change.
             let begin = Instant::now();
             let marker = self.change()?;
             while !self.read()?.iter().all(|answer| contains(answer, &marker)) {
@@ -146,7 +146,7 @@ impl Changing<'_> {
         Ok((with - without, wall))
     }
 
-    /// What the first read of v2 after a change costs more than the second, and how long it takes.
+    /// The additional processor time of the first read of v2 after a change, and its wall time.
     fn v2(&mut self, accept: (&str, &str)) -> Result<(f64, f64), String> {
         let request = Request::get("/openapi/v2", &[accept]);
         ask_over(&mut self.connection, &request)?;
@@ -168,7 +168,7 @@ impl Changing<'_> {
         Ok((first.0 - second.0, first.1))
     }
 
-    /// Changes the file and gives the marker that is to be seen.
+    /// Changes the file, and returns the marker of the change.
     fn change(&mut self) -> Result<String, String> {
         self.changes += 1;
         let marker = format!("changed{}times", self.changes);
@@ -210,7 +210,7 @@ fn contains(answer: &[u8], marker: &str) -> bool {
     memchr::memmem::find(answer, marker.as_bytes()).is_some()
 }
 
-/// As an editor does: a new file takes the old one's place.
+/// Replaces a file with a new one, as an editor does.
 fn replace(file: &Path, text: &str) -> Result<(), String> {
     let new = file.with_extension("new");
     write(&new, text.as_bytes())?;

@@ -1,11 +1,11 @@
-//! Schemas and objects: upstream's test data, and what the Go program made.
+//! Schemas and objects: upstream's test data, and those that the Go program generated.
 
 use kubeshape_smd::typed::Types;
 use kubeshape_smd::{Bump, ToValue as _, Value, schema};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::path::{Path, PathBuf};
 
-/// Where inputs are.
+/// The folders of the inputs.
 #[derive(Debug)]
 pub(super) struct Inputs {
     folder: PathBuf,
@@ -40,7 +40,7 @@ pub(super) const OBJECTS: [Object; 9] = [
     Object { name: "apiresourceimport", schema: "apiresourceimport", ty: "apiresourceimport", file: "apiresourceimport-cr.yaml" },
 ];
 
-/// Large objects that the Go program makes. The schema `list-schema` is made too; without a schema the type is deduced.
+/// Large objects that the Go program generates, with the schema `list-schema`. Without a schema, the type is deduced.
 #[rustfmt::skip]
 pub(super) const LARGE: [Object; 7] = [
     Object { name: "Deduced1MB", schema: "", ty: schema::UNTYPED_DEDUCED, file: "Deduced1MB.json" },
@@ -57,7 +57,7 @@ impl Inputs {
         Inputs { folder: folder.to_owned(), made: made.to_owned() }
     }
 
-    /// The text of a file, from either folder; none if it is not there.
+    /// The text of a file in one of the folders; `None` if it does not exist.
     pub(super) fn read(&self, name: &str) -> Option<String> {
         [&self.made, &self.folder].iter().find_map(|folder| std::fs::read_to_string(folder.join(name)).ok())
     }
@@ -71,7 +71,7 @@ impl Inputs {
     }
 }
 
-/// Reads a schema and makes it ready.
+/// Reads and compiles a schema.
 pub(super) fn types(source: &str) -> Option<Types> {
     let mut tape = Tape::new();
     Stream::new(source.as_bytes(), Limits::default()).ok()?.next(&mut tape)?.ok()?;

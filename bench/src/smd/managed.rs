@@ -1,7 +1,7 @@
-//! Managed fields, and whole requests through the stack of a server.
+//! Managed fields, and complete requests through the field manager.
 //!
-//! Go keeps the fields of an entry as JSON text and reads it when it decodes; here they are values like the rest of the
-//! object, so `Decode` starts from those, and `FromJSON` has the reading of the text on both sides.
+//! Go keeps the fields of an entry as JSON text and parses it when it decodes. Here they are values like the rest of the
+//! object, so `Decode` starts with values, and `FromJSON` measures parsing on both sides.
 
 use super::inputs::{self, Inputs, OBJECTS};
 use super::measure::Bench;
@@ -10,7 +10,7 @@ use kubeshape_smd::{Bump, Value, value::Map};
 use kubeshape_yaml::{Limits, Path, Stream, Tape};
 use std::hint::black_box;
 
-/// Measures all of them.
+/// Runs these benchmarks.
 pub(super) fn all(inputs: &Inputs, bench: &mut Bench) {
     if let Some(text) = inputs.read("managed-fields.json") {
         lists(&text, bench);

@@ -15,7 +15,7 @@ pub(crate) fn live_bytes() -> usize {
     stats.bytes_allocated.saturating_sub(stats.bytes_deallocated)
 }
 
-/// What one benchmark took, per operation.
+/// The result of a benchmark, per operation.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) name: String,
@@ -26,7 +26,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Reads a line as both sides print it.
+    /// Parses a line, which both sides print in the same form.
     pub(super) fn parse(text: &str) -> Option<Line> {
         let json: Json = serde_json::from_str(text).ok()?;
         Some(Line {
@@ -38,7 +38,7 @@ impl Line {
     }
 }
 
-/// Measures what is asked for.
+/// Runs the benchmarks that are selected.
 #[derive(Debug)]
 pub(super) struct Bench {
     time: Duration,
@@ -46,23 +46,23 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// Each benchmark takes about that long; `only` are words of names, separated by commas.
+    /// Each benchmark takes about this time. `only` has words of names, separated by commas.
     pub(super) fn new(milliseconds: u64, only: &str) -> Bench {
         let only = only.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         Bench { time: Duration::from_millis(milliseconds), only }
     }
 
-    /// Whether a benchmark is asked for.
+    /// Whether a benchmark is selected.
     pub(super) fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|word| name.contains(word.as_str()))
     }
 
-    /// Measures an operation, which is given the number of its round.
+    /// Measures an operation, which gets the number of its round.
     pub(super) fn run(&mut self, name: &str, mut operation: impl FnMut(usize)) {
         if !self.wants(name) {
             return;
         }
-        // The first rounds grow what later ones use again.
+        // The first rounds grow buffers that later ones reuse.
         let start = ProcessTime::now();
         let mut rounds = 0;
         while rounds < 3 || (start.elapsed() < self.time / 10 && rounds < 1_000_000) {

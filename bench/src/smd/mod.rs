@@ -1,8 +1,8 @@
-//! `smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]`: the engine of structured merge diff beside
-//! the Go original, on upstream's own inputs (the folder of its test data) and on those that the Go program makes.
+//! `smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]`: structured merge diff compared with the Go
+//! original, on upstream's inputs (the folder of its test data) and on inputs that the Go program generates.
 //!
-//! Both sides measure processor time and count allocations; what is prepared outside of the measurement in Go is
-//! prepared outside here. The rounds of both are interleaved, and the best of each counts.
+//! Both sides measure processor time and count allocations, and prepare the same things before the measurement. The rounds
+//! of both are interleaved, and the best of each is reported.
 
 mod inputs;
 mod managed;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Measures both sides and prints the ratios.
+/// Runs both sides and prints the ratios.
 pub(crate) fn all(arguments: &[String]) -> ExitCode {
     let value = |flag: &str| arguments.iter().position(|a| a == flag).and_then(|at| arguments.get(at + 1)).cloned();
     let Some(folder) = arguments.get(1).filter(|folder| !folder.starts_with('-')) else {
@@ -107,7 +107,7 @@ fn print(ours: &BTreeMap<String, Line>, theirs: &BTreeMap<String, Line>) {
     }
 }
 
-/// Builds the Go program of structured merge diff, if there is Go.
+/// Builds the Go program of structured merge diff, if Go is installed.
 fn build_oracle() -> Option<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let program = root.join("target").join("smd-oracle");
@@ -116,7 +116,7 @@ fn build_oracle() -> Option<String> {
     go.status().ok()?.success().then(|| program.display().to_string())
 }
 
-/// Measures our side in this process: `one-smd FOLDER MADE MS ONLY`, a line of JSON per benchmark.
+/// Runs our side in this process: `one-smd FOLDER MADE MS ONLY`, a line of JSON per benchmark.
 pub(crate) fn one(arguments: &[String]) -> ExitCode {
     let [folder, made, time, only] = arguments else { return ExitCode::from(2) };
     let inputs = Inputs::new(Path::new(folder), Path::new(made));

@@ -1,4 +1,4 @@
-//! Applies and updates, and the operations on typed values beneath them.
+//! Apply and update, and the operations on typed values that they use.
 
 use super::inputs::{self, Inputs, LARGE, OBJECTS, Object};
 use super::measure::Bench;
@@ -28,7 +28,7 @@ const fn update(manager: &'static str, version: &'static str) -> Step {
 const FIRST: &str = "controller";
 const OTHER: &str = "other-controller";
 
-/// What upstream measures with every object: the name, whether a no-op returns the object, the calls.
+/// The benchmarks of upstream for every object: the name, whether a no-op returns the object, the calls.
 const SEQUENCES: [(&str, bool, &[Step]); 6] = [
     ("Create", false, &[update(FIRST, "v1")]),
     ("Apply", false, &[apply(FIRST)]),
@@ -38,7 +38,7 @@ const SEQUENCES: [(&str, bool, &[Step]); 6] = [
     ("UpdateVersion", false, &[update(FIRST, "v1"), update(OTHER, "v2")]),
 ];
 
-/// Measures all of them.
+/// Runs these benchmarks.
 pub(super) fn all(inputs: &Inputs, bench: &mut Bench) {
     for object in &OBJECTS {
         let Some((source, types)) = open(inputs, object) else { continue };
@@ -72,7 +72,7 @@ fn sequence(name: &str, ty: Type<'_>, source: &str, return_input_on_noop: bool, 
     let Some(value) = inputs::value(source, &objects) else { return };
     let object = |step: &Step| {
         let duplicates = if step.apply { Duplicates::Refused } else { Duplicates::Allowed };
-        // Every call has an object of its own, as upstream's have.
+        // Every call has an object of its own, as upstream.
         ty.validate(value.copy_into(&objects), duplicates).ok()
     };
     let Some(objects) = steps.iter().map(object).collect::<Option<Vec<_>>>() else { return };

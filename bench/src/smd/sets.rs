@@ -17,12 +17,12 @@ struct Operand<'a> {
     text: Vec<u8>,
 }
 
-/// Measures all of them.
+/// Runs these benchmarks.
 pub(super) fn all(inputs: &Inputs, bench: &mut Bench) {
     for size in SIZES {
         let Some(lines) = inputs.read(&format!("set-{size}.ndjson")) else { continue };
         let arena = Bump::new();
-        // As in the Go program, all paths are made of the same few elements.
+        // As in the Go program, all paths have the same few elements.
         let mut elements = BTreeMap::new();
         let operands = lines.lines().map(|line| operand(line, &mut elements, &arena));
         let Some(operands) = operands.collect::<Option<Vec<_>>>() else { continue };

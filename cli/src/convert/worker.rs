@@ -1,4 +1,4 @@
-//! One file: from its bytes to results that wait beside their targets, with everything that was found.
+//! Conversion of one file: from its bytes to temporary files and findings.
 
 use super::engine::{Engine, Fragments, Scratch, Sink};
 use super::plan::Target;
@@ -14,26 +14,26 @@ use kubeshape_yaml::Node;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What all workers share.
+/// State that all workers share.
 #[derive(Debug)]
 pub(crate) struct Context<'e> {
     pub(crate) engine: &'e Engine,
     pub(crate) stage: &'e Stage,
-    /// The output folder; without one, results are kept in memory.
+    /// The output folder. Without one, results are kept in memory.
     pub(crate) folder: Option<&'e Path>,
     pub(crate) limits: Limits,
-    /// Whether lines of a report are made.
+    /// Whether to make lines for the report.
     pub(crate) report: bool,
-    /// Whether warnings are shown, and with their source.
+    /// Whether to show warnings, and to show them with their source.
     pub(crate) warnings: bool,
     pub(crate) verbose: bool,
-    /// Whether what is skipped is a failure.
+    /// Whether skipped objects are failures.
     pub(crate) strict: bool,
-    /// Whether JSON is indented.
+    /// Whether to indent JSON.
     pub(crate) pretty: bool,
 }
 
-/// What came out of one file.
+/// The results of a file.
 #[derive(Debug, Default)]
 pub(crate) struct FileResult {
     /// In document order.
@@ -46,29 +46,29 @@ pub(crate) struct FileResult {
     pub(crate) found: bool,
     /// Whether anything of the file could not be read.
     pub(crate) failed: bool,
-    /// Why the whole batch ends here.
+    /// The error that ends the whole batch.
     pub(crate) fatal: Option<Fatal>,
 }
 
-/// One thing that came out of a file.
+/// A result of a file, or findings.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// Findings that belong to no CustomResourceDefinition.
+    /// Findings that do not belong to a CustomResourceDefinition.
     Notes(Notes),
     /// A CustomResourceDefinition that was converted.
     Converted(Box<Converted>),
-    /// An OpenAPI document or a structured-merge-diff schema, which is converted when all of them are there.
+    /// An OpenAPI document or a structured-merge-diff schema, which is converted when all inputs are read.
     Document(Box<Document>),
 }
 
 /// Findings and losses in document order.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// Those that are shown.
+    /// Findings to show.
     pub(crate) findings: Vec<Finding>,
-    /// Lines of the report, of all of them.
+    /// Lines of the report for all findings and losses.
     pub(crate) report: Vec<u8>,
-    /// How many of each kind.
+    /// The number of each kind.
     pub(crate) tally: Tally,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Converted {
     pub(crate) name: String,
     /// `PLURAL.GROUP`
     pub(crate) resource: String,
-    /// A finding about its name, which says no more than where that is.
+    /// A finding that only has the place of its name.
     pub(crate) about: Finding,
     pub(crate) notes: Notes,
     /// Number of versions.
@@ -88,10 +88,10 @@ pub(crate) struct Converted {
     pub(crate) fragments: Fragments,
 }
 
-/// A result that is not in place yet.
+/// A result that was not renamed yet.
 #[derive(Debug)]
 pub(crate) enum Output {
-    /// Beside its target, with its name relative to the output folder.
+    /// In a temporary file, with its name relative to the output folder.
     Staged(Staged, String),
     /// In memory, with its name.
     Held(Vec<u8>, String),
@@ -106,7 +106,7 @@ impl Output {
     }
 }
 
-/// Bytes of schemas beyond which a worker gives its buffers back.
+/// After a file with more bytes of schemas, a worker frees its buffers.
 const KEPT: usize = 1 << 20;
 
 /// Converts files one after the other and keeps its buffers.
@@ -135,7 +135,7 @@ impl<'e> Worker<'e> {
     pub(crate) fn file(&mut self, input: &Input) -> FileResult {
         let result = self.convert(input);
         if self.arena.allocated_bytes() > KEPT {
-            // Few files are large: what they needed is not kept for the others.
+            // Few files are large, so their buffers are not kept for the others.
             *self = Worker::new(self.context);
         }
         result
@@ -190,7 +190,7 @@ impl<'e> Worker<'e> {
 }
 
 impl Notes {
-    /// Takes a note in, as far as anybody will see it.
+    /// Adds a note if it is shown or reported.
     pub(super) fn add(
         &mut self,
         note: &Note<'_>,
@@ -201,7 +201,7 @@ impl Notes {
         let kind = note.code.kind();
         self.tally.count(kind);
         let is_error = kind == NoteKind::Error;
-        // What is skipped is counted in the summary.
+        // The summary counts skipped objects.
         let shown =
             is_error || (context.warnings && !kind.is_loss() && (note.code != Code::Skipped || context.verbose));
         if !shown && !context.report {
@@ -219,13 +219,13 @@ impl Notes {
 }
 
 impl FileResult {
-    /// The file, or a document of it, could not be read.
+    /// Reports that the file or a document in it cannot be read.
     fn fail(&mut self, context: &Context<'_>, finding: Finding) {
         self.failed = true;
         self.say(context, finding);
     }
 
-    /// A finding about no node.
+    /// Reports a finding without a node.
     fn say(&mut self, context: &Context<'_>, finding: Finding) {
         let mut notes = Notes::default();
         notes.tally.count(finding.kind());
@@ -236,7 +236,7 @@ impl FileResult {
         self.events.push(Event::Notes(notes));
     }
 
-    /// Objects that are neither CustomResourceDefinitions nor documents.
+    /// Reports objects that are neither CustomResourceDefinitions nor documents.
     fn skip(&mut self, context: &Context<'_>, others: &[Node<'_>], resolver: &mut Resolver<'_>) {
         if others.is_empty() {
             return;
@@ -255,7 +255,7 @@ impl FileResult {
         self.events.push(Event::Notes(notes));
     }
 
-    /// A CustomResourceDefinition.
+    /// Converts a CustomResourceDefinition.
     fn convert<'a>(
         &mut self,
         context: &'a Context<'a>,
@@ -274,7 +274,7 @@ impl FileResult {
         let crd = &*arena.alloc(crd);
         let resource = format!("{}.{}", crd.names.plural, crd.group);
         let folder = context.folder.map(|root| (root, names::folder(crd.names.plural, crd.group)));
-        let mut collect = Collect { context, notes: Vec::new(), folder, results: Vec::new() };
+        let mut collect = Collector { context, notes: Vec::new(), folder, results: Vec::new() };
         let converted = context.engine.convert(crd, arena, scratch, &mut collect);
         notes.append(&mut collect.notes);
         let fragments = match converted {
@@ -314,15 +314,15 @@ fn resolve(mut notes: Vec<(Note<'_>, Option<Shape>)>, resolver: &mut Resolver<'_
     out
 }
 
-/// Removes a result that does not count.
+/// Deletes a result that is not used.
 pub(crate) fn discard(stage: &Stage, result: Output) {
     if let Output::Staged(staged, _) = result {
         stage.discard(staged);
     }
 }
 
-/// Collects what one CustomResourceDefinition gives.
-struct Collect<'c, 'a> {
+/// Collects the findings and results of a CustomResourceDefinition.
+struct Collector<'c, 'a> {
     context: &'c Context<'c>,
     notes: Vec<(Note<'a>, Option<Shape>)>,
     /// The output folder and the name of the resource's folder in it.
@@ -330,7 +330,7 @@ struct Collect<'c, 'a> {
     results: Vec<Output>,
 }
 
-impl<'a> Sink<'a> for Collect<'_, 'a> {
+impl<'a> Sink<'a> for Collector<'_, 'a> {
     fn note(&mut self, note: Note<'a>, shape: Option<Shape>) {
         self.notes.push((note, shape));
     }
@@ -342,7 +342,7 @@ impl<'a> Sink<'a> for Collect<'_, 'a> {
             return Ok(());
         };
         let name = format!("{folder}/{file}");
-        // Two versions of one name: an error was found, and the first one counts.
+        // Two versions have the same name. This is an error, and the first one is used.
         if self.results.iter().any(|result| result.name() == name) {
             return Ok(());
         }

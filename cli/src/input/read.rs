@@ -33,7 +33,7 @@ impl Reader {
     /// The bytes of a file, uncompressed.
     ///
     /// # Errors
-    /// Why they cannot be had.
+    /// The file cannot be read or uncompressed, or it is larger than the limit.
     pub(crate) fn read_plain(&mut self, path: &Path, limits: &Limits) -> Result<Vec<u8>, String> {
         self.open(path, limits).map_err(|(_, detail)| detail)?;
         let mut buffer = Vec::new();

@@ -15,8 +15,8 @@ pub(crate) struct Formatter {
 }
 
 impl Formatter {
-    /// The document in a format; none when the format cannot hold it. Compact JSON stays as it is, because its bytes
-    /// are hashed; other text ends in a line break. What the format does not hold is added to `remarks`, with pointers
+    /// The document in a format; `None` if the format cannot express it. Compact JSON does not change, because its bytes
+    /// are hashed. Other text ends with a line break. What the format cannot express is added to `remarks`, with pointers
     /// into the printed document.
     pub(crate) fn format<'a>(
         &'a mut self,

@@ -1,5 +1,4 @@
-//! Results of everything together: documents, one or several, and what is published for CustomResourceDefinitions
-//! beside them.
+//! Results of all inputs combined: documents, and the documents that are published for CustomResourceDefinitions.
 
 mod source;
 
@@ -21,16 +20,16 @@ use source::{Needs, Source, printed};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// Documents that are published for CustomResourceDefinitions, printed.
+/// The printed documents that are published for CustomResourceDefinitions.
 #[derive(Debug, Default)]
 pub(crate) struct Published {
-    /// Whether there are CustomResourceDefinitions at all.
+    /// Whether there are CustomResourceDefinitions.
     pub(crate) resources: bool,
     pub(crate) v3: Option<Vec<u8>>,
     pub(crate) v2: Option<Vec<u8>>,
 }
 
-/// What comes out.
+/// A result or a finding.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// Findings and losses of one input, and whether the input failed.
@@ -41,10 +40,10 @@ pub(crate) enum Answer {
     Finding(Box<Finding>),
 }
 
-/// Makes the results of these kinds on `jobs` threads.
+/// Makes the results of these targets on `jobs` threads.
 ///
 /// # Errors
-/// There are no threads, or something cannot be written.
+/// Threads cannot be started, or a file cannot be written.
 pub(crate) fn run(
     context: &Context<'_>,
     jobs: usize,
@@ -58,7 +57,7 @@ pub(crate) fn run(
         let settings = context.engine.settings();
         let Published { resources, mut v3, v2 } = published;
         let mut answers = Vec::new();
-        // What is published is the result already if there is nothing beside it and nothing to change.
+        // A published document is the result if there are no other documents and nothing has to change.
         let is_result = |target: &Target| {
             target.shape == Shape::V3 && target.documents == Per::Single && documents.is_empty() && settings.is_plain()
         };
@@ -97,7 +96,7 @@ pub(crate) fn run(
     })
 }
 
-/// The result that was published, in the format of the target.
+/// The published document as the result, in the format of the target.
 fn plain_answers(json: Vec<u8>, target: Target, context: &Context<'_>, answers: &mut Vec<Answer>) -> Result<(), Fatal> {
     let name = names::single(target.shape, target.format);
     let mut remarks = Vec::new();
@@ -123,7 +122,7 @@ fn formatted(json: Vec<u8>, target: Target, context: &Context<'_>, remarks: &mut
     Formatter::default().format(&json, target.format, context.pretty, remarks).map(<[u8]>::to_vec)
 }
 
-/// A result beside its target: several are not held at the same time, which are large together.
+/// Writes a result to a temporary file, because several large results would need too much memory.
 fn placed(name: String, bytes: Vec<u8>, context: &Context<'_>) -> Result<Output, Fatal> {
     match context.folder {
         Some(folder) => Ok(Output::Staged(context.stage.write(folder.join(&name), &bytes)?, name)),
@@ -131,16 +130,16 @@ fn placed(name: String, bytes: Vec<u8>, context: &Context<'_>) -> Result<Output,
     }
 }
 
-/// The one document of some of the sources.
+/// The document that some of the sources are merged into.
 #[derive(Clone)]
 struct Whole<'a> {
     form: Form<'a>,
-    /// The sources' numbers.
+    /// The indices of the sources.
     of: Vec<usize>,
 }
 
 impl Answer {
-    /// A finding about the CustomResourceDefinition of that name; an empty name is none.
+    /// A finding about the CustomResourceDefinition with that name, or about none if the name is empty.
     fn finding(code: Code, target: Target, name: impl Into<String>, detail: String) -> Answer {
         let mut finding = Finding::new(code, detail).of_resource(name);
         finding.shape = Some(target.shape.into());
@@ -188,7 +187,7 @@ struct Results<'j, 'a> {
     /// Whether there are CustomResourceDefinitions.
     resources: bool,
     sources: Vec<Source<'a>>,
-    /// By dialect, and by whether what is published is in it.
+    /// By dialect, and by whether published documents are included.
     wholes: Vec<((Dialect, bool), Option<Whole<'a>>)>,
     answers: Vec<Answer>,
 }
@@ -207,7 +206,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// Sources that have no result in a shape: an error if there is no other, else a remark.
+    /// Reports sources without a result in a shape: as an error if no other source has one, else as a warning.
     fn without_form(&mut self, target: Target, of: impl Fn(Content) -> bool, why: &str) {
         let fitting = |source: &Source<'_>| of(source.loaded.content()) && !source.is_published;
         let alone = !self.resources && self.sources.iter().all(fitting);
@@ -218,7 +217,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// The one document, put together and renamed as is asked for.
+    /// The merged document, renamed if `--rename` is given.
     fn whole(&mut self, dialect: Dialect, with_published: bool, target: Target) -> Option<Whole<'a>> {
         let key = (dialect, with_published && self.sources.iter().any(|source| source.is_published));
         if let Some((_, whole)) = self.wholes.iter().find(|(known, _)| *known == key) {
@@ -268,13 +267,13 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// What a source is called in messages.
+    /// The name of a source in messages.
     fn name(&self, number: usize) -> &'a str {
         let source = &self.sources[number];
         if source.is_published { "the CustomResourceDefinitions" } else { source.loaded.source().name() }
     }
 
-    /// Notes about the whole of these sources: with its place if it is one.
+    /// Notes about the document of these sources. They have places if there is only one source.
     fn say(&mut self, of: &[usize], note: Note<'a>, target: Target) {
         match of {
             [number] if !self.sources[*number].is_published => {
@@ -301,7 +300,7 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    /// `PLURAL.GROUP` of a path of what is published.
+    /// The `PLURAL.GROUP` of a path of a published document.
     fn resource_at(&self, number: usize, at: u32) -> Option<String> {
         let pointer = self.sources[number].loaded.document().pointer(at);
         let path = pointer.strip_prefix("/paths/")?.split('/').next()?.replace("~1", "/");
@@ -313,7 +312,7 @@ impl<'a> Results<'_, 'a> {
 
     fn documents(&mut self, target: Target, dialect: Dialect) -> Result<(), Fatal> {
         self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
-        // Of kinds, those of CustomResourceDefinitions have their own results, unless they are to be changed.
+        // Kinds of CustomResourceDefinitions have results of their own, unless the documents have to change.
         let with_published = target.documents != Per::Resource || target.published;
         let Some(whole) = self.whole(dialect, with_published, target) else { return Ok(()) };
         let is_published = whole.of.iter().all(|number| self.sources[*number].is_published);
@@ -382,7 +381,7 @@ impl<'a> Results<'_, 'a> {
             .collect()
     }
 
-    /// Something that the format does not hold: at its place in the source, if the result is the source printed anew.
+    /// Reports something that the format cannot express. It has a place in the source if the result is a copy of the source.
     fn remark(&mut self, source: Option<usize>, remark: Finding, name: &str, target: Target) {
         let Finding { code, pointer, detail, .. } = remark;
         let pointer = pointer.unwrap_or_default();
@@ -440,7 +439,7 @@ impl<'a> Results<'_, 'a> {
             match documents::smd(&document, root, self.settings) {
                 Ok(schema) => self.print_smd(name, &schema, target)?,
                 Err(errors) => {
-                    // Of several sources it is each of them for itself that tells the place.
+                    // If there are several sources, the place is found in each of them.
                     let mut found = false;
                     for &number in &whole.of {
                         let source = &self.sources[number];
@@ -470,7 +469,7 @@ impl<'a> Results<'_, 'a> {
         Ok(())
     }
 
-    /// A loss of a source; those of CustomResourceDefinitions are told with their own results.
+    /// Reports a loss of a source. Losses of CustomResourceDefinitions are reported with their own results.
     fn loss(&mut self, number: usize, note: Note<'a>, target: Target) {
         if !self.sources[number].is_published {
             self.say(&[number], note, target);
@@ -524,14 +523,14 @@ impl<'a> Results<'_, 'a> {
         self.sources.iter().enumerate().filter(|(_, source)| of(source)).map(|(number, _)| number).collect()
     }
 
-    /// All answers, the notes first, with their places.
+    /// All outcomes: first the notes with their places.
     fn finish(self) -> Vec<Answer> {
         let mut out = Vec::new();
         let losses = self.settings.losses;
         for source in self.sources.into_iter().filter(|source| !source.is_published) {
             let mut resolver = source.loaded.resolver();
             let mut notes = source.notes;
-            // What several results have in common is said once.
+            // Notes that several results have in common are reported once.
             notes.sort_by(|(a, _), (b, _)| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
             notes.dedup_by(|(a, _), (b, _)| a == b);
             let mut resolved = Notes::default();
@@ -549,12 +548,12 @@ impl<'a> Results<'_, 'a> {
 struct Part<'a> {
     /// The name of its file.
     name: String,
-    /// The kind that it is the document of.
+    /// The kind of the document.
     kind: Option<KindName<'a>>,
     document: Document<'a>,
 }
 
-/// A result, and what its format or its making had to say.
+/// A result with the notes of its format and of its conversion.
 struct Made {
     name: String,
     output: Option<Result<Output, Fatal>>,
@@ -584,7 +583,7 @@ fn kind_file(kind: &KindName<'_>, target: Target) -> String {
     format!("{folder}/{}", names::file(target.shape, kind.version, target.format))
 }
 
-/// The node that a pointer leads to.
+/// The node at a pointer.
 fn node_at<'a>(root: Node<'a>, pointer: &str) -> Option<Node<'a>> {
     let mut node = root;
     for part in pointer.split('/').skip(1) {

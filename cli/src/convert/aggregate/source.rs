@@ -1,4 +1,4 @@
-//! Documents as they are read, in the dialects that are needed.
+//! Documents that were read, in the dialects that are needed.
 
 use super::super::documents::{self, Settings};
 use super::super::plan::Target;
@@ -9,7 +9,7 @@ use kubeshape_input::{Document, Limits};
 use kubeshape_schema::{Bump, Converted, Dialect, Note};
 use kubeshape_yaml::Node;
 
-/// What was printed, read again.
+/// A printed document, read again.
 pub(super) fn printed(bytes: &[u8]) -> Option<Document> {
     let limits = Limits { bytes: usize::MAX, nodes: usize::MAX, scalar: usize::MAX, ..Limits::default() };
     kubeshape_input::read("", bytes, limits).documents.pop()
@@ -34,9 +34,9 @@ impl Needs {
 /// A document that was read.
 pub(super) struct Source<'a> {
     pub(super) loaded: &'a Document,
-    /// Whether it is what is published for CustomResourceDefinitions.
+    /// Whether it is published for CustomResourceDefinitions.
     pub(super) is_published: bool,
-    /// As it was read, and in the dialects that are needed.
+    /// In the dialects that are needed.
     pub(super) document: Option<OpenApi<'a>>,
     pub(super) v3: Option<OpenApi<'a>>,
     pub(super) v2: Option<OpenApi<'a>>,
@@ -65,7 +65,7 @@ impl<'a> Source<'a> {
             Dialect::V2 => out.v2 = Some(document),
             Dialect::V3 => out.v3 = Some(document),
         }
-        // What is published is published in either dialect, and converted to none.
+        // Published documents exist in both dialects, so they are not converted.
         let other = match dialect {
             Dialect::V2 => (needs.v3, Dialect::V3, Shape::V3),
             Dialect::V3 => (needs.v2, Dialect::V2, Shape::V2),
@@ -87,7 +87,7 @@ impl<'a> Source<'a> {
         Some(self.loaded.root())
     }
 
-    /// The value; the notes stay here.
+    /// The value. Its notes are kept here.
     fn take<T>(&mut self, converted: Converted<'a, Option<T>>, shape: Option<Shape>) -> Option<T> {
         self.failed |= converted.value.is_none();
         self.notes.extend(converted.notes.into_iter().map(|note| (note, shape)));
