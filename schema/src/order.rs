@@ -37,8 +37,8 @@ fn first_difference(a: u8, b: u8) -> Ordering {
     }
 }
 
-/// Sorts `items` by name and puts the last of equal names to the front part of that length; what stands
-/// behind it is of no meaning.
+/// Sorts `items` by name and keeps the last item of each name. Returns how many items are left: they are in front, and the
+/// items behind them are to be ignored.
 pub fn sort_last_wins<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str) -> usize {
     let ascending = items.windows(2).all(|w| utf16(name(&w[0]), name(&w[1])) == Ordering::Less);
     if ascending {

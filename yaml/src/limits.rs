@@ -1,6 +1,6 @@
-//! What a reader accepts before it refuses a document.
+//! The limits of the readers.
 
-/// Bounds on one source. Crossing one is an [`Error`](crate::Error) with a place, never a crash.
+/// Limits for one source. Exceeding one is an [`Error`](crate::Error) with a place, never a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the whole source (at most 4 GiB − 1).

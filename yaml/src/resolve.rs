@@ -1,9 +1,9 @@
-//! What a scalar means: the resolution of go-yaml's second version, which Kubernetes uses.
+//! The values of scalars, as go-yaml v2 resolves them, which Kubernetes uses.
 
 use crate::Kind;
 use crate::go::number::{self, Number};
 
-/// The tags that change how a scalar is read; all others leave the text as it is.
+/// The tags that change how a scalar is read. A scalar with any other tag is a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     None,
@@ -108,7 +108,7 @@ const DIGIT: u8 = 2;
 const SIGN: u8 = 3;
 const DOT: u8 = 4;
 
-/// Class by first byte: only what is not [`TEXT`] can be anything but a text.
+/// The class of a scalar by its first byte. A scalar of the class [`TEXT`] is always a text.
 pub(crate) const FIRST: [u8; 256] = {
     let mut table = [TEXT; 256];
     let words = b"yYnNtTfFoO~";
@@ -143,7 +143,7 @@ pub(crate) fn plain_kind(text: &[u8]) -> Kind {
 fn plain_kind_slow(text: &[u8]) -> Kind {
     match FIRST[text[0] as usize] {
         WORD if text.len() > 5 => Kind::Str,
-        // The most frequent numbers: the base does not change that they are integers.
+        // The most frequent numbers are integers in any base.
         DIGIT if text.len() <= 15 && text.iter().all(u8::is_ascii_digit) => Kind::Int,
         _ => std::str::from_utf8(text).map_or(Kind::Str, |text| plain(text).kind()),
     }
@@ -204,7 +204,7 @@ fn number(text: &str) -> Value {
     Value::Str
 }
 
-/// An integer whose base is told by its prefix.
+/// An integer whose prefix names its base.
 fn integer(text: &str) -> Option<Value> {
     let (negative, rest, sign) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..], true),
@@ -236,7 +236,7 @@ fn unsigned(digits: &str, base: u32) -> Option<Value> {
     magnitude(digits, base).map(Value::Uint)
 }
 
-/// Digits only, at least one; none if they overflow.
+/// One or more digits. None if the number overflows.
 fn magnitude(digits: &str, base: u32) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -249,7 +249,7 @@ fn magnitude(digits: &str, base: u32) -> Option<u64> {
     Some(value)
 }
 
-/// A float without whole digits: here underscores stand between digits only.
+/// A float without digits before the dot. It may have underscores between digits only.
 fn dotted(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
@@ -257,7 +257,7 @@ fn dotted(text: &str) -> Option<f64> {
     if fine { decimal(&text.replace('_', "")) } else { None }
 }
 
-/// A decimal float; none when it overflows.
+/// A decimal float. None if it overflows.
 fn decimal(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let mut at = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
@@ -408,14 +408,14 @@ fn digits(rest: &mut &[u8], least: usize, most: usize) -> Option<u32> {
     (n >= least).then_some(value)
 }
 
-/// What becomes of a key.
+/// The text of a key.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Key {
-    /// It is the text that was written.
+    /// The text as it was written.
     Text,
-    /// It was something else and becomes this text.
+    /// The text that another value becomes.
     Other(String),
-    /// Kubernetes has no text for it.
+    /// Kubernetes refuses a key of this value.
     Refused(&'static str),
 }
 
@@ -433,7 +433,7 @@ pub(crate) fn key(value: Value) -> Key {
 }
 
 /// Decodes base64 as Go's standard encoding does: line breaks are skipped, padding is required.
-/// Bytes that are no UTF-8 become U+FFFD each.
+/// Each byte that is not UTF-8 becomes U+FFFD.
 pub(crate) fn binary(text: &str) -> Option<String> {
     let (mut out, mut word, mut have, mut pad) = (Vec::new(), 0u32, 0u32, 0u32);
     for byte in text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')) {
