@@ -38,7 +38,7 @@ impl Registry {
                 });
                 Error::ManagedFieldsGiven { message: error.to_string(), location: found }
             }
-            managed::Error::Decode(decode) => managed_fields(decode, live.or(config)),
+            managed::Error::Decode(decode) => managed_fields_error(decode, live.or(config)),
             managed::Error::BeforeFirstApply(error) => self.explain(error, gvk, objects),
             managed::Error::Invalid { step, errors, object } => {
                 let is_live = matches!(step, Step::LiveOfApply | Step::LiveOfUpdate);
@@ -146,7 +146,7 @@ fn conflict<'a: 'v, 'v>(
 }
 
 /// Managed fields that cannot be read, with the place of what is wrong with them.
-pub(crate) fn managed_fields(error: &DecodeError, object: Option<&Location>) -> Error {
+pub fn managed_fields_error(error: &DecodeError, object: Option<&Location>) -> Error {
     let (entry, field) = match error {
         DecodeError::Operation { entry } => (entry, "operation"),
         DecodeError::ApiVersion { entry } => (entry, "apiVersion"),

@@ -71,7 +71,7 @@ pub use error::{
     Conflict, Conflicts, EndpointError, Error, FieldError, FieldErrorKind, Invalid, KindError, ManagerError,
     SubresourceError, TypeError, did_you_mean,
 };
-pub use explain::Locations;
+pub use explain::{Locations, managed_fields_error};
 pub use extract::extract_applied;
 pub use kind::Kind;
 pub use location::Location;

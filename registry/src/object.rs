@@ -185,7 +185,7 @@ impl Object {
     pub fn owners(&self) -> Result<Vec<Owner>, Error> {
         let arena = Bump::new();
         let managed = managed(self.value.to_value(&arena), Compat::default(), &arena)
-            .map_err(|error| explain::managed_fields(&error, self.location()))?;
+            .map_err(|error| explain::managed_fields_error(&error, self.location()))?;
         let owner = |(owner, fields): &(kubeshape_smd::managed::Owner<'_>, Set<'_>)| Owner {
             manager: owner.manager.to_owned(),
             operation: owner.operation,

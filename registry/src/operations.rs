@@ -2,7 +2,7 @@
 //! operations of `kubeshape-smd`.
 
 use crate::error::Error;
-use crate::explain::{Locations, managed_fields};
+use crate::explain::{Locations, managed_fields_error};
 use crate::extract::extract_applied;
 use crate::object::managed;
 use crate::{FieldSet, Kind, Object, Registry, WriteOptions};
@@ -89,7 +89,8 @@ impl Registry {
     pub fn extract(&self, object: &Object, manager: &str, subresource: &str) -> Result<Option<Object>, Error> {
         let (kind, arena) = (self.expect(object.gvk())?, Bump::new());
         let value = object.to_value(&arena);
-        managed(value, self.settings().compat, &arena).map_err(|error| managed_fields(&error, object.location()))?;
+        managed(value, self.settings().compat, &arena)
+            .map_err(|error| managed_fields_error(&error, object.location()))?;
         let extracted = extract_applied(value, self.type_of_kind(kind)?, manager, subresource, &arena);
         match extracted {
             Ok(extracted) => Ok(extracted.map(Object::of)),

@@ -1,27 +1,25 @@
 //! `apply` and `update`.
 
-use super::Session;
-use super::diagnose;
-use super::library::{Known, Library};
 use super::object::{Identity, Object, objects};
 use super::print::Output;
 use super::text::{Missing, check_stdin, nowhere, read_all};
+use super::{Session, diagnose, types};
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
-use kubeshape_schema::Code;
+use kubeshape_input::Code;
+use kubeshape_registry::{Endpoint, EndpointError, Error, Locations, Registry, Time, WriteOptions};
 use kubeshape_smd::Value;
-use kubeshape_smd::fieldpath::DisplayPath;
-use kubeshape_smd::managed::{self, ChangeApiVersion, FieldManager, ManagerConflict, Step, Time};
+use kubeshape_smd::managed;
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// Conflicts whose places are shown; the server's message names all of them.
 const MOST: usize = 50;
 
 /// How configurations are put over live objects.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
-    Apply { force: bool },
+    Apply,
     Update,
 }
 
@@ -40,7 +38,7 @@ struct Live<'a> {
 /// # Errors
 /// There is no answer.
 pub(crate) fn apply<'a>(args: &'a ApplyArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
-    run(&args.write, How::Apply { force: args.force_conflicts }, session)
+    run(&args.write, How::Apply, args.force_conflicts, session)
 }
 
 /// `kubeshape update`
@@ -48,39 +46,14 @@ pub(crate) fn apply<'a>(args: &'a ApplyArgs, session: &mut Session<'a>) -> Resul
 /// # Errors
 /// There is no answer.
 pub(crate) fn update<'a>(args: &'a UpdateArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
-    run(&args.write, How::Update, session)
+    run(&args.write, How::Update, false, session)
 }
 
-fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool, Fatal> {
+fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
-    let now = now(args.now.as_deref())?;
-    check(args)?;
-    let library: &'a Library<'a> = session.arena.alloc(Library::new(&args.types, session)?);
-    let mut lives: BTreeMap<Identity<'a>, Live<'a>> = BTreeMap::new();
-    for text in read_all(&args.live, Missing::Empty, session) {
-        for object in objects(text, session) {
-            if object.gvk().kind().is_empty() && !library.is_forced() {
-                library.unknown(object.gvk(), text, object.node, session);
-                continue;
-            }
-            match lives.get_mut(&object.identity()) {
-                None => {
-                    let live = Live { object: Some(object), value: Some(object.value), repeated: false };
-                    lives.insert(object.identity(), live);
-                }
-                Some(first) => {
-                    first.repeated = true;
-                    let place = first.object.map_or_else(String::new, |first| first.text.place(first.node));
-                    let detail = format!("the same object stands in {place}, too");
-                    diagnose::tell(&object, Code::SeveralObjects, object.node, detail, session);
-                }
-            }
-        }
-    }
-    // A live object that could not be read must not be taken for one that is to be created.
-    if session.errors() > 0 {
-        return Ok(false);
-    }
+    let options = options(args)?.force(force);
+    let registry = types::read(&args.types, session)?;
+    let Some(mut lives) = lives(args, registry, session) else { return Ok(false) };
     let mut touched: Vec<Identity<'a>> = Vec::new();
     for text in read_all(&args.configs, Missing::Error, session) {
         let before = session.errors();
@@ -90,21 +63,24 @@ fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool
         }
         for config in configs {
             let identity = config.identity();
-            if !is_complete(&config, session) {
+            if !is_complete(&config, session) || types::kind(&config, registry, session).is_none() {
                 continue;
             }
-            let Some(known) = library.find(config.gvk()) else {
-                library.unknown(config.gvk(), config.text, config.node, session);
-                continue;
+            let subresource = session.arena.alloc_str(&options.subresource);
+            let endpoint = match registry.endpoint(config.gvk(), subresource, session.arena) {
+                Ok(endpoint) => &*session.arena.alloc(endpoint),
+                // That was told.
+                Err(EndpointError::Kind(_)) => continue,
+                Err(EndpointError::Subresource(error)) => {
+                    let at = config.at_pointer("/kind").shown();
+                    let mut finding = config.finding(Code::NotApplied, at, error.to_string());
+                    finding.notes.push(format!("it is defined in {}", error.definition));
+                    session.tell(&finding);
+                    continue;
+                }
             };
-            library.check_repeated(config.gvk(), session);
-            if let Some(detail) = known.lacks(&args.subresource) {
-                let at = config.at_pointer("/kind");
-                diagnose::tell(&config, Code::NotApplied, at.shown(), detail, session);
-                continue;
-            }
             let live = lives.entry(identity).or_insert(Live { object: None, value: None, repeated: false });
-            let request = Request { config, known, library, args, now };
+            let request = Request { config, endpoint, registry, options: &options };
             if let Some(after) = request.send(live, how, session) {
                 live.value = Some(after);
                 if !touched.contains(&identity) {
@@ -119,31 +95,55 @@ fn run<'a>(args: &WriteArgs, how: How, session: &mut Session<'a>) -> Result<bool
     Ok(true)
 }
 
-/// The time of the request.
-fn now(given: Option<&str>) -> Result<Time, Fatal> {
-    let Some(text) = given else {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        return Ok(Time(i64::try_from(since).unwrap_or_default()));
-    };
-    Time::parse(text).ok_or_else(|| {
-        Fatal::Usage(format!("--now takes a time such as 2030-01-31T12:00:00Z (RFC 3339), found {text:?}"))
-    })
+/// The live objects; none if one of them cannot be read. It must not be taken for one that is to be created.
+fn lives<'a>(
+    args: &WriteArgs,
+    registry: &Registry,
+    session: &mut Session<'a>,
+) -> Option<BTreeMap<Identity<'a>, Live<'a>>> {
+    let mut lives: BTreeMap<Identity<'a>, Live<'a>> = BTreeMap::new();
+    for text in read_all(&args.live, Missing::Empty, session) {
+        for object in objects(text, session) {
+            if object.gvk().kind().is_empty() && !registry.has_one_type() {
+                types::unknown(object.gvk(), object.location, registry, session);
+                continue;
+            }
+            match lives.get_mut(&object.identity()) {
+                None => {
+                    let live = Live { object: Some(object), value: Some(object.value), repeated: false };
+                    lives.insert(object.identity(), live);
+                }
+                Some(first) => {
+                    first.repeated = true;
+                    let place = first.object.map_or_else(String::new, |first| first.location.to_string());
+                    let detail = format!("the same object stands in {place}, too");
+                    session.tell(&object.finding_of_all(Code::SeveralObjects, detail));
+                }
+            }
+        }
+    }
+    (session.errors() == 0).then_some(lives)
 }
 
-fn check(args: &WriteArgs) -> Result<(), Fatal> {
+/// What the command line says of requests.
+fn options(args: &WriteArgs) -> Result<WriteOptions, Fatal> {
+    let options = match args.now.as_deref() {
+        None => WriteOptions::new(&args.field_manager, SystemTime::now()),
+        Some(text) => {
+            let wrong = || format!("--now takes a time such as 2030-01-31T12:00:00Z (RFC 3339), found {text:?}");
+            WriteOptions::new(&args.field_manager, Time::parse(text).ok_or_else(|| Fatal::Usage(wrong()))?)
+        }
+    };
     if args.types.schemas.is_empty() {
         return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
     }
-    let inputs = args.types.schemas.iter().chain(&args.live).chain(&args.configs);
-    check_stdin(inputs)?;
-    // What the server checks of the option (422).
-    let name = args.field_manager.as_str();
-    if name.is_empty() || name.len() > 128 || name.chars().any(char::is_control) {
+    check_stdin(args.types.schemas.iter().chain(&args.live).chain(&args.configs))?;
+    if options.check().is_err() {
         return Err(Fatal::Usage(
             "--field-manager takes a name of 1 to 128 bytes, all of them printable characters".to_owned(),
         ));
     }
-    Ok(())
+    Ok(options.subresource(&args.subresource))
 }
 
 /// Whether a configuration says which object it is for.
@@ -160,120 +160,61 @@ fn is_complete<'a>(config: &Object<'a>, session: &mut Session<'a>) -> bool {
 /// A configuration on its way to its object.
 struct Request<'r, 'a> {
     config: Object<'a>,
-    known: &'a Known<'a>,
-    library: &'a Library<'a>,
-    args: &'r WriteArgs,
-    now: Time,
+    endpoint: &'a Endpoint<'a>,
+    registry: &'a Registry,
+    options: &'r WriteOptions,
 }
 
 impl<'a> Request<'_, 'a> {
     /// The live object afterwards; none if it was refused.
     fn send(&self, live: &Live<'a>, how: How, session: &mut Session<'a>) -> Option<Value<'a>> {
-        let Request { config, known, library, args, now } = self;
+        let Request { config, endpoint, options, .. } = self;
         if live.repeated {
-            let detail = "several live objects are meant";
-            diagnose::tell(config, Code::SeveralObjects, config.node, detail, session);
+            session.tell(&config.finding_of_all(Code::SeveralObjects, "several live objects are meant"));
             return None;
         }
-        let arena = session.arena;
-        let gvk = config.gvk();
-        let mut versions: Vec<&'a str> =
-            library.versions(gvk.group(), gvk.kind()).map(|known| known.gvk.api_version()).collect();
-        if library.is_forced() {
-            versions.push(gvk.api_version());
-        }
-        let subresource: &'a str = arena.alloc_str(&args.subresource);
-        let converter = arena.alloc(ChangeApiVersion(versions));
-        let mut manager = FieldManager::new(gvk, *library, converter)
-            .subresource(subresource)
-            .compat(args.types.smd_compat.of_fields());
-        if let Some(filter) = known.reset_fields(subresource, session) {
-            manager = manager.reset_fields(vec![(gvk.api_version(), filter)]);
-        }
-        let manager = &*arena.alloc(manager);
-        let name = args.field_manager.as_str();
         let after = match how {
-            How::Apply { force } => manager.apply(live.value, config.value, name, force, *now, arena),
-            How::Update => manager.update(live.value, config.value, name, *now, arena),
+            How::Apply => endpoint.apply(live.value, config.value, options, session.arena),
+            How::Update => endpoint.update(live.value, config.value, options, session.arena),
         };
-        match after {
-            Ok(after) => Some(keep(after, live.value, known.reset_names(subresource), session)),
-            Err(error) => {
-                self.refused(live, &error, session);
-                None
-            }
-        }
+        after.map_err(|error| self.refused(live, &error, session)).ok()
     }
 
     /// Tells why nothing was done.
     fn refused(&self, live: &Live<'a>, error: &managed::Error<'a>, session: &mut Session<'a>) {
-        let Request { config, known, library, .. } = self;
-        match error {
-            managed::Error::Conflicts(conflicts) => {
-                session.say(&error.to_string());
-                for (conflict, cause) in conflicts.0.iter().zip(conflicts.causes()).take(MOST) {
-                    self.conflict(live, conflict, &cause.message, session);
+        let Request { config, endpoint, registry, .. } = self;
+        let of_live = live.object.as_ref().unwrap_or(config);
+        let objects =
+            Locations { config: Some(config.location), live: live.object.as_ref().map(|object| object.location) };
+        match registry.explain(error, config.gvk(), objects) {
+            Error::Conflicts(conflicts) => {
+                session.say(&conflicts.to_string());
+                for conflict in conflicts.conflicts.iter().take(MOST) {
+                    let at = conflict.location.as_ref().unwrap_or(config.location);
+                    let mut finding = at.finding(Code::FieldConflict, conflict.to_string());
+                    let live = conflict.live_location.as_ref();
+                    finding.notes.extend(live.map(|place| format!("the live value stands in {place}")));
+                    session.tell(&config.named(finding));
                 }
-                if conflicts.0.len() > MOST {
-                    session.say(&format!("the places of {} more conflicts are not shown", conflicts.0.len() - MOST));
+                let more = conflicts.conflicts.len().saturating_sub(MOST);
+                if more > 0 {
+                    session.say(&format!("the places of {more} more conflicts are not shown"));
                 }
             }
-            managed::Error::ManagedFieldsNotNil => {
-                let at = config.at_pointer("/metadata/managedFields");
-                diagnose::tell(
-                    config,
-                    Code::ManagedFieldsGiven,
-                    at.key.unwrap_or(at.value),
-                    error.to_string(),
-                    session,
-                );
+            Error::ManagedFieldsGiven { message, location } => {
+                let at = location.as_ref().unwrap_or(config.location);
+                session.tell(&config.named(at.finding(Code::ManagedFieldsGiven, message)));
             }
-            managed::Error::Decode(decode) => {
-                diagnose::managed_fields(live.object.as_ref().unwrap_or(config), decode, session);
+            Error::ManagedFields { message, location } => {
+                let at = location.as_ref().unwrap_or(of_live.location);
+                session.tell(&of_live.named(at.finding(Code::ManagedFields, message)));
             }
-            managed::Error::BeforeFirstApply(error) => self.refused(live, error, session),
-            managed::Error::Invalid { step, errors, .. } => {
-                let is_live = matches!(step, Step::LiveOfApply | Step::LiveOfUpdate);
-                let object = live.object.as_ref().filter(|_| is_live).unwrap_or(config);
-                let known = library.find(object.gvk()).unwrap_or(known);
-                diagnose::invalid(object, errors, known, library, session);
+            Error::Invalid(invalid) => {
+                let object = if invalid.is_live { of_live } else { config };
+                let kind = registry.kind(object.gvk()).unwrap_or(endpoint.kind());
+                diagnose::field_errors(object, &invalid.errors, kind, registry, session);
             }
-            _ => diagnose::tell(config, Code::NotApplied, config.node, error.to_string(), session),
+            other => session.tell(&config.finding_of_all(Code::NotApplied, other.to_string())),
         }
     }
-
-    /// A field that another manager owns.
-    fn conflict(&self, live: &Live<'a>, conflict: &ManagerConflict<'a>, message: &str, session: &mut Session<'a>) {
-        let at = self.config.at_path(&conflict.path, session);
-        let mut finding = self.config.text.about(
-            Code::FieldConflict,
-            at.shown(),
-            format!("{message}: {}", DisplayPath(&conflict.path)),
-        );
-        if let Some(object) = live.object {
-            let at = object.at_path(&conflict.path, session);
-            finding.notes.push(format!("the live value stands in {}", object.text.place(at.shown())));
-        }
-        session.tell(&diagnose::about(finding, &self.config));
-    }
-}
-
-/// The object with the fields that the endpoint leaves alone as they were: what the server does when it stores it.
-fn keep<'a>(after: Value<'a>, before: Option<Value<'a>>, names: &[&'static str], session: &Session<'a>) -> Value<'a> {
-    let arena = session.arena;
-    let Value::Map(mut object) = after else { return after };
-    for name in names {
-        let old = before.and_then(|before| before.get(name));
-        let managed = |value: Value<'a>| value.get("managedFields");
-        let old = match (*name, old, object.get(name)) {
-            // The owners are new in any case.
-            ("metadata", old, Some(new)) => {
-                let old = old.and_then(Value::as_map).or_else(|| new.as_map());
-                old.map(|old| Value::Map(old.with("managedFields", managed(new), arena)))
-            }
-            (_, old, _) => old,
-        };
-        object = object.with(name, old, arena);
-    }
-    Value::Map(object)
 }

@@ -2,20 +2,18 @@
 //!
 //! The object is printed as YAML, and read again: then every line is known to belong to the paths that begin on it.
 
-use super::Session;
-use super::diagnose;
-use super::library::Library;
 use super::object::Object;
-use super::print::{Output, yaml};
+use super::print::Output;
 use super::sets::{managed, read_object};
 use super::text::check_stdin;
+use super::{Session, diagnose, types};
 use crate::args::BlameArgs;
 use crate::error::Fatal;
+use kubeshape_registry::{Registry, print};
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{DisplayPath, PathElement, Set};
 use kubeshape_smd::managed::{Owned, Owner, Ownership};
 use kubeshape_smd::typed::Duplicates;
-use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::json;
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
 use std::fmt::Write;
@@ -42,7 +40,7 @@ struct Field<'o, 'a> {
 pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     check_stdin(args.types.schemas.iter().chain([&args.object]))?;
-    let library = Library::new(&args.types, session)?;
+    let registry = types::read(&args.types, session)?;
     let Some(object) = read_object(&args.object, session) else { return Ok(false) };
     let ownership = match managed(&object, args.types.smd_compat, session) {
         Ok(managed) => Ownership::new(&managed),
@@ -51,19 +49,17 @@ pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<boo
             return Ok(false);
         }
     };
-    let Some(items) = items(&object, &library, session) else { return Ok(false) };
+    let Some(items) = items(&object, registry, session) else { return Ok(false) };
     let value = shown(object.value, args.show_managed_fields, session);
-    let mut printed = Vec::new();
-    yaml(value, &mut Emitter::new(&mut printed));
     let arena = session.arena;
-    let text: &'a str = arena.alloc_str(&String::from_utf8_lossy(&printed));
+    let text: &'a str = arena.alloc_str(&print::yaml(value));
     let mut tape = Tape::new();
     let limits = Limits { bytes: usize::MAX, ..Limits::default() };
     let read = Stream::new(text.as_bytes(), limits).ok().and_then(|mut stream| stream.next(&mut tape));
     let tape: &'a Tape = arena.alloc(tape);
     let document = tape.document(text);
     let (Some(Ok(())), Some(root)) = (read, document.root()) else {
-        return Err(Fatal::Internal { input: object.text.name.to_owned() });
+        return Err(Fatal::Internal { input: object.location.input().to_string() });
     };
     let mut walk = Walk { text, at: (0, 0), fields: Vec::new(), path: Vec::new(), session };
     walk.value(root, &ownership.root(), items, &[]);
@@ -85,19 +81,19 @@ pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<boo
 }
 
 /// The fields by the object's type, from which the items of lists get their names; empty if there is no type.
-fn items<'a>(object: &Object<'a>, library: &Library<'a>, session: &mut Session<'a>) -> Option<Set<'a>> {
-    if library.is_empty() {
+fn items<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<'a>) -> Option<Set<'a>> {
+    if registry.is_empty() {
         return Some(Set::EMPTY);
     }
-    let Some(known) = library.find(object.gvk()).copied() else {
-        library.unknown(object.gvk(), object.text, object.node, session);
+    let Some(kind) = registry.kind(object.gvk()) else {
+        types::unknown(object.gvk(), object.location, registry, session);
         return None;
     };
-    let typed = known.ty.validate(object.value, Duplicates::Allowed);
+    let typed = kind.merge_type()?.validate(object.value, Duplicates::Allowed);
     match typed.and_then(|typed| typed.to_field_set(session.arena)) {
         Ok(set) => Some(set),
         Err(errors) => {
-            diagnose::invalid(object, &errors, &known, library, session);
+            diagnose::invalid(object, &errors, kind, registry, session);
             None
         }
     }

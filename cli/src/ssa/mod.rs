@@ -1,21 +1,19 @@
 //! Objects, their fields and who owns them: `apply`, `update`, `blame`, `extract`, `compare`, `merge`, `fieldset`,
 //! `scenario`.
 //!
-//! [`text`] reads inputs and keeps them with their places; [`library`] finds the types of kinds in what `--schemas`
-//! names, and [`origin`] where in those inputs a field is declared; [`object`] is an object with its place. What is
-//! wrong with an object becomes findings in [`diagnose`]. The rest is a module per command; all that is done to objects
-//! is done by `kubeshape-smd`.
+//! [`text`] reads inputs and keeps them with their places; [`types`] makes a registry of what `--schemas` names;
+//! [`object`] is an object with its place. What is wrong with an object becomes findings in [`diagnose`]. The rest is a
+//! module per command. `kubeshape-registry` does what an API server does with objects.
 
 mod apply;
 mod blame;
 mod diagnose;
-mod library;
 mod object;
-mod origin;
 mod print;
 mod scenario;
 mod sets;
 mod text;
+mod types;
 
 use crate::args::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ScenarioArgs, UpdateArgs, When,

@@ -4,10 +4,10 @@ use crate::args::{Format, ResultArgs};
 use crate::error::Fatal;
 use crate::output::{Stage, names};
 use crate::report;
+use kubeshape_registry::print;
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
 use kubeshape_yaml::emit::Emitter;
-use kubeshape_yaml::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -82,7 +82,8 @@ impl Output {
         let mut out = Vec::new();
         if self.is_json() {
             for value in values {
-                json(*value, &mut out);
+                // A number that is not finite was read from YAML, which kubectl could not send; it is left out.
+                let _ = print::write_json(*value, &mut out);
             }
         } else {
             let mut emitter = Emitter::new(&mut out);
@@ -90,7 +91,7 @@ impl Output {
                 if at > 0 {
                     emitter.document();
                 }
-                yaml(*value, &mut emitter);
+                print::write_yaml(*value, &mut emitter);
             }
         }
         self.bytes(&out)
@@ -116,7 +117,7 @@ impl Output {
         let mut written = Vec::new();
         for (path, value) in files.into_values() {
             let mut out = Vec::new();
-            yaml(value, &mut Emitter::new(&mut out));
+            print::write_yaml(value, &mut Emitter::new(&mut out));
             match stage.write(path, &out) {
                 Ok(staged) => written.push(staged),
                 Err(error) => {
@@ -152,41 +153,4 @@ impl Output {
 /// Whether a path is written as that of a folder.
 fn ends_in_slash(path: &Path) -> bool {
     path.to_string_lossy().ends_with(std::path::is_separator)
-}
-
-/// Appends a value as YAML.
-pub(crate) fn yaml(value: Value<'_>, emitter: &mut Emitter<'_>) {
-    match value {
-        Value::Null => emitter.null(),
-        Value::Bool(yes) => emitter.bool(yes),
-        Value::Int(n) => emitter.int(n),
-        Value::Float(n) => emitter.float(n),
-        Value::String(text) => emitter.str(text),
-        Value::List(items) => {
-            emitter.begin_seq();
-            for item in items {
-                emitter.item();
-                yaml(*item, emitter);
-            }
-            emitter.end_seq();
-        }
-        Value::Map(map) => {
-            emitter.begin_map();
-            for (key, value) in map.entries() {
-                emitter.key(key);
-                yaml(*value, emitter);
-            }
-            emitter.end_map();
-        }
-    }
-}
-
-/// Appends a value as indented JSON and a line break.
-pub(crate) fn json(value: Value<'_>, out: &mut Vec<u8>) {
-    let mut compact = Vec::new();
-    // What is not finite was read from YAML, which kubectl could not send either; it is left out.
-    if value.write_json(&mut compact).is_ok() {
-        json::indent(&compact, out);
-        out.push(b'\n');
-    }
 }

@@ -1,19 +1,17 @@
 //! `fieldset`, `compare`, `merge`, `extract`: what needs one or two objects and no stack.
 
-use super::Session;
-use super::diagnose;
-use super::library::{Known, Library};
 use super::object::{Object, only};
 use super::print::Output;
 use super::text::{Text, check_stdin, read_path};
+use super::{Session, diagnose, types};
 use crate::args::{CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
-use kubeshape_schema::Code;
+use kubeshape_input::Code;
+use kubeshape_registry::{Kind, Registry, extract_applied};
 use kubeshape_smd::Value;
-use kubeshape_smd::fieldpath::{Set, SetError};
-use kubeshape_smd::managed::{self, DecodeError, ExtractError, Managed};
+use kubeshape_smd::fieldpath::SetError;
+use kubeshape_smd::managed::{DecodeError, ExtractError, Managed};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
-use kubeshape_smd::value::Compat;
 use kubeshape_yaml::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -22,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy)]
 struct Typed<'a> {
     object: Object<'a>,
-    known: Known<'a>,
+    kind: &'a Kind,
     value: TypedValue<'a>,
 }
 
@@ -38,65 +36,31 @@ pub(super) fn managed<'a>(
     compat: SmdCompat,
     session: &Session<'a>,
 ) -> Result<Managed<'a>, DecodeError> {
-    let list = object.value.get("metadata").and_then(|metadata| metadata.get("managedFields"));
-    managed::entries::decode_as(list, compat.of_fields(), session.arena)
-}
-
-/// The object with the managed fields that only the older release reads as the newer one writes them: extraction
-/// follows the newer one.
-fn strict<'a>(object: Value<'a>, session: &Session<'a>) -> Value<'a> {
-    let arena = session.arena;
-    let written = |entry: Value<'a>| -> Option<Value<'a>> {
-        let fields = entry.get("fieldsV1")?;
-        if Set::from_fields_v1_as(fields, Compat::V64, arena).is_ok() {
-            return None;
-        }
-        let fields = Set::from_fields_v1_as(fields, Compat::V63, arena).ok()?.to_fields_v1(arena).ok()?;
-        Some(Value::Map(entry.as_map()?.with("fieldsV1", Some(fields), arena)))
-    };
-    let anew = || {
-        let metadata = object.get("metadata")?.as_map()?;
-        let Value::List(entries) = metadata.get("managedFields")? else { return None };
-        let entries = entries.iter().map(|entry| written(*entry).unwrap_or(*entry));
-        let list = Value::List(arena.alloc_slice_copy(&entries.collect::<Vec<_>>()));
-        let metadata = metadata.with("managedFields", Some(list), arena);
-        Some(Value::Map(object.as_map()?.with("metadata", Some(Value::Map(metadata)), arena)))
-    };
-    anew().unwrap_or(object)
+    kubeshape_registry::managed(object.value, compat.of_fields(), session.arena)
 }
 
 /// Reads the types that are needed.
-fn library<'a>(args: &TypeArgs, objects: &[&PathBuf], session: &mut Session<'a>) -> Result<Library<'a>, Fatal> {
+fn registry<'a>(args: &TypeArgs, objects: &[&PathBuf], session: &mut Session<'a>) -> Result<&'a Registry, Fatal> {
     check_stdin(args.schemas.iter().chain(objects.iter().copied()))?;
     if args.schemas.is_empty() {
         return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
     }
-    Library::new(args, session)
-}
-
-/// The type of an object's kind.
-fn known<'a>(object: &Object<'a>, library: &Library<'a>, session: &mut Session<'a>) -> Option<Known<'a>> {
-    let known = library.find(object.gvk()).copied();
-    match known {
-        Some(_) => library.check_repeated(object.gvk(), session),
-        None => library.unknown(object.gvk(), object.text, object.node, session),
-    }
-    known
+    types::read(args, session)
 }
 
 /// Reads an object and gives it the type of its kind.
 fn typed<'a>(
     path: &Path,
     duplicates: Duplicates,
-    library: &Library<'a>,
+    registry: &'a Registry,
     session: &mut Session<'a>,
 ) -> Option<Typed<'a>> {
     let object = read_object(path, session)?;
-    let known = known(&object, library, session)?;
-    match known.ty.validate(object.value, duplicates) {
-        Ok(value) => Some(Typed { object, known, value }),
+    let kind = types::kind(&object, registry, session)?;
+    match kind.merge_type()?.validate(object.value, duplicates) {
+        Ok(value) => Some(Typed { object, kind, value }),
         Err(errors) => {
-            diagnose::invalid(&object, &errors, &known, library, session);
+            diagnose::invalid(&object, &errors, kind, registry, session);
             None
         }
     }
@@ -108,12 +72,12 @@ fn typed<'a>(
 /// There is no answer.
 pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
-    let library = library(&args.types, &[&args.object], session)?;
-    let Some(typed) = typed(&args.object, Duplicates::Refused, &library, session) else { return Ok(false) };
+    let registry = registry(&args.types, &[&args.object], session)?;
+    let Some(typed) = typed(&args.object, Duplicates::Refused, registry, session) else { return Ok(false) };
     let set = match typed.value.to_field_set(session.arena) {
         Ok(set) => set,
         Err(errors) => {
-            diagnose::invalid(&typed.object, &errors, &typed.known, &library, session);
+            diagnose::invalid(&typed.object, &errors, typed.kind, registry, session);
             return Ok(false);
         }
     };
@@ -130,7 +94,7 @@ pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result
 
 fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'a>) -> bool {
     let detail = format!("the object has a key that JSON cannot hold: {}", error.message);
-    diagnose::tell(object, Code::NotApplied, object.node, detail, session);
+    session.tell(&object.finding_of_all(Code::NotApplied, detail));
     false
 }
 
@@ -140,14 +104,14 @@ fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'
 /// There is no answer.
 pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
-    let library = library(&args.types, &[&args.a, &args.b], session)?;
-    let a = typed(&args.a, Duplicates::Allowed, &library, session);
-    let b = typed(&args.b, Duplicates::Allowed, &library, session);
+    let registry = registry(&args.types, &[&args.a, &args.b], session)?;
+    let a = typed(&args.a, Duplicates::Allowed, registry, session);
+    let b = typed(&args.b, Duplicates::Allowed, registry, session);
     let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
     let comparison = match a.value.compare(b.value, session.arena) {
         Ok(comparison) => comparison,
         Err(error) => {
-            failed(&error, &a, &b, &library, session);
+            failed(&error, &a, &b, registry, session);
             return Ok(false);
         }
     };
@@ -185,25 +149,26 @@ pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<b
 /// There is no answer.
 pub(crate) fn merge(args: &MergeArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
-    let library = library(&args.types, &[&args.a, &args.b], session)?;
-    let a = typed(&args.a, Duplicates::Allowed, &library, session);
-    let b = typed(&args.b, Duplicates::Refused, &library, session);
+    let registry = registry(&args.types, &[&args.a, &args.b], session)?;
+    let a = typed(&args.a, Duplicates::Allowed, registry, session);
+    let b = typed(&args.b, Duplicates::Refused, registry, session);
     let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
     match a.value.merge(b.value, session.arena) {
         Ok(merged) => output.objects(&[merged.value().unwrap_or(Value::Null)]).map(|()| true),
         Err(error) => {
-            failed(&error, &a, &b, &library, session);
+            failed(&error, &a, &b, registry, session);
             Ok(false)
         }
     }
 }
 
 /// Two objects that cannot be compared or merged.
-fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, library: &Library<'a>, session: &mut Session<'a>) {
+fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, registry: &Registry, session: &mut Session<'a>) {
     match error {
-        CompareError::Invalid(errors) => diagnose::invalid(&b.object, errors, &b.known, library, session),
+        CompareError::Invalid(errors) => diagnose::invalid(&b.object, errors, b.kind, registry, session),
         CompareError::OtherSchema | CompareError::OtherType(..) => {
-            let at = b.object.node.get("kind").unwrap_or(b.object.node);
+            let node = b.object.location.node();
+            let at = node.get("kind").unwrap_or(node);
             let detail = format!(
                 "expected two objects of one version and kind, found {} and {}",
                 a.object.gvk(),
@@ -220,16 +185,16 @@ fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, library: &Libr
 /// There is no answer.
 pub(crate) fn extract(args: &ExtractArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
-    let library = library(&args.types, &[&args.object], session)?;
+    let registry = registry(&args.types, &[&args.object], session)?;
     let Some(object) = read_object(&args.object, session) else { return Ok(false) };
-    let Some(known) = known(&object, &library, session) else { return Ok(false) };
+    let Some(kind) = types::kind(&object, registry, session) else { return Ok(false) };
     if let Err(error) = managed(&object, args.types.smd_compat, session) {
         diagnose::managed_fields(&object, &error, session);
         return Ok(false);
     }
-    let arena = session.arena;
-    match managed::extract(strict(object.value, session), known.ty, &args.field_manager, &args.subresource, arena) {
-        Ok(Some(value)) => output.objects(&[named(value, object.value, session)]).map(|()| true),
+    let Some(ty) = kind.merge_type() else { return Ok(false) };
+    match extract_applied(object.value, ty, &args.field_manager, &args.subresource, session.arena) {
+        Ok(Some(value)) => output.objects(&[value]).map(|()| true),
         Ok(None) => {
             let at = object.at_pointer("/metadata/managedFields");
             let through = if args.subresource.is_empty() { String::new() } else { format!(" to {}", args.subresource) };
@@ -238,7 +203,7 @@ pub(crate) fn extract(args: &ExtractArgs, session: &mut Session<'_>) -> Result<b
             Ok(true)
         }
         Err(ExtractError::Invalid(errors)) => {
-            diagnose::invalid(&object, &errors, &known, &library, session);
+            diagnose::invalid(&object, &errors, kind, registry, session);
             Ok(false)
         }
         Err(error @ (ExtractError::Fields(_) | ExtractError::Nothing { .. })) => {
@@ -247,17 +212,4 @@ pub(crate) fn extract(args: &ExtractArgs, session: &mut Session<'_>) -> Result<b
             Ok(false)
         }
     }
-}
-
-/// The extracted configuration with the name and the namespace of its object, which nobody owns: client-go's generated
-/// functions set them after extraction.
-fn named<'a>(config: Value<'a>, object: Value<'a>, session: &Session<'a>) -> Value<'a> {
-    let (Value::Map(map), Some(from)) = (config, object.get("metadata")) else { return config };
-    let mut metadata = map.get("metadata").and_then(Value::as_map).unwrap_or_default();
-    for key in ["name", "namespace"] {
-        if let Some(text) = from.get(key).filter(|text| text.as_str().is_some_and(|text| !text.is_empty())) {
-            metadata = metadata.with(key, Some(text), session.arena);
-        }
-    }
-    Value::Map(map.with("metadata", Some(Value::Map(metadata)), session.arena))
 }

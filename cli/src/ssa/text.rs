@@ -3,9 +3,11 @@
 use super::Session;
 use crate::error::Fatal;
 use crate::input::{self, Input, gather};
-use kubeshape_input::{Code, Finding, Limits};
-use kubeshape_yaml::{Document, Node};
+use kubeshape_input::{Code, Document, Finding, Limits};
+use kubeshape_registry::Location;
+use kubeshape_yaml::Node;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// An input and its documents.
 #[derive(Debug)]
@@ -14,7 +16,7 @@ pub(crate) struct Text<'a> {
     pub(crate) name: &'a str,
     /// The path; empty for standard input.
     pub(crate) path: PathBuf,
-    documents: Vec<kubeshape_input::Document>,
+    documents: Vec<Arc<Document>>,
     /// Whether it was named on the command line, as opposed to found in a folder.
     pub(crate) named: bool,
     /// Whether something in it could not be read.
@@ -23,8 +25,13 @@ pub(crate) struct Text<'a> {
 
 impl<'a> Text<'a> {
     /// The documents that hold anything.
-    pub(crate) fn documents(&'a self) -> impl Iterator<Item = Document<'a>> {
-        self.documents.iter().map(kubeshape_input::Document::document)
+    pub(crate) fn documents(&'a self) -> &'a [Arc<Document>] {
+        &self.documents
+    }
+
+    /// The same with their places.
+    pub(crate) fn locations(&self) -> impl Iterator<Item = Location> {
+        self.documents.iter().map(|document| Location::root(Arc::clone(document)))
     }
 
     /// The text; empty if there is no document in it.
@@ -42,7 +49,7 @@ impl<'a> Text<'a> {
 
     /// `file:line:column` of a node.
     pub(crate) fn place(&self, node: Node<'_>) -> String {
-        let source = self.documents.first().map(kubeshape_input::Document::source);
+        let source = self.documents.first().map(|document| document.source());
         source.map_or_else(|| self.name.to_owned(), |source| source.location(node.span().start))
     }
 }
@@ -113,5 +120,6 @@ fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
     let kubeshape_input::Input { documents, findings, .. } = kubeshape_input::read(name, bytes, limits);
     findings.iter().for_each(|finding| session.tell(finding));
     let failed = findings.iter().any(Finding::is_error);
+    let documents = documents.into_iter().map(Arc::new).collect();
     Some(session.arena.alloc(Text { name, path, documents, named: input.named, failed }))
 }

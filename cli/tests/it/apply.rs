@@ -158,7 +158,7 @@ error[KS8002]: The field is not declared in the schema
  --> config.yaml:5:3
   |
 5 |   replcas: 5
-  |   ^^^^^^^ .spec.replcas: field not declared in schema; near to it is replicas
+  |   ^^^^^^^ .spec.replcas: field not declared in schema; did you mean replicas?
   |
   = note: in Widget x/a
   = note: the schema that does not declare it stands in crd.yaml:19:13, \
@@ -181,7 +181,7 @@ fn bad_configurations_are_refused_with_their_place() {
     for (text, parts) in [
         ("a: [".to_owned(), &["error[KS1001]", "config.yaml:1:5"][..]),
         ("[1]".to_owned(), &["error[KS8009]", "config.yaml:1:1", "found a list, expected an object"]),
-        (good.replace("Widget", "Wodget"), &["error[KS8001]", "config.yaml:2:7", "near to it is Widget"]),
+        (good.replace("Widget", "Wodget"), &["error[KS8001]", "config.yaml:2:7", "did you mean Widget?"]),
         (
             good.replace("com/v1", "com/v3"),
             &["error[KS8001]", "config.yaml:1:13", "the schemas have example.com/v1, example.com/v2"],
@@ -198,7 +198,7 @@ fn bad_configurations_are_refused_with_their_place() {
                 "error[KS8003]",
                 "config.yaml:5:13",
                 ".spec.replicas: expected numeric (int or float), found a text",
-                "the type stands in crd.yaml:21:25",
+                "the type is declared in crd.yaml:21:25",
             ],
         ),
         (
@@ -344,10 +344,17 @@ fn objects_get_a_file_each_in_a_folder() {
 
 #[test]
 fn a_subresource_must_be_one_of_the_resource() {
-    apply(&config("names: [m]"), "--subresource stats")
-        .says(1, &["error[KS8012]", "config.yaml:2:7", "there is no subresource \"stats\" of it", "has status"]);
+    apply(&config("names: [m]"), "--subresource stats").says(
+        1,
+        &[
+            "error[KS8012]",
+            "config.yaml:2:7",
+            "has no subresource \"stats\"; it has status",
+            "it is defined in crd.yaml:1:1",
+        ],
+    );
     let v2 = config("size: 1").replace("com/v1", "com/v2");
-    apply(&v2, "--subresource status").says(1, &["no subresource \"status\"", "has none"]);
+    apply(&v2, "--subresource status").says(1, &["has no subresource \"status\"; it has none"]);
     assert_eq!(apply(&config("names: [m]"), "--subresource status").code, Some(0));
 }
 
@@ -417,5 +424,5 @@ fn types_come_from_documents_and_schemas_too() {
     folder.write("config.yaml", config("replcas: 3"));
     folder
         .run("apply --schemas v3.json --field-manager ci config.yaml")
-        .says(1, &["near to it is replicas", "/components/schemas/w/properties/spec", "with a warning at most"]);
+        .says(1, &["did you mean replicas?", "/components/schemas/w/properties/spec", "with a warning at most"]);
 }

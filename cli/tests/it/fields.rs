@@ -223,7 +223,7 @@ fn of_two_types_of_a_kind_the_first_counts() {
     assert_eq!(run.code, Some(0));
     assert!(run.out.contains(".spec.replicas\n"), "{}", run.out);
     let message = "warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them counts: example.com/v1, \
-                   Kind=Widget stands in crd.yaml:1:1, too; that one counts\n";
+                   Kind=Widget is defined in crd.yaml:1:1, too; that definition counts\n";
     assert_eq!(run.err, message);
     folder
         .run("fieldset --schemas old.yaml --schemas crd.yaml live.yaml")
@@ -276,5 +276,5 @@ fn an_object_of_a_schema_without_kinds_takes_a_type() {
     folder
         .run("fieldset --schemas types.yaml a.yaml")
         .says(1, &["error[KS8001]", "the schemas name types without kinds"]);
-    folder.run("fieldset --schemas types.yaml --type rot a.yaml").says(2, &["near to it is root"]);
+    folder.run("fieldset --schemas types.yaml --type rot a.yaml").says(2, &["did you mean root?"]);
 }

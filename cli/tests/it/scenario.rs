@@ -1,8 +1,8 @@
 //! `scenario`: steps are run, what is expected is checked, and written anew.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use crate::common::Folder;
-use crate::common::ssa::CRD;
+use crate::common::ssa::{CRD, LIVE};
+use crate::common::{Folder, json};
 
 /// A scenario with these steps.
 fn scenario(steps: &str) -> String {
@@ -243,4 +243,60 @@ fn every_scenario_of_the_corpus_holds() {
     let run = Folder::new().run(&format!("scenario -q {scenarios}"));
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{}", run.out);
     assert!(run.out.ends_with(" expectations: 0 failed\n"), "{}", run.out);
+}
+
+#[test]
+fn a_step_answers_as_the_command_does() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", CRD).write("live.yaml", LIVE);
+    let live: String = LIVE.lines().map(|line| format!("    {line}\n")).collect();
+    let members = [
+        "spec: {replicas: 3}",
+        "spec: {replicas: 4}, status: {ready: 9}",
+        "status: {ready: 5}",
+        "spec: {names: [n, o], ports: [{port: 80}]}",
+        "spec: {replcas: 1}",
+    ];
+    let mut answers = [0, 0];
+    for (verb, version, subresource) in ["apply", "update"].into_iter().flat_map(|verb| {
+        let versions = ["v1", "v2"].into_iter();
+        versions.flat_map(move |version| ["", "status", "scale"].map(|subresource| (verb, version, subresource)))
+    }) {
+        for members in members {
+            let config = format!(
+                "{{apiVersion: example.com/{version}, kind: Widget, metadata: {{name: a, namespace: x}}, {members}}}"
+            );
+            folder.write("config.yaml", &config);
+            let through = if subresource.is_empty() { "" } else { "--subresource" };
+            let command = folder.run(&format!(
+                "{verb} --schemas crd.yaml --live live.yaml --smd-compat v6.4 --field-manager ci \
+                 --now 2030-01-01T00:00:00Z {through} {subresource} -o json config.yaml"
+            ));
+            let mut expect = serde_json::json!({});
+            if command.code == Some(0) {
+                let mut object = json(&command.out);
+                let entries = object["metadata"].as_object_mut().unwrap().remove("managedFields").unwrap();
+                let mut owners = entries.as_array().unwrap().clone();
+                for owner in owners.iter_mut().filter_map(serde_json::Value::as_object_mut) {
+                    owner.remove("fieldsType");
+                    let fields = owner.remove("fieldsV1").unwrap();
+                    owner.insert("fields".to_owned(), fields);
+                }
+                expect = serde_json::json!({"object": object, "owners": owners});
+            }
+            let request = format!("{verb}: {config}\n  manager: ci\n  subresource: '{subresource}'");
+            folder.write(
+                "scenario.yaml",
+                format!(
+                    "scenario: one request\nschemas: [{{file: crd.yaml}}]\nsteps:\n- set:\n{live}- {request}\n  \
+                     time: 2030-01-01T00:00:00Z\n  expect: {expect}\n"
+                ),
+            );
+            let scenario = folder.run("scenario scenario.yaml");
+            assert_eq!(scenario.code, command.code, "{request}\n{}{}\n{}", command.out, command.err, scenario.out);
+            answers[usize::from(command.code == Some(0))] += 1;
+        }
+    }
+    // Some requests are refused, some are not.
+    assert!(answers.iter().all(|count| *count > 5), "{answers:?}");
 }

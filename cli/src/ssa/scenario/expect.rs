@@ -1,9 +1,9 @@
 //! Whether what came of a step is what was expected.
 
 use super::super::Session;
+use super::line::line;
 use super::read::Step;
 use super::steps::Outcome;
-use super::update::line;
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::Set;
 use kubeshape_smd::value::Map;
@@ -24,7 +24,7 @@ pub(super) enum Verdict {
 pub(super) fn judge<'a>(step: &Step<'a>, outcome: &Outcome<'a>, session: &Session<'a>) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     let parts = step.expect.map(|(_, parts)| parts);
-    if let Some(error) = unexpected(step, outcome) {
+    if let Some(error) = outcome.unexpected(step) {
         let (part, place) = ("no error".to_owned(), step.text.place(step.node));
         verdicts.push(Verdict::Failed { part, place, differences: vec![format!("found: {}", shown(Some(error)))] });
     }
@@ -47,13 +47,6 @@ pub(super) fn judge<'a>(step: &Step<'a>, outcome: &Outcome<'a>, session: &Sessio
         verdicts.push(Verdict::Failed { part: part.to_owned(), place: step.text.place(key), differences });
     }
     verdicts
-}
-
-/// The error of a step that expects none.
-pub(super) fn unexpected<'a>(step: &Step<'a>, outcome: &Outcome<'a>) -> Option<Value<'a>> {
-    let expects = |part: &str| step.expect.is_some_and(|(_, parts)| parts.get(part).is_some());
-    let conflicts = outcome.part("conflicts").is_some() && expects("conflicts");
-    outcome.part("error").filter(|_| !expects("error") && !conflicts)
 }
 
 /// Both sides in a form in which only differences that count are left.

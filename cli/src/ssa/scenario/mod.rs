@@ -5,6 +5,7 @@
 //! file, so that all of these speak of the same thing.
 
 mod expect;
+mod line;
 mod read;
 mod steps;
 mod update;
@@ -40,12 +41,12 @@ pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool
     let mut out = String::new();
     for text in read_all(&args.files, Missing::Error, session) {
         let mut edits = Vec::new();
-        if text.named && !text.failed && text.documents().next().is_none() {
+        if text.named && !text.failed && text.documents().is_empty() {
             session.tell(&nowhere(Code::Scenario, text.name, "found nothing, expected a scenario"));
         }
         for document in text.documents() {
             // Folders hold the schemas, too.
-            if !text.named && document.root().is_some_and(|root| root.get("scenario").is_none()) {
+            if !text.named && document.root().get("scenario").is_none() {
                 continue;
             }
             let Some(scenario) = read::scenario(text, document, args.smd_compat, session) else { continue };

@@ -1,20 +1,19 @@
 //! From a YAML document to steps.
 
-use super::super::Session;
-use super::super::library::Library;
-use super::super::object::what;
 use super::super::text::{Text, read_path};
+use super::super::{Session, types};
 use crate::args::SmdCompat;
-use kubeshape_schema::Code;
+use kubeshape_input::{Code, Document};
+use kubeshape_registry::{Gvk, Location, Registry, Time, describe};
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::Set;
-use kubeshape_smd::managed::{Gvk, Time};
 use kubeshape_smd::typed::KeyFields;
 use kubeshape_smd::value::Compat;
-use kubeshape_yaml::{Document, Kind, Node};
+use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A scenario.
 pub(super) struct Scenario<'a> {
@@ -22,7 +21,8 @@ pub(super) struct Scenario<'a> {
     pub(super) compat: Compat,
     pub(super) node: Node<'a>,
     pub(super) name: &'a str,
-    pub(super) library: &'a Library<'a>,
+    pub(super) document: &'a Arc<Document>,
+    pub(super) registry: &'a Registry,
     /// By apiVersion and subresource: what that endpoint leaves alone.
     pub(super) reset_fields: BTreeMap<(&'a str, &'a str), Set<'a>>,
     pub(super) steps: Vec<Step<'a>>,
@@ -121,19 +121,19 @@ type Read<T> = Result<T, Told>;
 /// Reads a scenario; what is wrong with it is told.
 pub(super) fn scenario<'a>(
     text: &'a Text<'a>,
-    document: Document<'a>,
+    document: &'a Arc<Document>,
     compat: SmdCompat,
     session: &mut Session<'a>,
 ) -> Option<Scenario<'a>> {
-    let root = document.root()?;
-    let mut reader = Reader { text, compat, session, wrong: false };
-    let scenario = reader.scenario(root);
+    let mut reader = Reader { text, document, compat, session, wrong: false };
+    let scenario = reader.scenario(document.root());
     let wrong = reader.wrong;
     scenario.ok().filter(|_| !wrong)
 }
 
 struct Reader<'r, 'a> {
     text: &'a Text<'a>,
+    document: &'a Arc<Document>,
     compat: SmdCompat,
     session: &'r mut Session<'a>,
     /// Whether anything was told.
@@ -148,7 +148,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn expected<T>(&mut self, node: Node<'_>, expected: &str) -> Read<T> {
-        Err(self.tell(node, format!("found {}, expected {expected}", what(node))))
+        Err(self.tell(node, format!("found {}, expected {expected}", describe(node))))
     }
 
     fn map(&mut self, node: Node<'a>, expected: &str) -> Read<Node<'a>> {
@@ -211,15 +211,15 @@ impl<'a> Reader<'_, 'a> {
         self.only(root, &["scenario", "rule", "schemas", "types", "resetFields", "steps"]);
         let name = self.member(root, "scenario")?;
         let name = self.string(name, "the name of the scenario")?;
-        let mut library = Library::default();
+        let mut registry = types::empty(self.compat);
         if let Some(schemas) = root.get("schemas") {
             for schema in self.list(schemas, "a list of schemas")?.items() {
-                self.schema(schema, &mut library)?;
+                self.schema(schema, &mut registry)?;
             }
         }
         if let Some(types) = root.get("types") {
             for (key, value) in self.map(types, "a mapping of \"apiVersion Kind\" to names of types")?.pairs() {
-                self.kind(key, value, &mut library)?;
+                self.kind(key, value, &mut registry)?;
             }
         }
         let mut reset_fields = BTreeMap::new();
@@ -232,20 +232,20 @@ impl<'a> Reader<'_, 'a> {
         let steps = self.member(root, "steps")?;
         let steps: Vec<Step<'a>> =
             self.list(steps, "a list of steps")?.items().filter_map(|step| self.step(step).ok()).collect();
-        let library = self.session.arena.alloc(library);
         Ok(Scenario {
             text: self.text,
             compat: self.compat.of_fields(),
             node: root,
             name,
-            library,
+            document: self.document,
+            registry: self.session.arena.alloc(registry),
             reset_fields,
             steps,
         })
     }
 
     /// A schema that stands here or in a file.
-    fn schema(&mut self, node: Node<'a>, library: &mut Library<'a>) -> Read<()> {
+    fn schema(&mut self, node: Node<'a>, registry: &mut Registry) -> Read<()> {
         self.map(node, "a schema, or the file that holds it")?;
         let before = self.session.errors();
         if let (Some(file), 1) = (node.get("file"), node.len()) {
@@ -254,36 +254,30 @@ impl<'a> Reader<'_, 'a> {
             let Some(text) = read_path(&path, self.session) else {
                 return Err(self.tell(file, format!("the schema {} cannot be read", path.display())));
             };
-            let mut used = false;
-            for root in text.documents().filter_map(Document::root) {
-                used |= library.add(text, root, self.compat, self.session);
-            }
-            if !used {
+            if !types::add(registry, text.locations(), self.session) {
                 return Err(self.tell(file, "no schema was found in it"));
             }
-        } else if !library.add(self.text, node, self.compat, self.session) {
-            return self.expected(
-                node,
-                "a CustomResourceDefinition, an OpenAPI document, a structured-merge-diff schema, or a file: PATH",
-            );
+        } else {
+            let part = Location::new(Arc::clone(self.document), node.index());
+            if !types::add(registry, [part], self.session) {
+                return self.expected(
+                    node,
+                    "a CustomResourceDefinition, an OpenAPI document, a structured-merge-diff schema, or a file: PATH",
+                );
+            }
         }
         self.wrong |= self.session.errors() > before;
         Ok(())
     }
 
     /// Which type the objects of a kind have.
-    fn kind(&mut self, key: Node<'a>, value: Node<'a>, library: &mut Library<'a>) -> Read<()> {
+    fn kind(&mut self, key: Node<'a>, value: Node<'a>, registry: &mut Registry) -> Read<()> {
         let Some((api_version, kind)) = key.text().split_once(' ') else {
             return Err(self.tell(key, format!("found {:?}, expected \"apiVersion Kind\"", key.text())));
         };
         let name = self.string(value, "the name of a type")?;
-        match library.type_named(name) {
-            Some(known) => {
-                library.set_kind(Gvk::new(api_version, kind), known);
-                Ok(())
-            }
-            None => Err(self.tell(value, format!("no schema has a type called {name}"))),
-        }
+        let given = registry.give_type(Gvk::new(api_version, kind), name);
+        given.map_err(|error| self.tell(value, error.to_string()))
     }
 
     fn step(&mut self, node: Node<'a>) -> Read<Step<'a>> {

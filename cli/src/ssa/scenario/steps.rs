@@ -1,16 +1,17 @@
 //! Running steps.
 
-use super::super::Session;
-use super::super::library::{Known, Library};
+use super::super::{Session, types};
 use super::read::{Action, Scenario, Step, Write};
-use kubeshape_schema::Code;
+use kubeshape_input::Code;
+use kubeshape_registry::{EndpointError, Gvk, Kind, Location, Time, WriteOptions};
 use kubeshape_smd::Value;
-use kubeshape_smd::fieldpath::{DisplayPath, Filter, Set, SetError};
-use kubeshape_smd::managed::{self, ChangeApiVersion, FieldManager, Gvk, Ownership, Time};
-use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue, ValidationErrors};
+use kubeshape_smd::fieldpath::{DisplayPath, Set, SetError};
+use kubeshape_smd::managed::{self, ConflictError, Ownership};
+use kubeshape_smd::typed::{CompareError, Duplicates, Type, TypedValue, ValidationErrors};
 use kubeshape_smd::value::{Compat, Map};
 use kubeshape_yaml::Node;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// The time of the first step.
 const START: Time = Time(946_684_800);
@@ -32,6 +33,13 @@ impl<'a> Outcome<'a> {
         self.parts.iter().find(|(part, _)| *part == name).map(|(_, value)| *value)
     }
 
+    /// The error of a step that expects none.
+    pub(super) fn unexpected(&self, step: &Step<'a>) -> Option<Value<'a>> {
+        let expects = |part: &str| step.expect.is_some_and(|(_, parts)| parts.get(part).is_some());
+        let conflicts = self.part("conflicts").is_some() && expects("conflicts");
+        self.part("error").filter(|_| !expects("error") && !conflicts)
+    }
+
     /// What is shown beside the expectations: owners, conflicts, errors.
     pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(String::as_str)
@@ -41,7 +49,6 @@ impl<'a> Outcome<'a> {
 /// The live object between steps.
 pub(super) struct State<'s, 'a> {
     scenario: &'s Scenario<'a>,
-    library: &'a Library<'a>,
     live: Option<Value<'a>>,
     clock: Time,
 }
@@ -58,7 +65,7 @@ type Answer<'a> = Result<Outcome<'a>, Refused<'a>>;
 
 impl<'s, 'a> State<'s, 'a> {
     pub(super) fn new(scenario: &'s Scenario<'a>) -> Self {
-        State { scenario, library: scenario.library, live: None, clock: Time(START.0 - 1) }
+        State { scenario, live: None, clock: Time(START.0 - 1) }
     }
 
     /// Runs a step; none if it cannot be run, which was told.
@@ -83,11 +90,11 @@ impl<'s, 'a> State<'s, 'a> {
                 self.live = object.map(value);
                 Ok(Outcome::new(Vec::new()))
             }
-            Action::Apply(write) => self.write(step, write, true, session),
-            Action::Update(write) => self.write(step, write, false, session),
+            Action::Apply(write) => self.write(write, true, session),
+            Action::Update(write) => self.write(write, false, session),
             Action::Validate(object) => {
-                let known = self.type_of(step, &[Some(*object)], session)?;
-                let errors = match known.ty.validate(value(*object), Duplicates::Refused) {
+                let ty = self.type_of(step, &[Some(*object)], session)?;
+                let errors = match ty.validate(value(*object), Duplicates::Refused) {
                     Ok(_) => Vec::new(),
                     Err(errors) => errors.0,
                 };
@@ -150,9 +157,11 @@ impl<'s, 'a> State<'s, 'a> {
         step: &Step<'a>,
         objects: &[Option<Node<'a>>],
         session: &mut Session<'a>,
-    ) -> Result<Known<'a>, Refused<'a>> {
+    ) -> Result<Type<'a>, Refused<'a>> {
+        let registry = self.scenario.registry;
+        let named = |name: &str| registry.type_named(name).map(|kind| &*session.arena.alloc(kind));
         if let Some(name) = step.type_name {
-            return self.library.type_named(name).ok_or_else(|| {
+            return named(name).and_then(Kind::merge_type).ok_or_else(|| {
                 let at = step.node.get("type").unwrap_or(step.node);
                 session.tell(&step.text.about(Code::Scenario, at, format!("no schema has a type called {name}")));
                 Refused::Told
@@ -160,12 +169,18 @@ impl<'s, 'a> State<'s, 'a> {
         }
         let gvk = |node: &Node<'a>| Value::from_node(*node, session.arena).gvk();
         let kinds: Vec<(Gvk<'a>, Node<'a>)> = objects.iter().flatten().map(|node| (gvk(node), *node)).collect();
-        let found = kinds.iter().find_map(|(gvk, _)| self.library.find(*gvk)).copied();
+        let found = kinds.iter().find_map(|(gvk, _)| registry.kind(*gvk)).and_then(Kind::merge_type);
         found.ok_or_else(|| {
             let (gvk, node) = kinds.first().copied().unwrap_or((Gvk::default(), step.node));
-            self.library.unknown(gvk, step.text, node, session);
-            Refused::Told
+            self.unknown(gvk, node, session)
         })
+    }
+
+    /// Tells that there is no kind for an object of the scenario.
+    fn unknown(&self, gvk: Gvk<'_>, object: Node<'_>, session: &mut Session<'a>) -> Refused<'a> {
+        let location = Location::new(Arc::clone(self.scenario.document), object.index());
+        types::unknown(gvk, &location, self.scenario.registry, session);
+        Refused::Told
     }
 
     fn typed(
@@ -176,47 +191,65 @@ impl<'s, 'a> State<'s, 'a> {
         duplicates: Duplicates,
         session: &mut Session<'a>,
     ) -> Result<TypedValue<'a>, Refused<'a>> {
-        let known = self.type_of(step, all, session)?;
+        let ty = self.type_of(step, all, session)?;
         match object {
-            None => Ok(TypedValue::unvalidated(None, known.ty)),
+            None => Ok(TypedValue::unvalidated(None, ty)),
             Some(node) => {
                 let value = Value::from_node(node, session.arena);
-                known.ty.validate(value, duplicates).map_err(|errors| invalid(&errors, session))
+                ty.validate(value, duplicates).map_err(|errors| invalid(&errors, session))
             }
         }
     }
 
     /// A request to the live object.
-    fn write(&mut self, step: &Step<'a>, write: &Write<'a>, apply: bool, session: &mut Session<'a>) -> Answer<'a> {
+    fn write(&mut self, step: &Write<'a>, is_apply: bool, session: &mut Session<'a>) -> Answer<'a> {
         let arena = session.arena;
-        let object = Value::from_node(write.object, arena);
+        let object = Value::from_node(step.object, arena);
         let gvk = object.gvk();
-        let known = self.type_of(step, &[Some(write.object)], session)?;
-        let versions = self.library.versions(gvk.group(), gvk.kind()).map(|known| known.gvk.api_version()).collect();
-        let converter = arena.alloc(ChangeApiVersion(versions));
-        let endpoint = (gvk.api_version(), write.subresource);
-        let reset = match self.scenario.reset_fields.get(&endpoint) {
-            Some(set) => Some(Filter::Exclude(*set)),
-            None => known.reset_fields(write.subresource, session),
+        let endpoint = match self.scenario.registry.endpoint(gvk, step.subresource, arena) {
+            Ok(endpoint) => endpoint,
+            Err(EndpointError::Kind(_)) => return Err(self.unknown(gvk, step.object, session)),
+            Err(EndpointError::Subresource(error)) => return Ok(self.refused(&error.to_string(), None, session)),
         };
-        let mut manager =
-            FieldManager::new(gvk, self.library, converter).subresource(write.subresource).compat(self.scenario.compat);
-        if let Some(filter) = reset {
-            manager = manager.reset_fields(vec![(gvk.api_version(), filter)]);
-        }
-        let manager = &*arena.alloc(manager);
-        let after = if apply {
-            manager.apply(self.live, object, write.manager, write.force, self.clock, arena)
+        let reset = self.scenario.reset_fields.get(&(gvk.api_version(), step.subresource));
+        let endpoint = match reset {
+            Some(fields) => endpoint.with_reset_fields(*fields),
+            None => endpoint,
+        };
+        let endpoint = &*arena.alloc(endpoint);
+        let options = WriteOptions::new(step.manager, self.clock).force(step.force);
+        let after = if is_apply {
+            endpoint.apply(self.live, object, &options, arena)
         } else {
-            manager.update(self.live, object, write.manager, self.clock, arena)
+            endpoint.update(self.live, object, &options, arena)
         };
         match after {
             Ok(after) => {
                 self.live = Some(after);
                 written(after, self.scenario.compat, session)
             }
-            Err(error) => Ok(refused(&error, self.live, self.scenario.compat, session)),
+            Err(managed::Error::Conflicts(conflicts)) => {
+                Ok(self.refused(&conflicts.to_string(), Some(&conflicts), session))
+            }
+            Err(error) => Ok(self.refused(&error.to_string(), None, session)),
         }
+    }
+
+    /// A request that changed nothing: the live object is what it was, if there is one.
+    fn refused(&self, message: &str, conflicts: Option<&ConflictError<'a>>, session: &Session<'a>) -> Outcome<'a> {
+        let lines = message.lines().map(str::to_owned).collect();
+        let live = self.live.and_then(|live| written(live, self.scenario.compat, session).ok());
+        let mut parts = live.map_or_else(Vec::new, |outcome| outcome.parts);
+        parts.push(("error", text(message, session)));
+        let conflict = |conflict: &managed::ManagerConflict<'a>| {
+            let field = text(&DisplayPath(&conflict.path).to_string(), session);
+            map(vec![("field", field), ("manager", text(&conflict.manager, session))], session)
+        };
+        if let Some(conflicts) = conflicts {
+            let conflicts: Vec<Value<'a>> = conflicts.0.iter().map(conflict).collect();
+            parts.push(("conflicts", list(&conflicts, session)));
+        }
+        Outcome { parts, lines }
     }
 }
 
@@ -251,30 +284,6 @@ fn written<'a>(live: Value<'a>, compat: Compat, session: &Session<'a>) -> Answer
     }
     let parts = vec![("object", without_managed_fields(live, session)), ("owners", list(&owners, session))];
     Ok(Outcome { parts, lines })
-}
-
-/// A request that changed nothing: the live object is what it was, if there is one.
-fn refused<'a>(
-    error: &managed::Error<'a>,
-    live: Option<Value<'a>>,
-    compat: Compat,
-    session: &Session<'a>,
-) -> Outcome<'a> {
-    let lines = error.to_string().lines().map(str::to_owned).collect();
-    let mut parts =
-        live.and_then(|live| written(live, compat, session).ok()).map_or_else(Vec::new, |outcome| outcome.parts);
-    parts.push(("error", text(&error.to_string(), session)));
-    let managed::Error::Conflicts(conflicts) = error else { return Outcome { parts, lines } };
-    let conflicts: Vec<Value<'a>> = conflicts
-        .0
-        .iter()
-        .map(|conflict| {
-            let field = text(&DisplayPath(&conflict.path).to_string(), session);
-            map(vec![("field", field), ("manager", text(&conflict.manager, session))], session)
-        })
-        .collect();
-    parts.push(("conflicts", list(&conflicts, session)));
-    Outcome { parts, lines }
 }
 
 fn without_managed_fields<'a>(object: Value<'a>, session: &Session<'a>) -> Value<'a> {

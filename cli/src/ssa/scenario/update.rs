@@ -1,12 +1,11 @@
 //! Writing what came of a step into the file, in place of what was expected.
 
 use super::super::Session;
-use super::super::print::yaml;
-use super::expect::unexpected;
+use super::line::line;
 use super::read::{Step, parts_of};
 use super::steps::Outcome;
-use kubeshape_schema::Code;
-use kubeshape_schema::escape::{self, Escape};
+use kubeshape_input::Code;
+use kubeshape_registry::print;
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use kubeshape_yaml::emit::Emitter;
@@ -94,7 +93,7 @@ fn wanted<'a>(
     let failure = if has_conflicts { "conflicts" } else { "error" };
     let all = parts_of(&step.action);
     let named = |name: &&&'static str| {
-        expected.get(name).is_some() || (**name == failure && unexpected(step, outcome).is_some())
+        expected.get(name).is_some() || (**name == failure && outcome.unexpected(step).is_some())
     };
     let mut names: Vec<&'static str> = all.iter().filter(named).copied().collect();
     names.retain(|name| outcome.part(name).is_some());
@@ -154,7 +153,7 @@ fn block(parts: &[(&'static str, Value<'_>)]) -> String {
                 let mut emitter = Emitter::new(&mut bytes);
                 emitter.begin_map();
                 emitter.key(name);
-                yaml(*value, &mut emitter);
+                print::write_yaml(*value, &mut emitter);
                 emitter.end_map();
                 out.push_str(&String::from_utf8_lossy(&bytes));
             }
@@ -163,72 +162,13 @@ fn block(parts: &[(&'static str, Value<'_>)]) -> String {
     out
 }
 
-/// Appends a value on one line of YAML: JSON whose plain words have no quotes.
-pub(super) fn line(value: Value<'_>, out: &mut String) {
-    match value {
-        Value::Map(map) => {
-            out.push('{');
-            for (at, (key, value)) in map.entries().iter().enumerate() {
-                if at > 0 {
-                    out.push_str(", ");
-                }
-                text(key, out);
-                out.push_str(": ");
-                line(*value, out);
-            }
-            out.push('}');
-        }
-        Value::List(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push_str(", ");
-                }
-                line(*item, out);
-            }
-            out.push(']');
-        }
-        Value::String(string) => text(string, out),
-        other => {
-            let mut bytes = Vec::new();
-            // Only a number may fail, and then nothing is written; null cannot be meant.
-            let _ = other.write_json(&mut bytes);
-            out.push_str(&String::from_utf8_lossy(&bytes));
-        }
-    }
-}
-
-/// A text without quotes if it is one letter by letter in any YAML, else as JSON.
-fn text(text: &str, out: &mut String) {
-    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./ ".contains(&byte))
-        && text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'.');
-    let mut bytes = Vec::new();
-    if plain {
-        kubeshape_yaml::emit::line(text, &mut bytes);
-    } else {
-        escape::string(&mut bytes, text, Escape::Plain);
-    }
-    out.push_str(&String::from_utf8_lossy(&bytes));
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Edit, applied, line};
-    use kubeshape_smd::{Bump, ToValue};
+    use super::{Edit, applied};
 
     #[test]
     fn edits_leave_the_rest_as_it_is() {
         let edits = vec![Edit { range: 4..5, text: "E".into() }, Edit { range: 0..1, text: String::new() }];
         assert_eq!(applied("abcdef", edits), "bcdEf");
-    }
-
-    #[test]
-    fn a_line_of_yaml_has_quotes_where_they_are_needed() {
-        let arena = Bump::new();
-        let json =
-            serde_json::json!({"f:spec": {}, "a": ["yes", "x-y/z", "", 1, null, "a: b", "é", ".a.b", ".5", "a b"]});
-        let mut out = String::new();
-        line(json.to_value(&arena), &mut out);
-        assert_eq!(out, r#"{a: ["yes", x-y/z, "", 1, null, "a: b", "é", .a.b, ".5", a b], "f:spec": {}}"#);
     }
 }
