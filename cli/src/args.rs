@@ -20,7 +20,7 @@ const DOCUMENTS: &str = "Options for documents";
 
 const EXIT_CODES: &str = "Exit codes:
   0  success
-  1  the inputs have errors, objects conflict or differ, or an expectation failed
+  1  errors in the inputs, conflicts, differences, or failed expectations
   2  the command line is wrong, or something could not be read or written";
 
 /// Shows every form that Kubernetes gives to an API, without a cluster: OpenAPI, JSON Schema, discovery, server-side apply.
@@ -88,8 +88,8 @@ pub(crate) enum Command {
 #[command(after_help = "\
 Examples:
   kubeshape convert crds/ --to v3 -o openapi/     one document per group version
-  kubeshape convert crds/ --to v3 --to v2 --to smd -o shapes/ --report losses.ndjson
-  kubeshape convert widgets.yaml --to v2          one document, to standard output
+  kubeshape convert crds/ --to v3,v2,smd -o shapes/ --report losses.ndjson
+  kubeshape convert widgets.yaml --to v2          to standard output
   kubectl get crd -o yaml | kubeshape convert --to v3 -o openapi/
   kubeshape convert crds/ --to v2 --onto swagger.json -o merged.json
   kubeshape convert swagger.json --to v3 -o openapi.json
@@ -248,7 +248,7 @@ Examples:
       kubeshape convert crds/ --to v3 -o openapi/
 
   Several forms at once, and a report of what each of them cannot express:
-      kubeshape convert crds/ --to v3 --to v2 --to smd -o shapes/ --report losses.ndjson
+      kubeshape convert crds/ --to v3,v2,smd -o shapes/ --report losses.ndjson
 
   One document on standard output:
       kubeshape convert widgets.yaml --to v2
@@ -262,10 +262,10 @@ Examples:
 
   A document in OpenAPI v3, and back without a loss:
       kubeshape convert swagger.json --to v3 -o openapi.json
-      kubeshape convert openapi.json --to v2 --keep-losses --report losses.ndjson -o swagger.json
+      kubeshape convert openapi.json --to v2 --keep-losses -o swagger.json
 
   A cluster's document with more resources, split by group version:
-      kubeshape convert swagger.json crds/ --to v3 --per group-version -o openapi/
+      kubeshape convert swagger.json crds/ --to v3 --per group-version -o out/
 
   The documents of a folder merged into one, with short names:
       kubeshape convert openapi/ --to v3 --rename short -o openapi.json
@@ -276,7 +276,7 @@ Examples:
 
   For editors and validators, a schema per kind that rejects unknown fields:
       kubeshape convert openapi.json crds/ --to jsonschema --strict -o schemas/
-      kubeshape convert openapi.json --to v3 --kind Deployment --inline -o deployment.json
+      kubeshape convert openapi.json --to v3 --kind Deployment --inline
 
   The types of a document as server-side apply merges them:
       kubeshape convert openapi.json --to smd -o schema.yaml

@@ -23,8 +23,8 @@ const OPERATION: &str = "Options for operation";
 Examples:
   kubeshape serve crds/                       on http://127.0.0.1:8001
   kubeshape serve crds/ --watch               read files again when they change
-  kubeshape serve crds/ --base cluster/       with the built-in groups of a cluster
-  kubeshape serve --aggregate metrics=https://10.0.0.7:4443,metrics.k8s.io/v1beta1
+  kubeshape serve crds/ --base cluster/       with the groups of a cluster
+  kubeshape serve --aggregate metrics=https://10.0.0.7,metrics.k8s.io/v1beta1
   kubectl --server http://127.0.0.1:8001 explain crontabs.spec
 
 Exit codes:

@@ -58,10 +58,10 @@ pub(crate) struct ResultArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kubeshape apply --schemas crds/ --live live.yaml --field-manager ci widget.yaml
-  kubeshape apply --schemas crds/ --field-manager ci widget.yaml
+  kubeshape apply --schemas crds/ --live live.yaml --field-manager ci new.yaml
+  kubeshape apply --schemas crds/ --field-manager ci new.yaml
   kubectl get deploy web -o yaml --show-managed-fields |
-    kubeshape apply --schemas apps.json --live - --field-manager ci --force-conflicts web.yaml")]
+    kubeshape apply --schemas apps.json --live - --field-manager ci web.yaml")]
 pub(crate) struct ApplyArgs {
     /// Take over fields that other managers own
     #[arg(long)]
@@ -82,8 +82,9 @@ pub(crate) struct ApplyArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  kubeshape update --schemas crds/ --live live.yaml --field-manager controller new.yaml
-  kubeshape update --schemas crds/ --live live.yaml --field-manager controller --subresource status new.yaml")]
+  kubeshape update --schemas crds/ --live live.yaml --field-manager ci new.yaml
+  kubeshape update --schemas crds/ --live live.yaml --field-manager ci \\
+    --subresource status new.yaml")]
 pub(crate) struct UpdateArgs {
     #[command(flatten)]
     pub(crate) write: WriteArgs,
@@ -227,7 +228,8 @@ pub(crate) struct MergeArgs {
 #[command(after_help = "\
 Examples:
   kubeshape fieldset --schemas crds/ widget.yaml
-  kubeshape fieldset --schemas k8s-schema.yaml --type io.k8s.api.core.v1.Pod --paths pod.yaml")]
+  kubeshape fieldset --schemas k8s-schema.yaml --type io.k8s.api.core.v1.Pod \\
+    --paths pod.yaml")]
 pub(crate) struct FieldsetArgs {
     /// The object: a file, or `-`
     #[arg(value_name = "OBJECT", value_hint = ValueHint::FilePath)]
