@@ -54,6 +54,7 @@ pub(crate) fn compare() -> Result {
 
 /// Writes the listings.
 pub(crate) fn update() -> Result {
+    fs::create_dir_all("api")?;
     for path in listings()? {
         fs::remove_file(path)?;
     }
