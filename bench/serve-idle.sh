@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Processor time of `kubeshape serve --watch` while nothing happens:
 #
-#   bench/serve-idle.sh target/dist/kubeshape [CRDS [SECONDS]]
+#   bench/serve-idle.sh target/release/kubeshape [CRDS [SECONDS]]
 #
 # Makes CRDS CustomResourceDefinitions (10,000) in groups of ten, serves them, reads a few documents, keeps a hundred idle
 # connections open and counts what the process uses in SECONDS (60). More than 0.1 % of a core is a failure.

@@ -1,7 +1,17 @@
 //! Conversions between the dialects of Kubernetes schemas and documents.
 //!
-//! A conversion lives in the folder of its target: [`v2::from_structural`] makes the OpenAPI v2 form of a
-//! structural schema, [`v2::merge`] lays documents of resources onto the document of a server.
+//! A conversion is in the module of its target:
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`document`] | a document of either dialect: reading, printing, converting |
+//! | [`v2`], [`v3`] | the models of the dialects, and the conversions to them |
+//! | [`graph`] | the references of a document: splitting, inlining, renaming |
+//! | [`aggregate`] | one document of several |
+//! | [`proto`] | the protobuf forms of documents |
+//! | [`smd`] | structured-merge-diff schemas |
+//! | [`jsonschema`] | JSON Schemas of kinds |
+//! | [`model`] | the parts that the models of documents are made of |
 
 pub mod aggregate;
 pub mod document;
@@ -13,7 +23,7 @@ pub mod smd;
 pub mod v2;
 pub mod v3;
 
-/// The names of the definitions that a printed value refers to, of either dialect, in order of appearance.
+/// The names of the definitions that a printed value of either dialect refers to, in order of appearance.
 ///
 /// # Example
 /// ```

@@ -5,8 +5,7 @@ use crate::order;
 use bumpalo::Bump;
 use kubeshape_yaml::{Kind, Node, Number, number};
 
-/// A JSON value that borrows its texts. The members of objects are in the order in which they are printed, and no key is
-/// there twice.
+/// A JSON value that borrows its texts. Objects are sorted as they are printed and hold no key twice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Json<'a> {
     /// `null`.
@@ -25,7 +24,7 @@ pub enum Json<'a> {
     Object(&'a [(&'a str, Json<'a>)]),
 }
 
-/// How numbers are read.
+/// What becomes of numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     Wide,
@@ -33,8 +32,8 @@ enum Numbers {
     Doubles,
 }
 
-/// Whether this is a number of a JSON document that no double can hold. Kubernetes then reads the document as YAML,
-/// in which the number is a text.
+/// Whether this is a number of a JSON document that no double holds. The document was read as YAML then, for
+/// which it is a text.
 fn is_too_large(node: Node<'_>) -> bool {
     let text = node.text();
     text.starts_with(|c: char| c == '-' || c.is_ascii_digit())
@@ -53,7 +52,7 @@ pub(crate) fn loses_digits(node: Node<'_>) -> bool {
         && text.parse::<f64>().is_ok_and(|double| format!("{double:.0}") != text)
 }
 
-/// A double can hold every integer up to this one.
+/// Up to here a double holds every integer.
 const EXACT: u64 = 1 << 53;
 
 impl<'a> Json<'a> {
@@ -62,14 +61,14 @@ impl<'a> Json<'a> {
         Json::read_as(node, arena, Numbers::Wide, &mut None)
     }
 
-    /// Reads any node of an OpenAPI document, where every number is a double. A number that is too large becomes the
-    /// largest double. `odd` gets such a number, a number that loses digits, or a mapping that has a key twice.
+    /// Reads any node of an OpenAPI document, where every number is a double: one that is too large, the largest.
+    /// Leaves in `odd` such a number, one that loses digits, or a mapping that holds a key twice.
     pub fn read_in_document(node: Node<'a>, arena: &'a Bump, odd: &mut Option<Node<'a>>) -> Json<'a> {
         Json::read_as(node, arena, Numbers::Doubles, odd)
     }
 
-    /// Reads any node of a CustomResourceDefinition. Kubernetes prints and reads its values once more before it publishes
-    /// them. So minus zero, which is printed without a fraction, is an integer.
+    /// Reads any node of a CustomResourceDefinition: there values have been printed and read once more by
+    /// the time they are published, so that minus zero, printed without a fraction, is an integer.
     pub fn read_in_crd(node: Node<'a>, arena: &'a Bump) -> Json<'a> {
         Json::read_as(node, arena, Numbers::InCrd, &mut None)
     }
@@ -119,7 +118,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Whether this is `null`, `""`, `[]` or `{}`, which Go omits from a member with `omitempty`.
+    /// Whether this is `null`, `""`, `[]` or `{}`: what Go leaves out of an omitted-when-empty member.
     pub fn is_empty(&self) -> bool {
         matches!(self, Json::Null | Json::Str("") | Json::Array([]) | Json::Object([]))
     }

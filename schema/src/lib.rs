@@ -1,8 +1,8 @@
-//! The schema node of kubeshape, its reader and its printer.
+//! The one schema node of kubeshape and what belongs to it.
 //!
-//! [`Schema`] is OpenAPI v3 as Kubernetes uses it, with its extensions and the few members that only v2 has. A
-//! dialect is a reader and a printer around it. [`note`] has the findings and losses that every conversion
-//! returns beside its result.
+//! [`Schema`] is OpenAPI v3 as Kubernetes uses it, with its extensions and the few spellings of v2. A
+//! dialect is a reader and a printer around it. [`note`] holds the findings and losses that every
+//! conversion returns beside its result.
 //!
 //! # Example: read a schema and print it as OpenAPI v3
 //! ```

@@ -1,4 +1,4 @@
-//! The schema node: OpenAPI v3 as Kubernetes uses it, with its extensions and the few members that only v2 has.
+//! The one schema node: OpenAPI v3 as Kubernetes uses it, its extensions, and the few v2 spellings.
 
 use crate::json::Json;
 
@@ -21,9 +21,9 @@ pub enum Type {
     Object,
     /// `string`
     String,
-    /// Any other text, which is in [`Extra::other_type`].
+    /// Anything else; the text stands in [`Extra::other_type`].
     Other,
-    /// A list without types or with several, in [`Extra::types`]. Only documents have it.
+    /// A list of none or several, in [`Extra::types`]; only in documents.
     Several,
 }
 
@@ -42,7 +42,7 @@ impl Type {
         }
     }
 
-    /// The type's name. Empty for [`Type::Absent`], [`Type::Other`] and [`Type::Several`].
+    /// The type's name; of [`Type::Absent`], [`Type::Other`] and [`Type::Several`] the empty text.
     pub fn name(self) -> &'static str {
         match self {
             Type::Absent | Type::Other | Type::Several => "",
@@ -56,8 +56,8 @@ impl Type {
     }
 }
 
-/// Facts about a schema that are true or false. The union of these sets over a subtree tells a walk whether it can skip
-/// the subtree.
+/// Facts about a schema that are true or false. The same set, united over a whole subtree, tells walks
+/// which subtrees they need not enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags(u32);
 
@@ -72,7 +72,7 @@ flags! {
     NULLABLE = 0;
     /// `x-kubernetes-preserve-unknown-fields: true`
     PRESERVE_UNKNOWN = 1;
-    /// `x-kubernetes-preserve-unknown-fields: false`, which is not allowed in a structural schema.
+    /// `x-kubernetes-preserve-unknown-fields: false`, which no structural schema may say.
     PRESERVE_UNKNOWN_FALSE = 2;
     /// `x-kubernetes-embedded-resource: true`
     EMBEDDED_RESOURCE = 3;
@@ -86,8 +86,8 @@ flags! {
     EXCLUSIVE_MINIMUM = 7;
     /// `allOf`, `anyOf`, `oneOf` or `not` is there.
     JUNCTOR = 8;
-    /// The schema has `id`, `$schema`, `$ref`, `patternProperties`, `dependencies`, `additionalItems`, `definitions` or
-    /// `items` as a list. It does not convert to a structural schema.
+    /// `id`, `$schema`, `$ref`, `patternProperties`, `dependencies`, `additionalItems`, `definitions` or
+    /// `items` as a list: what does not convert to a structural schema.
     NOT_STRUCTURAL = 9;
     /// The type is [`Type::Other`].
     OTHER_TYPE = 10;
@@ -103,9 +103,9 @@ flags! {
     FORMAT = 15;
     /// `readOnly: true` (documents only)
     READ_ONLY = 16;
-    /// `properties` is present, even as `{}`. This counts in branches of junctors.
+    /// `properties` was written, if only as `{}`: it counts for branches of junctors.
     PROPERTIES_WRITTEN = 17;
-    /// `required` is present, even as `[]`. This counts for the int-or-string patterns.
+    /// `required` was written, if only as `[]`: it counts for the int-or-string patterns.
     REQUIRED_WRITTEN = 18;
     /// The type is `array` and there are no `items`.
     ARRAY_WITHOUT_ITEMS = 19;
@@ -173,8 +173,9 @@ pub enum Items<'a> {
 
 /// A schema.
 ///
-/// It borrows from its source and from an arena, and it is `Copy`. A change makes a changed copy, which shares the subtrees
-/// that do not change. An absent text is an empty text, and an absent list is an empty list: Kubernetes treats them alike.
+/// It borrows everything from the source it was read from and from an arena, is `Copy`, and is changed
+/// by making a changed copy: unchanged subtrees stay shared. An absent text is the empty one, an absent
+/// list the empty one; Kubernetes does not tell them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Schema<'a> {
     /// `description`
@@ -195,7 +196,7 @@ pub struct Schema<'a> {
     pub reference: &'a str,
     /// `default`, unless null.
     pub default: Option<&'a Json<'a>>,
-    /// The members that most schemas do not have.
+    /// All that most schemas do not have.
     pub extra: Option<&'a Extra<'a>>,
     /// Place: the schema's entry in the tape.
     pub at: u32,
@@ -207,7 +208,7 @@ pub struct Schema<'a> {
     pub ty: Type,
 }
 
-/// The members that most schemas do not have.
+/// What most schemas do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub struct Extra<'a> {
     /// `title`
@@ -252,17 +253,18 @@ pub struct Extra<'a> {
     pub list_map_keys: &'a [&'a str],
     /// `x-kubernetes-validations`
     pub validations: &'a [Rule<'a>],
-    /// `x-kubernetes-list-map-keys` is present, even as `[]`. This counts for the int-or-string patterns.
+    /// `x-kubernetes-list-map-keys` was written, if only as `[]`: it counts for the int-or-string patterns.
     pub list_map_keys_written: bool,
-    /// `x-kubernetes-validations` is present, even as `[]`. This counts for the int-or-string patterns.
+    /// `x-kubernetes-validations` was written, if only as `[]`: it counts for the int-or-string patterns.
     pub validations_written: bool,
-    /// The text of a `type` that is not one of the six.
+    /// The text of a `type` that is none of the six.
     pub other_type: &'a str,
     /// `id`
     pub id: &'a str,
     /// `$schema`
     pub schema_uri: &'a str,
-    /// `discriminator` of v2: the name of a property. The `discriminator` object of v3 is among the extensions.
+    /// `discriminator` of v2: the name of a property. The object that v3 has in its place stands among
+    /// the extensions.
     pub discriminator: &'a str,
     /// `type` as a list, for [`Type::Several`].
     pub types: &'a [&'a str],
@@ -350,7 +352,7 @@ static NO_EXTRA: Extra<'static> = Extra {
 };
 
 impl<'a> Schema<'a> {
-    /// The members that most schemas do not have. All are absent if the schema has none.
+    /// The rarer members; all absent if there are none.
     #[inline]
     pub fn extra(&self) -> &'a Extra<'a> {
         self.extra.unwrap_or(&NO_EXTRA)
@@ -380,7 +382,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The type, or the first of a list of types. Never [`Type::Several`].
+    /// The type, of a list of types the first: never [`Type::Several`].
     pub fn first_type(&self) -> Type {
         match (self.ty, self.extra().types) {
             (Type::Several, types) => types.first().map_or(Type::Absent, |name| Type::from_name(name)),
@@ -388,7 +390,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// The name of the type, even if it is not one of the six.
+    /// The name of the type, also of one that is none of the six.
     pub fn type_name(&self) -> &'a str {
         if self.ty == Type::Other { self.extra().other_type } else { self.ty.name() }
     }

@@ -3,22 +3,22 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// The kind of a finding or loss.
+/// What an entry of a report says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NoteKind {
-    /// The input is wrong, and the answer is missing or incomplete.
+    /// The input is wrong: there is no answer for it, or not the whole one.
     Error,
-    /// The answer is complete, but probably not what the author expects.
+    /// The answer is given, but probably not the one the author expects.
     Warning,
-    /// A loss: the result lacks something of the source, but accepts the same objects.
+    /// A loss: something of the source is not in the result, which accepts the same objects.
     Dropped,
     /// A loss: the result accepts objects that the source refuses.
     Widened,
     /// A loss: the result refuses objects that the source accepts.
     Narrowed,
-    /// Something has another name in the result.
+    /// Something stands in the result under another name.
     Renamed,
-    /// A loss: the result means nearly the same.
+    /// A loss: the result says nearly the same.
     Approximated,
 }
 
@@ -44,7 +44,7 @@ impl NoteKind {
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $kind:ident, $title:literal;)*) => {
-        /// A stable code, printed as `KSnnnn`. A code never gets another meaning.
+        /// A stable code, printed `KSnnnn`. Codes are never used again for another meaning.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
             $(#[doc = $title] $name = $number,)*
@@ -54,7 +54,7 @@ macro_rules! codes {
             /// All codes in ascending order.
             pub const ALL: &'static [Code] = &[$(Code::$name,)*];
 
-            /// The kind of an entry with this code.
+            /// What an entry with this code says.
             pub fn kind(self) -> NoteKind {
                 match self { $(Code::$name => NoteKind::$kind,)* }
             }
@@ -95,7 +95,7 @@ codes! {
     RepeatedKey = 1014, Error, "A key stands twice in one object of a JSON document, which Kubernetes refuses.";
     TextExpected = 1015, Warning, "A number or boolean stands where a text belongs; it is read as the text that is written.";
     NumberRounded = 1016, Approximated, "A number has more digits than a double holds, and is rounded.";
-    // 2xxx: losses in OpenAPI v2
+    // 2xxx: what OpenAPI v2 does not carry
     V2Junctor = 2001, Widened, "OpenAPI v2 drops allOf, oneOf, anyOf and not.";
     V2Nullable = 2002, Widened, "OpenAPI v2 drops the type of a nullable value, its properties and items.";
     V2PreserveUnknown = 2003, Widened, "OpenAPI v2 drops the properties and items of a value that preserves unknown fields.";
@@ -108,7 +108,7 @@ codes! {
     V2IntOrString = 2010, Widened, "OpenAPI v2 drops the two types of an int-or-string.";
     V2EmbeddedResource = 2011, Widened, "OpenAPI v2 adds no apiVersion, kind and metadata to an embedded resource that preserves unknown fields.";
     V2RootNullable = 2012, Narrowed, "OpenAPI v2 shows a nullable resource that preserves unknown fields as an object.";
-    // 21xx: losses from OpenAPI v2 documents to v3
+    // 21xx: what becomes of OpenAPI v2 documents in v3
     V3NoResponses = 2101, Error, "Kubernetes' converter to OpenAPI v3 crashes on an operation without responses.";
     V3KubeDropped = 2102, Dropped, "Kubernetes' converter to OpenAPI v3 leaves this out.";
     V3KubeDangling = 2103, Warning, "Kubernetes' converter to OpenAPI v3 leaves a reference that leads nowhere.";
@@ -128,7 +128,7 @@ codes! {
     V3ExternalReference = 2117, Warning, "A reference into another document is kept as it is.";
     V3DefaultsRestored = 2118, Approximated, "Defaults are restored that the OpenAPI v2 document of a server leaves out.";
 
-    // 22xx: losses from OpenAPI v3 documents to v2
+    // 22xx: what becomes of OpenAPI v3 documents in v2
     DownServers = 2201, Dropped, "OpenAPI v2 has one server for the whole document, without variables and description.";
     DownJunctor = 2202, Widened, "OpenAPI v2 has no oneOf, anyOf and not.";
     DownJunctorSingle = 2203, Renamed, "A oneOf or anyOf of one schema stands as allOf in OpenAPI v2.";
@@ -188,7 +188,7 @@ codes! {
     RecursionCut = 4111, Widened, "A definition contains itself; inside of itself it is any value.";
     InlineBudget = 4112, Error, "With all references inlined the document would be larger than allowed.";
     NoSuchKind = 4113, Error, "The document has no definition of the wanted kind.";
-    // 5xxx: losses in structured-merge-diff schemas
+    // 5xxx: what structured-merge-diff schemas do not carry
     SmdError = 5001, Error, "The schema has no structured-merge-diff form; every request for the resource would fail.";
     SmdValidation = 5002, Widened, "A structured-merge-diff schema holds no value validation.";
     SmdUntyped = 5003, Widened, "A structured-merge-diff schema holds a string with a format, or a value without a type, as untyped.";
@@ -197,7 +197,7 @@ codes! {
     SmdDescription = 5006, Dropped, "A structured-merge-diff schema holds no description, title, example or external documentation.";
     SmdFields = 5007, Narrowed, "The structured-merge-diff schema refuses fields or types that the document allows.";
     SmdReference = 5008, Approximated, "A reference leads to no type of the structured-merge-diff schema.";
-    // 6xxx: losses in JSON Schema
+    // 6xxx: what JSON Schema does not carry
     JsonSchemaCel = 6001, Widened, "JSON Schema has no CEL rules.";
     JsonSchemaListMap = 6002, Widened, "JSON Schema does not keep the items of a list apart by keys.";
     JsonSchemaSet = 6003, Narrowed, "JSON Schema takes 1 and 1.0 for equal items of a set.";
@@ -212,7 +212,7 @@ codes! {
     JsonSchemaKeyword = 6012, Dropped, "A keyword that OpenAPI does not know is dropped, because JSON Schema might know it.";
     JsonSchemaOpen = 6013, Widened, "An object that is composed of several schemas stays open in a strict JSON Schema.";
     JsonSchemaMetadata = 6014, Widened, "Without a definition of ObjectMeta, metadata is any object.";
-    // 7xxx: losses in the protobuf forms
+    // 7xxx: what the protobuf forms do not carry
     ProtoRefused = 7001, Error, "The document has no protobuf form.";
     ProtoDefault = 7002, Dropped, "The protobuf form of OpenAPI v3 holds no default that is an object, a list or null.";
     ProtoRefSibling = 7003, Dropped, "The protobuf form drops what stands beside a reference.";
@@ -239,7 +239,7 @@ codes! {
     NotApplied = 8012, Error, "The objects cannot be put together.";
     Scenario = 8013, Error, "A scenario cannot be run.";
     NothingApplied = 8014, Warning, "The manager applied nothing to the object.";
-    // 9xxx: publishing by a server
+    // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";
 }
@@ -250,7 +250,7 @@ impl Code {
         self as u16
     }
 
-    /// The code of a text such as `KS2001`, `ks2001` or `2001`.
+    /// The code written `KS2001` (also `2001` or in lower case).
     pub fn parse(text: &str) -> Option<Code> {
         let digits = text.strip_prefix("KS").or_else(|| text.strip_prefix("ks")).unwrap_or(text);
         let number: u16 = digits.parse().ok()?;
@@ -259,7 +259,7 @@ impl Code {
 }
 
 impl Code {
-    /// Short advice: the first paragraph of that part of the [page](Code::page), on one line.
+    /// What to do, in short: the first paragraph of that part of the [page](Code::page), on one line.
     ///
     /// # Example
     /// ```
@@ -281,11 +281,11 @@ impl fmt::Display for Code {
 /// One finding or loss about a place of one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note<'a> {
-    /// The code.
+    /// What it is.
     pub code: Code,
-    /// The place: an entry of the document's tape.
+    /// Where: the entry in the document's tape.
     pub at: u32,
-    /// The details of this case: the keyword, the name, what was found and what was expected.
+    /// What is particular to this case: the keyword, the name, what was found and what was expected.
     pub detail: Cow<'a, str>,
 }
 
@@ -304,7 +304,7 @@ impl fmt::Display for Note<'_> {
     }
 }
 
-/// A value with the losses and findings of its conversion.
+/// A value and what its conversion lost or found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Converted<'a, T> {
     /// The result.

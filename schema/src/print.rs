@@ -12,17 +12,17 @@ use kubeshape_yaml::number;
 pub struct Style {
     /// Which characters of strings are escaped.
     pub escape: Escape,
-    /// Whether the members of CEL rules are sorted, as in a document that was read and printed as JSON once more. Else
-    /// they are in the order of the API's type.
+    /// Whether the members of CEL rules are sorted, as in a document that has passed through JSON once
+    /// more, instead of standing in the order of the API's type.
     pub sorted_rules: bool,
-    /// Whether `default` is omitted.
+    /// Whether `default`s are left out.
     pub without_defaults: bool,
 }
 
 impl Style {
     /// An OpenAPI v3 document.
     pub const V3: Style = Style { escape: Escape::Html, sorted_rules: false, without_defaults: false };
-    /// The OpenAPI v2 document of one resource, as kube-openapi's builder makes it.
+    /// The OpenAPI v2 document of one resource, as the builder makes it.
     pub const V2: Style = Style { escape: Escape::Plain, sorted_rules: false, without_defaults: false };
     /// The OpenAPI v2 document of all resources together.
     pub const V2_MERGED: Style = Style { escape: Escape::Plain, sorted_rules: false, without_defaults: true };
@@ -103,7 +103,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The members of a schema that has no rare members.
+    /// The members of a schema without rarer ones.
     #[inline]
     fn common_members(&mut self, s: &Schema<'_>) {
         member!(self, "description", text s.description);

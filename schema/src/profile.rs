@@ -3,9 +3,9 @@
 /// Whether upstream's faults are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Profile {
-    /// Documents, bytes and verdicts are those of kube-apiserver, faults included.
+    /// Documents, bytes and verdicts as kube-apiserver's, faults included.
     #[default]
     Kube,
-    /// Faults are corrected.
+    /// Faults put right.
     Faithful,
 }

@@ -1,9 +1,9 @@
-//! The text of a `$ref` as Kubernetes prints it: Go reads it as a URL, normalizes it and prints it (upstream: `net/url` and
-//! go-openapi's `jsonreference`).
+//! The text of a `$ref` as Kubernetes prints it: Go's reading of a URL, normalized and written again
+//! (upstream: `net/url` and go-openapi's `jsonreference`).
 
 use std::borrow::Cow;
 
-/// The error for a text that is not a reference.
+/// Why a text is no reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAUrl(&'static str);
 
@@ -48,7 +48,7 @@ pub fn normalize(text: &str) -> Result<Cow<'_, str>, NotAUrl> {
     Ok(match String::from_utf8(out) {
         Ok(out) if out == text => Cow::Borrowed(text),
         Ok(out) => Cow::Owned(out),
-        // A host keeps its bytes as they are. Only its escapes can cut a character.
+        // A host keeps its bytes as they are, which can be cut only by escapes in it.
         Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
     })
 }
@@ -64,7 +64,7 @@ fn without_fragment(url: &str, out: &mut Vec<u8>) -> Result<(), NotAUrl> {
     if let Some((before, after)) = rest.split_once('?') {
         (rest, query, question) = (before, after, true);
     }
-    // A lone question mark at the end stays, which is also what an empty query looks like.
+    // A lone question mark at the end stays; one before an empty query is the same thing.
     let write_query = |out: &mut Vec<u8>| {
         if question {
             out.push(b'?');

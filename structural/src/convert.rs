@@ -1,15 +1,15 @@
-//! Whether a schema converts to a structural one: the keywords that it must not use.
+//! Checks whether a schema converts to a structural one: it must not use certain keywords.
 
 use crate::check::path::Step;
 use kubeshape_schema::{Additional, Flags, Items, Schema};
 use std::fmt;
 
-/// The first keyword in the way of conversion.
+/// The first keyword that prevents the conversion.
 ///
-/// The text is upstream's, which names no place; the place stands beside it.
+/// The text is upstream's and names no place, so the place has fields of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConvertError {
-    /// What was found.
+    /// The keyword.
     pub kind: ConvertErrorKind,
     /// Path of the schema that holds it: `properties[spec].items`; empty for the root.
     pub path: String,
@@ -17,7 +17,7 @@ pub struct ConvertError {
     pub at: u32,
 }
 
-/// What conversion refuses, in the order in which it looks.
+/// The keywords that conversion refuses, in the order in which it checks them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ConvertErrorKind {
     /// `id` is not empty.
@@ -30,7 +30,7 @@ pub enum ConvertErrorKind {
     PatternProperties,
     /// `dependencies` is not empty.
     Dependencies,
-    /// `additionalItems` is there, if only as `false`.
+    /// `additionalItems` is present, even as `false`.
     AdditionalItems,
     /// `definitions` is not empty.
     Definitions,
@@ -64,7 +64,7 @@ impl fmt::Display for ConvertError {
                 f.write_str("internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined")
             }
             ConvertErrorKind::ItemsList => f.write_str("OpenAPIV3Schema 'items' must be a schema, but is an array"),
-            // The one keyword whose Go name is shown.
+            // For this keyword alone upstream shows the Go name.
             ConvertErrorKind::SchemaUri => f.write_str("OpenAPIV3Schema 'schema' is not supported"),
             kind => write!(f, "OpenAPIV3Schema '{}' is not supported", kind.keyword()),
         }
@@ -73,14 +73,14 @@ impl fmt::Display for ConvertError {
 
 impl std::error::Error for ConvertError {}
 
-/// Checks that a schema converts (spec: structural, "Conversion from CRD JSONSchemaProps"; upstream
-/// `schema.NewStructural`). Takes constant time for a schema that does.
+/// Checks that a schema converts to a structural one, as upstream's `schema.NewStructural` decides it. For a schema that
+/// converts this takes constant time.
 ///
-/// Nothing is converted: a structural schema is a [`Schema`] in the same form.
+/// Nothing is converted, because a structural schema is a [`Schema`] of the same form.
 ///
 /// # Errors
-/// The first keyword in the way, in upstream's order; properties, whose order is random there, are
-/// visited by name.
+/// The first keyword that prevents the conversion. Keywords are visited in upstream's order, and properties by name;
+/// upstream visits properties in random order.
 ///
 /// # Example
 /// ```
@@ -98,7 +98,7 @@ pub fn convert(schema: &Schema<'_>) -> Result<(), ConvertError> {
     }
 }
 
-/// All of the subtree's flags that say "does not convert".
+/// The flags of a subtree that does not convert.
 const REFUSED: Flags = Flags::NOT_STRUCTURAL.with(Flags::PRESERVE_UNKNOWN_FALSE);
 
 fn first(schema: &Schema<'_>, path: &Step<'_>) -> Option<ConvertError> {

@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions, as far as publishing and merging look at them.
+//! The parts of CustomResourceDefinitions that publishing and merging use.
 
 use kubeshape_schema::Schema;
 
@@ -18,11 +18,11 @@ pub enum Scope {
     Namespaced,
     /// Objects live in the cluster.
     Cluster,
-    /// Neither word: treated as cluster-scoped.
+    /// Any other text. The server treats it as cluster-scoped.
     Other,
 }
 
-/// A CustomResourceDefinition, decoded and defaulted as the API server does it.
+/// A CustomResourceDefinition with defaults, as the API server decodes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crd<'a> {
     /// `metadata.name`
@@ -39,20 +39,20 @@ pub struct Crd<'a> {
     pub preserve_unknown_fields: bool,
     /// `spec.versions` in order, served or not.
     pub versions: &'a [Version<'a>],
-    /// `status`, of a manifest that was pulled from a cluster.
+    /// `status`, if the manifest comes from a cluster.
     pub status: Status<'a>,
     /// Place: the CRD's entry in the tape.
     pub at: u32,
-    /// Place: the entry of `spec.names`, or of the next thing around it that is there.
+    /// Place: the entry of `spec.names`, or if it is absent that of `spec` or of the manifest.
     pub names_at: u32,
 }
 
-/// `status`, as far as discovery looks at it.
+/// The parts of `status` that discovery uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Status<'a> {
-    /// `acceptedNames`, nothing of them defaulted.
+    /// `acceptedNames`, without defaults.
     pub accepted: Option<Names<'a>>,
-    /// Whether the condition `Established` is true, if it is there.
+    /// Whether the condition `Established` is true; `None` if it is absent.
     pub established: Option<bool>,
     /// Whether the condition `Terminating` is true.
     pub terminating: bool,
@@ -63,13 +63,13 @@ pub struct Status<'a> {
 pub struct Names<'a> {
     /// `plural`
     pub plural: &'a str,
-    /// `singular`, defaulted to the lower-cased kind.
+    /// `singular`; the default is the kind in lower case.
     pub singular: &'a str,
     /// `shortNames`
     pub short_names: &'a [&'a str],
     /// `kind`
     pub kind: &'a str,
-    /// `listKind`, defaulted to the kind and `List`.
+    /// `listKind`; the default is the kind followed by `List`.
     pub list_kind: &'a str,
     /// `categories`
     pub categories: &'a [&'a str],
@@ -90,7 +90,7 @@ pub struct Version<'a> {
     pub deprecation_warning: Option<&'a str>,
     /// `schema.openAPIV3Schema`
     pub schema: Option<&'a Schema<'a>>,
-    /// Whether `subresources.status` is there.
+    /// Whether `subresources.status` is present.
     pub status: bool,
     /// `subresources.scale`
     pub scale: Option<Scale<'a>>,
@@ -98,7 +98,7 @@ pub struct Version<'a> {
     pub columns: &'a [Column<'a>],
     /// JSON paths of `selectableFields`, as written.
     pub selectable_fields: &'a [&'a str],
-    /// Place: the version's entry in the tape (of a v1beta1 manifest without `versions`, that of `spec`).
+    /// Place: the version's entry in the tape. For a v1beta1 manifest without `versions` it is the entry of `spec`.
     pub at: u32,
 }
 

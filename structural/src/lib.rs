@@ -1,27 +1,26 @@
 //! CustomResourceDefinitions and structural schemas.
 //!
-//! What an API server makes of a CustomResourceDefinition before it publishes or stores anything:
+//! This crate does what an API server does with a CustomResourceDefinition before it publishes or stores anything:
 //!
-//! - [`read`] reads manifests of `apiextensions.k8s.io/v1` and `v1beta1` into [`Crd`]: decoded,
-//!   defaulted and converted to v1 as the server does it, all mistakes with their places;
-//! - [`convert`] and [`validate`] check a schema against the rules of structural schemas, with the errors
-//!   the server gives; [`usable`] decides whether the schema of a version is used at all, and
-//!   [`Structural`] proves that one is;
-//! - [`unfold`] brings a structural schema into the normal form that everything else starts from;
-//! - [`regex`] knows the regular expressions that a `pattern` may hold.
+//! - [`read`] reads manifests of `apiextensions.k8s.io/v1` and `v1beta1` into [`Crd`]. It decodes them, sets defaults and
+//!   converts them to v1 as the server does, and reports every mistake with its place.
+//! - [`convert`] and [`validate`] check a schema against the rules of structural schemas and give the server's errors.
+//!   [`usable`] decides whether the server uses the schema of a version. A [`Structural`] is a schema that passed.
+//! - [`unfold`] brings a structural schema into the normal form that everything else starts from.
+//! - [`regex`] checks the regular expressions of `pattern`.
 //!
-//! There is no type of its own for structural schemas: one is a [`Schema`](kubeshape_schema::Schema)
-//! that keeps the rules. Its normal form is the unfolded one, where int-or-string is written out as two
-//! alternatives; printed in the order of the API's type it is what `--to structural` shows.
+//! Structural schemas have no node type of their own: a structural schema is a [`Schema`](kubeshape_schema::Schema) that
+//! follows the rules. In its normal form int-or-string is two alternatives. `--to structural` prints this form in the
+//! order of the API's type.
 //!
 //! # What does not belong here
-//! Documents that hold the schemas (paths, definitions, lists) are publishing's. Nothing here reads
-//! files or prints.
+//! Documents that hold schemas (paths, definitions, lists) belong to `kubeshape-publish`. Nothing here reads files or
+//! prints.
 //!
 //! # What is not here yet
-//! Each will be a module of its own beside these: the validation of whole CustomResourceDefinitions
-//! (names, scope, versions, printer columns, rules for list types and defaults, changes), defaulting,
-//! pruning, value validation, list types, embedded metadata, and the rules in CEL.
+//! Each of these will be a module beside the others: the validation of whole CustomResourceDefinitions (names, scope,
+//! versions, printer columns, rules for list types and defaults, changes), defaulting, pruning, value validation, list
+//! types, embedded metadata, and rules in CEL.
 //!
 //! # Example: from a manifest to the schema in use
 //! ```

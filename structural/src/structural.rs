@@ -1,17 +1,17 @@
-//! Schemas known to be structural, and which schemas of a CustomResourceDefinition are used.
+//! Schemas that are known to be structural, and which schemas of a CustomResourceDefinition the server uses.
 
 use crate::check::path::Step;
 use crate::{StructuralError, convert, validate};
 use kubeshape_schema::{Additional, Code, Converted, Dependency, Flags, Items, Note, Property, Schema, Type};
 
-/// A schema that names none but the six types, converts and is structural: what an API server works with.
+/// A schema that an API server uses: it names only the six types, converts, and is structural.
 ///
-/// The schema itself keeps its form; nothing is copied.
+/// This is a reference to the schema; nothing is copied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Structural<'a>(&'a Schema<'a>);
 
 impl<'a> Structural<'a> {
-    /// The proof, or `None` if the schema is not structural; [`usable`] says why.
+    /// `None` if the schema is not structural; [`usable`] says why.
     pub fn new(schema: &'a Schema<'a>) -> Option<Self> {
         usable(Some(schema), schema.at).value
     }
@@ -23,17 +23,15 @@ impl<'a> Structural<'a> {
     }
 }
 
-/// Reasons beyond this number are only counted.
+/// Further reasons are only counted.
 const MAX_REASONS: usize = 100;
 
-/// Decides whether the schema of a version is used; otherwise the version is published as any object
-/// (spec: publishing, "Selecting the schema for a version").
+/// Decides whether the schema of a version is used. If not, the server publishes the version as any object.
 ///
-/// `schema` is the version's, `at` the place of the version in the tape, for the note that it has none.
-/// The value is `None` if there is no schema or it is not structural. Notes say why, each detail
-/// beginning with the path of the keyword in the schema: [`Code::NoSchema`], [`Code::UnknownType`],
-/// [`Code::NotConvertible`], [`Code::NotStructural`]. They do not come one after the other's repair:
-/// unknown types are reported beside what else is wrong.
+/// `schema` is the schema of the version. `at` is the place of the version in the tape, for the note that there is no
+/// schema. The value is `None` if there is no schema or it is not structural. The notes say why:
+/// [`Code::NoSchema`], [`Code::UnknownType`], [`Code::NotConvertible`], [`Code::NotStructural`]. Each detail begins with
+/// the path of the keyword in the schema. All problems are reported together: an unknown type does not hide the others.
 ///
 /// # Example: a misspelt type
 /// ```
@@ -97,8 +95,7 @@ impl<'a> Reasons<'a> {
     }
 }
 
-/// Notes every `type` that is none of the six, anywhere in the schema (upstream
-/// `validation.SchemaHasInvalidTypes`).
+/// Notes every `type` in the schema that is none of the six, as upstream's `validation.SchemaHasInvalidTypes` does.
 fn unknown_types<'a>(schema: &Schema<'a>, path: &Step<'_>, reasons: &mut Reasons<'a>) {
     if !schema.subtree.any(Flags::OTHER_TYPE) {
         return;

@@ -1,21 +1,19 @@
-//! The normal form: int-or-string written out as two alternatives.
+//! The normal form of structural schemas, in which int-or-string is two alternatives.
 
 use crate::Structural;
 use crate::check::is_int_or_string;
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Property, Schema, Type};
 
-/// The normal form of a structural schema: what upstream publishes, and what every printer and conversion
-/// starts from (spec: structural, "Unfold" and "Conversion from CRD JSONSchemaProps", publishing,
-/// "Structural schema → OpenAPI schema"; upstream `NewStructural` and `Structural.Unfold`).
+/// The normal form of a structural schema, as upstream's `NewStructural` and `Structural.Unfold` make it. The server
+/// publishes this form, and every printer and conversion starts from it.
 ///
-/// - Every node of the spine with `x-kubernetes-int-or-string` gets the two alternatives that say so in
-///   plain OpenAPI: without `anyOf` it gets `anyOf: [{type: integer}, {type: string}]`, with another
-///   `anyOf` a first member of `allOf` that holds them. A node that has them in one of these places stays
-///   as it is.
-/// - Branches of junctors lose `additionalProperties: false`, which has no structural form.
+/// - A node of the spine with `x-kubernetes-int-or-string` gets the two alternatives of plain OpenAPI. If it has no
+///   `anyOf`, it gets `anyOf: [{type: integer}, {type: string}]`. If it has another `anyOf`, a new first member of
+///   `allOf` holds the alternatives. A node that has them in one of these places does not change.
+/// - A branch of a junctor loses `additionalProperties: false`, which has no structural form.
 ///
-/// Unchanged subtrees are shared with the argument; a schema
-/// with neither int-or-string nor junctors is returned at once.
+/// Unchanged subtrees are shared with the argument. A schema with neither int-or-string nor junctors is returned as it
+/// is.
 ///
 /// # Example
 /// ```
@@ -52,13 +50,13 @@ fn node<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
         changed.flags = changed.flags.with(Flags::JUNCTOR);
     }
     if let Some(changed) = &mut changed {
-        // Whatever changed has a junctor now, itself or below.
+        // A changed node has a junctor now, in itself or below.
         changed.subtree = changed.subtree.with(Flags::JUNCTOR);
     }
     changed
 }
 
-/// A branch of a junctor and all below it.
+/// A branch of a junctor and everything below it.
 fn branch<'a>(schema: &'a Schema<'a>, arena: &'a Bump) -> Option<Schema<'a>> {
     let mut changed = children(schema, arena, branch);
     if let Some(extra) = branches(schema, arena) {
@@ -124,7 +122,7 @@ fn branch_list<'a>(list: &'a [Schema<'a>], arena: &'a Bump) -> Option<&'a [Schem
     copy.map(|copy| &*copy)
 }
 
-/// The node's own alternatives, where it needs them.
+/// The node with the two alternatives, if it needs them.
 fn own<'a>(schema: &Schema<'a>, extra: &'a Extra<'a>, arena: &'a Bump) -> Option<&'a Extra<'a>> {
     if !schema.flags.any(Flags::INT_OR_STRING) {
         return None;

@@ -12,7 +12,7 @@ pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// Length of the line break at `at`, or 0 if there is none. `\r\n` is one break.
+/// Length of the line break at `at`, 0 when there is none; `\r\n` is one break.
 #[inline]
 pub(crate) fn break_len(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
@@ -43,12 +43,12 @@ pub(crate) fn marker(bytes: &[u8], at: usize, sign: u8) -> bool {
         && blank_or_end(bytes, at + 3)
 }
 
-/// A character that needs a closer look.
+/// How the source goes on from some place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Odd {
     /// A character that YAML does not allow.
     Refused,
-    /// A character that the fast reader leaves to the full reader.
+    /// A character that the fast reader leaves to the full one.
     Special,
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum Odd {
 pub(crate) fn next_odd(bytes: &[u8], from: usize) -> Option<(usize, Odd)> {
     const BLOCK: usize = 64;
     let mut at = from;
-    // Blocks of plain ASCII text are skipped as a whole.
+    // Blocks of plain ASCII text are passed without a look at the single byte.
     while let Some(block) = bytes.get(at..at + BLOCK) {
         let mut odd = 0u8;
         for byte in block {

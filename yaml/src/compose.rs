@@ -11,13 +11,13 @@ use crate::{Entry, Flags, Kind, Limits, Tape};
 /// Where a reader stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stop {
-    /// The first byte behind the document, which is that of the marker or of what follows it.
+    /// The first byte behind the document: of the marker or of what follows it.
     pub(crate) at: usize,
-    /// Whether the document ended with `...`, which is then skipped.
+    /// Whether the document ended with `...`, which is passed.
     pub(crate) dots: bool,
 }
 
-/// Reads the document at `at` into the tape. `None` at the end of the source.
+/// Reads the document at `at` into the tape; `None` if there is only the end.
 pub(crate) fn read<'t>(
     source: &'t str,
     at: usize,
@@ -58,7 +58,7 @@ pub(crate) fn read<'t>(
     }))
 }
 
-/// The place of an anchored node.
+/// Where an anchored node is.
 #[derive(Clone, Copy, Debug)]
 enum Anchored {
     /// The collection is not complete yet.
@@ -308,7 +308,7 @@ impl Composer<'_> {
             return Ok(());
         };
         let to = self.entries.len();
-        // The source of an alias is somewhere else.
+        // What came through aliases stands somewhere else.
         let end = match bracket {
             Some(end) => end,
             None => self.parser.behind(),
@@ -431,7 +431,7 @@ impl Composer<'_> {
         Ok(())
     }
 
-    /// Refuses a document with too many aliases, as Kubernetes does.
+    /// Refuses a document that is mostly aliases, as Kubernetes does.
     #[allow(clippy::cast_precision_loss)]
     fn ratio(&mut self, n: usize, at: usize) -> Result<(), Fault> {
         const LOW: usize = 400_000;
@@ -455,7 +455,7 @@ impl Composer<'_> {
         Ok(())
     }
 
-    /// Merges the value of a merge key, which is the last node, into the mapping around it.
+    /// Spreads the value of a merge key, which is the last node, over the mapping around it.
     fn merge(&mut self, owner: usize, from: usize, anchors: usize) -> Result<(), Fault> {
         let at = self.entries[from].start as usize;
         let value = self.entries[from];
@@ -502,7 +502,7 @@ impl Composer<'_> {
 
     /// Refuses infinite numbers and keys without text, unless a repeated key replaces them.
     fn refuse_deferred(&self) -> Result<(), Fault> {
-        // Kubernetes ignores a value that a later key of the same mapping replaces.
+        // What a later key of the same mapping replaces is never looked at.
         let mut replaced = vec![false; self.entries.len()];
         let mut index = 0;
         while index < self.entries.len() {

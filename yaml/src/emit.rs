@@ -1,13 +1,13 @@
 //! Printing YAML as Kubernetes' tools print it.
 //!
-//! Block style, two spaces per level, sequences at the column of their key. Texts have quotes only where Kubernetes' reader
-//! would not read the same text without them.
+//! Block style, two spaces per level, sequences at the column of their key, texts without quotes where
+//! Kubernetes' reader reads the same text back.
 
 use crate::go::number;
 use crate::resolve::{self, Tag, Value};
 use crate::{Kind, Node};
 
-/// The place of the next node.
+/// Where the next node goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// At the start of a line, as a document.
@@ -24,14 +24,15 @@ struct Level {
     /// Column of its keys or dashes.
     column: usize,
     map: bool,
-    /// The place where it began, as long as nothing of it is printed.
+    /// Where it was begun, while nothing of it is printed.
     empty: Option<Place>,
 }
 
 /// Prints one document after the other into a buffer.
 ///
 /// Call [`key`](Emitter::key) before every value of a mapping and [`item`](Emitter::item) before every
-/// item of a sequence. Calls in another order print a wrong document, but never panic.
+/// item of a sequence. Calls in another order print something that is not what was meant, but never
+/// panic.
 ///
 /// # Example
 /// ```
@@ -135,7 +136,7 @@ impl<'a> Emitter<'a> {
         self.place = Place::Root;
     }
 
-    /// Moves to the column of the innermost collection.
+    /// Goes to the column of the collection on top.
     fn line(&mut self) {
         let Some(level) = self.levels.last_mut() else {
             return;
@@ -160,7 +161,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Prints a key. Its value must come next.
+    /// Prints a key; its value comes next.
     pub fn key(&mut self, key: &str) {
         self.line();
         let from = self.out.len();
@@ -178,7 +179,7 @@ impl<'a> Emitter<'a> {
         self.place = Place::Value;
     }
 
-    /// Prints the dash of an item. The item must come next.
+    /// Prints the dash of an item; the item comes next.
     pub fn item(&mut self) {
         self.line();
         self.out.extend_from_slice(b"- ");
@@ -254,8 +255,8 @@ impl<'a> Emitter<'a> {
         self.out.push(b'\n');
     }
 
-    /// Prints a double with the same digits as in JSON. Infinities and not-a-number are printed as YAML has them, but
-    /// Kubernetes refuses to read them as values.
+    /// Prints a double with the digits that JSON has for it. Infinities and not-a-number are printed as
+    /// YAML knows them, which Kubernetes refuses to read as values.
     pub fn float(&mut self, n: f64) {
         self.lead();
         if n.is_nan() {
@@ -280,7 +281,7 @@ impl<'a> Emitter<'a> {
         self.scalar(b"null");
     }
 
-    /// Prints a node that was read, with its pairs in their order and with all repeated keys.
+    /// Prints a node that was read, its pairs in their order; of repeated keys all.
     ///
     /// # Example
     /// ```
@@ -346,7 +347,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// The maximal length of a key that is printed without `? `.
+/// Keys that are longer are printed behind `? `.
 const KEY_LENGTH: usize = 1000;
 
 /// How a text is written.
@@ -362,7 +363,7 @@ const FINE: u8 = 0;
 /// Space, colon, hash: it depends on what is beside it.
 const CONTEXT: u8 = 1;
 const LINE_FEED: u8 = 2;
-/// Characters that only block texts can have.
+/// Characters that block texts hold and no others.
 const TAB: u8 = 3;
 /// The first byte of characters that may not be printed as they are.
 const LEAD: u8 = 4;
@@ -411,8 +412,8 @@ fn refused_character(bytes: &[u8], at: usize) -> bool {
     )
 }
 
-/// Appends a text on one line. It is in quotes if Kubernetes' reader would read it as something else without them. This is
-/// for programs that write the lines around it themselves.
+/// Appends a text on one line, in quotes where Kubernetes' reader would take it for something else
+/// without them: for programs that write the lines around it themselves.
 ///
 /// # Example
 /// ```
@@ -471,14 +472,14 @@ fn style(text: &str) -> Style {
     if plain && bytes.last() != Some(&b' ') { Style::Plain } else { Style::Single }
 }
 
-/// Whether Kubernetes' reader would read the text as something else without quotes, or another reader as a date or as a
-/// number in base 60.
+/// Whether the text without quotes is something else for Kubernetes' reader, or for others a date or a
+/// number to the base of sixty.
 fn ambiguous(text: &str) -> bool {
     resolve::plain(text) != Value::Str || sixty(text) || resolve::tagged(Tag::Timestamp, text) == Ok(Value::Timestamp)
 }
 
-/// Whether a text is a number in base 60 (go-yaml: `base60float`): digits, then groups of one or two digits behind colons,
-/// of which the first of two is at most 5, then maybe a fraction. `127.0.0.1:80` is not one.
+/// Whether a text is a number to the base of sixty: digits, then groups of at most two behind colons, the first of
+/// two at most five, then maybe a fraction (go-yaml: `base60float`). `127.0.0.1:80` is none.
 fn sixty(text: &str) -> bool {
     let text = text.strip_prefix(['+', '-']).unwrap_or(text);
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'_');

@@ -12,7 +12,7 @@ pub struct Error {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Whether a limit was exceeded. Else the text is not YAML.
+    /// Whether a limit was crossed, as opposed to text that is not YAML.
     pub limit: bool,
 }
 
@@ -34,14 +34,14 @@ pub struct Position {
 }
 
 impl Position {
-    /// Counts lines up to `offset`. An offset behind the end counts as the end.
+    /// Counts lines up to `offset`; an offset behind the end counts as the end.
     pub fn of(source: &str, offset: usize) -> Position {
         let bytes = source.as_bytes();
         let offset = offset.min(bytes.len());
         let before = &bytes[..offset];
         let line = memchr::memchr_iter(b'\n', before).count() + 1;
         let start = memchr::memrchr(b'\n', before).map_or(0, |n| n + 1);
-        // Count characters, that is, all bytes but continuation bytes.
+        // Characters, not bytes: count what is no continuation byte.
         let column = before[start..].iter().filter(|b| **b & 0xC0 != 0x80).count() + 1;
         Position { line, column }
     }
@@ -53,7 +53,7 @@ pub(crate) struct Fault {
     pub(crate) at: usize,
     pub(crate) message: Box<str>,
     pub(crate) limit: bool,
-    /// The place of the innermost open bracket.
+    /// Where the bracket stands that is still open.
     pub(crate) opened: Option<usize>,
 }
 

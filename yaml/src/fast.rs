@@ -1,11 +1,11 @@
 //! The reader for machine-written block YAML.
 //!
-//! It reads by lines, without tokens: mappings, sequences (also compact ones and those at the column of their key), plain,
-//! quoted and block scalars, comments, and collections in brackets on one line. It gives up on everything else, on every
-//! error and on every limit. The full reader then reads the document from its start and words the error. Both readers
-//! produce the same entries.
+//! It goes by lines, without tokens: mappings, sequences (compact ones and those at the column of their
+//! key too), plain, quoted and block scalars, comments, and collections in brackets on one line. It
+//! gives up on everything else, on every error and on every limit; the full reader then reads the
+//! document from its start and words what is wrong. What it does read, it reads into the same entries.
 
-// Measured: passing entries through memory costs a fifth of the time.
+// Measured: entries that are passed through memory cost a fifth of the time.
 #![allow(clippy::inline_always)]
 
 use memchr::{memchr, memchr2, memchr3};
@@ -28,11 +28,11 @@ struct Frame {
     indentless: bool,
 }
 
-/// Memory that is reused for every document.
+/// Memory that is used again for every document.
 #[derive(Debug, Default)]
 pub(crate) struct Stack(Vec<Frame>);
 
-/// What the next line must provide.
+/// What a line that comes next is needed for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Awaits {
     Root,
@@ -41,8 +41,8 @@ enum Awaits {
     Nothing,
 }
 
-/// Reads the document at `at`, which ends before `end` unless that is the end of the source. Returns where it ends, or
-/// `None` if the full reader must read it.
+/// Reads the document at `at`, which ends before `end` unless that is the end of the source, and tells
+/// where it ends; `None` if the full reader must take it.
 pub(crate) fn read(
     source: &str,
     at: usize,
@@ -133,7 +133,7 @@ fn text_stop(bytes: &[u8], from: usize) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut at = from;
-    // Most texts are short: checking a few words here saves the call.
+    // Most texts are short: a few words by hand save the call.
     for _ in 0..3 {
         let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
             break;
@@ -141,7 +141,7 @@ fn text_stop(bytes: &[u8], from: usize) -> Option<usize> {
         let word = u64::from_le_bytes(*word);
         let zeros = |byte: u8| {
             let other = word ^ (ONES * byte as u64);
-            // Exact up to the first zero byte, which is enough.
+            // Exact up to the first zero byte, which is all that counts.
             other.wrapping_sub(ONES) & !other & HIGH
         };
         let found = zeros(b'\n') | zeros(b':') | zeros(b'#');
@@ -181,7 +181,7 @@ impl Reader<'_> {
         memchr(b'\n', &self.bytes[at..]).map_or(self.bytes.len(), |n| at + n)
     }
 
-    /// Whether the rest of the line at `at` has nothing but a comment. If so, moves to the next line.
+    /// Whether the line that goes on at `at` holds nothing more but a comment; then goes to the next one.
     #[inline]
     fn ends(&mut self, at: usize) -> Option<()> {
         let mut at = at;
@@ -289,7 +289,7 @@ impl Reader<'_> {
         self.push(Entry { start: at, end: at, a: at, b: 0, kind: Kind::Null, flags: Flags::NONE })
     }
 
-    /// Reads a line whose first character is at `start`.
+    /// Reads a line whose first character stands at `start`.
     #[inline]
     fn line(&mut self, start: usize, column: usize) -> Option<()> {
         let dash = self.byte(start) == b'-' && matches!(self.byte(start + 1), b' ' | b'\n');
@@ -327,7 +327,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads an item whose dash is at `start`, in the innermost sequence.
+    /// Reads an item whose dash stands at `start`, in the sequence on top.
     fn item(&mut self, start: usize, column: usize) -> Option<()> {
         self.frames.last_mut()?.count += 1;
         let node = self.spaces(start + 1);
@@ -386,7 +386,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a key and what follows it, in the innermost mapping.
+    /// Reads a key and what follows it, in the mapping on top.
     #[inline]
     fn pair(&mut self, start: usize) -> Option<()> {
         let first = self.byte(start);
@@ -478,7 +478,7 @@ impl Reader<'_> {
         Some(entry)
     }
 
-    /// Reads what follows the colon of a key, in the innermost mapping.
+    /// Reads what follows the colon of a key, in the mapping on top.
     #[inline]
     fn value(&mut self, behind: usize) -> Option<()> {
         let frame = self.frames.last_mut()?;
@@ -549,7 +549,7 @@ impl Reader<'_> {
         }
         let next = first.end + 1;
         if !first.cut {
-            // The frequent case: the next line does not belong to it.
+            // The frequent case: the next line is no longer part of it.
             let content = self.spaces(next.min(self.bytes.len()));
             let byte = self.byte(content);
             if content - next.min(content) > around || byte == b'\n' || byte == b'\t' {
@@ -621,7 +621,7 @@ impl Reader<'_> {
             entry.a = from as u32;
             entry.b = (self.text.len() - from) as u32;
             entry.flags = Flags::DECODED;
-            // A scalar with a blank in it is always a text.
+            // A text with a blank in it is nothing else.
         } else {
             entry.kind = resolve::plain_kind(&self.bytes[start..text]);
             if entry.kind == Kind::Float {
@@ -631,7 +631,7 @@ impl Reader<'_> {
         self.push(entry)
     }
 
-    /// Appends what a line break and this many empty lines fold to.
+    /// Appends what a line break and so many empty lines fold to.
     #[inline]
     fn fold(&mut self, breaks: usize) {
         if breaks == 0 {
@@ -835,7 +835,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a collection of scalars in brackets on one line. Returns where it ends.
+    /// Reads a collection of scalars in brackets on one line, and tells where it ends.
     fn flow(&mut self, start: usize) -> Option<usize> {
         let map = self.bytes[start] == b'{';
         let close = if map { b'}' } else { b']' };
@@ -920,5 +920,5 @@ impl Reader<'_> {
     }
 }
 
-/// The maximal length of a key. The full reader reads longer keys, and knows their limit.
+/// Keys that are longer are left to the full reader, which knows their limit.
 const KEY_LENGTH: usize = 1000;

@@ -8,10 +8,10 @@ use crate::{Kind, Node};
 /// How JSON is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether the keys of every mapping are in the order of their bytes, with the last of repeated keys only, as Go
-    /// prints maps. Else all pairs are in document order.
+    /// Keys of every mapping in the order of their bytes, as Go prints maps, and of repeated keys only
+    /// the last; else all pairs in document order.
     pub sorted: bool,
-    /// Whether `<`, `>` and `&` are escaped, as Go does by default.
+    /// `<`, `>` and `&` as escapes, as Go prints them unless told otherwise.
     pub escape_html: bool,
 }
 
@@ -36,7 +36,7 @@ impl Default for Options {
 /// assert_eq!(String::from_utf8(out).unwrap(), r#"{"a":[true,"\u003cx\u003e"],"b":8}"#);
 /// ```
 pub fn write(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
-    // The nodes and signs that are still to be printed, in reverse order.
+    // What is still to be printed, the next on top.
     enum Task<'a> {
         Node(Node<'a>),
         Pair(Node<'a>, Node<'a>),
@@ -77,7 +77,7 @@ pub fn write(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
                 pairs.clear();
                 pairs.extend(node.pairs());
                 if options.sorted {
-                    // The sort is stable: the last of equal keys stays last.
+                    // Stable: of equal keys the last one written stays last.
                     pairs.sort_by(|a, b| a.0.text().cmp(b.0.text()));
                 }
                 for n in 0..pairs.len() {
@@ -104,7 +104,7 @@ fn scalar(node: Node<'_>, out: &mut Vec<u8>, options: Options) {
         Kind::True => out.extend_from_slice(b"true"),
         Kind::Str => write_str(node.text(), out, options.escape_html),
         Kind::Int | Kind::Float => {
-            // A double is printed as a double: -0.0 as -0.
+            // What was a double is printed as one: -0.0 as -0.
             let value = if node.document().is_json() {
                 match number::from_json_literal(node.text()) {
                     Some(Number::Int(n)) => Value::Int(n),
@@ -138,8 +138,8 @@ pub fn write_str(text: &str, out: &mut Vec<u8>, escape_html: bool) {
 }
 
 /// Appends JSON with members and items on lines of their own, indented by two blanks per level as Go's `json.Indent`
-/// does. Blanks between and behind its tokens are dropped, and there is no line end at the end. The result for a text that
-/// is not JSON is not JSON either.
+/// does. Blanks between and behind its tokens are dropped, and there is no line end at the end. What is no JSON comes out
+/// as something that is none either.
 ///
 /// ```
 /// let mut out = Vec::new();

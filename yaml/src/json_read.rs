@@ -1,10 +1,10 @@
-//! The reader for JSON.
+//! The reader for JSON proper.
 
 use crate::error::Fault;
 use crate::go::number;
 use crate::{Entry, Flags, Kind, Limits, Tape};
 
-/// Reads the value at `at`. Returns where it ends.
+/// Reads the value at `at` and tells where it ends.
 pub(crate) fn read(source: &str, at: usize, limits: &Limits, tape: &mut Tape) -> Result<usize, Fault> {
     tape.json = true;
     tape.content = true;
@@ -12,8 +12,8 @@ pub(crate) fn read(source: &str, at: usize, limits: &Limits, tape: &mut Tape) ->
     reader.document()
 }
 
-/// The number of bytes before the first quote, backslash or control character, which a JSON string cannot have as they
-/// are. Eight bytes are checked together.
+/// How many bytes stand before the first one that a string does not hold as it is: a quote, a backslash or
+/// a control character. Eight bytes are looked at together.
 fn plain_run(bytes: &[u8]) -> usize {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
@@ -42,7 +42,7 @@ struct Reader<'a> {
     at: usize,
     limits: &'a Limits,
     tape: &'a mut Tape,
-    /// The open collections except the innermost. The first one represents the document.
+    /// The open collections but the innermost; the first stands for the document.
     stack: Vec<Open>,
 }
 
@@ -104,7 +104,8 @@ impl Reader<'_> {
             .opened(self.tape.entries.get(open.index).map(|entry| entry.start as usize).as_ref())
     }
 
-    /// Reads one value. The innermost open collection is kept apart from the others, because every value needs it.
+    /// Reads one value. The innermost open collection is kept apart from the others, because every value
+    /// asks for it.
     fn document(&mut self) -> Result<usize, Fault> {
         let mut open = Open { index: usize::MAX, count: 0, map: false };
         loop {
@@ -271,7 +272,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The rest of a string with escapes, from the first escape on.
+    /// The rest of a string that does not stand in the source as it is read, from its first escape on.
     #[inline(never)]
     fn decoded(&mut self, start: usize, at: usize, open: &Open) -> Result<(), Fault> {
         let text_from = self.tape.text.len();
@@ -334,7 +335,7 @@ impl Reader<'_> {
                     let value = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
                     return Ok(char::from_u32(value).unwrap_or('\u{FFFD}'));
                 }
-                // Half of a surrogate pair is not a character.
+                // Half of a surrogate pair is no character.
                 if char::from_u32(first).is_none() && self.tape.lone_surrogate.is_none() {
                     self.tape.lone_surrogate = Some(self.tape.entries.len() as u32);
                 }

@@ -1,13 +1,12 @@
 //! YAML and JSON as Kubernetes reads them, with a place for every node.
 //!
-//! [`Stream`] splits a source into documents and reads each into a [`Tape`], a flat list of nodes with byte
-//! ranges. [`Document`] and [`Node`] are views of it. Scalars mean what they mean to Kubernetes' converter
-//! (`YAMLToJSON` of `sigs.k8s.io/yaml`, with go-yaml v2): YAML 1.1 booleans and octal numbers, keys that become
-//! texts, and merge keys. The same inputs are refused.
+//! [`Stream`] splits a source into documents and reads each into a [`Tape`], a flat list of nodes with
+//! byte ranges; [`Document`] and [`Node`] look at it. What a text means is what Kubernetes' converter
+//! (`YAMLToJSON`, go-yaml's second version) makes of it: YAML 1.1 booleans and octal numbers, keys that
+//! become texts, merge keys, and the same inputs refused.
 //!
-//! Three readers give the same nodes: a fast one for block YAML as machines write it, a full one for all YAML, and
-//! one for JSON. [`emit`] prints YAML, [`json`] prints JSON, and [`go`] has the forms of Go's texts, numbers and
-//! times.
+//! Three readers give the same nodes: a fast one for block YAML as machines write it, a full one for
+//! everything, and one for JSON proper. [`emit`] prints YAML, [`json`] prints JSON.
 //!
 //! ```
 //! use kubeshape_yaml::{Kind, Limits, Stream, Tape};
@@ -39,7 +38,7 @@ mod scan;
 mod stream;
 mod tape;
 
-/// The kind that Kubernetes gives a scalar without quotes and tag.
+/// What a scalar without quotes and tag is to Kubernetes.
 ///
 /// # Example
 /// ```

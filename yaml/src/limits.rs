@@ -1,6 +1,6 @@
-//! The limits of the readers.
+//! What a reader accepts before it refuses a document.
 
-/// Limits for one source. Exceeding one is an [`Error`](crate::Error) with a place, never a crash.
+/// Bounds on one source. Crossing one is an [`Error`](crate::Error) with a place, never a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of the whole source (at most 4 GiB − 1).

@@ -1,21 +1,21 @@
-//! The parser of the full reader: from tokens to events, with one state for each place in libyaml's grammar.
+//! The parser of the full reader: from tokens to events, one state per place in libyaml's grammar.
 
 use crate::error::Fault;
 use crate::resolve::Tag;
 use crate::scan::{Scanner, Style, Text, Token};
 
-/// An event of the document.
+/// What comes next in the document.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A scalar. `Text` is `None` where a value is absent.
+    /// A scalar; `Text` is `None` where a value is absent.
     Scalar { props: Props, text: Option<Text>, style: Style, start: usize, end: usize },
     /// A sequence begins.
     Sequence { props: Props, start: usize },
     /// A mapping begins.
     Mapping { props: Props, start: usize },
-    /// A collection ends. A flow collection ends behind its bracket.
+    /// A collection ends; flow collections behind their bracket.
     End { bracket: Option<usize> },
-    /// An alias. Its name is a range of the source.
+    /// An alias; its name is a range of the source.
     Alias { from: usize, to: usize },
     /// The document ends.
     DocumentEnd,
@@ -27,7 +27,7 @@ pub(crate) struct Props {
     /// The anchor's name, a range of the source.
     pub(crate) anchor: Option<(usize, usize)>,
     pub(crate) tag: Tag,
-    /// Whether the tag was `!`, which also makes a `<<` in quotes a merge key.
+    /// Whether the tag was `!`, with which a `<<` in quotes is a merge key too.
     pub(crate) bare: bool,
 }
 
@@ -60,19 +60,19 @@ pub(crate) struct Parser<'a> {
     state: State,
     states: Vec<State>,
     tags: Vec<(String, String)>,
-    /// The end of the text before the current token, which is the place of absent values.
+    /// Where the text in front of the current token ends: the place of absent values.
     behind: usize,
-    /// The places of the open brackets, for error messages.
+    /// Where the open brackets stand, for the words of errors.
     opened: Vec<usize>,
 }
 
 impl<'a> Parser<'a> {
-    /// Reads what comes before the document's content. `false` if there is no document.
+    /// Reads what stands in front of the document's content. `false` when there is no document.
     pub(crate) fn new(scanner: Scanner<'a>) -> Self {
         Parser { scanner, state: State::Done, states: Vec::new(), tags: Vec::new(), behind: 0, opened: Vec::new() }
     }
 
-    /// Reads directives and the marker. `false` at the end of the source.
+    /// Reads directives and the marker; `false` if there is nothing but the end.
     pub(crate) fn begin(&mut self) -> Result<bool, Fault> {
         let mut version = false;
         let mut directives = false;
@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// The end of the last token that was taken.
+    /// Where the last token that was taken ends.
     pub(crate) fn behind(&self) -> usize {
         self.behind
     }

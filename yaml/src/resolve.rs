@@ -1,9 +1,9 @@
-//! The values of scalars, as go-yaml v2 resolves them, which Kubernetes uses.
+//! What a scalar means: the resolution of go-yaml's second version, which Kubernetes uses.
 
 use crate::Kind;
 use crate::go::number::{self, Number};
 
-/// The tags that change how a scalar is read. A scalar with any other tag is a text.
+/// The tags that change how a scalar is read; all others leave the text as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     None,
@@ -108,7 +108,7 @@ const DIGIT: u8 = 2;
 const SIGN: u8 = 3;
 const DOT: u8 = 4;
 
-/// The class of a scalar by its first byte. A scalar of the class [`TEXT`] is always a text.
+/// Class by first byte: only what is not [`TEXT`] can be anything but a text.
 pub(crate) const FIRST: [u8; 256] = {
     let mut table = [TEXT; 256];
     let words = b"yYnNtTfFoO~";
@@ -143,7 +143,7 @@ pub(crate) fn plain_kind(text: &[u8]) -> Kind {
 fn plain_kind_slow(text: &[u8]) -> Kind {
     match FIRST[text[0] as usize] {
         WORD if text.len() > 5 => Kind::Str,
-        // The most frequent numbers are integers in any base.
+        // The most frequent numbers: the base does not change that they are integers.
         DIGIT if text.len() <= 15 && text.iter().all(u8::is_ascii_digit) => Kind::Int,
         _ => std::str::from_utf8(text).map_or(Kind::Str, |text| plain(text).kind()),
     }
@@ -204,7 +204,7 @@ fn number(text: &str) -> Value {
     Value::Str
 }
 
-/// An integer whose prefix names its base.
+/// An integer whose base is told by its prefix.
 fn integer(text: &str) -> Option<Value> {
     let (negative, rest, sign) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..], true),
@@ -236,7 +236,7 @@ fn unsigned(digits: &str, base: u32) -> Option<Value> {
     magnitude(digits, base).map(Value::Uint)
 }
 
-/// One or more digits. None if the number overflows.
+/// Digits only, at least one; none if they overflow.
 fn magnitude(digits: &str, base: u32) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -249,7 +249,7 @@ fn magnitude(digits: &str, base: u32) -> Option<u64> {
     Some(value)
 }
 
-/// A float without digits before the dot. It may have underscores between digits only.
+/// A float without whole digits: here underscores stand between digits only.
 fn dotted(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
@@ -257,7 +257,7 @@ fn dotted(text: &str) -> Option<f64> {
     if fine { decimal(&text.replace('_', "")) } else { None }
 }
 
-/// A decimal float. None if it overflows.
+/// A decimal float; none when it overflows.
 fn decimal(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let mut at = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
@@ -408,14 +408,14 @@ fn digits(rest: &mut &[u8], least: usize, most: usize) -> Option<u32> {
     (n >= least).then_some(value)
 }
 
-/// The text of a key.
+/// What becomes of a key.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Key {
-    /// The text as it was written.
+    /// It is the text that was written.
     Text,
-    /// The text that another value becomes.
+    /// It was something else and becomes this text.
     Other(String),
-    /// Kubernetes refuses a key of this value.
+    /// Kubernetes has no text for it.
     Refused(&'static str),
 }
 
@@ -433,7 +433,7 @@ pub(crate) fn key(value: Value) -> Key {
 }
 
 /// Decodes base64 as Go's standard encoding does: line breaks are skipped, padding is required.
-/// Each byte that is not UTF-8 becomes U+FFFD.
+/// Bytes that are no UTF-8 become U+FFFD each.
 pub(crate) fn binary(text: &str) -> Option<String> {
     let (mut out, mut word, mut have, mut pad) = (Vec::new(), 0u32, 0u32, 0u32);
     for byte in text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')) {

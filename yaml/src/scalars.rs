@@ -30,7 +30,7 @@ impl Scanner<'_> {
         self.bytes[at..].iter().position(|b| stops[*b as usize]).map_or(self.bytes.len(), |n| at + n)
     }
 
-    /// Skips one character that is neither a blank nor a break.
+    /// Passes one character that is neither blank nor a break.
     fn pass_char(&mut self) {
         let width = match self.byte(0) {
             0..=0x7F => 1,
@@ -41,7 +41,7 @@ impl Scanner<'_> {
         self.pass_to((self.mark.at + width).min(self.bytes.len()));
     }
 
-    /// Appends what the line breaks fold to: `first`, and the others in `self.breaks`.
+    /// Appends what the waiting line breaks fold to: `first`, and the others in `self.breaks`.
     fn fold(&mut self, first: &str) {
         if first == "\n" {
             if self.breaks.is_empty() {
@@ -62,7 +62,7 @@ impl Scanner<'_> {
         let mut from = self.mark.at;
         let mut end = self.mark;
         let mut decoded = false;
-        // The first break since the last character, `None` on the scalar's line.
+        // The first of the breaks passed since the last character, `None` on the scalar's line.
         let mut first: Option<&'static str> = None;
         self.breaks.clear();
         loop {
@@ -150,7 +150,7 @@ impl Scanner<'_> {
             if self.at_end() {
                 return Err(unclosed(start, single, "found the end of the source"));
             }
-            // Whether the last character was an escaped line break.
+            // Whether an escaped line break was the last thing.
             let mut first: Option<&'static str> = None;
             loop {
                 let to = self.run_end(stops);
@@ -353,8 +353,8 @@ impl Scanner<'_> {
         Ok((Text { decoded: true, from: text_from, to: self.text.len() }, end))
     }
 
-    /// Skips indentation and empty lines before a line of a block scalar, and finds the indentation if it is not known
-    /// yet (0).
+    /// Passes indentation and empty lines in front of a line of a block scalar, and finds the
+    /// indentation if it is not known yet (0).
     fn block_breaks(&mut self, indent: &mut isize) -> Result<(), Fault> {
         let mut most = 0;
         loop {

@@ -20,7 +20,7 @@ pub(crate) struct Mark {
     pub(crate) column: usize,
 }
 
-/// The place of a scalar's text: a range of the source or of the text buffer.
+/// Where a scalar's text is: a range of the source or of the text buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Text {
     pub(crate) decoded: bool,
@@ -63,7 +63,7 @@ pub(crate) enum Token {
 }
 
 impl Token {
-    /// The name of the token in an error.
+    /// How the token is called in an error.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Token::End => "the end of the source",
@@ -96,18 +96,18 @@ pub(crate) struct Spanned {
     pub(crate) end: Mark,
 }
 
-/// A token that becomes a key if a `:` follows.
+/// A token that may turn out to be a key once a `:` is found.
 #[derive(Clone, Copy, Debug, Default)]
 struct SimpleKey {
     possible: bool,
-    /// Whether tokens are held back until this is decided.
+    /// Whether tokens wait for it to be decided.
     awaited: bool,
     required: bool,
     number: usize,
     mark: Mark,
 }
 
-/// The maximal distance of the `:` of a key from its start, in characters.
+/// The furthest that the `:` of a key may be from its start, in characters.
 const KEY_LENGTH: usize = 1024;
 
 #[derive(Debug)]
@@ -119,7 +119,7 @@ pub(crate) struct Scanner<'a> {
     pub(crate) flow_level: usize,
     pub(crate) simple_key_allowed: bool,
     pub(crate) text: &'a mut String,
-    /// Line breaks that are still to be folded. Every scalar reuses this memory.
+    /// Line breaks that wait to be folded, used again by every scalar.
     pub(crate) breaks: String,
     indents: Vec<isize>,
     simple_keys: Vec<SimpleKey>,
@@ -134,7 +134,7 @@ pub(crate) struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     /// A scanner of `source` from `at` on, where a line begins.
     pub(crate) fn new(source: &'a str, at: usize, text: &'a mut String, longest: usize) -> Self {
-        // A second byte order mark is skipped like a blank.
+        // A second byte order mark is passed like a blank.
         let second = at == 3 && source[at..].starts_with('\u{FEFF}');
         let mark = if second { Mark { at: 6, index: 1, line: 0, column: 1 } } else { Mark { at, ..Mark::default() } };
         Scanner {
@@ -216,7 +216,7 @@ impl<'a> Scanner<'a> {
         self.mark.at >= self.bytes.len()
     }
 
-    /// Skips `n` bytes that are one character each.
+    /// Passes `n` bytes that are one character each.
     #[inline]
     pub(crate) fn pass(&mut self, n: usize) {
         self.mark.at += n;
@@ -224,7 +224,7 @@ impl<'a> Scanner<'a> {
         self.mark.column += n;
     }
 
-    /// Skips everything up to `to`, which has no line break.
+    /// Passes everything up to `to`, which holds no line break.
     #[inline]
     pub(crate) fn pass_to(&mut self, to: usize) {
         let chars = self.bytes[self.mark.at..to].iter().filter(|b| **b & 0xC0 != 0x80).count();
@@ -233,7 +233,7 @@ impl<'a> Scanner<'a> {
         self.mark.column += chars;
     }
 
-    /// Skips the line break here. Returns what it reads as, `""` if there is none.
+    /// Passes the line break here and tells what it reads as; `""` when there is none.
     pub(crate) fn pass_break(&mut self) -> &'static str {
         let len = break_len(self.bytes, self.mark.at);
         let read = match (len, self.byte(2)) {
@@ -249,7 +249,7 @@ impl<'a> Scanner<'a> {
         read
     }
 
-    /// Skips the rest of the line, without its break.
+    /// Passes the rest of the line, without its break.
     pub(crate) fn pass_line(&mut self) {
         let mut at = self.mark.at;
         while at < self.bytes.len() {

@@ -7,18 +7,18 @@ use crate::compose::{self, Stop};
 use crate::error::Fault;
 use crate::{Entry, Error, Flags, Kind, Limits, Tape, json_read};
 
-/// The reader of a document.
+/// Which reader takes a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Path {
-    /// The JSON reader if the document begins with `{`. Else the reader for machine-written block YAML, and the full
-    /// reader for documents that it gives up on.
+    /// JSON proper when the document begins with `{`; else the reader for machine-written block YAML,
+    /// and the full one for what it does not take.
     #[default]
     Auto,
-    /// As [`Path::Auto`], but never the JSON reader: `{` begins a mapping of YAML.
+    /// As [`Path::Auto`], but never JSON proper: `{` begins a mapping of YAML.
     Yaml,
     /// The full YAML reader only.
     Full,
-    /// The JSON reader only: one value, or several one after the other.
+    /// JSON proper only: one value, or several one after the other.
     Json,
 }
 
@@ -31,7 +31,7 @@ pub struct Stream<'a> {
     at: usize,
     /// The next character that is refused or special, if it is not before `at`.
     odd: Option<(usize, Odd)>,
-    /// A place with a known line.
+    /// A place whose line is known.
     line: (usize, usize),
     ignored: Option<(usize, usize)>,
     fast: crate::fast::Stack,
@@ -96,26 +96,26 @@ impl<'a> Stream<'a> {
         self.source
     }
 
-    /// The text between the document that was read last and the next one, if it has more than blanks and comments. There
-    /// is such a text if a document ends before the next `---`, as after a `...` or a complete `"text"`. Kubernetes
-    /// ignores it silently.
+    /// The text between the document that was read last and the next one, if there is any but blanks and
+    /// comments: Kubernetes reads past it without a word. It stands there when a document ends before
+    /// the next `---`, as after a `...` or a complete `"text"`.
     pub fn ignored(&self) -> Option<std::ops::Range<usize>> {
         self.ignored.map(|(from, to)| from..to)
     }
 
-    /// The number of bytes of the source that the fast reader and the other readers have read so far.
+    /// How many bytes of the source were read by the fast reader and by the full ones so far.
     pub fn shares(&self) -> [usize; 2] {
         self.shares
     }
 
-    /// Reads the next document into `tape`, which is cleared first. `None` at the end of the source. After an error the
-    /// stream continues with the next line that begins with `---`.
+    /// Reads the next document into `tape`, which is cleared first; `None` at the end of the source.
+    /// After an error the stream goes on with the next line that begins with `---`.
     ///
-    /// A document of blank lines and comments only is read too (see [`Tape::has_content`]). Nothing between two `---` is
-    /// not a document.
+    /// A document of blank lines and comments only is read too ([`Tape::has_content`] tells); nothing at
+    /// all between two `---` is none.
     ///
     /// # Errors
-    /// Kubernetes does not read the document, or it exceeds a limit.
+    /// The document is no YAML that Kubernetes reads, or crosses a limit.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self, tape: &mut Tape) -> Option<Result<(), Error>> {
         tape.clear();
@@ -201,14 +201,14 @@ impl<'a> Stream<'a> {
                 empty(tape, end);
                 Stop { at: end, dots: false }
             }
-            // A refused character counts first if the reader has reached it.
+            // Whatever was wrong, the refused character comes first if the reader came that far.
             Ok(_) => return Err(self.refused_at(end)),
             Err(fault) if refused.is_some() && self.reaches(start, end) && !fault.limit => {
                 return Err(self.refused_at(end));
             }
             Err(fault) => {
                 return Err(match json_fault {
-                    // For a document that was meant as JSON, the error of the JSON reader is the helpful one.
+                    // A document that was meant as JSON is told what is wrong with it as JSON.
                     Some(json) if !fault.limit && is_json_mistake(bytes, start, json.at, fault.at) => json,
                     _ => fault,
                 });
@@ -235,7 +235,7 @@ impl<'a> Stream<'a> {
             Err(fault) => {
                 tape.clear();
                 let error = self.error(fault);
-                // There is no marker to continue at.
+                // There is no marker to go on at.
                 self.at = bytes.len();
                 Err(error)
             }
@@ -276,7 +276,7 @@ impl<'a> Stream<'a> {
         )
     }
 
-    /// Skips blank lines and comments.
+    /// Passes blank lines and comments.
     fn pass_comments(&self, from: usize) -> usize {
         let bytes = self.source.as_bytes();
         let mut at = from;
@@ -341,7 +341,7 @@ impl<'a> Stream<'a> {
         self.ignored = Some((at, self.at));
     }
 
-    /// Makes the error and continues at the next marker.
+    /// Words an error and goes on at the next marker.
     fn fail(&mut self, fault: Fault, start: usize) -> Error {
         let error = self.error(fault);
         let bytes = self.source.as_bytes();
@@ -385,7 +385,7 @@ fn empty(tape: &mut Tape, at: usize) {
     tape.entries.push(Entry { start: at, end: at, a: at, b: 0, kind: Kind::Null, flags: Flags::NONE });
 }
 
-/// The start of the line behind a marker, if the marker's line has nothing else but a comment.
+/// Where the line behind a marker begins, if the marker's line holds nothing else but a comment.
 fn separator_end(bytes: &[u8], marker: usize) -> Option<usize> {
     let mut at = marker + 3;
     while at < bytes.len() && chars::is_blank(bytes[at]) {
@@ -429,8 +429,8 @@ fn json_ends(bytes: &[u8], end: usize) -> bool {
     }
 }
 
-/// Whether a document that is neither JSON nor YAML was probably meant as JSON: it begins with a quoted key, and the JSON
-/// reader did not stop at something that only YAML has.
+/// Whether a document that is neither JSON nor YAML was rather meant as JSON: it begins with a quoted
+/// key, and the reader of JSON did not stop at something that only YAML has.
 fn is_json_mistake(bytes: &[u8], from: usize, json: usize, yaml: usize) -> bool {
     let mut rest = bytes[from..].iter().filter(|b| !b.is_ascii_whitespace());
     if rest.next() != Some(&b'{') || rest.next() != Some(&b'"') {

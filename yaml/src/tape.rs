@@ -3,17 +3,17 @@
 //! A document is a sequence of [`Entry`] values in document order: a container's entry is followed by
 //! the entries of its children and knows where they end. Scalars are already resolved the way
 //! Kubernetes resolves them (`yes` is a boolean, `010` is 8), keys are already texts (`y: 1` has the key
-//! `true`), aliases and merge keys are already expanded. Nothing is allocated per entry. A
-//! scalar is a range of the source if the source has its text as it is read, else a range of one text buffer.
+//! `true`), aliases and merge keys are already expanded. Nothing is allocated per entry; scalars that
+//! stand in the source as they are read are ranges of it, the others are ranges of one text buffer.
 
 use crate::go::number::{self, Number};
 use crate::resolve;
 
-/// The kind of an entry, after resolution.
+/// What an entry holds, after resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// `null`, `~` or nothing.
+    /// `null`, `~` or nothing at all.
     Null,
     /// A false boolean.
     False,
@@ -31,16 +31,17 @@ pub enum Kind {
     Map,
 }
 
-/// Further facts about an entry.
+/// Facts about an entry beside its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// The text is in the tape's text buffer, not in the source.
+    /// The text stands in the tape's text buffer, not in the source.
     pub const DECODED: Flags = Flags(1);
-    /// A key that was not written as a text (`y:`, `1:`, `null` in a set …). It has the text that Kubernetes gives it.
+    /// A key that was not written as a text (`y:`, `1:`, `null` in a set …): its text is the one that
+    /// Kubernetes gives it.
     pub const RESOLVED_KEY: Flags = Flags(2);
-    /// The entry comes from an alias or a merge key. Its place is that of the anchor.
+    /// The entry came in through an alias or a merge key; its place is where the anchor stands.
     pub const ALIASED: Flags = Flags(4);
     /// The scalar was quoted or a block scalar.
     pub const QUOTED: Flags = Flags(8);
@@ -75,9 +76,9 @@ pub struct Entry {
     pub a: u32,
     /// Scalars: length of the text in bytes. Containers: number of items or of key-value pairs.
     pub b: u32,
-    /// The kind.
+    /// What the entry is.
     pub kind: Kind,
-    /// Further facts.
+    /// What else is known of it.
     pub flags: Flags,
 }
 
@@ -89,14 +90,14 @@ impl Entry {
     }
 }
 
-/// The entries of one document. It can be reused for the next document.
+/// The entries of one document, to be used again for the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     pub(crate) entries: Vec<Entry>,
     pub(crate) text: String,
     /// Whether the document held any node (false: comments only, or nothing between two markers).
     pub(crate) content: bool,
-    /// Whether the document was read as JSON.
+    /// Whether the document was read as JSON proper.
     pub(crate) json: bool,
     /// The first entry with half of a surrogate pair in its text.
     pub(crate) lone_surrogate: Option<u32>,
@@ -141,7 +142,7 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The root node. A document without content has a null.
+    /// The root node; of a document without content a null.
     ///
     /// # Example: the name of an object
     /// ```
@@ -168,13 +169,13 @@ impl<'a> Document<'a> {
         self.source
     }
 
-    /// The first text of a JSON document that escapes half of a surrogate pair, which is not a character. Some readers, as
-    /// this one, read it as U+FFFD. Others refuse the document.
+    /// The first text of a JSON document that escapes half of a surrogate pair, which is no character: some
+    /// readers take U+FFFD for it, as this one does, others refuse the document.
     pub fn lone_surrogate(self) -> Option<Node<'a>> {
         self.tape.lone_surrogate.map(|index| self.node(index))
     }
 
-    /// Whether the document was read as JSON, not as YAML.
+    /// Whether the document was read as JSON proper, not as YAML.
     pub fn is_json(self) -> bool {
         self.tape.json
     }
@@ -272,7 +273,7 @@ impl<'a> Node<'a> {
         self.document
     }
 
-    /// The node's index in the tape, which identifies it within the document.
+    /// The node's index in the tape: its stable name within the document.
     #[inline]
     pub fn index(self) -> u32 {
         self.index
@@ -284,7 +285,7 @@ impl<'a> Node<'a> {
         &self.document.tape.entries[self.index as usize]
     }
 
-    /// The kind of the node.
+    /// What the node is.
     #[inline]
     pub fn kind(self) -> Kind {
         self.entry().kind
@@ -296,7 +297,7 @@ impl<'a> Node<'a> {
         entry.start as usize..entry.end as usize
     }
 
-    /// The scalar's text after unquoting, folding and (for keys) resolving. Empty for containers.
+    /// The scalar's text as written after unquoting, folding and (for keys) resolving; of containers `""`.
     #[inline]
     pub fn text(self) -> &'a str {
         let entry = self.entry();
@@ -330,8 +331,8 @@ impl<'a> Node<'a> {
         self.kind() == Kind::Null
     }
 
-    /// The number that Kubernetes' JSON has, else `None`. JSON has no infinite numbers: a tape has one only where a
-    /// repeated key replaces it.
+    /// The number as Kubernetes' JSON has it, else `None`. An infinite number has none; it is only in a
+    /// tape where a repeated key replaces it.
     pub fn as_number(self) -> Option<Number> {
         match self.kind() {
             Kind::Int | Kind::Float if self.document.tape.json => number::from_json_literal(self.text()),
@@ -340,7 +341,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The items of a sequence in order. Any other node has none.
+    /// The items of a sequence in order; of anything else none.
     #[inline]
     pub fn items(self) -> Items<'a> {
         let entry = self.entry();
@@ -348,8 +349,8 @@ impl<'a> Node<'a> {
         Items { document: self.document, at: self.index + 1, end }
     }
 
-    /// The pairs of a mapping in document order, with all repeated keys, of which Kubernetes reads the last. Any other
-    /// node has none.
+    /// The pairs of a mapping in document order, repeated keys included (Kubernetes takes the last); of
+    /// anything else none.
     #[inline]
     pub fn pairs(self) -> Pairs<'a> {
         let entry = self.entry();
@@ -369,7 +370,7 @@ impl<'a> Node<'a> {
         self.len() == 0
     }
 
-    /// The value of a mapping's key. Of repeated keys the last one counts.
+    /// The value of a mapping's key; of repeated keys the last.
     pub fn get(self, key: &str) -> Option<Node<'a>> {
         self.pairs().filter(|(k, _)| k.text() == key).last().map(|(_, v)| v)
     }

@@ -1,18 +1,17 @@
-//! One document cut into documents per group-version (spec: publishing, §1.7 and §3.5; upstream:
-//! `OpenAPI.InstallV3` and `filterScopedGVKs` of the API server's routes).
+//! Splits a document into one document per group-version, as the API server does (`OpenAPI.InstallV3` and
+//! `filterScopedGVKs` in `k8s.io/apiserver/pkg/server/routes`).
 //!
-//! The documents have the names under which a server lists them below `/openapi/v3`: of every path what
-//! comes before the resource, that is `api/v1` and `apis/apps/v1`, `api`, `apis` and `apis/apps` where versions
-//! and groups are listed, and of all other paths the path itself up to its first parameter: `version`,
-//! `openid/v1/jwks`, `logs`.
+//! Each document has the name under which a server lists it below `/openapi/v3`. For the paths of a resource this is
+//! the part before the resource: `api/v1`, `apis/apps/v1`. For lists of versions and groups it is `api`, `apis` or
+//! `apis/apps`. For every other path it is the path up to its first parameter: `version`, `openid/v1/jwks`, `logs`.
 //!
-//! What no path reaches, servers do not publish. It is kept here in a document of its own, [`REST`], so that
-//! nothing is lost and [`aggregate`](crate::aggregate) restores the whole. Security schemes that no operation
-//! asks for belong to the server and stand in every document, as a server has them.
+//! Servers do not publish a part that no path reaches. Here these parts go into a document of their own, [`REST`], so
+//! that nothing is lost and [`aggregate`](crate::aggregate) restores the whole. A security scheme that no operation
+//! requires belongs to the server, so every document holds it.
 //!
-//! Kinds that every group-version registers (`DeleteOptions` and `WatchEvent`) list all of them. As at the
-//! server, the document of a group-version lists only its own and `v1`; other lists stay as they are. Group-versions
-//! that have no document of their own stay listed in [`REST`].
+//! Kinds that every group-version registers (`DeleteOptions` and `WatchEvent`) list all group-versions. As on the
+//! server, the document of a group-version lists only itself and `v1`; other lists do not change. A group-version
+//! without a document of its own stays listed in [`REST`].
 
 use super::{Graph, Link, PartIndex, Section};
 use crate::document::Document;

@@ -1,15 +1,15 @@
-//! What becomes of a `format` (spec: structural, §12.2).
+//! How a `format` is expressed in JSON Schema.
 
 use kubeshape_schema::{Code, Type};
 
-/// How a format is said.
+/// How a format is expressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Shown<'f> {
-    /// The `format` to print; none if empty.
+    /// The `format` to print; empty for none.
     pub(super) name: &'f str,
     /// `contentEncoding`
     pub(super) encoding: &'static str,
-    /// What every string of the format matches and no other.
+    /// A pattern that exactly the strings of the format match.
     pub(super) pattern: &'static str,
     /// The greatest length of a string.
     pub(super) max_length: Option<i64>,

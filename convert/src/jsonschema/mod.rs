@@ -7,7 +7,7 @@
 //!
 //! # Rules
 //! The schema accepts every object that the source accepts, and what it cannot say is a note with a code
-//! `KS60xx`. It says what a schema says, not how the server's validation errs (spec: structural, §12.1).
+//! `KS60xx`. It expresses what the schema means and does not repeat faults of the server's validation.
 //!
 //! - **null**: a nullable value is of its type or null. `null` joins the `type`, the `enum` (the server
 //!   refuses null there, against the author's intention) and a lone `anyOf`; beside other branches or a
@@ -26,7 +26,7 @@
 //!   server would remove them: in objects of the spine without `additionalProperties` that do not preserve
 //!   unknown fields, and never in the branches of `allOf`, `anyOf`, `oneOf` and `not`. Preservation ends at
 //!   declared fields and values of maps, and reaches through lists; below `additionalProperties: true`
-//!   fields are kept but objects in them are emptied (spec: structural, §5). `apiVersion`, `kind` and
+//!   fields are kept but objects in them are emptied. `apiVersion`, `kind` and
 //!   `metadata` of a resource are not pruned, but read as what they are, so that a resolved
 //!   `ObjectMeta` is closed. In documents, objects with declared properties are closed and others are open;
 //!   a definition that is also part of a composition has a second, open form there, `NAME.open`.

@@ -9,24 +9,24 @@ use kubeshape_yaml::{Kind, Node, number};
 
 /// A member of an object: how it is read, printed and walked over.
 pub trait Member<'a>: Copy + Default {
-    /// Reads it; null is the default.
+    /// Reads it. Null gives the default.
     fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self;
 
-    /// Prints it, also when it is empty.
+    /// Prints it, even if it is empty.
     fn print(&self, p: &mut Printer<'_>);
 
     /// Whether it prints as `false`, `null`, `""`, `{}` or `[]`.
     fn renders_empty(&self, p: &Printer<'_>) -> bool;
 
-    /// Whether it was not there.
+    /// Whether it is absent.
     fn is_absent(&self) -> bool;
 
-    /// Shows its schemas and references. `site` is where the object stands that it is a member of.
+    /// Shows its schemas and references to the visitor. `site` is the place of the object that it belongs to.
     fn visit(&self, site: Site, visitor: &mut dyn Visitor<'a>) {
         let _ = (site, visitor);
     }
 
-    /// Replaces them.
+    /// Replaces its schemas and references.
     #[must_use]
     fn replace(&self, site: Site, mapper: &mut dyn Mapper<'a>) -> Self {
         let _ = (site, mapper);
@@ -37,13 +37,13 @@ pub trait Member<'a>: Copy + Default {
 /// A list of texts.
 pub type Texts<'a> = &'a [&'a str];
 
-/// `x-` members, sorted as they are printed.
+/// `x-` members in the order of printing.
 pub type Extensions<'a> = &'a [(&'a str, Json<'a>)];
 
-/// An object in its place in the arena, or none.
+/// An object in the arena, or none.
 pub type Boxed<'a, T> = Option<&'a T>;
 
-/// A `$ref` outside of schemas; the empty text is none.
+/// A `$ref` outside of schemas. The empty text means that there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Reference<'a> {
     /// The reference as Kubernetes writes it.
@@ -52,12 +52,12 @@ pub struct Reference<'a> {
     pub at: u32,
 }
 
-/// Named members of an object, sorted as they are printed.
+/// Named members of an object, in the order of printing.
 #[derive(Debug, PartialEq)]
 pub struct Map<'a, T> {
     /// The members.
     pub entries: &'a [Entry<'a, T>],
-    /// Whether there was an object, if only an empty one.
+    /// Whether the object is present, even if it is empty.
     pub present: bool,
 }
 
@@ -87,7 +87,7 @@ impl<T> Default for Map<'_, T> {
 }
 
 impl<'a, T> Map<'a, T> {
-    /// Members that are sorted already and hold no name twice.
+    /// A map of members that are sorted and have different names.
     pub fn new(entries: &'a [Entry<'a, T>]) -> Self {
         Map { entries, present: true }
     }
@@ -98,7 +98,7 @@ impl<'a, T> Map<'a, T> {
         Some(&self.entries[at].value)
     }
 
-    /// Whether there is none.
+    /// Whether there are no members.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -215,7 +215,7 @@ impl<'a> Member<'a> for Texts<'a> {
     plain!();
 }
 
-/// A list of which it matters whether it was written.
+/// A list that may be absent, which differs from an empty list.
 impl<'a> Member<'a> for Option<Texts<'a>> {
     fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self {
         (!node.is_null()).then(|| reader.texts(node))
@@ -245,7 +245,7 @@ impl<'a> Member<'a> for &'a [Json<'a>] {
     }
 }
 
-/// A free value; null is none.
+/// A free value. Null is the same as absent.
 impl<'a> Member<'a> for Option<Json<'a>> {
     fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self {
         (!node.is_null()).then(|| reader.json(node))
@@ -402,7 +402,7 @@ macro_rules! in_place {
 
 pub(crate) use in_place;
 
-/// A list of objects; a null among them is an empty object.
+/// A list of objects. A null in it is an empty object.
 impl<'a, T: Object<'a>> Member<'a> for &'a [T] {
     fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self {
         match node.kind() {
@@ -438,7 +438,7 @@ impl<'a, T: Object<'a>> Member<'a> for &'a [T] {
     }
 }
 
-/// Requirements of security: none is something else than an empty list of them.
+/// Security requirements. Absent requirements differ from an empty list.
 impl<'a> Member<'a> for Option<&'a [Map<'a, Texts<'a>>]> {
     fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self {
         if node.is_null() {
@@ -490,7 +490,7 @@ impl<'a, T: Member<'a> + 'a> Member<'a> for Map<'a, T> {
     }
 }
 
-/// Reads the members whose names `wanted` takes.
+/// Reads the members whose names `wanted` accepts.
 pub(crate) fn read_map<'a, T: Member<'a> + 'a>(
     reader: &mut Reader<'a>,
     node: Node<'a>,
@@ -513,7 +513,7 @@ pub(crate) fn read_map<'a, T: Member<'a> + 'a>(
     }
     let kept = order::sort_last_wins(&mut entries, |entry| entry.name);
     if kept < entries.len() {
-        // Only the last of repeated names exists: read again without the others.
+        // Of repeated names only the last counts: read again without the others.
         reader.rewind(mark);
         entries.clear();
         reader.each_pair(node, "an object", |reader, key, value| {

@@ -118,7 +118,7 @@ impl<'a, T: Object<'a> + Member<'a> + ResponseObject> Object<'a> for Responses<'
         let rules = reader.rules();
         let codes: Map<'a, T> = read_map(reader, node, |name| response_code(name, rules).is_some());
         if node.kind() != Kind::Map {
-            // The codes have said that it should be.
+            // Reading the codes has noted the wrong type.
             return Self { at: node.index(), ..Self::default() };
         }
         let codes = canonical_codes(reader, codes);
@@ -218,7 +218,7 @@ impl<'a, T: Member<'a> + 'a> Object<'a> for Callback<'a, T> {
     }
 }
 
-/// The extensions among the members that `taken` does not take; others are noted as unknown.
+/// The extensions among the members that `taken` does not accept. Other members are noted as unknown.
 fn free_members<'a>(
     reader: &mut Reader<'a>,
     node: Node<'a>,
@@ -241,8 +241,8 @@ fn free_members<'a>(
     reader.take_extensions(&mark)
 }
 
-/// Whether kube-openapi reads past the value under a name that is no code: it takes the value for the next
-/// name, so that a scalar, or a list of them, does no harm unless it looks like the name of a response.
+/// Whether kube-openapi skips the value of a name that is no status code. It reads the value as the next name, so scalars
+/// and lists of them are harmless unless they look like the name of a response.
 fn is_read_past(value: Node<'_>) -> bool {
     match value.kind() {
         Kind::Map | Kind::Int => false,
@@ -255,7 +255,7 @@ fn is_read_past(value: Node<'_>) -> bool {
     }
 }
 
-/// A response under a name that is no code stops kube-openapi's reader.
+/// Notes a response under a name that is no status code. It stops kube-openapi's reader.
 #[cold]
 fn not_a_code<'a>(reader: &mut Reader<'a>, key: Node<'a>) {
     reader.error(Code::WrongType, key, || {
@@ -266,9 +266,8 @@ fn not_a_code<'a>(reader: &mut Reader<'a>, key: Node<'a>) {
     });
 }
 
-/// The code that a name of a response says, written as kube-openapi writes it.
-///
-/// It takes what Go reads as an integer; its specifications know ranges too.
+/// The status code of a name. kube-openapi accepts every text that Go reads as an integer. The specifications also have
+/// ranges of codes, which give -1.
 fn response_code(name: &str, rules: Rules) -> Option<i64> {
     let digits = name.strip_prefix(['+', '-']).unwrap_or(name);
     if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -278,7 +277,7 @@ fn response_code(name: &str, rules: Rules) -> Option<i64> {
     (range && rules == Rules::Document(Profile::Faithful)).then_some(-1)
 }
 
-/// Codes as kube-openapi writes them: without plus and leading zeros, the last of equal ones.
+/// Codes as kube-openapi writes them: without a plus sign and leading zeros. Of equal codes the last counts.
 fn canonical_codes<'a, T: Member<'a> + 'a>(reader: &Reader<'a>, codes: Map<'a, T>) -> Map<'a, T> {
     let canonical = |name: &str| {
         name == "0"

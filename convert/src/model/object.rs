@@ -7,21 +7,21 @@ use kubeshape_yaml::{Kind, Node};
 
 /// An object of a document.
 pub trait Object<'a>: Copy + Default + 'a {
-    /// What it is, in the words of a message: `an operation`.
+    /// Its name in messages: `an operation`.
     const NAME: &'static str;
 
-    /// Reads it; null is the empty one.
+    /// Reads it. Null gives the empty object.
     fn read(reader: &mut Reader<'a>, node: Node<'a>) -> Self {
         read_object(reader, node)
     }
 
-    /// Notes its place.
+    /// Sets its place.
     fn set_at(&mut self, at: u32);
 
-    /// Reads one member: its number among the members, or none if the object has no such member.
+    /// Reads one member. Returns its number among the members, or `None` if the object has no such member.
     fn member(&mut self, reader: &mut Reader<'a>, key: Node<'a>, value: Node<'a>) -> Option<u32>;
 
-    /// Takes the extensions.
+    /// Sets the extensions.
     fn set_extensions(&mut self, extensions: super::Extensions<'a>);
 
     /// Whether it may have extensions.
@@ -33,15 +33,15 @@ pub trait Object<'a>: Copy + Default + 'a {
     /// Whether it prints no member.
     fn renders_empty(&self, p: &Printer<'_>) -> bool;
 
-    /// Shows its schemas and references.
+    /// Shows its schemas and references to the visitor.
     fn visit(&self, site: Site, visitor: &mut dyn Visitor<'a>);
 
-    /// Replaces them.
+    /// Replaces its schemas and references.
     #[must_use]
     fn replace(&self, site: Site, mapper: &mut dyn Mapper<'a>) -> Self;
 }
 
-/// Reads an object; null is the empty one.
+/// Reads an object. Null gives the empty object.
 fn read_object<'a, T: Object<'a>>(reader: &mut Reader<'a>, node: Node<'a>) -> T {
     let mut object = T::default();
     object.set_at(node.index());
@@ -58,7 +58,7 @@ fn read_object<'a, T: Object<'a>>(reader: &mut Reader<'a>, node: Node<'a>) -> T 
     for (key, value) in node.pairs() {
         if let Some(number) = read_member(&mut object, reader, key, value) {
             if seen & (1 << number) != 0 {
-                // Only the last of repeated members exists: read again without the others.
+                // Of repeated members only the last counts: read again without the others.
                 reader.rewind(mark);
                 return read_without_repeats(reader, node);
             }
@@ -119,7 +119,7 @@ macro_rules! object {
         pub struct $name<'a> {
             $($(#[$flat_doc])* pub $flat: $flat_ty,)?
             $($(#[$member_doc])* #[doc = concat!("`", $key, "`")] pub $member: $ty,)*
-            /// `x-` members; always empty where the specification allows none.
+            /// `x-` members. Always empty if the specification allows none.
             pub extensions: $crate::model::Extensions<'a>,
             /// Place: the object's entry in the tape.
             pub at: u32,
@@ -148,7 +148,7 @@ macro_rules! object {
                     })*
                     _ => {
                         $(
-                            // Behind the object's own members.
+                            // They are numbered after the object's own members.
                             if let Some(number) =
                                 $crate::model::Object::member(&mut self.$flat, reader, key, value)
                             {

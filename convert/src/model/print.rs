@@ -1,4 +1,4 @@
-//! Where documents are printed to.
+//! The printer of documents.
 
 use kubeshape_schema::escape;
 use kubeshape_schema::print::Style;
@@ -31,7 +31,7 @@ impl<'o> Printer<'o> {
         self.first = false;
     }
 
-    /// Writes `"name":` of a member whose name needs no escapes, with a comma before it where one is due.
+    /// Writes `"name":` of a member whose name needs no escapes, after a comma unless it is the first.
     #[inline]
     pub fn key(&mut self, name: &str) {
         self.separate();

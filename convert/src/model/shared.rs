@@ -2,7 +2,7 @@
 
 use super::{Boxed, Map, Texts, object};
 
-/// Requirements of security: alternatives, each a mapping of schemes to the scopes that it asks for.
+/// Security requirements: alternatives, each with the required scopes of its schemes.
 pub type Security<'a> = Option<&'a [Map<'a, Texts<'a>>]>;
 
 object! {
@@ -20,7 +20,7 @@ object! {
 }
 
 object! {
-    /// Whom to ask about an API.
+    /// The contact for an API.
     Contact, "a contact";
     {
         omit name: &'a str = "name",

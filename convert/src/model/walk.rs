@@ -1,8 +1,8 @@
-//! Walking over documents: looking at every schema and reference, or replacing them.
+//! Walks over documents that visit or replace every schema and reference.
 
 use kubeshape_schema::{Additional, Bump, Dependency, Extra, Items, Property, Schema};
 
-/// Where in a document something stands: what leads to it.
+/// The kind of place where something stands in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Site {
     /// A named schema of the document: of `definitions` or `components.schemas`.
@@ -47,13 +47,13 @@ pub enum Site {
     PathItem,
 }
 
-/// Looks at the schemas and references of a document, in the order in which they are printed.
+/// Visits the schemas and references of a document in the order of printing.
 pub trait Visitor<'a> {
-    /// A schema that stands in the document itself; the schemas below it are for [`visit_schema`].
-    /// `name` is that of a definition, otherwise empty.
+    /// Visits a schema of the document. Use [`visit_schema`] for the schemas below it. `name` is the name of a definition
+    /// and empty for other schemas.
     fn schema(&mut self, site: Site, name: &'a str, schema: &Schema<'a>);
 
-    /// A `$ref` that stands outside of schemas, in an object that begins at `at` in the tape.
+    /// Visits a `$ref` outside of schemas, in the object that begins at `at` in the tape.
     fn reference(&mut self, site: Site, at: u32, reference: &'a str) {
         let _ = (site, at, reference);
     }
@@ -61,20 +61,20 @@ pub trait Visitor<'a> {
 
 /// Replaces the schemas and references of a document.
 pub trait Mapper<'a> {
-    /// Where changed copies live.
+    /// The arena for changed copies.
     fn arena(&self) -> &'a Bump;
 
-    /// A schema that stands in the document itself; the schemas below it are for [`map_schema`].
+    /// Replaces a schema of the document. Use [`map_schema`] for the schemas below it.
     fn schema(&mut self, site: Site, schema: &Schema<'a>) -> Schema<'a>;
 
-    /// A `$ref` that stands outside of schemas.
+    /// Replaces a `$ref` outside of schemas.
     fn reference(&mut self, site: Site, reference: &'a str) -> &'a str {
         let _ = site;
         reference
     }
 }
 
-/// Calls `f` for every schema right below a schema, in printing order.
+/// Calls `f` for every schema directly below a schema, in the order of printing.
 pub fn visit_schema<'a>(schema: &Schema<'a>, f: &mut impl FnMut(Site, &'a Schema<'a>)) {
     match schema.items {
         Some(Items::One(item)) => f(Site::Items, item),
@@ -104,8 +104,8 @@ pub fn visit_schema<'a>(schema: &Schema<'a>, f: &mut impl FnMut(Site, &'a Schema
     extra.definitions.iter().for_each(|property| f(Site::Inner, &property.schema));
 }
 
-/// A copy of a schema in which `f` has replaced every schema right below it. What `f` leaves as it is stays
-/// shared: where nothing changes, the copy holds the very lists of the original.
+/// A copy of a schema in which `f` has replaced every schema directly below it. Lists of schemas are copied; everything
+/// else is shared with the original.
 pub fn map_schema<'a>(
     schema: &Schema<'a>,
     arena: &'a Bump,

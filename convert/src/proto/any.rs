@@ -1,7 +1,7 @@
 //! The YAML text of an `Any`: values without a type in the model, as go-yaml 3 prints them.
 //!
-//! Indentation of four, lines never folded (spec: publishing, §3.7). Which form a text takes depends on the place,
-//! and what is printed on the line so far: the printer keeps go-yaml's state, not a layout of its own.
+//! go-yaml indents by four and never folds lines here. The form of a text depends on its place and on what the line
+//! holds already, so this printer keeps the same state as go-yaml's emitter.
 
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
 //! The protobuf forms of documents, as gnostic defines them and kube-apiserver serves them.
 //!
-//! [`v2`] and [`v3`] turn a document into the bytes that gnostic-models' `ParseDocument` and Go's `proto.Marshal` give,
-//! and back; both have the generated messages under `model`. Source of the rules: spec, publishing, §3.7.
+//! [`v2`] and [`v3`] convert a document to the bytes that gnostic-models' `ParseDocument` and Go's `proto.Marshal` give,
+//! and back. Their modules `model` hold the generated messages.
 //!
-//! The model is stricter than JSON and holds less: what it refuses is an error with a place ([`Refusal`]), what it
-//! drops is a note (codes KS7002 and up).
+//! The messages are stricter than JSON and hold less. A value that they refuse is an error with a place ([`Refusal`]).
+//! A value that they drop is a note (codes KS7002 and up).
 //!
 //! # Example: a document and its bytes
 //! ```

@@ -1,8 +1,8 @@
 //! The texts of a document as gnostic reads them.
 //!
-//! gnostic reads JSON as YAML. Nearly always that is the same; where a text holds line breaks beyond ASCII, or
-//! escapes and characters that YAML does not have, it is another text or none. A YAML source is turned into JSON
-//! first, as sigs.k8s.io/yaml does: members sorted, numbers as Go prints them (spec: publishing, §3.7).
+//! gnostic reads JSON as YAML. The result is nearly always the same. It differs, or is an error, if a text holds line
+//! breaks beyond ASCII, or escapes and characters that YAML does not have. A YAML source is converted to JSON first, as
+//! `sigs.k8s.io/yaml` does it: members are sorted, and numbers are written as Go writes them.
 
 use std::borrow::Cow;
 

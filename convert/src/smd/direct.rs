@@ -1,5 +1,5 @@
-//! The converter that goes straight from schemas to types (upstream: `ToSchemaFromOpenAPI`), and what it
-//! does better where faults are put right.
+//! The converter from schemas to types (kube-openapi's `ToSchemaFromOpenAPI`), and its corrections with
+//! [`Profile::Faithful`].
 
 use super::merging::{self, KeyNames, ListMerge, ListWords, Said};
 use super::references::{Target, Targets, last_segment, pure_reference, reference_of};
@@ -36,25 +36,25 @@ pub(super) fn convert<'m>(
     builder.finish().map_err(|error| vec![SmdError { text: error.to_string(), at: 0 }])
 }
 
-/// A conversion under way.
+/// The state of a conversion.
 struct Converter<'m> {
     builder: Builder,
     compat: SmdCompat,
     errors: Vec<SmdError>,
-    /// The definition that is converted.
+    /// The definition that is being converted.
     definition: &'m str,
-    /// What is needed to put faults right.
+    /// The data for corrections.
     faithful: Option<Faithful<'m>>,
-    /// The atom of any value, once it was needed.
+    /// The atom of any value. It is made when it is first needed.
     any: Option<AtomId>,
 }
 
 struct Faithful<'m> {
     targets: Targets<'m>,
     dialect: Dialect,
-    /// Schemas inside definitions that references lead to.
+    /// Schemas inside definitions that references point to.
     inner: Vec<(&'m str, &'m Schema<'m>)>,
-    /// The names of these, those already converted included.
+    /// The names of these schemas, including those that are converted already.
     known: BTreeSet<&'m str>,
 }
 
@@ -63,7 +63,7 @@ struct Faithful<'m> {
 struct Place {
     /// Unknown fields are preserved here, by the options or by a schema further out.
     preserve: bool,
-    /// How many schemas are around it.
+    /// The number of schemas around it.
     depth: u16,
 }
 
@@ -94,7 +94,7 @@ impl<'m> Converter<'m> {
                 atoms.push(atom);
             }
         }
-        // For upstream a definition that is only a reference is no type.
+        // Upstream makes no type of a definition that is only a reference.
         for i in aliases {
             let Some(faithful) = &self.faithful else { return };
             self.definition = models[i].0;
@@ -166,7 +166,7 @@ impl<'m> Converter<'m> {
         self.builder.atom(None, None, Some(map))
     }
 
-    /// An atom that is everything which a list of types allows; an empty list allows everything.
+    /// An atom that allows every type of a list. An empty list allows every value.
     fn one_of_several(&mut self, schema: &'m Schema<'m>, place: Place) -> AtomId {
         let types = schema.extra().types;
         let (mut scalar, mut list, mut map) = (None, types.is_empty(), types.is_empty());
@@ -255,7 +255,7 @@ impl<'m> Converter<'m> {
 
     fn map(&mut self, schema: &'m Schema<'m>, place: Place) -> MapId {
         let fields = self.builder.open();
-        // Properties are sorted by UTF-16 units; only characters from U+E000 on make a difference.
+        // Properties are sorted by UTF-16 units. This differs from byte order only for characters from U+E000 on.
         if schema.properties.iter().any(|p| p.name.bytes().any(|b| b >= 0xEE)) {
             let mut properties: Vec<_> = schema.properties.iter().collect();
             properties.sort_by_key(|p| p.name);
@@ -347,7 +347,7 @@ fn list_merge<'s>(schema: &Schema<'s>) -> ListMerge<'s> {
     })
 }
 
-/// Whether null is allowed in another way than by `nullable`: as one of the types, or by v2's extension.
+/// Whether null is allowed by one of the types or by v2's extension instead of by `nullable`.
 fn says_nullable(schema: &Schema<'_>) -> bool {
     let extra = schema.extra();
     schema.type_name() == "null"
@@ -355,8 +355,8 @@ fn says_nullable(schema: &Schema<'_>) -> bool {
         || merging::extension(extra, "x-nullable") == Some(&Json::Bool(true))
 }
 
-/// Whether a branch of a junctor allows fields that `declared` does not have. Branches that refer to
-/// something may.
+/// Whether a branch of a junctor allows fields that `declared` does not have. A branch with a reference counts as one
+/// that does.
 pub(super) fn branches_bring_more(schema: &Schema<'_>, declared: &Schema<'_>) -> bool {
     let extra = schema.extra();
     [extra.all_of, extra.any_of, extra.one_of].into_iter().flatten().any(|branch| brings_more(branch, declared))

@@ -1,22 +1,21 @@
-//! Types from OpenAPI v2 definitions, as clients make them (upstream: `proto.NewOpenAPIData` and
+//! Types from OpenAPI v2 definitions, as clients make them (kube-openapi's `proto.NewOpenAPIData` and
 //! `ToSchemaWithPreserveUnknownFields`).
 //!
-//! Upstream first reads the document with gnostic and makes models of its definitions. Models are
-//! records, maps, lists, scalars, references and "anything"; what they cannot say is lost or refused:
-//! - A record is what has `properties`, if only as `{}`; its `additionalProperties` do not count.
-//!   Unknown fields are kept where it preserves them itself, or a record around it does.
-//! - `additionalProperties: false` is as good as none: the map takes any values.
-//! - `allOf` is not seen; without type and properties a value is anything.
-//! - A reference must be `#/definitions/` and the name of a definition, nothing unescaped, and have
-//!   neither type nor properties beside it. RawExtension is replaced where it is referred to.
-//! - An array needs `items`, a list of types or one beyond the usual six is refused.
+//! Upstream reads the document with gnostic and makes models of its definitions. A model is a record, a map, a list, a
+//! scalar, a reference, or any value. Everything else is lost or refused:
+//! - A schema with `properties`, even `{}`, is a record, and its `additionalProperties` are ignored. Unknown fields are
+//!   kept if the record or a record around it preserves them.
+//! - `additionalProperties: false` is ignored, so the map accepts any values.
+//! - `allOf` is ignored. A schema without type and properties is any value.
+//! - A reference must be `#/definitions/` followed by the name of a definition, without escapes, and have neither type
+//!   nor properties beside it. A reference to RawExtension is replaced.
+//! - An array needs `items`. A list of types is refused, and so is a type other than the usual six.
 //!
-//! # What [`Profile::Faithful`] does otherwise
-//! The definitions are converted like those of v3, with everything that stands at
-//! [`from_v3`](super::from_v3): `additionalProperties` count beside `properties`, `false` among them,
-//! references beside other members and in `allOf` are references, `$ref`s of other documents are any
-//! value. Still v2's own are records without a type, `x-kubernetes-unions`, `x-nullable` and
-//! `type: file`.
+//! # Differences with [`Profile::Faithful`]
+//! The definitions are converted like those of v3, with all differences that [`from_v3`](super::from_v3) lists:
+//! `additionalProperties` count beside `properties`, even `false`; references beside other members and in `allOf` are
+//! references; a `$ref` to another document is any value. These keep their meaning in v2: records without a type,
+//! `x-kubernetes-unions`, `x-nullable` and `type: file`.
 
 use super::direct;
 use super::{Built, Options, Profile, models};
@@ -27,18 +26,18 @@ use kubeshape_yaml::Node;
 
 /// The types of OpenAPI v2 definitions and the two built-in ones, sorted by name.
 ///
-/// `definitions` is the mapping of that name in the source, because models are made of what is written
-/// there: whether `properties` is there at all, the fields in their order, the letters of references.
-/// Fields stand in document order; a YAML document is sorted first, as upstream makes JSON of it.
+/// `definitions` is the mapping of that name in the source, because models depend on the text: on whether `properties` is
+/// present, on the order of fields, and on the spelling of references. Fields have the order of the document. A YAML
+/// document is sorted first, because upstream converts it to JSON.
 ///
-/// Upstream refuses documents that gnostic cannot read, for reasons anywhere in the document. This is not
-/// checked here: for upstream's verdict, ask [`proto::v2::check`](crate::proto::v2::check) about the
-/// document first. What it would refuse inside the definitions is taken here as if it were not there.
+/// Upstream refuses a document that gnostic cannot read, for a mistake anywhere in it. This function does not check that;
+/// call [`proto::v2::check`](crate::proto::v2::check) first to get upstream's verdict. A member of a definition that
+/// gnostic would refuse is ignored here.
 ///
 /// # Errors
-/// If no models can be made, for every definition what is wrong with it in document order (upstream stops
-/// at the first). Else list types, map types, patch strategies and unions that are not understood. With
-/// [`Profile::Faithful`] the errors of [`from_v3`](super::from_v3::convert).
+/// If no models can be made, the problems of every definition in document order (upstream stops at the first).
+/// Otherwise unknown list types, map types and patch strategies, and wrong unions. With [`Profile::Faithful`] the errors
+/// of [`from_v3`](super::from_v3::convert).
 ///
 /// # Example
 /// ```
@@ -68,11 +67,10 @@ pub fn convert(definitions: Option<Node<'_>>, options: Options) -> Built {
     }
 }
 
-/// The types of OpenAPI v2 definitions that were read already, always as [`Profile::Faithful`] has it:
-/// for documents that do not stand as text anywhere.
+/// The types of OpenAPI v2 definitions that were read already. They are always converted with [`Profile::Faithful`].
 ///
 /// # Errors
-/// As [`convert`].
+/// The errors of [`convert`] with [`Profile::Faithful`].
 pub fn faithful(definitions: &[Property<'_>], options: Options) -> Built {
     let mut builder = Builder::new();
     add_untyped_types(&mut builder);

@@ -1,22 +1,20 @@
-//! Types straight from schemas, as the API server makes them (upstream: `ToSchemaFromOpenAPI`).
+//! Types from schemas, as the API server makes them (kube-openapi's `ToSchemaFromOpenAPI`).
 //!
-//! A definition becomes the type of its name. What a schema refers to is named, everything else stands
-//! inline. Validation, descriptions and the branches of junctors have no place in types;
-//! [`losses`](super::losses) tells of them.
+//! A definition becomes a type with its name. A reference becomes a reference to a type; every other schema is inlined.
+//! Types have no validation, no descriptions and no branches of junctors; [`losses`](super::losses) reports them.
 //!
-//! # What [`Profile::Faithful`](super::Profile::Faithful) does otherwise
-//! - A reference leads to the definition that it means, whatever its name holds: upstream takes what
-//!   stands behind the last slash, with its escapes. So names that differ only before a slash do not
-//!   collide. It may lead into a definition, too; that schema becomes a type named by the pointer.
-//! - A reference into another document, to nothing, or to itself is any value; upstream names a type
-//!   that does not exist.
-//! - A definition that is only a reference is a type like the one it leads to; upstream has no type.
-//! - `allOf` with one branch is a reference only if nothing beside it counts.
-//! - A list of types is all of them at once; upstream takes the first. `null` among them means nullable.
-//! - An array may lack `items`, or have one schema per position: its items are any values. Upstream fails.
-//! - Where a branch of a junctor allows fields that are not declared, unknown fields are kept, or objects
-//!   that the document allows would be refused.
-//! - `x-kubernetes-unions` are kept, `x-nullable` is the same as `nullable`.
+//! # Differences with [`Profile::Faithful`](super::Profile::Faithful)
+//! - A reference points to the definition with exactly its name. Upstream takes the text after the last slash, with its
+//!   escapes, so that names which differ only before a slash collide. A reference may also point into a definition; that
+//!   schema becomes a type named by the pointer.
+//! - A reference to another document, to nothing, or to itself is any value. Upstream names a type that does not exist.
+//! - A definition that is only a reference is the same type as its target. Upstream makes no type of it.
+//! - `allOf` with one branch is a reference only if no other member changes its meaning.
+//! - A list of types allows each of them. Upstream takes the first. `null` in the list means nullable.
+//! - An array without `items`, or with one schema per position, has items of any value. Upstream fails.
+//! - If a branch of a junctor allows fields that are not declared, unknown fields are kept. Otherwise objects that the
+//!   document allows would be refused.
+//! - `x-kubernetes-unions` are kept, and `x-nullable` has the meaning of `nullable`.
 
 use super::direct;
 use super::{Built, Options, SmdError};
@@ -31,9 +29,8 @@ use kubeshape_yaml::Node;
 /// mapping `components.schemas`.
 ///
 /// # Errors
-/// Everything by which the definitions have no such form: unknown types, list types, map types and patch
-/// strategies, lists of maps without keys, and, if upstream's faults are kept, arrays without exactly one
-/// schema for their items.
+/// All problems of the definitions: unknown types, list types, map types and patch strategies; lists of maps without
+/// keys; and, with [`Profile::Kube`](super::Profile::Kube), arrays without exactly one schema for their items.
 ///
 /// # Example
 /// ```
@@ -62,10 +59,10 @@ pub fn convert(definitions: &[Property<'_>], options: Options) -> Built {
     extend(builder, &models, options)
 }
 
-/// The types of a whole OpenAPI v3 document, of which nothing but `components.schemas` is read.
+/// The types of a whole OpenAPI v3 document. Only `components.schemas` is read.
 ///
 /// # Errors
-/// Values of the wrong type in a definition, and those of [`convert`].
+/// A value in a definition has the wrong type, or [`convert`] fails.
 ///
 /// # Example
 /// ```
@@ -92,11 +89,10 @@ pub fn of_document<'a>(root: Node<'a>, arena: &'a Bump, options: Options) -> Bui
     Err(errors.map(|note| SmdError { text: note.detail.into_owned(), at: note.at }).collect())
 }
 
-/// Converts definitions and puts their types among those that `builder` already has, sorted by name. The
-/// built-in types are not added.
+/// Converts definitions and adds their types to those of `builder`, sorted by name. The built-in types are not added.
 ///
 /// # Errors
-/// As [`convert`].
+/// The errors of [`convert`].
 pub fn extend(builder: Builder, models: &[(&str, &Schema<'_>)], options: Options) -> Built {
     direct::convert(builder, models, options, Dialect::V3)
 }

@@ -1,6 +1,6 @@
-//! What a structured-merge-diff schema does not say of the schemas it is made from.
+//! The losses of a structured-merge-diff schema: what it cannot express of the schemas it is made from.
 //!
-//! Notes come one for each place and code, with the keywords as detail.
+//! There is one note for each place and code. Its detail lists the keywords.
 
 use super::direct::branches_bring_more;
 use super::merging;
@@ -9,7 +9,7 @@ use super::unions::UNIONS;
 use super::{Options, Profile, SmdCompat};
 use kubeshape_schema::{Additional, Code, Dialect, Flags, Items, Note, Property, Schema, Type};
 
-/// Notes what is lost of one structural schema, such as that of a version of a custom resource.
+/// Notes the losses of one structural schema, such as that of a version of a custom resource.
 ///
 /// # Example
 /// ```
@@ -26,8 +26,8 @@ pub fn of_structural<'a>(schema: &Schema<'a>, compat: SmdCompat, notes: &mut Vec
     Walk { compat, way: Way::Structural, notes }.node(schema, Holder::Definition, false);
 }
 
-/// Notes what the schema of a document's definitions loses: that of [`from_v2::convert`](super::from_v2::convert) or
-/// [`from_v3::convert`](super::from_v3::convert), by the dialect.
+/// Notes the losses of the definitions of a document of that dialect in [`from_v2::convert`](super::from_v2::convert) or
+/// [`from_v3::convert`](super::from_v3::convert).
 pub fn of_definitions<'a>(definitions: &[Property<'a>], dialect: Dialect, options: Options, notes: &mut Vec<Note<'a>>) {
     let models: Vec<(&str, &Schema<'_>)> = definitions.iter().map(|p| (p.name, &p.schema)).collect();
     let way = match (options.profile, dialect) {
@@ -46,9 +46,9 @@ pub fn of_definitions<'a>(definitions: &[Property<'a>], dialect: Dialect, option
     }
 }
 
-/// By which rules the schema was made.
+/// The rules by which the schema was made.
 enum Way<'m> {
-    /// Directly, from schemas without references and oddities.
+    /// Directly, from structural schemas, which have no references.
     Structural,
     /// Directly, with these types.
     Direct(Vec<&'m str>),
@@ -56,7 +56,7 @@ enum Way<'m> {
     Faithful(Targets<'m>),
 }
 
-/// What holds a schema.
+/// The parent of a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holder {
     Definition,
@@ -77,7 +77,7 @@ impl<'a> Walk<'_, '_, 'a> {
         }
     }
 
-    /// `preserve`: whether unknown fields are preserved by what is around the schema.
+    /// `preserve`: whether a schema around this one preserves unknown fields.
     fn node(&mut self, schema: &Schema<'a>, holder: Holder, preserve: bool) {
         let reference = self.reference(schema);
         self.note(Code::SmdDescription, schema, &self.descriptions(schema));
@@ -129,7 +129,7 @@ impl<'a> Walk<'_, '_, 'a> {
         found
     }
 
-    /// Whether an extension has a part in the result, be it as an error.
+    /// Whether an extension affects the result, even as an error.
     fn heard(&self, name: &str) -> bool {
         match name {
             UNIONS => matches!(self.way, Way::Models | Way::Faithful(_)),
@@ -148,7 +148,7 @@ impl<'a> Walk<'_, '_, 'a> {
         }
     }
 
-    /// What goes missing with a reference and beside it.
+    /// Notes the losses of a reference and its siblings.
     fn behind_reference(&mut self, schema: &Schema<'a>, holder: Holder, reference: &'a str) {
         let found = match &self.way {
             // Without a model there is no result.
@@ -159,7 +159,7 @@ impl<'a> Walk<'_, '_, 'a> {
         if !found {
             self.notes.push(Note::new(Code::SmdReference, schema.at, reference));
         }
-        // What stands beside a `$ref` does not count, but beside a branch of `allOf` it does.
+        // Siblings of a `$ref` have no effect, but siblings of a branch of `allOf` do.
         if schema.reference.is_empty() {
             let lost = present([
                 ("properties", !schema.properties.is_empty()),
@@ -170,7 +170,7 @@ impl<'a> Walk<'_, '_, 'a> {
         }
     }
 
-    /// What the direct converter makes of members that only documents have.
+    /// Notes the losses of members that only documents have, in the direct converter.
     fn document(&mut self, schema: &Schema<'a>) {
         let tuple = matches!(schema.items, Some(Items::Many(_)));
         self.note(Code::SmdUntyped, schema, if tuple { &["items"] } else { &[] });
@@ -184,7 +184,7 @@ impl<'a> Walk<'_, '_, 'a> {
         }
     }
 
-    /// What a model does not hold. Whether its fields preserve unknown ones; nothing if it has no parts.
+    /// Notes the losses of a model. Returns whether its fields preserve unknown fields, or `None` if it has no parts.
     fn model(&mut self, schema: &Schema<'a>, preserve: bool) -> Option<bool> {
         let record = schema.flags.any(Flags::PROPERTIES_WRITTEN);
         let own = schema.flags.any(Flags::PRESERVE_UNKNOWN);
@@ -223,12 +223,12 @@ impl<'a> Walk<'_, '_, 'a> {
     }
 }
 
-/// The names of those that are there.
+/// The names of the members that are present.
 fn present<const N: usize>(keywords: [(&'static str, bool); N]) -> Vec<&'static str> {
     keywords.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
 }
 
-/// Extensions that every way hears.
+/// Extensions that every converter uses.
 const MEANT: [&str; 6] = [
     merging::LIST_TYPE,
     merging::MAP_TYPE,
@@ -238,8 +238,8 @@ const MEANT: [&str; 6] = [
     "x-kubernetes-preserve-unknown-fields",
 ];
 
-/// What makes the value untyped and thereby accepts more. A value without a type that preserves unknown
-/// fields is anything in both forms.
+/// The keywords that make the value untyped, so that more values are accepted. A value without a type that preserves
+/// unknown fields is any value in both forms.
 fn untyped(schema: &Schema<'_>) -> &'static [&'static str] {
     match schema.ty {
         Type::String if !matches!(schema.format, "" | "byte") => &["type", "format"],
@@ -248,11 +248,11 @@ fn untyped(schema: &Schema<'_>) -> &'static [&'static str] {
     }
 }
 
-/// `referring`: the schema stands for what it refers to, if in its `allOf`.
+/// `referring`: the schema stands for its reference, which may be in its `allOf`.
 fn validations(schema: &Schema<'_>, referring: bool) -> Vec<&'static str> {
     let extra = schema.extra();
     let numeric = matches!(schema.ty, Type::Integer | Type::Number);
-    // The alternatives that every int-or-string has are part of what makes it untyped.
+    // The two alternatives of int-or-string are part of the reason why it is untyped.
     let unfolded = schema.flags.any(Flags::INT_OR_STRING);
     let any_of = !(extra.any_of.is_empty() || unfolded && is_int_or_string(extra.any_of));
     let all_of = extra.all_of.iter().any(|branch| !unfolded || !is_int_or_string(branch.extra().any_of));

@@ -1,23 +1,23 @@
-//! What the extensions of a schema say about merging lists and maps.
+//! The extensions of a schema about merging lists and maps.
 
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Extra, Json};
 use kubeshape_smd::schema::Relationship;
 use std::borrow::Cow;
 
-/// What an extension says.
+/// The value of an extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Said<'s> {
-    /// It is not there.
+    /// It is absent.
     Nothing,
     /// A text.
     Text(&'s str),
-    /// Anything else, as errors show it.
+    /// Another value, as errors show it.
     Odd(String),
 }
 
 impl<'s> Said<'s> {
-    /// What a text member says or, where it has none, the extension of that name.
+    /// The value of a member or, if it is empty, of the extension with that name.
     pub(super) fn of(member: Option<&'s str>, extra: &Extra<'s>, name: &str) -> Self {
         match member {
             Some(text) => Said::Text(text),
@@ -25,7 +25,7 @@ impl<'s> Said<'s> {
         }
     }
 
-    /// What a value says.
+    /// The value of a node.
     pub(super) fn json(value: &Json<'s>) -> Self {
         match value {
             Json::Str(text) => Said::Text(text),
@@ -35,17 +35,17 @@ impl<'s> Said<'s> {
     }
 }
 
-/// The fields that a list's items are known by.
+/// The fields that identify the items of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyNames<'s> {
     Absent,
     Names(Cow<'s, [&'s str]>),
-    /// No list; as errors show it.
+    /// Not a list, as errors show it.
     Odd(String),
 }
 
 impl<'s> KeyNames<'s> {
-    /// Of a list only the texts count.
+    /// Only the texts of a list count.
     pub(super) fn json(value: &Json<'s>) -> Self {
         match value {
             Json::Array(items) => KeyNames::Names(items.iter().filter_map(Json::as_str).collect()),
@@ -55,7 +55,7 @@ impl<'s> KeyNames<'s> {
     }
 }
 
-/// An extension that has no member of its own.
+/// An extension without a member in the model.
 pub(super) fn extension<'e, 's>(extra: &'e Extra<'s>, name: &str) -> Option<&'e Json<'s>> {
     extra.extensions.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
@@ -73,7 +73,7 @@ pub(super) const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 pub(super) const PATCH_STRATEGY: &str = "x-kubernetes-patch-strategy";
 pub(super) const MERGE_KEY: &str = "x-kubernetes-patch-merge-key";
 
-/// What decides how a list is merged. The patch strategy counts only without a list type.
+/// The extensions that decide how a list is merged. The patch strategy counts only if there is no list type.
 pub(super) struct ListWords<'s> {
     pub(super) list_type: Said<'s>,
     pub(super) keys: KeyNames<'s>,
@@ -81,8 +81,7 @@ pub(super) struct ListWords<'s> {
     pub(super) merge_key: Said<'s>,
 }
 
-/// How a list is merged, and what is wrong with the words that say it (upstream:
-/// `getListElementRelationship`).
+/// How a list is merged, and the errors in its extensions (kube-openapi's `getListElementRelationship`).
 pub(super) struct ListMerge<'s> {
     pub(super) relationship: Relationship<'static>,
     pub(super) keys: Cow<'s, [&'s str]>,
@@ -131,10 +130,10 @@ impl<'s> ListMerge<'s> {
     }
 }
 
-/// How a map is merged (upstream: `getMapElementRelationship`).
+/// How a map is merged (kube-openapi's `getMapElementRelationship`).
 ///
 /// # Errors
-/// The word is not known.
+/// The map type is unknown.
 pub(super) fn map_relationship(said: Said<'_>) -> Result<Option<Relationship<'static>>, String> {
     match said {
         Said::Nothing => Ok(None),

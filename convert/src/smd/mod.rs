@@ -1,14 +1,12 @@
-//! Structured-merge-diff schemas of OpenAPI definitions (spec: publishing, "Documents →
-//! structured-merge-diff schema"; smd, "Conversion OpenAPI → SMD").
+//! Structured-merge-diff schemas of OpenAPI definitions.
 //!
-//! Upstream has two converters, and their answers differ. [`from_v3`] goes straight from schemas to
-//! types; the API server uses it for its built-in types and for custom resources. [`from_v2`] does what
-//! clients do with an OpenAPI v2 document: it first makes models of the definitions, which know less
-//! than schemas do, and refuses what no model can say.
+//! kube-openapi's `schemaconv` has two converters, and their results differ. [`from_v3`] (`ToSchemaFromOpenAPI`) makes
+//! types from schemas directly; the API server uses it for built-in types and for custom resources. [`from_v2`]
+//! (`ToSchema`) does what clients do with an OpenAPI v2 document: it first makes models of the definitions. Models hold
+//! less than schemas, and a definition that no model can express is refused.
 //!
-//! Under [`Profile::Kube`] both answer as upstream does. Under [`Profile::Faithful`] both mean what the
-//! document says; what that changes stands with each of them. [`losses`] reports what a
-//! structured-merge-diff schema has no words for.
+//! With [`Profile::Kube`] both give upstream's results. With [`Profile::Faithful`] both follow the document; each module
+//! says what this changes. [`losses`] reports what a structured-merge-diff schema cannot express.
 
 mod direct;
 pub mod from_v2;
@@ -24,49 +22,49 @@ mod unions;
 
 pub use kubeshape_schema::Profile;
 
-/// Which structured-merge-diff schemas are written.
+/// The version of structured-merge-diff that schemas are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum SmdCompat {
-    /// Those of structured-merge-diff v6.3, as Kubernetes 1.36 has them: without `nullable`.
+    /// structured-merge-diff v6.3, as in Kubernetes 1.36. It has no `nullable`.
     #[default]
     V63,
-    /// Those of v6.4, where a reference to a nullable value says so.
+    /// structured-merge-diff v6.4, in which a reference to a nullable value has `nullable`.
     V64,
 }
 
 /// How definitions are converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Unknown fields are kept everywhere, not only where the definitions say so.
+    /// Keep unknown fields everywhere, not only where the definitions preserve them.
     pub preserve_unknown: bool,
-    /// Which schemas are written.
+    /// The version of structured-merge-diff.
     pub compat: SmdCompat,
     /// Whether upstream's faults are kept.
     pub profile: Profile,
 }
 
-/// Why there is no structured-merge-diff schema: in upstream's words, with a place.
+/// Why there is no structured-merge-diff schema: upstream's text, with a place.
 ///
-/// Structural schemas that pass validation never fail. On a server, one that fails makes every request
-/// for the resource fail.
+/// A structural schema that passes validation never fails. On a server a schema that fails makes every request for the
+/// resource fail.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct SmdError {
     /// The definition, how the value is nested in it, and what is wrong.
     pub text: String,
-    /// Place: the schema's entry in the tape; of schemas that were not read from a document, 0.
+    /// Place: the schema's entry in the tape. It is 0 for schemas that were not read from a document.
     pub at: u32,
 }
 
-/// A schema, or everything that is wrong with the definitions; upstream joins the texts with line breaks.
+/// A schema, or all errors of the definitions. Upstream joins their texts with line breaks.
 pub type Built = Result<kubeshape_smd::Schema, Vec<SmdError>>;
 
-/// The definition that is any scalar, whatever it says.
+/// The definition that is always any scalar.
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
-/// The definition that is replaced as a whole, whatever it says.
+/// The definition that is always replaced as a whole.
 const RAW_EXTENSION: &str = "io.k8s.apimachinery.pkg.runtime.RawExtension";
 
-/// `text` behind as many "inlined in" as there are schemas around it.
+/// `text` after one "inlined in" for each schema around it.
 fn nested(depth: u16, definition: &str, text: &str) -> String {
     format!("{}{definition}: {text}", "inlined in ".repeat(usize::from(depth)))
 }

@@ -1,5 +1,5 @@
-//! The converter by way of models: what gnostic's OpenAPI v2 form, upstream's models of it and the types
-//! made from these leave of a definition, in one walk over the source.
+//! The converter through models. One walk over the source does what upstream does in three steps: gnostic's OpenAPI v2
+//! form, models of it, and types of these.
 
 use super::merging::{self, KeyNames, ListMerge, ListWords, Said};
 use super::references::last_segment;
@@ -13,8 +13,8 @@ use kubeshape_smd::schema::{
 };
 use kubeshape_yaml::{Kind, Node};
 
-/// A default as upstream reads it: gnostic prints it as YAML 1.2, which upstream's reader takes for YAML 1.1.
-/// So a text such as `yes` comes back as a boolean.
+/// A default as upstream reads it. gnostic prints it as YAML 1.2, and upstream's reader reads it as YAML 1.1, so a text
+/// such as `yes` becomes a boolean.
 fn read_again<'a>(value: Json<'a>, arena: &'a Bump) -> Json<'a> {
     match value {
         Json::Str(text) if is_unquoted_text(text) => match kubeshape_yaml::plain_scalar(text) {
@@ -33,7 +33,7 @@ fn read_again<'a>(value: Json<'a>, arena: &'a Bump) -> Json<'a> {
     }
 }
 
-/// Converts the definitions and puts their types among those of `builder`, sorted by name.
+/// Converts the definitions and adds their types to those of `builder`, sorted by name.
 pub(super) fn convert(builder: Builder, definitions: Option<Node<'_>>, options: Options) -> Built {
     let arena = Bump::new();
     let definitions = definitions.map_or_else(Vec::new, sorted_pairs);
@@ -51,7 +51,7 @@ pub(super) fn convert(builder: Builder, definitions: Option<Node<'_>>, options: 
     }
     let Converter { mut builder, errors, mut refusals, .. } = converter;
     if !refusals.is_empty() {
-        // Models are made in document order, and nothing is converted before all of them are there.
+        // Models are made in document order. Nothing is converted before all of them are made.
         if definitions.first().is_some_and(|(_, node)| node.document().is_json()) {
             refusals.sort_by_key(|error| error.at);
         }
@@ -64,7 +64,7 @@ pub(super) fn convert(builder: Builder, definitions: Option<Node<'_>>, options: 
     builder.finish().map_err(|error| vec![SmdError { text: error.to_string(), at: 0 }])
 }
 
-/// The pairs of a mapping by the bytes of their keys, of a repeated key the last.
+/// The pairs of a mapping, sorted by the bytes of their keys. Of a repeated key the last counts.
 fn sorted_pairs(node: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let mut pairs: Vec<_> = node.pairs().map(|(key, value)| (key.text(), value)).collect();
     if !pairs.windows(2).all(|pair| pair[0].0 < pair[1].0) {
@@ -79,14 +79,14 @@ struct Converter<'c, 'n> {
     builder: Builder,
     /// Sorted by name.
     definitions: &'c [(&'n str, Node<'n>)],
-    /// Free values on their way.
+    /// The arena for free values.
     arena: &'n Bump,
     errors: Vec<SmdError>,
     /// Why there are no models.
     refusals: Vec<SmdError>,
-    /// The definition and the fields that lead to where the walk is.
+    /// The definition and the fields that lead to the current place.
     path: Vec<&'n str>,
-    /// The atom of any value, once it was needed.
+    /// The atom of any value. It is made when it is first needed.
     any: Option<AtomId>,
 }
 
@@ -95,7 +95,7 @@ struct Converter<'c, 'n> {
 struct Place {
     /// Unknown fields are preserved here, by the options or by a record further out.
     preserve: bool,
-    /// How many values are around it.
+    /// The number of values around it.
     depth: u16,
 }
 
@@ -105,7 +105,7 @@ impl Place {
     }
 }
 
-/// What a schema says, as far as models listen.
+/// The members of a schema that models use.
 #[derive(Clone, Copy, Default)]
 struct Members<'n> {
     reference: &'n str,
@@ -115,7 +115,7 @@ struct Members<'n> {
     items: Option<Node<'n>>,
     additional: Option<Node<'n>>,
     default: Option<Node<'n>>,
-    /// Whether there are extensions that say something about merging.
+    /// Whether there are extensions about merging.
     extended: bool,
 }
 
@@ -137,7 +137,7 @@ impl<'n> Members<'n> {
         members
     }
 
-    /// The types, if it says any.
+    /// The types, if there are any.
     fn types(&self) -> Types<'n> {
         match self.ty {
             None => Types::None,
@@ -160,7 +160,7 @@ enum Types<'n> {
     Several,
 }
 
-/// A text as gnostic takes it, which also takes integers for texts.
+/// A text as gnostic reads it. gnostic also accepts integers as texts.
 fn text(node: Node<'_>) -> &str {
     if matches!(node.kind(), Kind::Str | Kind::Int) { node.text() } else { "" }
 }
@@ -173,7 +173,7 @@ impl<'n> Converter<'_, 'n> {
             let atom = self.atom(node, &members, Place { preserve, depth: 0 });
             self.builder.type_def(name, atom);
         } else {
-            // A definition that is only a reference is no type, but it must lead to one.
+            // A definition that is only a reference is no type, but its target must be one.
             self.referenced(node, &members);
         }
         self.path.clear();
@@ -191,7 +191,7 @@ impl<'n> Converter<'_, 'n> {
         self.refusals.push(SmdError { text: format!("SchemaError({path}): {message}"), at: node.index() });
     }
 
-    /// What a field, an item or a member is.
+    /// The model of a field, an item or a member.
     fn type_ref(&mut self, node: Node<'n>, members: &Members<'n>, place: Place) -> Ref<'n> {
         if !members.reference.is_empty() {
             return self.reference(node, members, place);
@@ -264,7 +264,7 @@ impl<'n> Converter<'_, 'n> {
                 return AtomId::EMPTY;
             }
         };
-        // Only the definition itself is called so; what is inlined in it has another name.
+        // Only the definition itself has this name, not the schemas that are inlined in it.
         if place.depth == 0 && self.path == [QUANTITY] { AtomId::UNTYPED } else { scalar }
     }
 
@@ -288,7 +288,7 @@ impl<'n> Converter<'_, 'n> {
         }
         let unions = if members.extended { node.get(unions::UNIONS) } else { None };
         let unions = unions.map_or(Ok(Vec::new()), |unions| unions::unions(&Json::read(unions, self.arena)));
-        // Upstream looks no further than wrong unions.
+        // Upstream stops at wrong unions.
         let (unions, relationship) = match unions {
             Ok(unions) => (unions, self.map_relationship(node, members, place)),
             Err(error) => {
@@ -338,7 +338,7 @@ impl<'n> Converter<'_, 'n> {
         if let Some(error) = &merge.error {
             self.report(node, place, error);
         }
-        // Anything but a mapping, such as a list of schemas, is a schema that says nothing.
+        // Anything but a mapping, such as a list of schemas, is an empty schema.
         let element = self.type_ref(items, &Members::new(items), place);
         let list = self.builder.list(element, Some(merge.relationship), merge.keys.iter().copied());
         self.builder.atom(None, Some(list), None)

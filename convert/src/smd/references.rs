@@ -1,9 +1,9 @@
-//! Where references lead within their document.
+//! The targets of references within a document.
 
 use kubeshape_schema::{Additional, Flags, Items, Schema, Type};
 use std::borrow::Cow;
 
-/// The reference of a schema that has one, by itself or through the only branch of its `allOf`.
+/// The reference of a schema: its own, or that of the only branch of its `allOf`.
 #[inline]
 pub(super) fn reference_of<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     let reference = match (schema.reference, schema.extra().all_of) {
@@ -13,8 +13,8 @@ pub(super) fn reference_of<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     (!reference.is_empty()).then_some(reference)
 }
 
-/// The reference of a schema that is nothing more: beside a branch of `allOf` members count, and these
-/// would be lost. Beside a `$ref` they do not.
+/// The reference of a schema that is only a reference. Siblings of a branch of `allOf` count and would be lost; siblings
+/// of a `$ref` do not count.
 pub(super) fn pure_reference<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     let reference = reference_of(schema)?;
     let branch = schema.reference.is_empty();
@@ -26,34 +26,34 @@ pub(super) fn pure_reference<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     (!branch || !own).then_some(reference)
 }
 
-/// The text behind the last slash, by which Kubernetes finds a definition.
+/// The text after the last slash, by which Kubernetes finds a definition.
 #[inline]
 pub(super) fn last_segment(reference: &str) -> &str {
     reference.rsplit('/').next().unwrap_or(reference)
 }
 
-/// Where a reference leads.
+/// The target of a reference.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target<'m> {
     /// The definition at that index.
     Definition(usize),
-    /// A schema inside a definition, and the name that its type gets: the pointer behind the section.
+    /// A schema inside a definition, and the name of its type: the pointer after the section.
     Inner(&'m str, &'m Schema<'m>),
-    /// To nothing that is a schema of this document.
+    /// Not a schema of this document.
     Nowhere,
 }
 
-/// The definitions that references can lead to, found in logarithmic time.
+/// The definitions that references can point to. They are found in logarithmic time.
 pub(super) struct Targets<'m> {
     models: &'m [(&'m str, &'m Schema<'m>)],
     /// Indices of the definitions, sorted by name.
     by_name: Vec<u32>,
-    /// For each definition the one that references to it lead to: itself or, if it is nothing but a
-    /// reference, where that leads in the end.
+    /// For each definition the definition that references to it resolve to: itself or, if it is only a reference, the
+    /// final target of that reference.
     ends: Vec<Target<'m>>,
 }
 
-/// References from inside a definition to inside a definition are followed as often.
+/// How many references between schemas inside definitions are followed in a row.
 const MAX_HOPS: usize = 32;
 
 impl<'m> Targets<'m> {
@@ -73,7 +73,7 @@ impl<'m> Targets<'m> {
             let mut at = start;
             let end = loop {
                 if done[at] {
-                    // Also the first of a chain that leads back to itself: so far that leads to itself.
+                    // This is also true for the first of a circle, which resolves to itself so far.
                     break if chain.contains(&at) { Target::Nowhere } else { self.ends[at] };
                 }
                 done[at] = true;
@@ -92,7 +92,7 @@ impl<'m> Targets<'m> {
         }
     }
 
-    /// The definition of that index, if it is a type of its own; of others where they lead.
+    /// The definition at that index, or the final target if the definition is only a reference.
     pub(super) fn end(&self, at: usize) -> Target<'m> {
         self.ends[at]
     }
@@ -102,7 +102,7 @@ impl<'m> Targets<'m> {
         self.models[at].0
     }
 
-    /// Where a reference leads in the end.
+    /// The final target of a reference.
     pub(super) fn find(&self, reference: &'m str) -> Target<'m> {
         let mut target = self.step(reference);
         for _ in 0..MAX_HOPS {
@@ -121,14 +121,14 @@ impl<'m> Targets<'m> {
         Target::Nowhere
     }
 
-    /// Where a reference leads at first.
+    /// The direct target of a reference.
     fn step(&self, reference: &'m str) -> Target<'m> {
         let sections = ["#/components/schemas/", "#/definitions/"];
         let Some(rest) = sections.iter().find_map(|section| reference.strip_prefix(section)) else {
             return Target::Nowhere;
         };
         let Some(decoded) = percent_decoded(rest) else { return Target::Nowhere };
-        // A name that is written as it is goes first, be it one that looks like a pointer.
+        // A name without escapes is tried first, even if it looks like a pointer.
         if let Some(at) = self.definition(&decoded).or_else(|| self.definition(&unescaped(&decoded))) {
             return Target::Definition(at);
         }
@@ -146,13 +146,13 @@ impl<'m> Targets<'m> {
     }
 }
 
-/// The reference of a definition that is another name of something. What it says of merging would be
-/// lost, so such a one is none.
+/// The reference of a definition that is only another name for its target. A definition with extensions about merging is
+/// not, because they would be lost.
 fn alias<'s>(schema: &Schema<'s>) -> Option<&'s str> {
     pure_reference(schema).filter(|_| schema.extra().map_type.is_none())
 }
 
-/// The schema that a pointer leads to from another one.
+/// The schema that a pointer points to from another schema.
 fn inner<'m>(mut schema: &'m Schema<'m>, mut segments: std::str::Split<'_, char>) -> Option<&'m Schema<'m>> {
     while let Some(segment) = segments.next() {
         let extra = schema.extra();
@@ -185,12 +185,12 @@ fn inner<'m>(mut schema: &'m Schema<'m>, mut segments: std::str::Split<'_, char>
     Some(schema)
 }
 
-/// The segment of a JSON pointer that was meant.
+/// A segment of a JSON pointer without escapes.
 fn unescaped(segment: &str) -> Cow<'_, str> {
     if segment.contains('~') { segment.replace("~1", "/").replace("~0", "~").into() } else { segment.into() }
 }
 
-/// What a URL's escapes stand for, if that is text.
+/// A text without the escapes of URLs, if the result is text.
 fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(text.into());

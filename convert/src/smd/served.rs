@@ -1,9 +1,9 @@
 //! The types by which a server merges the kinds of a document, found by group, version and kind.
 //!
-//! A server knows its built-in types from Go and publishes them; this goes the other way. OpenAPI v3 documents are
-//! converted as the server converts its own definitions. OpenAPI v2 documents lack what servers leave out of them,
-//! defaults above all, so they are brought to v3 first, which restores some; and the defaults on which the keys of list
-//! items depend are put back.
+//! A server makes its types from Go and publishes them as documents. Here the types are made from the documents. OpenAPI
+//! v3 documents are converted as the server converts its own definitions. Servers leave defaults and other parts out of
+//! their OpenAPI v2 documents. So these are converted to v3 first, which restores some defaults, and then the defaults of
+//! keys of list items are added.
 
 use super::{Options, SmdCompat, SmdError, from_v3};
 use crate::jsonschema;
@@ -12,10 +12,10 @@ use kubeshape_schema::{Bump, Code, Converted, Dialect, Gvk, Json, Note, NoteKind
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
-/// The extension that says of which kind a definition or an operation is.
+/// The extension with the kind of a definition or an operation.
 const GVK: &str = "x-kubernetes-group-version-kind";
 
-/// The definitions of Kubernetes whose items are told apart by a key that has a default: all of them are by `protocol`.
+/// The definitions of Kubernetes whose list items have a key with a default. The key is always `protocol`.
 const KEYED_BY_PROTOCOL: [&str; 2] = ["io.k8s.api.core.v1.ContainerPort", "io.k8s.api.core.v1.ServicePort"];
 const TCP: Json<'static> = Json::Str("TCP");
 
@@ -35,16 +35,16 @@ pub struct KindType<'a> {
     pub gvk: Gvk<'a>,
     /// The name of its type.
     pub type_name: &'a str,
-    /// Whether its objects have a `/status` of their own, by the document's paths.
+    /// Whether its objects have a `/status` subresource, according to the document's paths.
     pub has_status: bool,
     /// Place of its definition's schema in the tape.
     pub at: u32,
 }
 
 impl KindType<'_> {
-    /// The fields at the top of an object that requests to a subresource (`""` for the object itself) neither change
-    /// nor own. Built-in types differ from one another in what `/status` ignores of the metadata, which no document
-    /// tells; here it ignores the spec only.
+    /// The top-level fields of an object that requests to a subresource (`""` for the object itself) neither change nor
+    /// own. For `/status` this is `spec`. Built-in types also ignore parts of the metadata, each type others; documents do
+    /// not contain this, so these parts are not ignored here.
     pub fn reset_fields(&self, subresource: &str) -> &'static [&'static str] {
         match subresource {
             "" if self.has_status => &["status"],
@@ -57,7 +57,7 @@ impl KindType<'_> {
 /// The types of a document of that dialect.
 ///
 /// # Errors
-/// What of the definitions cannot be read, or has no type.
+/// A part of the document cannot be read, or a definition has no type.
 ///
 /// # Example
 /// ```
@@ -132,8 +132,8 @@ fn note<'a>(error: SmdError) -> Note<'a> {
     Note::new(Code::SmdError, error.at, error.text)
 }
 
-/// The kinds among definitions; `root` is the document that holds the paths. Of two definitions of one kind both are
-/// listed, by name.
+/// The kinds among definitions; `root` is the document that holds the paths. Two definitions of the same kind are both
+/// listed, sorted by name.
 fn kinds<'a>(root: Node<'a>, definitions: &'a [Property<'a>], arena: &'a Bump) -> Vec<KindType<'a>> {
     let with_status = with_status(root);
     let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)), arena);

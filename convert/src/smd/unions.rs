@@ -1,4 +1,4 @@
-//! `x-kubernetes-unions` (upstream: `makeUnions`).
+//! `x-kubernetes-unions`, as kube-openapi's `makeUnions` reads them.
 
 use super::merging::shown;
 use kubeshape_schema::Json;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// The extension's name.
 pub(super) const UNIONS: &str = "x-kubernetes-unions";
 
-/// One union: its discriminator and, sorted by name, its fields.
+/// One union: its discriminator, and its fields sorted by name.
 #[derive(Debug, Default)]
 pub(super) struct Union<'s> {
     discriminator: Option<&'s str>,
@@ -24,7 +24,7 @@ impl Union<'_> {
 /// The unions of a record.
 ///
 /// # Errors
-/// The first thing that is wrong with them.
+/// The first error: a union has the wrong form, or a field is in two unions.
 pub(super) fn unions<'s>(value: &Json<'s>) -> Result<Vec<Union<'s>>, String> {
     let Json::Array(items) = value else {
         return Err(format!("{UNIONS:?} should be a list, got {}", shown(value)));
@@ -36,7 +36,7 @@ pub(super) fn unions<'s>(value: &Json<'s>) -> Result<Vec<Union<'s>>, String> {
         };
         unions.push(union(item)?);
     }
-    // No field may be in two unions, be it as discriminator.
+    // No field may be in two unions, not even as discriminator.
     let mut names = BTreeSet::new();
     for union in &unions {
         for name in union.discriminator.into_iter().chain(union.fields.iter().map(|field| field.field_name)) {

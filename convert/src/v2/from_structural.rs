@@ -1,20 +1,19 @@
-//! Reducing a structural schema to what OpenAPI v2 clients understand (spec: publishing, "v2 reduction";
-//! upstream: `ToStructuralOpenAPIV2`).
+//! Reduces a structural schema to what OpenAPI v2 clients understand, as `ToStructuralOpenAPIV2` of
+//! `k8s.io/apiextensions-apiserver` does.
 //!
-//! The rules exist because old clients refuse a document with keywords of v3, and refuse objects with
-//! fields beside declared ones: where v2 cannot say that null or an unknown field is allowed, nothing is
-//! said at all. Every rule widens.
+//! Old clients refuse a document with keywords of v3, and they refuse objects with fields that are not declared. So
+//! where v2 cannot express that null or an unknown field is allowed, the result leaves the restriction out. It accepts
+//! every value that the original accepts.
 
 use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Property, Schema, Type};
 
-/// Flags without which nothing in a subtree changes.
+/// A subtree without any of these flags does not change.
 const TOUCHED: Flags =
     Flags::NULLABLE.with(Flags::PRESERVE_UNKNOWN).with(Flags::JUNCTOR).with(Flags::ARRAY_WITHOUT_ITEMS);
 
-/// The OpenAPI v2 form of a structural schema whose int-or-strings are unfolded. Subtrees that stay the
-/// same are shared with the source.
+/// The OpenAPI v2 form of a structural schema in normal form. Subtrees that do not change are shared with the source.
 ///
-/// Losses are added to `notes` if they are wanted.
+/// If `notes` is given, losses are added to it.
 pub fn from_structural<'a>(
     schema: &'a Schema<'a>,
     arena: &'a Bump,
@@ -135,7 +134,7 @@ fn reduce_children<'a>(t: &mut Schema<'a>, arena: &'a Bump, notes: &mut Option<&
     changed
 }
 
-/// Whether the junctors say only that the value is an integer or a string.
+/// Whether the junctors only express that the value is an integer or a string.
 fn is_int_or_string(s: &Schema<'_>) -> bool {
     let e = s.extra();
     s.flags.any(Flags::INT_OR_STRING)
@@ -145,7 +144,7 @@ fn is_int_or_string(s: &Schema<'_>) -> bool {
         && matches!(e.any_of, [a, b] if a.ty == Type::Integer && b.ty == Type::String)
 }
 
-/// The names of what is there.
+/// The names of the members that are present.
 fn named(members: &[(&str, bool)]) -> String {
     let names: Vec<&str> = members.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
     names.join(", ")

@@ -1,4 +1,4 @@
-//! OpenAPI v2: documents ([`Document`]), what becomes of structural schemas, and laying documents onto each other.
+//! OpenAPI v2: documents ([`Document`]), the conversions to them, and merging them.
 
 pub mod from_structural;
 pub mod from_v3;
@@ -14,7 +14,7 @@ use kubeshape_yaml::Node;
 
 /// Reads a document.
 ///
-/// The value is none if something has the wrong type; the notes say what and where.
+/// The value is `None` if something has the wrong type. The notes say what was found and where.
 ///
 /// # Example
 /// ```
@@ -39,8 +39,8 @@ pub fn read<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<
 }
 
 impl Document<'_> {
-    /// Appends the document as compact JSON, as kube-openapi prints it: with
-    /// [`Style::V2`] the bytes that a server sends, with [`Style::V3`] those of Go's `json.Marshal`.
+    /// Appends the document as compact JSON, as kube-openapi prints it. [`Style::V2`] gives the bytes that a server sends,
+    /// [`Style::V3`] those of Go's `json.Marshal`.
     pub fn print(&self, out: &mut Vec<u8>, style: Style, profile: Profile) {
         let mut printer = Printer::new(out, style, profile);
         printer.open();

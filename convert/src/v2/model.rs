@@ -70,7 +70,7 @@ object! {
 }
 
 object! {
-    /// What parameters, headers and their items have in place of a schema.
+    /// The simple type of parameters, headers and their items, which have no schema.
     Simple, "a simple schema";
     {
         omit maximum: Option<f64> = "maximum",

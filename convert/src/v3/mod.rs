@@ -1,4 +1,4 @@
-//! OpenAPI v3 documents: [`Document`] and what it consists of.
+//! OpenAPI v3: documents ([`Document`]) and the conversions to them.
 
 pub mod from_v2;
 mod model;
@@ -12,7 +12,7 @@ use kubeshape_yaml::Node;
 
 /// Reads a document.
 ///
-/// The value is none if something has the wrong type; the notes say what and where.
+/// The value is `None` if something has the wrong type. The notes say what was found and where.
 ///
 /// # Example: the bytes that Kubernetes gives a document, and so its `ETag`
 /// ```

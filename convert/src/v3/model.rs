@@ -54,7 +54,7 @@ object! {
 }
 
 object! {
-    /// What the parts of a document share.
+    /// The shared parts of a document.
     Components, "a components object";
     {
         omit schemas: &'a [Property<'a>] = "schemas",
@@ -169,7 +169,7 @@ object! {
 }
 
 object! {
-    /// What a body or a parameter holds in one media type.
+    /// The content of a body or a parameter in one media type.
     MediaType, "a media type", site MediaType;
     {
         keep schema: Option<&'a Schema<'a>> = "schema",

@@ -20,26 +20,26 @@ pub enum Rules {
     /// warning.
     #[default]
     Crd,
-    /// Those of an OpenAPI document: schemas keep unknown members, and numbers of free values are doubles.
-    /// [`Profile::Kube`] follows kube-openapi's rules exactly. [`Profile::Faithful`] also reads what only the
-    /// specifications allow.
+    /// Those of an OpenAPI document: schemas keep members that they do not know, numbers of free values are
+    /// doubles. With [`Profile::Kube`] kube-openapi's rules to the letter, with [`Profile::Faithful`] also
+    /// what the specifications allow beyond them.
     Document(Profile),
 }
 
 /// Reads typed values from one document.
 ///
-/// A type error does not stop it. The error is noted with its place, and the field stays absent.
+/// Type errors do not stop it: each is noted with its place, and the field stays absent.
 #[derive(Debug)]
 pub struct Reader<'a> {
     arena: &'a Bump,
     rules: Rules,
     notes: Vec<Note<'a>>,
     errors: usize,
-    /// Extensions of the schemas that are being read. Those of inner schemas are behind those of outer schemas.
+    /// Extensions of the schemas that are being read, those of inner ones behind those of outer ones.
     extensions: Vec<(&'a str, Json<'a>)>,
 }
 
-/// A position in what a [`Reader`] has noted.
+/// How far a [`Reader`] has come.
 #[derive(Clone, Copy, Debug)]
 pub struct Checkpoint {
     notes: usize,
@@ -47,33 +47,33 @@ pub struct Checkpoint {
     extensions: usize,
 }
 
-/// The number of type errors of one document that are noted one by one.
+/// Type errors of one document beyond this number are not noted one by one.
 const MAX_ERRORS: usize = 100;
 
 impl<'a> Reader<'a> {
-    /// A reader that allocates in `arena`.
+    /// A reader that puts what it makes into `arena`.
     pub fn new(arena: &'a Bump, rules: Rules) -> Self {
         Reader { arena, rules, notes: Vec::new(), errors: 0, extensions: Vec::new() }
     }
 
-    /// The rules by which it reads.
+    /// By whose rules it reads.
     #[inline]
     pub fn rules(&self) -> Rules {
         self.rules
     }
 
-    /// The arena of the values that it reads.
+    /// Where read values live.
     #[inline]
     pub fn arena(&self) -> &'a Bump {
         self.arena
     }
 
-    /// The current position, for going back to it or for taking the extensions noted since.
+    /// How far reading has come, to come back to or to count extensions from.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint { notes: self.notes.len(), errors: self.errors, extensions: self.extensions.len() }
     }
 
-    /// Goes back to a position and drops what was noted since.
+    /// Forgets what was noted since.
     pub fn rewind(&mut self, to: Checkpoint) {
         self.notes.truncate(to.notes);
         self.errors = to.errors;
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         self.extensions.push((name, value));
     }
 
-    /// The members noted since, sorted. Of a repeated member only the last one is there.
+    /// The members noted since, sorted, of repeated ones only the last.
     pub fn take_extensions(&mut self, since: &Checkpoint) -> &'a [(&'a str, Json<'a>)] {
         if self.extensions.len() <= since.extensions {
             return &[];
@@ -101,12 +101,12 @@ impl<'a> Reader<'a> {
         self.errors > 0
     }
 
-    /// The findings so far.
+    /// What was found so far.
     pub fn into_notes(self) -> Vec<Note<'a>> {
         self.notes
     }
 
-    /// Adds a note.
+    /// Adds a note of one's own.
     pub fn note(&mut self, note: Note<'a>) {
         self.notes.push(note);
     }
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text. Null is the empty text.
+    /// A text; null is the empty one.
     #[inline]
     pub fn text(&mut self, node: Node<'a>) -> &'a str {
         match node.kind() {
@@ -162,12 +162,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A boolean. Null is `false`.
+    /// A boolean; null is `false`.
     pub fn boolean(&mut self, node: Node<'a>) -> bool {
         self.optional_boolean(node).unwrap_or(false)
     }
 
-    /// A boolean. Null is `None`.
+    /// A boolean; null is `None`.
     pub fn optional_boolean(&mut self, node: Node<'a>) -> Option<bool> {
         if !node.is_null() && node.as_bool().is_none() {
             self.wrong_type(node, "true or false");
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A list of texts. Null is the empty list, and a null item is the empty text.
+    /// A list of texts; null is the empty one, and a null item the empty text.
     pub fn texts(&mut self, node: Node<'a>) -> &'a [&'a str] {
         let mut out = BumpVec::with_capacity_in(node.len(), self.arena);
         self.each_item(node, "a list of strings", |reader, item| out.push(reader.text(item)));
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// Calls `f` for every item of a list. Null has no items.
+    /// Calls `f` for every item of a list; null has none.
     pub fn each_item(&mut self, node: Node<'a>, expected: &str, mut f: impl FnMut(&mut Self, Node<'a>)) {
         match node.kind() {
             Kind::Seq => node.items().for_each(|item| f(self, item)),
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Calls `f` for every pair of a mapping. Of repeated keys only the last one counts. Null has no pairs.
+    /// Calls `f` for every pair of a mapping, of repeated keys only for the last; null has none.
     pub fn each_pair(&mut self, node: Node<'a>, expected: &str, mut f: impl FnMut(&mut Self, Node<'a>, Node<'a>)) {
         match node.kind() {
             Kind::Map => {
@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The pairs of a mapping, with the last of repeated keys only. Notes keys that are odd.
+    /// The pairs of a mapping, of repeated keys only the last; notes what is odd about keys.
     fn last_pairs(&mut self, node: Node<'a>) -> std::vec::Vec<(Node<'a>, Node<'a>)> {
         let mut pairs: std::vec::Vec<_> = node.pairs().collect();
         if self.note_duplicates(&pairs) {
@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
         pairs
     }
 
-    /// Notes keys that are repeated or were not written as texts. Returns whether any key is repeated.
+    /// Notes keys that stand twice or were not written as texts; whether any key stands twice.
     fn note_duplicates(&mut self, pairs: &[(Node<'a>, Node<'a>)]) -> bool {
         let mut order: std::vec::Vec<usize> = (0..pairs.len()).collect();
         order.sort_by_key(|i| (pairs[*i].0.text(), *i));
@@ -306,7 +306,7 @@ pub fn is_extension(name: &str) -> bool {
     name.len() > 1 && (name.starts_with("x-") || name.starts_with("X-"))
 }
 
-/// A zero keeps its sign in a member of Go's type `float64`, unless YAML reads the number as an integer.
+/// A zero keeps its sign in a member of Go's type `float64`, if the number was no integer for YAML.
 #[cold]
 fn signed_zero(node: Node<'_>) -> f64 {
     let text = node.text();
@@ -314,7 +314,7 @@ fn signed_zero(node: Node<'_>) -> f64 {
     if text.starts_with('-') && float { -0.0 } else { 0.0 }
 }
 
-/// The name of a node's kind in error messages.
+/// What a node is, in the words of an error message.
 pub fn describe(node: Node<'_>) -> String {
     match node.kind() {
         Kind::Null => "null".to_owned(),

@@ -10,7 +10,7 @@ use bumpalo::collections::Vec as BumpVec;
 use kubeshape_yaml::{Flags as EntryFlags, Kind, Node};
 
 impl<'a> Reader<'a> {
-    /// A schema. Null is the empty schema.
+    /// A schema; null is the empty one.
     pub fn schema(&mut self, node: Node<'a>) -> Schema<'a> {
         let mut schema = Schema::default();
         self.fill(&mut schema, node);
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         self.finish(schema, extra, &mark);
     }
 
-    /// Sets the extensions that were read since `mark`, and the flags that follow from the members.
+    /// Gives the schema the extensions that were read since `mark` and what follows from its members.
     fn finish(&mut self, schema: &mut Schema<'a>, mut extra: Option<&'a mut Extra<'a>>, since: &Checkpoint) {
         if let Some(extra) = &mut extra {
             extra.extensions = self.take_extensions(since);
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         finish(schema, extra);
     }
 
-    /// Reads one member. Returns whether its keyword is repeated.
+    /// Reads one member; whether its keyword stands a second time.
     #[inline]
     fn member(
         &mut self,
@@ -274,7 +274,7 @@ impl<'a> Reader<'a> {
                 extra.schema_uri = if self.rules == Rules::Crd { self.text(value) } else { self.schema_uri(value) };
                 42
             }
-            // The object is that of v3, which kube-openapi cannot read.
+            // As an object it is v3's, which kube-openapi cannot read.
             "discriminator" if self.reads_text_discriminator(value) => {
                 extra.discriminator = self.text(value);
                 43
@@ -320,7 +320,7 @@ impl<'a> Reader<'a> {
         }
         let name = key.text();
         if !is_extension(name) && !OPENAPI_ONLY.contains(&name) {
-            // A reference that is not a text does not count.
+            // A reference that is no text is none.
             if name == "$ref" || name == "$schema" {
                 return self.unknown_field(key);
             }
@@ -488,11 +488,11 @@ impl<'a> Reader<'a> {
         places
     }
 
-    /// `items`. A mapping is one schema, and a list has a schema for each position. Kubernetes treats anything else as absent.
+    /// `items`: a mapping is a schema, a list one per position; anything else counts as absent for Kubernetes.
     fn items(&mut self, node: Node<'a>) -> Option<Items<'a>> {
         match node.kind() {
             Kind::Map => Some(Items::One(self.schema_in_arena(node))),
-            // In a CustomResourceDefinition an empty list is the same as no list.
+            // For a CustomResourceDefinition an empty list is as good as none.
             Kind::Seq if node.is_empty() && self.rules == Rules::Crd => None,
             Kind::Seq => Some(Items::Many(self.schemas(node))),
             Kind::Null => None,
@@ -566,7 +566,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Keywords of OpenAPI for which kube-openapi has no member. It keeps them as unknown members.
+/// Keywords of OpenAPI that kube-openapi has no member for; it keeps them where they stand.
 const OPENAPI_ONLY: [&str; 5] = ["deprecated", "discriminator", "nullable", "writeOnly", "xml"];
 
 /// Sets the flags that follow from the members.

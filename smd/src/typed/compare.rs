@@ -47,7 +47,7 @@ impl<'a> Comparison<'a> {
         self.map(|set| set.recursive_difference(fields, arena))
     }
 
-    /// The comparison after a filter (upstream `Comparison.FilterFields`).
+    /// What the filter leaves of the comparison (upstream `Comparison.FilterFields`).
     #[must_use]
     pub fn filter(self, filter: &Filter<'a>, arena: &'a Bump) -> Self {
         self.map(|set| filter.filter(set, arena))
@@ -59,8 +59,8 @@ impl<'a> Comparison<'a> {
 }
 
 impl<'a> TypedValue<'a> {
-    /// The changes from this value to the other one (upstream `TypedValue.Compare`). Parts that both share in memory are
-    /// skipped if either value has been validated.
+    /// What changed from this to the other (upstream `TypedValue.Compare`). What both share in memory is skipped, if
+    /// either has been validated.
     ///
     /// # Errors
     /// The types differ, both are absent, or an item of a list has no path element.
@@ -85,15 +85,15 @@ impl<'a> TypedValue<'a> {
     /// # Ok::<(), kubeshape_smd::typed::ValidationErrors>(())
     /// ```
     pub fn compare(self, other: TypedValue<'a>, arena: &'a Bump) -> Result<Comparison<'a>, CompareError> {
-        // Updates that change nothing are the most frequent, and this check needs no type.
+        // An update that changes nothing is the most frequent of all, and to see it takes no type.
         if self.is_equal(other) == Some(true) {
             return Ok(Comparison::default());
         }
         self.compare_unequal(other, arena)
     }
 
-    /// Whether both have equal values of one type. None if the comparison could still fail: equal values that do not fit
-    /// their type are an error.
+    /// Whether both have equal values of one type. None if that would not tell whether they compare: equal values
+    /// that are not of their type are an error.
     pub(crate) fn is_equal(self, other: TypedValue<'a>) -> Option<bool> {
         let known = self.same_type(other).is_ok() && self.value.is_some() && self.skips_same(other);
         known.then(|| self.value == other.value)
@@ -104,7 +104,7 @@ impl<'a> TypedValue<'a> {
         self.checked.max(other.checked) > Checked::No && !self.ty.types.tables.unknown_items
     }
 
-    /// [`compare`](Self::compare) without a check for equal values.
+    /// [`compare`](Self::compare) for values of which it is known that they are not equal, or not known whether.
     pub(crate) fn compare_unequal(
         self,
         other: TypedValue<'a>,
@@ -130,14 +130,14 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// The part of one of the sets for a value: its own path, and the paths below it.
+/// What one of the sets holds of a value: its own path, and the paths below it.
 #[derive(Clone, Copy, Default)]
 struct Part<'a> {
     own: bool,
     below: Set<'a>,
 }
 
-/// The parts of the three sets for a value.
+/// What the three sets hold of a value.
 #[derive(Clone, Copy, Default)]
 struct Changes<'a> {
     removed: Part<'a>,
@@ -160,7 +160,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Of a scalar, or of a value that is replaced as a whole.
+    /// Of a scalar, or of what is replaced as a whole.
     #[inline]
     fn leaf(left: Option<Value<'a>>, right: Option<Value<'a>>) -> Changes<'a> {
         let mut changes = Changes::default();
@@ -180,7 +180,7 @@ struct Marks {
     added: usize,
 }
 
-/// Whether both are the same scalar, which is not a change for any type.
+/// Whether both are the same scalar, which is no change whatever its type.
 #[inline]
 fn is_equal_scalar(left: Value<'_>, right: Value<'_>) -> bool {
     match (left, right) {
@@ -189,8 +189,8 @@ fn is_equal_scalar(left: Value<'_>, right: Value<'_>) -> bool {
     }
 }
 
-/// Adds the path of a child to the errors from `from` on. Upstream reports a missing type of the child itself at its
-/// parent.
+/// Gives the errors from there on, which are those of a child, their paths. That the type of the child itself is
+/// missing upstream says of its parent.
 #[inline]
 pub(super) fn child_errors(
     errors: &mut Errors,
@@ -212,7 +212,7 @@ struct Walk<'a> {
     /// Nothing can be wrong below what both sides share.
     skip_same: bool,
     elements: Elements<'a>,
-    /// The items of the lists on the current path.
+    /// The items of the lists that are being looked at.
     indexed: Vec<Indexed<'a>>,
     removed: Stack<'a>,
     modified: Stack<'a>,
@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
         changes
     }
 
-    /// The changes for that shape, and whether the value is a leaf for it.
+    /// The changes as that shape sees them, and whether it sees a leaf.
     fn shape(
         &mut self,
         shape: Shape<'a>,
@@ -265,7 +265,7 @@ impl<'a> Walk<'a> {
         match shape {
             Shape::Scalar(scalar) => self.scalar(scalar, left, right),
             Shape::Map(map) => {
-                // A value that is not a map counts as absent.
+                // What is no map counts as absent.
                 let (l, r) = (left.and_then(Value::as_map), right.and_then(Value::as_map));
                 let (l, r) = (l.map_or(&[][..], |map| map.entries()), r.map_or(&[][..], |map| map.entries()));
                 if map.atomic || l.is_empty() && r.is_empty() {
@@ -374,7 +374,7 @@ impl<'a> Walk<'a> {
         let place = |walk: &Self, at: usize| walk.indexed[at].1 as usize;
         let mut changes = Changes::default();
         if ls >= 2 && rs >= 2 {
-            // Repeated items are compared as one value.
+            // Items that are there several times are taken for one value.
             changes.modified.own =
                 ls != rs || (0..ls).any(|at| left.get(place(self, l + at)) != right.get(place(self, r + at)));
             return changes;
@@ -387,7 +387,7 @@ impl<'a> Walk<'a> {
             changes = self.value(list.element, a, b);
             child_errors(&mut self.errors, from, self.tables, list.element, element, Token::At(at));
         }
-        // An item that becomes repeated, or is no longer repeated, loses its fields.
+        // An item that begins or ceases to be there several times loses its own fields.
         changes.removed.own |= ls >= 2;
         changes.added.own |= rs >= 2;
         changes

@@ -1,4 +1,4 @@
-//! A schema compiled for walks: references are resolved, overrides applied, and fields sorted.
+//! A schema made ready for walks: references resolved, overrides applied, fields sorted.
 
 use super::TypedValue;
 use super::error::ValidationErrors;
@@ -15,8 +15,8 @@ use std::collections::HashMap;
 
 /// The types of a schema, made ready for walking over values (upstream `typed.Parser`).
 ///
-/// They are built once, in time linear in the schema, and can be shared between threads: there is no lock and no cache.
-/// A reference with an override is a type of its own, so a walk resolves nothing.
+/// Built once, in time linear in the schema, and shared: it holds no lock and no cache. A reference with an override
+/// is a type of its own here, so a walk never resolves anything.
 ///
 /// # Example: compile once, validate many
 /// ```
@@ -51,17 +51,17 @@ pub struct Type<'t> {
     pub(super) id: u32,
 }
 
-/// The type below a path element, see [`Type::below`].
+/// Where a path element leads, see [`Type::below`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Below<'t> {
-    /// The type. It has no shape if the schema does not describe the place.
+    /// The type there; one without any shape if the schema says nothing of it.
     pub(crate) ty: Type<'t>,
     /// The element names a declared field of the map.
     pub(crate) declared: bool,
 }
 
 impl Types {
-    /// Compiles a schema.
+    /// Makes a schema ready.
     pub fn new(schema: Schema) -> Types {
         let tables = Compiler::new(&schema).compile();
         Types { schema, tables }
@@ -106,7 +106,7 @@ impl Types {
 }
 
 impl<'t> Type<'t> {
-    /// The [`Types`] that it belongs to.
+    /// The types it is one of.
     pub fn types(self) -> &'t Types {
         self.types
     }
@@ -116,8 +116,8 @@ impl<'t> Type<'t> {
         std::ptr::eq(self.types, other.types) && self.id == other.id
     }
 
-    /// The type of a declared field, if this is a map that declares it. A field may refer to a type that does not exist,
-    /// which is an error only for a value of it.
+    /// The type of a declared field, if this is a map that declares it. A field may refer to a type that does not
+    /// exist; that fails only when a value meets it.
     ///
     /// # Example: step into a type
     /// ```
@@ -138,8 +138,8 @@ impl<'t> Type<'t> {
         Some(Type { types: self.types, id: field.node })
     }
 
-    /// The type below a path element, as upstream follows a set through a schema. If the type has several shapes, both its
-    /// map and its list count.
+    /// The type below a path element, as upstream steps through a schema with a set. The type is taken whole: of one
+    /// with several shapes its map and its list both count.
     pub(crate) fn below(self, element: &PathElement<'_>) -> Below<'t> {
         let node = self.node();
         let (id, declared) = match (element, &node.map, &node.list) {
@@ -165,10 +165,11 @@ impl<'t> Type<'t> {
 }
 
 impl<'a> Type<'a> {
-    /// Validates a value and gives it the type (upstream `AsTyped`). Later operations skip checks for a validated value.
+    /// Checks a value and gives it the type (upstream `AsTyped`). Later operations rely on the check where that saves
+    /// work.
     ///
     /// # Errors
-    /// Everything that does not fit the type.
+    /// Everything by which the value is not of the type.
     ///
     /// # Example: what upstream says
     /// ```
@@ -191,14 +192,14 @@ impl<'a> Type<'a> {
     }
 }
 
-/// The parts of a reference that make a difference.
+/// A reference, as far as it makes a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Target<'s> {
     Named(&'s str, Override),
     Inlined(AtomId, Override),
 }
 
-/// Walks over a schema without recursion: every reference gets a node at once, and its target is put into a queue.
+/// Walks over a schema without recursion: every reference gets a node at once, and what it refers to waits in a queue.
 struct Compiler<'s> {
     schema: &'s Schema,
     tables: Tables,
@@ -291,7 +292,7 @@ impl<'s> Compiler<'s> {
         id
     }
 
-    /// An override changes the map, or else the list. A type with neither becomes a type that does not exist.
+    /// An override is for the map, or else for the list; of what has neither it makes a type that does not exist.
     fn overridden(&mut self, atom: Atom<'s>, overriding: Override) -> Node {
         let mut node = self.atom(atom);
         if overriding == Override::None {
@@ -343,7 +344,7 @@ impl<'s> Compiler<'s> {
 
     fn map(&mut self, map: schema::Map<'s>) -> MapOf {
         let element = self.reference(map.element_type());
-        // The last of repeated names counts, as in upstream's index of fields.
+        // Of repeated names the last one counts, as in upstream's index of fields.
         let mut fields: Vec<schema::Field<'s>> = map.fields().collect();
         if !fields.is_sorted_by(|a, b| a.name() < b.name()) {
             fields.reverse();
@@ -404,7 +405,7 @@ impl<'s> Compiler<'s> {
     }
 }
 
-/// A default from its JSON text. Null is not a default.
+/// A default from its JSON text. A null is none.
 fn literal(json: &str) -> Option<Literal> {
     let mut tape = Tape::new();
     let limits = Limits { depth: usize::from(schema::MAX_DEPTH), ..Limits::default() };

@@ -1,34 +1,34 @@
-//! Validation errors.
+//! What is wrong with a value.
 
 use std::fmt::{self, Write as _};
 
-/// A validation error.
+/// One thing that is wrong with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValidationError {
-    /// The path as upstream writes it, such as `.spec.ports[port=80].name`. Empty for the whole value.
+    /// Where, as upstream writes paths: `.spec.ports[port=80].name`; empty for the whole.
     pub path: String,
-    /// The path as a JSON pointer into the value, such as `/spec/ports/0/name`. If two values are compared or merged, it
-    /// points into the right one if that has such a place.
+    /// Where, as the JSON pointer into the value: `/spec/ports/0/name`. Of two values that are compared or merged it
+    /// points into the right one, if that has such a place.
     pub pointer: String,
-    /// The kind of error.
+    /// What is wrong.
     pub kind: ValidationErrorKind,
 }
 
-/// The kind of a validation error.
+/// What can be wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValidationErrorKind {
-    /// The map does not declare the field, which is the last element of the path, and allows no other fields.
+    /// The map declares no field of that name and takes no others; the last element of the path.
     UndeclaredField {
         /// The field.
         name: String,
-        /// Similar declared names, the most similar first.
+        /// Declared names that are near to it, nearest first.
         nearest: Vec<String>,
     },
-    /// Any other error, with upstream's text.
+    /// Anything else, in upstream's words.
     Other(String),
 }
 
-/// All validation errors of a value. Never empty.
+/// Everything that is wrong with a value, never empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ValidationErrors(pub Vec<ValidationError>);
 
@@ -51,7 +51,7 @@ impl fmt::Display for ValidationError {
 }
 
 impl fmt::Display for ValidationErrors {
-    /// The text is upstream's: one error is one line, and several are listed on lines of their own.
+    /// As upstream prints them: one alone, several each on a line of its own.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.as_slice() {
             [one] => one.fmt(f),
@@ -84,7 +84,7 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// The errors of a walk. Paths are made on the way up, so a walk without errors makes none.
+/// The errors of a walk. Paths are put together on the way up, so a walk without errors never sees one.
 #[derive(Debug, Default)]
 pub(super) struct Errors {
     found: Vec<ValidationError>,
@@ -96,7 +96,7 @@ impl Errors {
         self.found.len()
     }
 
-    /// Adds an error of the current value.
+    /// Adds an error of the value that is being looked at.
     #[cold]
     pub(super) fn add(&mut self, message: impl Into<String>) {
         self.add_kind(ValidationErrorKind::Other(message.into()));
@@ -107,7 +107,7 @@ impl Errors {
         self.found.push(ValidationError { path: String::new(), pointer: String::new(), kind });
     }
 
-    /// Adds an error of a list item without a path element: the path is that of the list, the pointer that of the item.
+    /// Adds an error of a list item that has no path of its own: the path is the list's, the pointer the item's.
     #[cold]
     pub(super) fn add_item(&mut self, message: String, at: usize) {
         self.add(message);
@@ -137,7 +137,7 @@ impl Errors {
     }
 }
 
-/// The three most similar names, the most similar first. Names that are too different are left out.
+/// The names that are nearest to one, nearest first, at most three. Those that are too far away are left out.
 ///
 /// # Example: a letter left out
 /// ```
@@ -163,8 +163,8 @@ pub fn nearest<'n>(name: &str, declared: impl Iterator<Item = &'n str>) -> Vec<S
     near.into_iter().take(3).map(|(_, other)| other.to_owned()).collect()
 }
 
-/// The number of letters to change, add or remove. A change of case counts half, and the sum is rounded down. None if it
-/// is more than `most`.
+/// How many letters must be changed, added or left out; a change of case counts as half of that, rounded down for the
+/// whole. None if it is more than `most`.
 fn distance(name: &[char], other: &str, most: usize) -> Option<usize> {
     // In halves.
     let mut row: Vec<usize> = (0..=name.len()).map(|at| 2 * at).collect();

@@ -10,7 +10,7 @@ use crate::fieldpath::{PathElement, Set, Stack};
 use crate::value::Value;
 
 impl<'a> TypedValue<'a> {
-    /// Every leaf and every list item of the value, and every entry of a map under a key that is not a declared field
+    /// Every leaf and every list item of the value, and every entry of a map under a key that is no declared field
     /// (upstream `TypedValue.ToFieldSet`).
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// Whether the path of a value is in the set, and the paths below it.
+/// What a value says of its own path, and the paths below it.
 struct Fields<'a> {
     own: bool,
     below: Set<'a>,
@@ -76,7 +76,7 @@ struct Walk<'a> {
     tables: &'a Tables,
     arena: &'a Bump,
     elements: Elements<'a>,
-    /// The items of the lists on the current path.
+    /// The items of the lists that are being looked at.
     indexed: Vec<Indexed<'a>>,
     stack: Stack<'a>,
     errors: Errors,
@@ -137,7 +137,7 @@ impl<'a> Walk<'a> {
             let (element, at) = self.indexed[next];
             let count = run(&self.indexed[next..end]);
             next += count;
-            // Of a repeated item only the path is owned.
+            // Of what is there several times only the path is owned.
             let below = match items.get(at as usize) {
                 Some(item) if count == 1 => {
                     let from = self.errors.len();
@@ -149,8 +149,8 @@ impl<'a> Walk<'a> {
             };
             self.stack.push(element, true, below);
         }
-        // All items without a path element count as one, which comes last. Lists of validated values have no such items,
-        // but pruning may leave some, and then it matters whether the list has any item.
+        // Items without a path element are all one, which comes last. Checked values have no such items in lists that
+        // are known, but pruning may leave some, and then it matters that the list has any item.
         if let Some(item) = one {
             let below = if nameless == 1 { self.value(list.element, item).below } else { Set::EMPTY };
             self.stack.push(PathElement::Nameless, true, below);

@@ -22,7 +22,7 @@ pub(super) enum NoElement {
 }
 
 impl NoElement {
-    /// Upstream's text.
+    /// What upstream says.
     pub(super) fn message(self, at: usize, list: &List, tables: &Tables) -> String {
         let why = match self {
             NoElement::NotAssociative => "invalid indexing of non-associative list",
@@ -59,7 +59,7 @@ impl NoElement {
     }
 }
 
-/// Makes path elements. One buffer serves all keys of a walk.
+/// Makes path elements, with one buffer for all keys of a walk.
 #[derive(Debug)]
 pub(super) struct Elements<'a> {
     tables: &'a Tables,
@@ -85,7 +85,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The path element of an item. It is valid until the next one is made.
+    /// The path element of an item, which lasts until the next one is made.
     #[inline]
     pub(super) fn lend(&mut self, list: &List, item: Value<'a>) -> Result<PathElement<'_>, NoElement> {
         match list.items {
@@ -120,7 +120,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// The key fields that an item has or that have a default, in the order of their names.
+    /// The key fields that an item has, or that default; in the order of their names.
     fn key(&mut self, list: &List, item: Value<'a>) -> Result<(), NoElement> {
         let item = keyed_item(item)?;
         self.fields.clear();
@@ -140,7 +140,7 @@ impl<'a> Elements<'a> {
         if self.fields.is_empty() { Err(NoElement::OmitsKeys) } else { Ok(()) }
     }
 
-    /// If several keys have no place for defaults, upstream names the one that the schema lists first.
+    /// Of several keys without a place for defaults upstream names the one that the schema lists first.
     #[cold]
     fn no_default(&self, list: &List, item: Map<'a>) -> NoElement {
         let keys = list.keys.of(&self.tables.keys).iter();
@@ -170,8 +170,8 @@ fn set_item(item: Value<'_>) -> Result<PathElement<'_>, NoElement> {
     }
 }
 
-/// Sorts by element. Items of equal elements stay in the order of the list. A list that is already sorted costs one
-/// comparison per item.
+/// Sorts by element; items of equal elements stay in the order of the list. Lists that are sorted as they are cost
+/// one comparison an item.
 #[inline]
 pub(super) fn sort(indexed: &mut [Indexed<'_>]) {
     if !indexed.is_sorted_by(|a, b| a.0 < b.0) {
@@ -179,7 +179,7 @@ pub(super) fn sort(indexed: &mut [Indexed<'_>]) {
     }
 }
 
-/// The number of sorted items with the element of the first one.
+/// How many of the sorted items have the element of the first.
 #[inline]
 pub(super) fn run(indexed: &[Indexed<'_>]) -> usize {
     let Some(first) = indexed.first() else { return 0 };

@@ -69,33 +69,33 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// The item has no twin in the other list.
+/// No twin in the other list.
 const ALONE: u32 = u32::MAX;
-/// The item of the configuration has several twins.
+/// An item of the configuration whose twins are several.
 const REPEATED: u32 = u32::MAX - 1;
 
 struct Walk<'a> {
     tables: &'a Tables,
     arena: &'a Bump,
-    /// Parts that only the live value has stay as they are, and cannot have errors.
+    /// What only the live value has stays as it is, and nothing can be wrong with it.
     live_is_checked: bool,
-    /// Parts that only the configuration has stay as they are, and cannot have errors.
+    /// What only the configuration has stays as it is, and nothing can be wrong with it.
     config_is_checked: bool,
-    /// Errors do not count, because upstream drops them below list items.
+    /// Errors do not count: below list items upstream loses them.
     muted: bool,
     elements: Elements<'a>,
-    /// The items of the lists on the current path.
+    /// The items of the lists that are being looked at.
     indexed: Vec<Indexed<'a>>,
-    /// The place of the twin of every item of these lists.
+    /// For every item of these lists the place of its twin in the other list.
     twins: Vec<u32>,
-    /// The results so far for the lists and maps on the current path, where they differ from the live value.
+    /// The results so far of the lists and maps that are being looked at, as far as they are not what was there.
     items: Vec<Value<'a>>,
     entries: Vec<(&'a str, Value<'a>)>,
     errors: Errors,
 }
 
 impl<'a> Walk<'a> {
-    /// The merged value. None if there is no value.
+    /// What both make together; none if they make nothing.
     fn value(&mut self, id: u32, live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<'a>> {
         match (live, config) {
             (None, None) => {
@@ -118,7 +118,7 @@ impl<'a> Walk<'a> {
             return self.shape(node.shape(chosen), id, live, config);
         }
         if live.is_some() && chosen != other && !self.muted {
-            // The shape of the configuration counts. The other one only adds its errors.
+            // Of two shapes the configuration's counts; the other one only adds its errors.
             self.shape(node.shape(chosen), id, live, config);
         }
         self.shape(node.shape(other), id, live, config)
@@ -134,7 +134,7 @@ impl<'a> Walk<'a> {
         match shape {
             Shape::Scalar(scalar) => self.scalar(scalar, live, config),
             Shape::Map(map) => {
-                // A value that is not a map counts as absent.
+                // What is no map counts as absent.
                 let (l, r) = (live.and_then(Value::as_map), config.and_then(Value::as_map));
                 if map.atomic || l.is_none_or(Map::is_empty) && r.is_none_or(Map::is_empty) {
                     leaf(live, config)
@@ -178,7 +178,7 @@ impl<'a> Walk<'a> {
         let (left, right) = (live.entries(), config.entries());
         let mut fields = self.tables.cursor(map);
         let mark = self.entries.len();
-        // Whether everything so far is as in the live map.
+        // Whether all that was walked is as the live map has it.
         let mut same = true;
         let (mut l, mut r) = (0, 0);
         loop {
@@ -226,7 +226,8 @@ impl<'a> Walk<'a> {
         (!merged.is_empty()).then(|| Value::Map(Map::sorted(merged)))
     }
 
-    /// Puts the items of the configuration into their order, and the items that only the live list has between them.
+    /// Brings the items of the configuration into their order, and those that only the live list has to places that
+    /// suit them.
     fn list(&mut self, list: &List, live: &'a [Value<'a>], config: &'a [Value<'a>]) -> Option<Value<'a>> {
         let twins = self.twins.len();
         if !self.find_twins(list, live, config) {
@@ -254,12 +255,12 @@ impl<'a> Walk<'a> {
                 }
                 let other = other as usize;
                 if r < config.len() && other != r && shared < config.len() && other != shared {
-                    // A shared item that comes later.
+                    // Shared, but it is not this one's turn.
                     l += 1;
                     continue;
                 }
                 if other <= r {
-                    // The item has been added, or is added now.
+                    // Already there, or it comes now.
                     l += 1;
                 }
             }
@@ -288,15 +289,15 @@ impl<'a> Walk<'a> {
     }
 
     fn item(&mut self, list: &List, live: Option<Value<'a>>, config: Option<Value<'a>>) {
-        // Upstream drops the errors of items, and merges the item in spite of them.
+        // Upstream loses the errors of items; the item itself is what it is in spite of them.
         let muted = std::mem::replace(&mut self.muted, true);
         let merged = self.value(list.element, live, config);
         self.muted = muted;
         self.items.extend(merged);
     }
 
-    /// Finds the twin of every item in the other list. False if an item has no path element, or if the configuration has
-    /// an item twice.
+    /// Finds for every item of both lists its twin in the other one. False if there are items without path elements,
+    /// or items that the configuration holds twice.
     fn find_twins(&mut self, list: &List, live: &'a [Value<'a>], config: &'a [Value<'a>]) -> bool {
         let first = self.indexed.len();
         let mut wrong = self.index(list, config);
@@ -331,7 +332,7 @@ impl<'a> Walk<'a> {
         sound
     }
 
-    /// Appends the items with their path elements. Reports the items without one.
+    /// Puts the items with their path elements behind those that are there; tells which have none.
     fn index(&mut self, list: &List, items: &'a [Value<'a>]) -> Vec<(u32, String)> {
         let mut wrong = Vec::new();
         for (at, item) in items.iter().enumerate() {
@@ -343,7 +344,7 @@ impl<'a> Walk<'a> {
         wrong
     }
 
-    /// Sorts the indexed items from `from` on. Reports repeated items.
+    /// Sorts the indexed items from there on; tells which are there already.
     fn find_repeats(&mut self, first: usize, wrong: &mut Vec<(u32, String)>) {
         let indexed = &mut self.indexed[first..];
         sort(indexed);
@@ -354,7 +355,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether there are no errors. Errors are reported in the order of the list.
+    /// Whether nothing is wrong. What is wrong is told in the order of the list.
     fn report(&mut self, mut wrong: Vec<(u32, String)>) -> bool {
         wrong.sort_unstable_by_key(|(at, _)| *at);
         let sound = wrong.is_empty();
@@ -374,8 +375,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A scalar, or a value that is replaced as a whole: that of the configuration if it has one. A scalar that does not change
-/// is kept, so that the maps around it can be kept.
+/// A scalar, or what is replaced as a whole: the configuration's if it has any. A scalar that is no different stays, so
+/// that the maps around it may stay.
 #[inline]
 fn leaf<'a>(live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<'a>> {
     match (live, config) {
@@ -384,8 +385,8 @@ fn leaf<'a>(live: Option<Value<'a>>, config: Option<Value<'a>>) -> Option<Value<
     }
 }
 
-/// Whether two values are the same list or map in memory, or identical scalars. (Equal scalars may be an integer and a
-/// float.)
+/// Whether two values are the same: the same list or map in memory, or scalars that cannot be told apart. Equal ones may
+/// be an integer here and a float there.
 #[inline]
 fn identical(a: Value<'_>, b: Value<'_>) -> bool {
     match (a, b) {

@@ -32,18 +32,18 @@ pub struct TypedValue<'a> {
     checked: Checked,
 }
 
-/// What is known about a value. Operations skip checks that cannot fail for a validated value.
+/// What is known of a value. Operations skip what cannot fail for a value that has been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Checked {
     No,
-    /// It fits its type, but lists may have repeated items.
+    /// It is of its type, but lists may hold items twice.
     WithDuplicates,
     Strictly,
 }
 
 impl<'a> TypedValue<'a> {
-    /// A typed value without validation (upstream `AsTypedUnvalidated`). If the value does not fit the type, operations
-    /// return errors or treat parts of it as absent.
+    /// Takes a value of which the caller knows that it fits the type, or does not care (upstream
+    /// `AsTypedUnvalidated`).
     ///
     /// # Example: an absent object
     /// ```
@@ -58,7 +58,7 @@ impl<'a> TypedValue<'a> {
         TypedValue { value, ty, checked: Checked::No }
     }
 
-    /// The value. None if the object is absent.
+    /// The value; none if the object is absent.
     pub fn value(self) -> Option<Value<'a>> {
         self.value
     }
@@ -68,7 +68,7 @@ impl<'a> TypedValue<'a> {
         self.ty
     }
 
-    /// Checks that both values can be walked together.
+    /// Both values can be walked together.
     fn same_type(self, other: TypedValue<'_>) -> Result<(), CompareError> {
         if !std::ptr::eq(self.ty.types, other.ty.types) {
             return Err(CompareError::OtherSchema);

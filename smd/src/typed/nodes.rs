@@ -1,4 +1,4 @@
-//! Compiled types: flat records that refer to each other by index.
+//! What a walk sees of a type: flat records that refer to each other by index.
 
 use crate::Bump;
 use crate::schema::{Relationship, Scalar as ScalarName};
@@ -27,18 +27,18 @@ impl Span {
     }
 }
 
-/// The node of the empty reference. As the element type of a map it means that undeclared keys are not allowed.
+/// The node of the reference that says nothing. As the element of a map: there are no undeclared keys.
 pub(super) const NOTHING: u32 = 0;
 
-/// The type of a reference: its atom, with the reference's override applied.
+/// A type as a reference sees it: the atom, with the reference's override applied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
     pub(super) scalar: Option<Scalar>,
     pub(super) list: Option<List>,
     pub(super) map: Option<MapOf>,
-    /// The reference names a type that does not exist, or overrides a type that is neither a map nor a list.
+    /// The reference names a type that does not exist, or overrides what is neither map nor list.
     pub(super) missing: bool,
-    /// The type's name in the reference. Inlined types have none.
+    /// The type's name in the reference; inlined types have none.
     pub(super) name: Option<Text>,
 }
 
@@ -52,14 +52,14 @@ pub(super) enum Scalar {
     Other(Text),
 }
 
-/// How the items of a list are told apart.
+/// How the items of a list belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Items {
     /// The list is replaced as a whole.
     Atomic,
-    /// Items are identified by their keys.
+    /// An item is known by its keys.
     Keyed,
-    /// Items are identified by their values.
+    /// An item is known by its value.
     Set,
     /// Neither atomic nor associative: items have no path elements.
     Unknown,
@@ -77,10 +77,10 @@ pub(super) struct List {
 pub(super) struct MapOf {
     /// In [`Tables::fields`], sorted by name, no name twice.
     pub(super) fields: Span,
-    /// The type of undeclared keys. [`NOTHING`] if they are not allowed.
+    /// The type of undeclared keys; [`NOTHING`] if there must be none.
     pub(super) element: u32,
     pub(super) atomic: bool,
-    /// No fields are declared and any key is allowed. Sets are not adapted to such a map (upstream
+    /// Nothing declared, and anything goes: sets are not brought into the terms of such a map (upstream
     /// `isUntypedDeducedMap`).
     pub(super) free_form: bool,
 }
@@ -101,7 +101,7 @@ pub(super) struct Key {
     pub(super) default: KeyDefault,
 }
 
-/// The key's value in an item without that key.
+/// What an item without that key has there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyDefault {
     None,
@@ -109,7 +109,7 @@ pub(super) enum KeyDefault {
     Value(u32),
     /// The type of the items is missing.
     NoType,
-    /// The items are not maps.
+    /// The items are no maps.
     NoMap,
 }
 
@@ -140,7 +140,7 @@ impl Literal {
         }
     }
 
-    /// The value. It borrows its texts.
+    /// The value, which borrows texts from here.
     pub(super) fn value<'a>(&'a self, arena: &'a Bump) -> Value<'a> {
         match self {
             Literal::Null => Value::Null,
@@ -168,8 +168,8 @@ pub(super) struct Tables {
     pub(super) defaults: Vec<Literal>,
     /// The named types, sorted by name.
     pub(super) named: Vec<(Text, u32)>,
-    /// Some list is neither atomic nor associative. Its items are valid but fail later, so operations cannot skip checks
-    /// for validated values.
+    /// Some list is neither atomic nor associative. Its items pass the check of the type and fail later, so
+    /// nothing may be taken for granted of values that have been checked.
     pub(super) unknown_items: bool,
 }
 
@@ -186,7 +186,7 @@ impl Tables {
         self.nodes.get(id as usize).unwrap_or(&NO_NODE)
     }
 
-    /// The bytes of the name. Slicing them needs no check for character boundaries.
+    /// The bytes of the name, which take no check of where characters begin.
     #[inline]
     fn bytes(&self, text: Text) -> &[u8] {
         let at = text.at as usize;
@@ -223,7 +223,7 @@ fn prefix_of(name: &str) -> u64 {
         return u64::from_be_bytes(*first);
     }
     let (prefix, left) = name.bytes().fold((0, 64), |(prefix, left), byte| (prefix << 8 | u64::from(byte), left - 8));
-    // An empty name has no bytes to shift.
+    // Without a byte there is nothing to move.
     if left < 64 { prefix << left } else { 0 }
 }
 
@@ -233,7 +233,7 @@ impl Field {
     }
 }
 
-/// The fields behind all names that have been looked up.
+/// The fields that are behind all names that were looked up so far.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     tables: &'t Tables,
@@ -244,8 +244,8 @@ impl Cursor<'_> {
     /// The type of the declared field of that name. Every name must be greater than the one before it.
     #[inline]
     pub(super) fn find(&mut self, name: &str) -> Option<u32> {
-        /// The number of fields that are checked one by one before a search begins. Most maps do not declare many more,
-        /// and a step is cheaper than a branch that cannot be predicted.
+        /// How many fields are passed one by one before the search is on: most maps declare not many more, and a
+        /// step is cheaper than a jump that nothing predicts.
         const STEPS: usize = 16;
         let first = self.fields.first()?;
         let prefix = prefix_of(name);
@@ -280,22 +280,23 @@ pub(super) enum Shape<'t> {
     Map(&'t MapOf),
     Scalar(Scalar),
     List(&'t List),
-    /// The type has no shape.
+    /// The type is nothing.
     None,
 }
 
-/// The shapes of a type that fit a value.
+/// The shapes that are left of a type when a value chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chosen {
     Map,
     Scalar,
     List,
-    /// No shape is chosen by a value: all shapes of the type.
+    /// The value chooses none: all that the type has.
     All,
 }
 
 impl Node {
-    /// The shape for a value (upstream `deduceAtom`). For null, no value and values that do not fit, all shapes are left.
+    /// The shapes that a value chooses (upstream `deduceAtom`). Null, no value and values that do not fit choose
+    /// none.
     #[inline]
     pub(super) fn choose(&self, value: Option<Value<'_>>) -> Chosen {
         let (chosen, others) = match value {
@@ -306,11 +307,11 @@ impl Node {
             }
             _ => return Chosen::All,
         };
-        // A type with a single shape has no choice, so both results must be the same.
+        // A choice of one is none: both must be the same for a type with a single shape.
         if others { chosen } else { Chosen::All }
     }
 
-    /// The first of the shapes map, scalar and list that is left (upstream `handleAtom`).
+    /// The shape that counts among the chosen: map, else scalar, else list (upstream `handleAtom`).
     #[inline]
     pub(super) fn shape(&self, chosen: Chosen) -> Shape<'_> {
         match (chosen, &self.map, self.scalar, &self.list) {
@@ -322,7 +323,7 @@ impl Node {
     }
 }
 
-/// The effect of a reference's override.
+/// What of a reference's override makes a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Override {
     None,
@@ -341,7 +342,7 @@ impl Override {
         }
     }
 
-    /// How the items of a list with this relationship are told apart.
+    /// How the items of a list belong together that has this for its relationship.
     pub(super) fn items(self, keyed: bool) -> Items {
         match self {
             Override::Atomic => Items::Atomic,

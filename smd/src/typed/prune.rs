@@ -24,8 +24,8 @@ use std::ops::Range;
 struct Intricate;
 
 impl<'a> TypedValue<'a> {
-    /// The value without the fields of `last` that are in none of the `owned` sets, and without the fields below them that
-    /// nobody owns. None if only upstream's steps give the answer.
+    /// The value without the fields of `last` that are in none of the `owned` sets, and without what nobody owns
+    /// below those. None if only upstream's steps can tell.
     pub(crate) fn prune(
         self,
         last: Set<'a>,
@@ -51,18 +51,18 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// The kind of a value in this walk.
+/// What a value is to this walk.
 #[derive(Clone, Copy)]
 enum Kind<'a> {
-    /// A field without fields below.
+    /// A field of its own, with none below.
     Leaf,
-    /// Null or a map without entries. The field above counts.
+    /// Null or a map without entries, for which the field above answers.
     Hollow,
-    /// A list without items. It is not a field.
+    /// A list without items. It is no field.
     Bare,
     Map(Map<'a>, &'a MapOf),
     List(&'a [Value<'a>], &'a List),
-    /// A value that does not fit its type.
+    /// Not of its type.
     Odd,
 }
 
@@ -91,32 +91,32 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// A place of the walk.
+/// Where the walk is.
 #[derive(Clone)]
 struct Place<'a> {
-    /// The fields below that were applied last time.
+    /// What was applied last time below here.
     last: Set<'a>,
-    /// The fields below that managers own, in [`Walk::owned`].
+    /// What managers own below here, in [`Walk::owned`].
     owned: Range<usize>,
-    /// Whether the first removal enters this place. Else it removed all of it.
+    /// The first removal enters here. Otherwise it took all of this away.
     cut: bool,
-    /// Whether the second removal removed all of this place.
+    /// The second removal took all of this away.
     dropped: bool,
-    /// Whether the walk must find out if a field is left.
+    /// Whether it must be known if a field is left.
     judge: bool,
 }
 
-/// What is left below a place. The last three members are set if they are needed, see [`Place::judge`], and the last two
-/// if nothing was kept.
+/// What is left below a place. The last three are known if they have to be, see [`Place::judge`], and if nothing was
+/// kept the last two are.
 #[derive(Clone, Copy, Default)]
 struct Left<'a> {
-    /// The value after the third removal, if it changes.
+    /// What the third removal makes of the value, if it changes.
     changed: Option<Value<'a>>,
-    /// Whether a field is left after the second removal.
+    /// After the second removal there is a field.
     kept: bool,
-    /// Whether the second removal removed anything.
+    /// The second removal took something away.
     taken: bool,
-    /// Whether an entry or item is left after the second removal, field or not.
+    /// After the second removal there is an entry or item, be it a field or not.
     remains: bool,
 }
 
@@ -130,12 +130,12 @@ struct Child<'a> {
     of: Of<'a>,
 }
 
-/// The parent of a child.
+/// What a child is a child of.
 #[derive(Clone, Copy)]
 enum Of<'a> {
-    /// A struct that declares it: the child is a field if a field is below it.
+    /// Of a struct that declares it: it is a field if one is below it.
     Declared,
-    /// A map, under a key that is not declared.
+    /// Of a map, under a key that is not declared.
     Undeclared,
     Item(&'a List),
 }
@@ -144,9 +144,9 @@ struct Walk<'a> {
     tables: &'a Tables,
     arena: &'a Bump,
     elements: Elements<'a>,
-    /// The managers' sets at all places above, innermost last.
+    /// Sets of the managers at all places above, innermost last.
     owned: Vec<Set<'a>>,
-    /// The entries and items that change at all places above, innermost last: their index and new value.
+    /// Entries and items that change, of all places above, innermost last: their index and what they become.
     changed: Vec<(usize, Option<Value<'a>>)>,
 }
 
@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
         let entries = place.last.entries();
         let met = self.arena.alloc_slice_fill_copy(entries.len(), false);
         let mut expected = 0;
-        // A manager that owns an item but not its keys leaves it with another path element, maybe that of an applied item.
+        // Whoever owns an item but not its keys leaves it under another name, maybe that of an applied item.
         let renames = list.items == Items::Keyed && !place.cut && !place.dropped;
         if !entries.is_empty() {
             for (at, item) in items.iter().enumerate() {
@@ -249,9 +249,9 @@ impl<'a> Walk<'a> {
         Child { at, value, node: self.tables.node(field.unwrap_or(map.element)), of }
     }
 
-    /// Walks a child. Adds the result to `left` and, if the child changes, to [`Walk::changed`].
+    /// What becomes of a child: told to `left` and, if it changes, to [`Walk::changed`].
     ///
-    /// `entry` is what was applied of it, and `hint` is its probable place in the owners' sets.
+    /// `entry` says what was applied of it, `hint` where owners may have it.
     fn visit(
         &mut self,
         child: Child<'a>,
@@ -294,13 +294,13 @@ impl<'a> Walk<'a> {
         let declared = matches!(child.of, Of::Declared);
         let applied = is_member(entry, declared);
         let kind = Kind::of(child.value, child.node);
-        // The second removal also removes a field that the first one removed and that nobody owns.
+        // A field that the first removal took away, and that nobody owns, goes with the second one too.
         let taken = !below.cut && !owned && self.is_field(kind, declared)?;
         below.dropped |= taken;
         if below.dropped {
             left.taken |= taken;
             if applied {
-                // If it is not a field, there is no field below it.
+                // If it is no field there is none below it.
                 if taken || self.is_field(kind, declared)? {
                     self.changed.push((child.at, None));
                 }
@@ -323,7 +323,7 @@ impl<'a> Walk<'a> {
                 if below.judge || !below.last.is_empty() {
                     under = self.inside(kind, &below)?;
                 }
-                // If everything below it is removed, null is left, which is a field.
+                // If all is taken away below it, null is left, which is a field.
                 kept |= under.kept || (under.taken && !under.remains);
             }
         }
@@ -361,12 +361,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Checks that an item keeps its path element in each removal that does not remove all of it.
+    /// Makes sure that an item is called the same after each removal that does not take all of it away.
     fn check_item(&self, kind: Kind<'a>, list: &List, below: &Place<'a>) -> Result<(), Intricate> {
         let (map, of) = match kind {
             _ if list.items == Items::Set => return Ok(()),
             Kind::Map(map, of) => (map, of),
-            // Without entries only a removal from above can change it.
+            // Without entries there is nothing to take away, except from above.
             _ if below.cut => return Err(Intricate),
             _ => return Ok(()),
         };
@@ -390,7 +390,7 @@ impl<'a> Walk<'a> {
                 return Err(Intricate);
             }
         }
-        // Without a key the item may be null.
+        // Without a key in it, the item may be null by now.
         if named { Ok(()) } else { Err(Intricate) }
     }
 
@@ -404,13 +404,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The entry of an element that was not applied.
+/// What is known of an element that was not applied.
 #[inline]
 fn unapplied(element: PathElement<'_>) -> Entry<'_> {
     Entry::new(element, false, Set::EMPTY)
 }
 
-/// Whether the entry's path is in the set after every struct field above a path of the set has been added (upstream
+/// Whether the entry's path is in the set, once every struct field above a path of the set is (upstream
 /// `EnsureNamedFieldsAreMembers`).
 #[inline]
 fn is_member(entry: &Entry<'_>, declared: bool) -> bool {
@@ -438,7 +438,7 @@ fn position(entries: &[Entry<'_>], element: &PathElement<'_>, hint: usize) -> Op
     entries.binary_search_by(|entry| entry.prefix().cmp(&prefix).then_with(|| entry.element.cmp(element))).ok()
 }
 
-/// The place of a key among entries, or the place where it would be. It is often the first.
+/// Where a key is among entries, or where it would be. It is often the first.
 #[inline]
 fn find(entries: &[(&str, Value<'_>)], name: &str) -> Result<usize, usize> {
     match entries.first() {
@@ -447,7 +447,7 @@ fn find(entries: &[(&str, Value<'_>)], name: &str) -> Result<usize, usize> {
     }
 }
 
-/// The siblings with the changes applied. `changed` is in any order.
+/// The siblings without those that are gone, and with those that changed. `changed` is in any order.
 fn rebuilt<'a, T: Copy>(
     changed: impl Iterator<Item = (usize, Option<Value<'a>>)>,
     siblings: &[T],

@@ -39,17 +39,17 @@ impl<'a> TypedValue<'a> {
         walk.errors.into_result()?;
         Ok(match outcome {
             Outcome::Same => None,
-            // The root has no path that could replace the others.
+            // The root has no path that could stand for it.
             Outcome::Atomic => Some(fields),
             Outcome::Changed(fields) => Some(fields),
         })
     }
 }
 
-/// The result for the paths below a path.
+/// What becomes of the paths below one.
 enum Outcome<'a> {
     Same,
-    /// The path itself replaces them.
+    /// The path itself stands for them.
     Atomic,
     Changed(Set<'a>),
 }
@@ -62,7 +62,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// `leaf`: whether the path is in the set without any path below it.
+    /// `leaf`: the path is in the set, and nothing below it is.
     fn node(&mut self, id: u32, set: Set<'a>, leaf: bool) -> Outcome<'a> {
         let node = self.tables.node(id);
         if node.missing {
@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
             self.errors.add(format!("could not resolve {name}"));
             return Outcome::Same;
         }
-        // There is no value that could choose a shape.
+        // No value chooses a shape here.
         match node.shape(Chosen::All) {
             Shape::Scalar(_) => Outcome::Same,
             Shape::Map(map) if map.free_form => Outcome::Same,
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `step`: the type below an element. None if the schema does not describe it.
+    /// `step`: the type below an element; none if the schema says nothing of it.
     fn children(&mut self, set: Set<'a>, step: impl Fn(&Self, PathElement<'a>) -> Option<u32>) -> Outcome<'a> {
         let mark = self.stack.mark();
         let mut same = true;

@@ -10,15 +10,15 @@ use crate::value::{Map, Value};
 /// Whether extracted list items keep their key fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFields {
-    /// Only those that are in the set.
+    /// Only those in the set.
     AsOwned,
     /// All of them (upstream `WithAppendKeyFields`).
     Append,
 }
 
 impl<'a> TypedValue<'a> {
-    /// The value without the fields and items of the set (upstream `TypedValue.RemoveItems`). A list or map without
-    /// anything left becomes null, and so does an atomic one if the set has paths below it.
+    /// The value without the fields and items of the set (upstream `TypedValue.RemoveItems`). A list or map of which
+    /// nothing is left becomes null, and so does an atomic one if the set has paths below it.
     ///
     /// # Example: nothing left is null
     /// ```
@@ -43,7 +43,7 @@ impl<'a> TypedValue<'a> {
     }
 
     /// Only the fields and items of the set (upstream `TypedValue.ExtractItems`). Callers normally pass the leaves of
-    /// a set: below a path that is itself in the set, upstream looks up the names of its siblings, and so does this.
+    /// a set: below a path of the set itself upstream looks for the names of its siblings, and so does this.
     ///
     /// # Example: what a manager owns
     /// ```
@@ -100,7 +100,7 @@ impl<'a> TypedValue<'a> {
     }
 }
 
-/// Pushes the key fields on all common paths. Returns whether there are common paths.
+/// Puts on the stack the key fields on all common paths; tells whether there are common paths.
 fn key_fields<'a>(items: Set<'a>, own: Set<'a>, stack: &mut Stack<'a>, arena: &'a Bump) -> bool {
     let mut any = false;
     let mut finder = Finder { entries: own.entries() };
@@ -127,8 +127,8 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// The entry of an element, which must be greater than all elements that were looked up before. The farther away it is,
-    /// the more steps it takes, but never more than twice those of a binary search.
+    /// The entry of an element, which must be greater than all that were looked up before. The farther away it is, the
+    /// more steps it takes, but never more than twice those of a binary search.
     #[inline]
     fn find(&mut self, element: PathElement<'_>) -> Option<&'a Entry<'a>> {
         let mut step = 1;

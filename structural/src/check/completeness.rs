@@ -1,16 +1,16 @@
-//! What a branch of the root restricts must be declared by the spine.
+//! The spine must declare every field that a branch of the root restricts.
 
 use super::path::Step;
 use super::{BadValue, Checker, ErrorType};
 use kubeshape_schema::{Flags, Schema};
 
 impl<'a> Checker<'a> {
-    /// Checks the branches of the root. Those of other spine nodes are never checked, upstream neither.
+    /// Checks the branches of the root. Like upstream, it does not check those of other nodes of the spine.
     pub(super) fn completeness(&mut self, root: &Schema<'a>, path: &Step<'_>) {
         self.complete_branches(root, root, path, path);
     }
 
-    /// The branches of `holder`, which all speak of the value of `spine`.
+    /// The branches of `holder`. All of them describe the value of `spine`.
     fn complete_branches(&mut self, holder: &Schema<'a>, spine: &Schema<'a>, spine_path: &Step<'_>, path: &Step<'_>) {
         if !holder.flags.any(Flags::JUNCTOR) {
             return;

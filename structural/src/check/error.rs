@@ -1,16 +1,16 @@
-//! What the structural check finds, in the terms of the Kubernetes API.
+//! The errors of the structural check, in the terms of the Kubernetes API.
 
 use kubeshape_schema::escape::GoQuoted;
 use std::fmt;
 
-/// Kind of an error about a field (upstream `field.ErrorType`), as far as structural schemas have them.
+/// The kinds of `field.ErrorType` that the check of structural schemas uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ErrorType {
-    /// The field must be there.
+    /// The field is required.
     Required,
     /// The field has a value that it must not have.
     Invalid,
-    /// The field must not be there.
+    /// The field must be absent.
     Forbidden,
 }
 
@@ -24,7 +24,7 @@ impl ErrorType {
         }
     }
 
-    /// The words shown to people: `Required value`.
+    /// The text for people: `Required value`.
     pub fn title(self) -> &'static str {
         match self {
             ErrorType::Required => "Required value",
@@ -37,7 +37,7 @@ impl ErrorType {
 /// The value that an error is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BadValue {
-    /// None is shown: the field is missing or must not be there at all.
+    /// None is shown: the field is missing, or it must be absent.
     Omitted,
     /// A boolean, which is always the wrong `true`.
     True,
@@ -47,7 +47,7 @@ pub enum BadValue {
 
 /// One reason why a schema is not structural.
 ///
-/// Shown, it reads as upstream's error does:
+/// `Display` gives the text of upstream's error:
 /// `properties[a].type: Required value: must not be empty for specified object fields`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StructuralError {
@@ -57,7 +57,7 @@ pub struct StructuralError {
     pub path: String,
     /// Its value.
     pub value: BadValue,
-    /// What it should be.
+    /// What is expected.
     pub detail: String,
     /// Place: the entry in the tape of the schema whose field it is.
     pub at: u32,
@@ -65,7 +65,7 @@ pub struct StructuralError {
 
 impl fmt::Display for StructuralError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Upstream shows the empty path as Go shows a nil pointer.
+        // Upstream prints the empty path as Go prints a nil pointer.
         let path = if self.path.is_empty() { "<nil>" } else { &self.path };
         write!(f, "{path}: {}: ", self.error_type.title())?;
         match &self.value {

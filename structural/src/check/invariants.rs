@@ -4,7 +4,7 @@ use super::path::Step;
 use super::{BadValue, Checker, ErrorType, is_int_or_string, says_nothing};
 use kubeshape_schema::{Additional, Flags, Schema, Type};
 
-/// What a spine node is for its parent.
+/// How a node of the spine is related to its parent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Root,
@@ -12,19 +12,19 @@ pub(super) enum Level {
     Field,
 }
 
-/// Nodes with none of these can only lack a type.
+/// A node without any of these flags can only lack a type.
 const RARE: Flags = Flags::JUNCTOR
     .with(Flags::PATTERN)
     .with(Flags::EMBEDDED_RESOURCE)
     .with(Flags::INT_OR_STRING)
     .with(Flags::ARRAY_WITHOUT_ITEMS);
 
-/// What the root's metadata must not be.
+/// Flags that the metadata of the root must not have.
 const SPECIAL: Flags =
     Flags::NULLABLE.with(Flags::PRESERVE_UNKNOWN).with(Flags::EMBEDDED_RESOURCE).with(Flags::INT_OR_STRING);
 
 impl<'a> Checker<'a> {
-    /// Checks a spine node and all below it.
+    /// Checks a node of the spine and everything below it.
     pub(super) fn invariants(&mut self, schema: &Schema<'a>, level: Level, path: &Step<'_>) {
         if let Some(item) = schema.item() {
             self.invariants(item, Level::Item, &path.child("items"));
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         self.required(path, "type", detail, schema.at);
     }
 
-    /// All rules, for a node that one of the rarer ones may apply to.
+    /// Checks all rules. It is called for nodes that a rarer rule may apply to.
     #[inline(never)]
     fn rare_rules(&mut self, schema: &Schema<'a>, level: Level, path: &Step<'_>) {
         let (at, flags) = (schema.at, schema.flags);
@@ -117,7 +117,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The types of `apiVersion`, `kind` and `metadata` where a whole object stands.
+    /// Checks the types of `apiVersion`, `kind` and `metadata` of a whole object.
     fn type_meta(&mut self, schema: &Schema<'a>, path: &Step<'_>) {
         let rules = [
             ("kind", Type::String, "must be string"),
@@ -137,7 +137,7 @@ impl<'a> Checker<'a> {
     fn root_metadata(&mut self, schema: &Schema<'a>, path: &Step<'_>) {
         let Some(metadata) = schema.property("metadata") else { return };
         let named = metadata.properties.iter().all(|p| matches!(p.name, "name" | "generateName"));
-        // A default is refused, too, but by the rules for defaults.
+        // The rules for defaults refuse a default here.
         let without_default = Schema { default: None, flags: metadata.flags.without(Flags::DEFAULT), ..*metadata };
         let allowed = named
             && metadata.description.is_empty()

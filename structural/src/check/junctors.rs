@@ -1,4 +1,4 @@
-//! What the branches of `allOf`, `anyOf`, `oneOf` and `not` must not say.
+//! Keywords that the branches of `allOf`, `anyOf`, `oneOf` and `not` must not use.
 
 use super::path::Step;
 use super::{BadValue, Checker, ErrorType};
@@ -9,7 +9,7 @@ const UNDEFINED: &str = "must be undefined to be structural";
 const FALSE: &str = "must be false to be structural";
 
 impl<'a> Checker<'a> {
-    /// The branches of one node. The int-or-string alternatives may name their types.
+    /// Checks the branches of one node. The alternatives of int-or-string may have types.
     pub(super) fn junctors(&mut self, extra: &Extra<'a>, skip_any_of: bool, skip_first: bool, path: &Step<'_>) {
         if !skip_any_of {
             self.branches(extra.any_of, "anyOf", path);
@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// One branch and all below it.
+    /// Checks one branch and everything below it.
     fn branch(&mut self, branch: &Schema<'a>, skip_any_of: bool, path: &Step<'_>) {
         self.pattern(branch, path);
         if branch.flags.any(Flags::JUNCTOR) {
@@ -48,7 +48,7 @@ impl<'a> Checker<'a> {
             for property in branch.properties {
                 self.branch(&property.schema, false, &path.key(property.name));
             }
-            // Restrictions of metadata would reach metadata that no schema declares.
+            // Restrictions of metadata would apply to metadata that no schema declares.
             if branch.property("metadata").is_some() {
                 let at = branch.property("metadata").map_or(branch.at, |metadata| metadata.at);
                 let path = path.key("metadata").to_string();
@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
 
     fn keywords(&mut self, branch: &Schema<'a>, path: &Step<'_>) {
         let (at, flags, extra) = (branch.at, branch.flags, branch.extra());
-        // `false` has no form inside a branch: conversion drops it.
+        // Conversion drops `false` in a branch.
         let additional = matches!(branch.additional, Some(Additional::Schema(_) | Additional::Allowed(true)));
         let rules = [
             (branch.ty != Type::Absent, "type", EMPTY),

@@ -1,13 +1,12 @@
-//! The rules of structural schemas (spec: structural, "Structural validation"; upstream
-//! `schema.ValidateStructural`).
+//! The rules of structural schemas, as `schema.ValidateStructural` of `k8s.io/apiextensions-apiserver` checks them.
 //!
-//! The spine of a schema is what can be reached through `properties`, `items` and
-//! `additionalProperties` alone; below `allOf`, `anyOf`, `oneOf` and `not` lie branches. Three sets of
-//! rules: invariants of spine nodes (`invariants`), what branches must not say (`junctors`), and that a
-//! branch of the root speaks of nothing that the spine does not declare (`completeness`).
+//! The spine of a schema is the part that `properties`, `items` and `additionalProperties` reach. The schemas below
+//! `allOf`, `anyOf`, `oneOf` and `not` are branches. There are three sets of rules. Nodes of the spine have invariants
+//! (`invariants`). Branches must not use certain keywords (`junctors`). A branch of the root must not mention a field
+//! that the spine does not declare (`completeness`).
 //!
-//! Paths are built only for errors, and subtrees whose flags show no junctor, pattern or the like are
-//! not entered where nothing in them can be wrong.
+//! Paths are built only for errors. The flags of a subtree show whether anything in it can break a rule; if not, the
+//! check does not enter it.
 
 mod completeness;
 mod error;
@@ -21,10 +20,9 @@ use crate::regex;
 use kubeshape_schema::{Flags, Schema, Type};
 use path::Step;
 
-/// Checks a schema that converts against the rules of structural schemas; no error means that it is one.
+/// Checks a schema that converts against the rules of structural schemas. If there is no error, the schema is structural.
 ///
-/// `base` is what all paths begin with, usually nothing. The errors are sorted by their text, as upstream
-/// sorts them.
+/// All paths begin with `base`, which is usually empty. The errors are sorted by their text, as upstream sorts them.
 ///
 /// # Example: a property without a type
 /// ```
@@ -50,7 +48,7 @@ pub fn validate(schema: &Schema<'_>, base: &str) -> Vec<StructuralError> {
     errors
 }
 
-/// Number of patterns kept as known to be right. Patterns repeat a lot within a document.
+/// How many valid patterns are remembered. Patterns repeat often within a document.
 const CACHED_PATTERNS: usize = 64;
 
 struct Checker<'a> {
@@ -79,7 +77,7 @@ impl<'a> Checker<'a> {
         self.error(ErrorType::Invalid, path.child(field).to_string(), value, detail, at);
     }
 
-    /// The pattern of a spine node or of a branch.
+    /// Checks the pattern of a node of the spine or of a branch.
     fn pattern(&mut self, schema: &Schema<'a>, path: &Step<'_>) {
         if !schema.flags.any(Flags::PATTERN) {
             return;
@@ -99,7 +97,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Where a pattern would be cached.
+/// The slot of a pattern in the cache.
 fn slot(pattern: &str) -> usize {
     let bytes = pattern.as_bytes();
     let middle = bytes.get(bytes.len() / 2).copied().unwrap_or(0) as usize;
@@ -115,8 +113,8 @@ pub(crate) fn is_int_or_string(branches: &[Schema<'_>]) -> bool {
     }
 }
 
-/// Whether a branch says nothing beside its type. What conversion drops or makes absent does not count:
-/// `additionalProperties: false`, empty lists of values; `required: []` and `properties: {}` do.
+/// Whether a branch has nothing beside its type. Keywords that conversion drops do not count (`additionalProperties:
+/// false`, empty lists of values); `required: []` and `properties: {}` do.
 fn is_bare(branch: &Schema<'_>, ty: Type) -> bool {
     const ANY: Flags = Flags::NULLABLE
         .with(Flags::PRESERVE_UNKNOWN)
@@ -135,8 +133,8 @@ fn is_bare(branch: &Schema<'_>, ty: Type) -> bool {
         && says_nothing(branch)
 }
 
-/// Whether a schema has no value validation, default, documentation, list or map type, rule or title.
-/// Description, type, flags and what holds other schemas beside junctors are for the caller to look at.
+/// Whether a schema has no value validation, default, documentation, list or map type, rule or title. The caller checks
+/// the description, the type, the flags, and keywords other than junctors that hold schemas.
 fn says_nothing(schema: &Schema<'_>) -> bool {
     const ANY: Flags = Flags::UNIQUE_ITEMS
         .with(Flags::EXCLUSIVE_MAXIMUM)

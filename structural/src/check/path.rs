@@ -1,13 +1,13 @@
-//! Paths of schemas as upstream renders them: `properties[spec].items.type`.
+//! Paths of schemas as upstream prints them: `properties[spec].items.type`.
 
 use std::fmt;
 
-/// A path, held as a chain of steps on the stack of the walk: it costs nothing until it is shown.
+/// A path. It is a chain of steps on the stack of the walk, so it costs nothing until it is printed.
 #[derive(Clone, Copy)]
 pub(crate) enum Step<'p> {
     /// The empty path.
     Root,
-    /// What all paths begin with.
+    /// The text that all paths begin with.
     Base(&'p str),
     Child(&'p Step<'p>, &'static str),
     Key(&'p Step<'p>, &'p str),

@@ -3,13 +3,12 @@
 use kubeshape_schema::read::Reader;
 use kubeshape_yaml::{Flags, Kind, Node};
 
-/// Mappings with more pairs than this are searched for repeated keys by sorting.
+/// In larger mappings repeated keys are found by sorting.
 const FEW: usize = 24;
 
-/// Calls `f` with every field of an object; null has none. `f` says whether it knows the field.
+/// Calls `f` with every field of an object; null has none. `f` returns whether it knows the field.
 ///
-/// Does what [`Reader::each_pair`] does, without allocating in the usual case: few fields, none of them
-/// twice.
+/// This does the same as [`Reader::each_pair`]. In the usual case (few fields, none repeated) it does not allocate.
 pub(super) fn fields<'a>(
     reader: &mut Reader<'a>,
     node: Node<'a>,
@@ -31,7 +30,7 @@ pub(super) fn fields<'a>(
     });
 }
 
-/// Whether the mapping certainly needs no note about its keys.
+/// Whether it is certain that no key of the mapping needs a note.
 fn plain(node: Node<'_>) -> bool {
     let count = node.len();
     if count > FEW {
@@ -48,7 +47,7 @@ fn plain(node: Node<'_>) -> bool {
     true
 }
 
-/// A list of texts, only checked.
+/// Checks a list of strings.
 pub(super) fn texts<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     reader.each_item(node, "a list of strings", |r, item| {
         r.text(item);

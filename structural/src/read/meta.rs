@@ -1,4 +1,4 @@
-//! `metadata` and `status`: read for the mistakes that refuse an object; few of their members are kept.
+//! `metadata` and `status`. They are read because mistakes in them refuse the object; few members are kept.
 
 use super::fields::{fields, texts};
 use super::scalar::time;
@@ -7,7 +7,7 @@ use crate::Status;
 use kubeshape_schema::read::Reader;
 use kubeshape_yaml::Node;
 
-/// ObjectMeta; returns the name.
+/// Reads an ObjectMeta and returns the name.
 pub(super) fn object_meta<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> &'a str {
     let mut name = "";
     fields(reader, node, "a mapping of metadata", |r, key, value| {
@@ -53,7 +53,7 @@ fn managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
                 r.text(value);
             }
             "time" => time(r, value),
-            // Any JSON value is taken here.
+            // Any JSON value is valid here.
             "fieldsV1" => {}
             _ => return false,
         }
@@ -61,7 +61,7 @@ fn managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     });
 }
 
-/// CustomResourceDefinitionStatus.
+/// Reads a CustomResourceDefinitionStatus.
 pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Status<'a> {
     let mut status = Status::default();
     fields(reader, node, "a status", |r, key, value| {
@@ -86,7 +86,7 @@ pub(super) fn status<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Status<'a> 
     status
 }
 
-/// A condition; returns its type and its status.
+/// Reads a condition and returns its type and status.
 fn condition<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> (&'a str, &'a str) {
     let mut condition = ("", "");
     fields(reader, node, "a condition", |r, key, value| {
@@ -107,7 +107,7 @@ fn condition<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> (&'a str, &'a str) 
     condition
 }
 
-/// A mapping of texts, only checked.
+/// Checks a mapping of strings.
 fn text_map<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     fields(reader, node, "a mapping of strings", |r, _, value| {
         r.text(value);

@@ -1,12 +1,11 @@
-//! Reading CustomResourceDefinitions, straight from the tape into [`Crd`].
+//! Reads CustomResourceDefinitions from the tape into [`Crd`].
 //!
-//! The rules are those of the API server's decoder (spec: structural, "CRD object validation"; upstream
-//! `sigs.k8s.io/json`, `apiextensions/v1` and `v1beta1` with their defaulting and conversion functions):
-//! names of fields are case-sensitive, null leaves the zero value, a value of the wrong type anywhere
-//! refuses the object, unknown fields are dropped. Parts that nothing here uses later (owner references,
-//! status, webhooks …) are read all the same, because a mistake in them refuses the object.
+//! The rules are those of the API server's decoder (`sigs.k8s.io/json`, and the defaulting and conversion functions of
+//! `apiextensions/v1` and `v1beta1`). Names of fields are case-sensitive. A null leaves the zero value. Unknown fields
+//! are dropped. If any value has the wrong type, the object is refused. So parts that nothing uses later (owner
+//! references, status, webhooks and others) are read too.
 //!
-//! Manifests of `v1beta1` are defaulted as such, converted to `v1` and defaulted again.
+//! A manifest of `v1beta1` gets the defaults of that version, is converted to `v1`, and gets the defaults of `v1`.
 
 mod fields;
 mod meta;
@@ -23,11 +22,10 @@ const KIND: &str = "CustomResourceDefinition";
 
 /// Reads one CustomResourceDefinition of `apiextensions.k8s.io/v1` or `v1beta1`.
 ///
-/// The value is `None` if and only if a value has the wrong type ([`Code::WrongType`]) or the API version
-/// is unknown ([`Code::WrongApiVersion`]). A definition without any version is read, and the error
-/// [`Code::NoVersions`] noted: there is nothing to publish for it. All errors are noted, each with its
-/// place. Warnings are unknown fields, repeated keys and keys that YAML reads as something else than they
-/// look like.
+/// The value is `None` if a value has the wrong type ([`Code::WrongType`]) or the API version is unknown
+/// ([`Code::WrongApiVersion`]), and only then. A definition without versions is read; because there is nothing to
+/// publish, the error [`Code::NoVersions`] is noted. Every error is noted with its place. There are warnings for unknown
+/// fields, for repeated keys, and for keys that YAML does not read as the text that stands there.
 ///
 /// # Example: the versions of a manifest
 /// ```
@@ -64,10 +62,10 @@ pub fn read<'a>(node: Node<'a>, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>
     read_as(node, version, arena)
 }
 
-/// Reads one CustomResourceDefinition of that API version, whatever its `apiVersion` says: items of a
+/// Reads one CustomResourceDefinition of the given API version. Its own `apiVersion` is not looked at, because items of a
 /// `CustomResourceDefinitionList` may leave it out.
 ///
-/// Value and notes are those of [`read`].
+/// The value and the notes are as those of [`read`].
 pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
     let mut reader = Reader::new(arena, Rules::Crd);
     if let Some(items) = wrong_items(node) {
@@ -101,7 +99,7 @@ pub fn read_as<'a>(node: Node<'a>, version: ApiVersion, arena: &'a Bump) -> Conv
     Converted { value: (!failed).then_some(crd), notes: reader.into_notes() }
 }
 
-/// Whether this is a CustomResourceDefinition, of whatever version.
+/// Whether this is a CustomResourceDefinition of any version.
 ///
 /// # Example
 /// ```
@@ -116,7 +114,7 @@ pub fn is_crd(node: Node<'_>) -> bool {
     text_of(node, "kind") == KIND && text_of(node, "apiVersion").starts_with(GROUP)
 }
 
-/// The API version that an item of this list has if it names none: that of a `CustomResourceDefinitionList`.
+/// The API version of items that name none: that of the list, if it is a `CustomResourceDefinitionList`.
 pub fn item_version(list: Node<'_>) -> Option<ApiVersion> {
     if text_of(list, "kind") != "CustomResourceDefinitionList" {
         return None;
@@ -128,21 +126,21 @@ pub fn item_version(list: Node<'_>) -> Option<ApiVersion> {
     }
 }
 
-/// Whether this is an object with items: its kind ends in `List` and `items` is a list.
+/// Whether this is a list: its kind ends in `List` and its `items` are a list.
 pub fn is_list(node: Node<'_>) -> bool {
     text_of(node, "kind").ends_with("List") && node.get("items").is_some_and(|items| items.kind() == Kind::Seq)
 }
 
-/// The `items` of a list, typed or not, that are no list and not null.
+/// The `items` of a list kind if they are neither a list nor null.
 fn wrong_items(node: Node<'_>) -> Option<Node<'_>> {
     let list = item_version(node).is_some() || (text_of(node, "kind") == "List" && text_of(node, "apiVersion") == "v1");
     node.get("items").filter(|items| list && !matches!(items.kind(), Kind::Seq | Kind::Null))
 }
 
-/// The objects of a document: of a list its items, of lists in lists theirs, of anything else itself.
+/// The objects of a document: the items of a list, or the object itself if it is no list.
 ///
-/// Lists within lists come behind the items beside them, as kubectl visits them (upstream
-/// `resource.FlattenListVisitor`).
+/// A list within a list is replaced by its items. They come after the other items of the outer list, because kubectl
+/// visits them in this order (`resource.FlattenListVisitor`).
 pub fn expand_list(node: Node<'_>) -> Vec<Node<'_>> {
     let mut queue = vec![node];
     let mut objects = Vec::with_capacity(1);
@@ -162,12 +160,12 @@ pub fn expand_list(node: Node<'_>) -> Vec<Node<'_>> {
 pub struct Manifest<'a> {
     /// The object.
     pub node: Node<'a>,
-    /// The API version that its list implies, where the object names neither `apiVersion` nor `kind`.
+    /// The API version that the list gives it, if the object names neither `apiVersion` nor `kind`.
     pub implied: Option<ApiVersion>,
 }
 
 impl<'a> Manifest<'a> {
-    /// Reads it: see [`read`].
+    /// Reads it as [`read`] does.
     pub fn read(self, arena: &'a Bump) -> Converted<'a, Option<Crd<'a>>> {
         match self.implied {
             Some(version) => read_as(self.node, version, arena),
@@ -176,9 +174,8 @@ impl<'a> Manifest<'a> {
     }
 }
 
-/// What a document holds: its CustomResourceDefinitions, those in lists included, and how many objects
-/// of other kinds there are beside them. A list whose `items` are none counts as a definition, one that
-/// cannot be read.
+/// The CustomResourceDefinitions of a document, including those in lists, and its objects of other kinds. A list whose
+/// `items` have the wrong type counts as a definition that cannot be read.
 ///
 /// # Example
 /// ```

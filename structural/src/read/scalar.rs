@@ -1,4 +1,4 @@
-//! Texts with a form of their own: times and base64.
+//! Strings with a format: times and base64.
 
 use kubeshape_schema::read::Reader;
 use kubeshape_yaml::go::Time;
@@ -32,7 +32,7 @@ pub(super) fn bytes<'a>(reader: &mut Reader<'a>, node: Node<'a>) {
     }
 }
 
-/// Standard base64 with padding; line breaks count for nothing.
+/// Whether this is standard base64 with padding. Line breaks are ignored.
 fn is_base64(text: &[u8]) -> bool {
     let (mut data, mut padding) = (0usize, 0usize);
     for b in text {

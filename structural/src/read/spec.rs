@@ -1,4 +1,4 @@
-//! `spec`, its defaults, and its way from v1beta1 to v1.
+//! `spec`, its defaults, and its conversion from v1beta1 to v1.
 
 use super::fields::{fields, texts};
 use super::scalar::bytes;
@@ -18,12 +18,12 @@ pub(super) struct Spec<'a> {
     versions: &'a [WrittenVersion<'a>],
     /// v1beta1 only: `version`.
     version: &'a str,
-    /// v1beta1 only: what holds for all versions.
+    /// v1beta1 only: the fields for all versions.
     all: Parts<'a>,
 }
 
-/// What v1 has per version, and v1beta1 also for all of them. The outer options tell null and absent
-/// from empty: only what was written at the top is handed down.
+/// The fields that v1 has per version, and v1beta1 also for all versions together. `None` means null or absent, so that
+/// only fields that were written at the top are copied to the versions.
 #[allow(clippy::option_option)]
 #[derive(Clone, Copy, Default)]
 struct Parts<'a> {
@@ -51,8 +51,8 @@ struct WrittenVersion<'a> {
 }
 
 impl<'a> Spec<'a> {
-    /// Defaults and, for v1beta1, conversion to v1 (upstream: `SetDefaults_CustomResourceDefinitionSpec`
-    /// of both versions and `Convert_apiextensions_CustomResourceDefinitionSpec_To_v1_…`).
+    /// Sets defaults and converts v1beta1 to v1, as upstream's `SetDefaults_CustomResourceDefinitionSpec` of both versions
+    /// and `Convert_apiextensions_CustomResourceDefinitionSpec_To_v1_…` do.
     pub(super) fn into_crd(
         self,
         name: &'a str,
@@ -124,7 +124,7 @@ impl<'a> WrittenVersion<'a> {
     }
 }
 
-/// Lower case letter by letter, as Go's `strings.ToLower`.
+/// Lower case, character by character, as Go's `strings.ToLower` makes it.
 fn lower_case<'a>(text: &'a str, arena: &'a Bump) -> &'a str {
     let lower = text.chars().map(|c| c.to_lowercase().next().unwrap_or(c));
     bumpalo::collections::String::from_iter_in(lower, arena).into_bump_str()
@@ -191,7 +191,7 @@ fn versions<'a>(reader: &mut Reader<'a>, node: Node<'a>, beta: bool) -> &'a [Wri
     })
 }
 
-/// One of the fields that v1beta1 has at the top, too; whether it is one.
+/// Reads a field that v1beta1 also has at the top. Returns whether it is one.
 fn part<'a>(reader: &mut Reader<'a>, parts: &mut Parts<'a>, key: &str, value: Node<'a>, beta: bool) -> bool {
     match key {
         "subresources" => parts.subresources = subresources(reader, value),
@@ -288,7 +288,7 @@ fn selectable_field<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> &'a str {
     path
 }
 
-/// CustomResourceConversion, only checked.
+/// Checks a CustomResourceConversion.
 fn conversion<'a>(reader: &mut Reader<'a>, node: Node<'a>, beta: bool) {
     fields(reader, node, "a conversion", |r, key, value| {
         match key {

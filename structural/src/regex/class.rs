@@ -10,7 +10,7 @@ pub(super) fn bracket(text: &str) -> Result<&str, Mistake<'_>> {
     at = at.strip_prefix('^').unwrap_or(at);
     let mut first = true;
     while first || !at.starts_with(']') {
-        // Right behind the opening, ] stands for itself.
+        // Directly after the opening, ] is a literal.
         first = false;
         if let Some(rest) = named(at)? {
             at = rest;
@@ -22,7 +22,7 @@ pub(super) fn bracket(text: &str) -> Result<&str, Mistake<'_>> {
             let (low, rest) = character(at, text)?;
             let range = at;
             at = rest;
-            // A - before the closing ] stands for itself.
+            // Before the closing ], - is a literal.
             if at.len() >= 2 && at.starts_with('-') && !at.starts_with("-]") {
                 let (high, rest) = character(&at[1..], text)?;
                 at = rest;

@@ -2,8 +2,8 @@
 
 use super::{Mistake, RegexErrorKind};
 
-/// Reads the escape at the beginning of `text`, which starts with a backslash; returns the character's
-/// number and the rest. Code points that are no characters (surrogates) may be named.
+/// Reads the escape at the beginning of `text`, which starts with a backslash. Returns the code point and the rest. The
+/// code point may be a surrogate.
 pub(super) fn escape(text: &str) -> Result<(u32, &str), Mistake<'_>> {
     let mut chars = text.chars();
     chars.next();
@@ -11,7 +11,7 @@ pub(super) fn escape(text: &str) -> Result<(u32, &str), Mistake<'_>> {
     let rest = chars.as_str();
     let refused = |rest: &str| Err((RegexErrorKind::Escape, &text[..text.len() - rest.len()]));
     match c {
-        // A digit other than zero alone would be a back-reference.
+        // A single digit other than zero would be a back-reference.
         '1'..='7' if !rest.starts_with(|c| matches!(c, '0'..='7')) => refused(rest),
         '0'..='7' => {
             let more = rest.bytes().take(2).take_while(|b| matches!(b, b'0'..=b'7')).count();
@@ -34,7 +34,7 @@ pub(super) fn escape(text: &str) -> Result<(u32, &str), Mistake<'_>> {
     }
 }
 
-/// What stands behind `\x`: two digits, or any number of them in braces. The error is what was not read.
+/// Reads the digits after `\x`: two, or any number of them in braces. The error is the part that was not read.
 fn hex(text: &str) -> Result<(u32, &str), &str> {
     let mut chars = text.chars();
     match chars.next() {

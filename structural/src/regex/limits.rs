@@ -1,26 +1,26 @@
-//! How large an expression gets: nesting, repetition and size.
+//! Limits of expressions: nesting, repetition and size.
 
 use super::RegexErrorKind;
 
-/// Operators that may be nested.
+/// The greatest depth of nested operators.
 const MAX_HEIGHT: u32 = 1000;
-/// Product of nested repetition counts.
+/// The greatest product of nested repetition counts.
 pub(super) const MAX_REPEAT: u32 = 1000;
-/// Instructions of the program, 40 bytes each within 128 MiB.
+/// The greatest number of instructions: 128 MiB at 40 bytes each.
 const MAX_SIZE: u64 = (128 << 20) / 40;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Characters, which merge with those beside them.
+    /// Characters, which merge with adjacent characters.
     Literal,
-    /// Things one after the other, which dissolve in a sequence around them.
+    /// A sequence. Inside another sequence it dissolves.
     Sequence,
-    /// Things separated by `|`, which dissolve in alternatives around them.
+    /// Alternatives. Inside other alternatives they dissolve.
     Alternatives,
     Other,
 }
 
-/// What is known of a part of the expression.
+/// Facts about a part of the expression.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     form: Form,
@@ -34,7 +34,7 @@ pub(super) struct Part {
 
 impl Part {
     pub(super) const LITERAL: Part = Part { form: Form::Literal, height: 1, size: 1, repeat: 1 };
-    /// A class, an assertion or nothing at all.
+    /// A class, an assertion, or the empty expression.
     pub(super) const SINGLE: Part = Part { form: Form::Other, height: 1, size: 1, repeat: 1 };
 
     /// `(part)`
@@ -56,7 +56,7 @@ impl Part {
             Some(max) => u64::from(max).saturating_mul(self.size) + u64::from(max.saturating_sub(min)),
         };
         let repeat = match max.unwrap_or(min) {
-            // What is repeated never makes nothing of all below it.
+            // A repetition by zero counts as one.
             0 if max.is_some() => 1,
             count => self.repeat.saturating_mul(count.max(1)),
         };
@@ -68,7 +68,7 @@ impl Part {
         self.repeat
     }
 
-    /// Whether the part may be as large as it is.
+    /// Whether the part is within the limits.
     pub(super) fn check(self) -> Result<Part, RegexErrorKind> {
         if self.size > MAX_SIZE {
             Err(RegexErrorKind::Large)
@@ -80,12 +80,12 @@ impl Part {
     }
 }
 
-/// Parts being put together, one after the other or as alternatives.
+/// Parts that are being combined in a sequence or as alternatives.
 #[derive(Clone, Copy)]
 pub(super) struct Group {
     form: Form,
     count: u64,
-    /// The sum of all parts; of one part that part.
+    /// All parts together. A single part stays as it is.
     sum: Part,
     last_literal: bool,
 }

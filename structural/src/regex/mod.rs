@@ -1,16 +1,15 @@
-//! Which texts are regular expressions for Go, and what Go says of those that are not.
+//! Checks whether a text is a regular expression for Go, and gives Go's error if it is not.
 //!
-//! The API server compiles every `pattern` with Go's `regexp` package, whose language is that of RE2:
-//! no back-references, no look-around, bounded repetition. This module checks the language only and
-//! builds no program. It follows Go 1.26 (`regexp/syntax` with Perl flags), including what differs from
-//! other releases:
+//! The API server compiles every `pattern` with Go's `regexp` package. Its language is that of RE2: no back-references,
+//! no look-around, and repetition up to a limit. This module only checks the language and builds no program. It follows
+//! Go 1.26 (`regexp/syntax` with Perl flags), including where this release differs from others:
 //!
 //! - group names may repeat;
 //! - names of scripts with an underscore (`\p{Old_Italic}`) and `SignWriting` are refused.
 //!
-//! Bounds on the size of the whole expression are computed from the text as written. Go computes them
-//! after merging what alternatives have in common, so that it takes a few expressions of several
-//! kilobytes, nested a thousand deep or repeated thousands of times, that this check holds for too large.
+//! Limits on the size of the whole expression are computed from the text as written. Go computes them after it has merged
+//! common prefixes of alternatives. So Go accepts a few expressions that this check refuses as too large. They have
+//! several kilobytes and are nested a thousand deep or repeated thousands of times.
 
 mod class;
 mod escape;
@@ -20,7 +19,7 @@ mod parse;
 
 use std::fmt;
 
-/// What is wrong with an expression (upstream: `syntax.ErrorCode`).
+/// What is wrong with an expression, as Go's `syntax.ErrorCode` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RegexErrorKind {
     /// `[z-a]`, `[[:word:]` without such a class, `\p{Unknown}`
@@ -47,12 +46,12 @@ pub enum RegexErrorKind {
     UnexpectedParen,
     /// More than 1000 nested operators.
     NestingDepth,
-    /// Too large once repetitions are written out.
+    /// Too large after repetitions are expanded.
     Large,
 }
 
 impl RegexErrorKind {
-    /// Go's words for it.
+    /// Go's text for it.
     pub fn text(self) -> &'static str {
         match self {
             RegexErrorKind::CharRange => "invalid character class range",
@@ -72,7 +71,7 @@ impl RegexErrorKind {
     }
 }
 
-/// Why a text is no regular expression for Go. Shown, it reads as Go's error does.
+/// Why a text is not a regular expression for Go. `Display` gives the text of Go's error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegexError {
     /// What is wrong.
@@ -89,11 +88,12 @@ impl fmt::Display for RegexError {
 
 impl std::error::Error for RegexError {}
 
-/// Checks that Go would compile a pattern (upstream: `regexp.Compile`). Takes time in proportion to the
-/// pattern's length and recurses nowhere.
+/// Checks that Go's `regexp.Compile` would compile a pattern. This takes time in proportion to the length of the pattern
+/// and does not recurse.
 ///
 /// # Errors
-/// The first mistake, in Go's words.
+/// The first mistake, with Go's text: a bad class, escape, group name or repetition, a missing or unexpected bracket, or
+/// an expression that is too deep or too large.
 ///
 /// # Example
 /// ```

@@ -9,8 +9,8 @@ pub(super) fn is_posix(name: &str) -> bool {
     NAMES.binary_search(&name).is_ok()
 }
 
-/// Names within `\p{…}`: categories, their long names and scripts. Case, blanks, `-` and `_` count for
-/// nothing in a name, so Go does not find the scripts whose names in its tables have an underscore.
+/// Names within `\p{…}`: categories, their long names, and scripts. Go ignores case, blanks, `-` and `_` in the name that it
+/// looks up, so it does not find scripts whose names in its tables have an underscore.
 pub(super) fn is_unicode(name: &str) -> bool {
     let mut plain = [0; LONGEST];
     let mut length = 0;
@@ -26,7 +26,7 @@ pub(super) fn is_unicode(name: &str) -> bool {
 
 const LONGEST: usize = 20;
 
-/// What Go 1.26 knows (Unicode 15), lower-cased and without blanks, sorted.
+/// The names that Go 1.26 knows (Unicode 15), in lower case, without blanks, sorted.
 #[rustfmt::skip]
 const UNICODE: [&str; 200] = [
     "adlam", "ahom", "any", "arabic", "armenian", "ascii", "assigned", "avestan", "balinese", "bamum",

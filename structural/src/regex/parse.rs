@@ -13,7 +13,7 @@ struct Frame {
     capture: bool,
     alternatives: Group,
     sequence: Group,
-    /// The last thing in the sequence, which an operator may still repeat.
+    /// The last part of the sequence, which an operator may still repeat.
     top: Option<Part>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn check(pattern: &str) -> Result<(), Mistake<'_>> {
     let mut outer: Vec<Frame> = Vec::new();
     let mut frame = Frame::new(false);
     let mut at = pattern;
-    // Where the repetition operator just read began: two of them in a row are refused.
+    // The start of the repetition operator that was just read: two in a row are refused.
     let mut last_repeat: Option<&str> = None;
     while let Some(byte) = at.bytes().next() {
         let mut repeat = None;
@@ -61,7 +61,7 @@ pub(super) fn check(pattern: &str) -> Result<(), Mistake<'_>> {
             b'(' => {
                 let group = if at.starts_with("(?") { perl_group(at)? } else { (Some(true), &at[1..]) };
                 at = group.1;
-                // Flags alone decide nothing here.
+                // Flags alone do not change the checks.
                 if let Some(capture) = group.0 {
                     outer.push(std::mem::replace(&mut frame, Frame::new(capture)));
                 }
@@ -115,8 +115,8 @@ pub(super) fn check(pattern: &str) -> Result<(), Mistake<'_>> {
     if outer.is_empty() { Ok(()) } else { Err(whole(RegexErrorKind::MissingParen)) }
 }
 
-/// Repeats the last thing of the sequence. `operator` is the text from the operator on, `rest` what
-/// stands behind it; returns what stands behind a `?` that makes it lazy.
+/// Repeats the last part of the sequence. `operator` is the text from the operator on, and `rest` the text after it.
+/// Returns the rest after a `?` that makes the operator lazy.
 fn repeated<'p>(
     frame: &mut Frame,
     operator: &'p str,
@@ -141,11 +141,11 @@ fn repeated<'p>(
     Ok(rest)
 }
 
-/// Least and largest count; no largest one is no bound. `None` if a count is too large or they are in
-/// the wrong order.
+/// The least and the greatest count; without the latter there is no upper limit. `None` if a count is too large or the
+/// counts are in the wrong order.
 type Counts = Option<(u32, Option<u32>)>;
 
-/// Reads `{2}`, `{2,}` or `{2,3}`; anything else is no repetition but text.
+/// Reads `{2}`, `{2,}` or `{2,3}`. Anything else is literal text.
 fn counts(text: &str) -> Option<(Counts, &str)> {
     let (min, rest) = count(&text[1..])?;
     let (max, rest) = match rest.strip_prefix(',') {
@@ -172,7 +172,7 @@ fn count(text: &str) -> Option<(u32, &str)> {
     Some((digits.parse().unwrap_or(u32::MAX), rest))
 }
 
-/// Reads what a backslash begins outside of a class.
+/// Reads an escape outside of a class.
 fn backslash<'p>(frame: &mut Frame, text: &'p str) -> Result<&'p str, Mistake<'p>> {
     match text.as_bytes().get(1) {
         Some(b'A' | b'b' | b'B' | b'z') => {
@@ -201,7 +201,7 @@ fn backslash<'p>(frame: &mut Frame, text: &'p str) -> Result<&'p str, Mistake<'p
     Ok(rest)
 }
 
-/// Reads what `(?` begins. Of a group: whether it captures; of flags alone nothing; and the rest.
+/// Reads the text after `(?`. For a group it returns whether the group captures, for flags alone `None`; and the rest.
 fn perl_group(text: &str) -> Result<(Option<bool>, &str), Mistake<'_>> {
     let name = match text.strip_prefix("(?P<") {
         Some(name) if !name.is_empty() => Some(name),
@@ -304,7 +304,7 @@ mod tests {
         let nested = |n: usize| format!("{}a{}", "(".repeat(n), ")".repeat(n));
         assert_eq!(error(&nested(999)), "right");
         assert!(error(&nested(1000)).starts_with("error parsing regexp: expression nests too deeply"));
-        // Groups that capture nothing leave no level.
+        // Groups that do not capture add no level.
         let plain = format!("{}a{}", "(?:".repeat(100_000), ")".repeat(100_000));
         assert_eq!(error(&plain), "right");
     }

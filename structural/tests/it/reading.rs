@@ -1,5 +1,4 @@
-//! How CustomResourceDefinitions are read: decoding, defaults, v1beta1 (spec: structural, "CRD object
-//! validation").
+//! How CustomResourceDefinitions are read: decoding, defaults, v1beta1.
 
 #![allow(clippy::unwrap_used)]
 

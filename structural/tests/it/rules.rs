@@ -1,4 +1,4 @@
-//! The rules of structural schemas, one test each (spec: structural, "Structural validation").
+//! The rules of structural schemas, one test for each.
 
 #![allow(clippy::unwrap_used)]
 

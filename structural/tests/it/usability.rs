@@ -1,5 +1,4 @@
-//! Which schemas are used, and what becomes of them (spec: publishing, "Selecting the schema for a
-//! version" and "Structural schema → OpenAPI schema").
+//! Which schemas are used, and what their normal form is.
 
 #![allow(clippy::unwrap_used)]
 

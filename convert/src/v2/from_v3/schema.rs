@@ -245,7 +245,7 @@ impl<'a> Converter<'a> {
         self.set_extra(out, |extra| extra.extensions = extensions);
     }
 
-    /// What the API server does not require in OpenAPI v2 (spec: publishing, §1.9).
+    /// Drops the required names that the API server drops in OpenAPI v2.
     fn required_of_kube(&mut self, out: &mut Schema<'a>) {
         if out.required.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The upconversion that leaves nothing behind: the document itself and its components.
+//! The conversion by the specifications, which keeps everything that v3 can express: documents and components.
 
 use super::kubernetes::Server;
 use super::names::{self, Names};
@@ -24,11 +24,11 @@ pub(super) fn document<'a>(document: &v2::Document<'a>, arena: &'a Bump, notes: 
     converter.document()
 }
 
-/// A parameter of the whole document and what became of it.
+/// A shared parameter of the document, and its conversion.
 pub(super) struct Shared<'a> {
-    /// What it is where operations use it; none if it is part of a body.
+    /// The parameter for operations; `None` if it is part of a body.
     pub(super) parameter: Option<v3::Parameter<'a>>,
-    /// The body that was made of it last, with its media types.
+    /// The last body that was made of it, with its media types.
     pub(super) body: Option<(Texts<'a>, &'a v3::RequestBody<'a>)>,
     /// Whether operations get a copy instead of a reference.
     pub(super) is_inlined: bool,
@@ -40,13 +40,13 @@ pub(super) struct Converter<'a, 'n> {
     pub(super) notes: &'n mut Notes<'a>,
     pub(super) document: &'n v2::Document<'a>,
     pub(super) names: Names<'a>,
-    /// The types of a Kubernetes server whose defaults are left out.
+    /// The types of a Kubernetes server that leaves out defaults.
     pub(super) server: Option<Server<'a>>,
-    /// The same while a type is converted that had defaults.
+    /// The same, while a type with defaults is converted.
     pub(super) restoring: Option<Server<'a>>,
     /// Whether the type that is converted got a default.
     pub(super) restored: bool,
-    /// One per entry of the document's parameters.
+    /// One for each shared parameter of the document.
     pub(super) shared: Vec<Shared<'a>>,
     pub(super) last: Option<LastContent<'a>>,
 }
@@ -95,7 +95,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// A section of components in the order of its new names.
+    /// A section of components, sorted by the new names.
     pub(super) fn section<T, U: Copy>(
         &mut self,
         map: &Map<'a, T>,
@@ -126,7 +126,7 @@ impl<'a> Converter<'a, '_> {
         Some(self.arena.alloc(v3::ExternalDocs { description, url, extensions, at }))
     }
 
-    /// Where the API is, by these schemes; an empty list if only the document itself tells.
+    /// The servers of the API with these schemes. Empty if the address is that of the document.
     pub(super) fn servers(&mut self, schemes: Texts<'a>, at: u32) -> &'a [v3::Server<'a>] {
         let d = self.document;
         let slash = if d.base_path.is_empty() || d.base_path.starts_with('/') { "" } else { "/" };
@@ -149,7 +149,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// Servers of an operation that is reached by other schemes than the rest.
+    /// The servers of an operation whose schemes differ from those of the document.
     pub(super) fn servers_of(&mut self, operation: &v2::Operation<'a>) -> &'a [v3::Server<'a>] {
         if operation.schemes.is_empty() || operation.schemes == self.document.schemes {
             return &[];

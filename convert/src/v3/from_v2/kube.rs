@@ -1,12 +1,12 @@
-//! The upconversion that Kubernetes does for servers without v3 documents of their own, faults included
-//! (spec: publishing, §2.1 and §3.2; upstream: `openapiconv.ConvertV2ToV3` and `builder3/util.WrapRefs`).
+//! The conversion that Kubernetes does for servers without v3 documents of their own, faults included: kube-openapi's
+//! `openapiconv.ConvertV2ToV3` and `builder3/util.WrapRefs`.
 
 use super::{LastContent, Notes, concat, has_siblings, wrap};
 use crate::model::{Boxed, Entry, Map, Site, Texts, map_schema};
 use crate::{v2, v3};
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type, order};
 
-/// What every schema that refers to a definition holds, and what Kubernetes makes of it.
+/// The beginning of a reference to a definition, and what Kubernetes replaces it with.
 const DEFINITIONS: &str = "#/definitions/";
 const SCHEMAS: &str = "#/components/schemas/";
 
@@ -24,9 +24,9 @@ struct Converter<'a, 'n> {
     arena: &'a Bump,
     notes: &'n mut Notes<'a>,
     failed: bool,
-    /// The schema of parameters that have no type, made once.
+    /// The schema of parameters without a type. It is made once.
     untyped: Option<&'a Schema<'a>>,
-    /// The last content that only a reference led to.
+    /// The last content whose schema was a reference.
     last: Option<LastContent<'a>>,
 }
 
@@ -225,7 +225,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// The little of a parameter's type that is kept; a type is always written.
+    /// The part of a parameter's type that is kept. The result always has a type.
     fn simple(&mut self, simple: &v2::Simple<'a>) -> &'a Schema<'a> {
         let arena = self.arena;
         let mut schema = Schema { ty: Type::from_name(simple.ty), format: simple.format, ..Schema::default() };
@@ -239,7 +239,7 @@ impl<'a> Converter<'a, '_> {
                 };
                 let untyped = *self.untyped.get_or_insert_with(untyped);
                 if schema.flags == Flags::NONE {
-                    // So are all parameters that are references.
+                    // This includes all parameters that are references.
                     return untyped;
                 }
                 (schema.ty, schema.extra) = (untyped.ty, untyped.extra);
@@ -325,8 +325,8 @@ impl<'a> Converter<'a, '_> {
         self.rewrite(schema, true)
     }
 
-    /// Rewrites the references of a schema and wraps those with siblings. `known` is false below the keywords
-    /// that Kubernetes' converter does not look into: there references stay as they are and are only wrapped.
+    /// Rewrites the references of a schema and wraps those with siblings. Below keywords that kube-openapi's converter does
+    /// not enter `known` is false, and references are only wrapped.
     fn rewrite(&mut self, schema: &Schema<'a>, known: bool) -> Schema<'a> {
         let arena = self.arena;
         let mut out = map_schema(schema, arena, &mut |site, inner| {
@@ -349,7 +349,7 @@ impl<'a> Converter<'a, '_> {
     }
 }
 
-/// What stands before and behind a text in another. Mostly it begins with it.
+/// The parts of a text before and after another text. Usually the text begins with it.
 fn cut<'t>(text: &'t str, part: &str) -> Option<(&'t str, &'t str)> {
     match text.strip_prefix(part) {
         Some(rest) => Some(("", rest)),
@@ -357,8 +357,8 @@ fn cut<'t>(text: &'t str, part: &str) -> Option<(&'t str, &'t str)> {
     }
 }
 
-/// Whether a schema right below another stands in `additionalProperties` or `additionalItems`, which share
-/// their kind of place with `patternProperties`.
+/// Whether `inner` stands in `additionalProperties` or `additionalItems` of `schema`. Their site is the same as that of
+/// `patternProperties`.
 fn is_additional(schema: &Schema<'_>, inner: &Schema<'_>) -> bool {
     use kubeshape_schema::Additional;
     [schema.additional, schema.extra().additional_items]

@@ -1,10 +1,10 @@
-//! What a Kubernetes server publishes in v3 and leaves out of its v2 document.
+//! Restores the parts that a Kubernetes server publishes in v3 and leaves out of its v2 document.
 //!
-//! The v2 document of a server holds no defaults, and two types that JSON writes in more than one way are
-//! strings there. The rules below are what the documents of one server say about each other: v3 has a default
-//! for every value that is no pointer in Go. Whether it is none can be seen from v2 for elements of lists and
-//! maps, for the metadata of objects and their `spec` and `status`, and, but for rare pointers, for required
-//! properties. Of other properties v2 does not tell, and nothing is made up.
+//! The v2 document of a server has no defaults, and two types with more than one JSON form are strings in it. The rules
+//! below come from comparing both documents of the same server: v3 has a default for every value that is not a pointer
+//! in Go. The v2 document shows that a value is not a pointer for elements of lists and maps, for the metadata of objects
+//! and their `spec` and `status`, and, with rare exceptions, for required properties. For other properties v2 does not
+//! show it, so they get no default.
 
 use kubeshape_schema::{Json, Property, Schema, Type, order};
 
@@ -29,7 +29,7 @@ pub(super) struct Parent<'a> {
 }
 
 impl<'a> Server<'a> {
-    /// The types, if these are the definitions of a server that has left out their defaults.
+    /// The types, if these are the definitions of a server without defaults.
     pub(super) fn of(definitions: &'a [Property<'a>]) -> Option<Self> {
         use kubeshape_schema::Flags;
         let server = Server { definitions };
@@ -40,8 +40,8 @@ impl<'a> Server<'a> {
         (is_kubernetes && pruned).then_some(server)
     }
 
-    /// Whether a definition comes from a Go type. Others come from CustomResourceDefinitions, and what
-    /// defaults those had nobody knows.
+    /// Whether a definition comes from a Go type. Other definitions come from CustomResourceDefinitions, whose defaults are
+    /// unknown.
     pub(super) fn is_go_type(definition: &Property<'a>) -> bool {
         let kinds =
             definition.schema.extra().extensions.iter().find(|(key, _)| *key == "x-kubernetes-group-version-kind");
@@ -90,7 +90,7 @@ fn is_reference_to(schema: &Schema<'_>, kind: &str) -> bool {
     schema.reference.strip_prefix("#/definitions/").and_then(|name| name.strip_prefix(META)) == Some(kind)
 }
 
-/// What Go holds in a variable that nothing was written to. Bytes are a list in Go, and lists have none.
+/// The zero value of a Go type. Bytes are a slice in Go, and slices get no default.
 fn zero<'a>(schema: &Schema<'a>) -> Option<&'a Json<'a>> {
     match schema.ty {
         Type::String if schema.format.is_empty() => Some(&EMPTY),

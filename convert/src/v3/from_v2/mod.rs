@@ -1,8 +1,8 @@
 //! OpenAPI v3 documents from OpenAPI v2 documents.
 //!
-//! With [`Profile::Kube`] this is what Kubernetes does for servers that publish no v3 documents, faults
-//! included. With [`Profile::Faithful`] nothing is left behind that v3 can say, and documents of Kubernetes
-//! servers become what the same servers publish as v3, as far as v2 tells.
+//! [`Profile::Kube`] does what Kubernetes does for servers without v3 documents, faults included.
+//! [`Profile::Faithful`] keeps everything that v3 can express. It converts the v2 document of a Kubernetes server to the v3
+//! documents of the same server, as far as the v2 document has the information.
 
 mod faithful;
 mod kube;
@@ -20,12 +20,12 @@ use std::borrow::Cow;
 
 /// Converts a document.
 ///
-/// The value is none only with [`Profile::Kube`], where an operation without responses stops Kubernetes'
-/// converter; the notes say where. Losses are notes too. Sources of the rules: spec: publishing, §2.1 and
-/// §3.2 (upstream: `openapiconv.ConvertV2ToV3`), and the specifications of OpenAPI 2.0 and 3.0.
+/// [`Profile::Kube`] follows kube-openapi's `openapiconv.ConvertV2ToV3`, [`Profile::Faithful`] the specifications of
+/// OpenAPI 2.0 and 3.0. The value is `None` only with [`Profile::Kube`]: an operation without responses stops
+/// kube-openapi's converter. The notes say where, and they report every loss.
 ///
-/// A document that says what it lost on its way from v3 ([`has_losses`](crate::v2::from_v3::has_losses)) is
-/// for [`restore`](crate::v2::from_v3::restore), which gives the original; here such entries are extensions.
+/// If a document was converted from v3 and carries its losses ([`has_losses`](crate::v2::from_v3::has_losses)),
+/// [`restore`](crate::v2::from_v3::restore) gives the original. This function treats such entries as extensions.
 ///
 /// # Example
 /// ```
@@ -68,8 +68,8 @@ pub fn convert<'a>(
 
 type Text<'a> = bumpalo::collections::String<'a>;
 
-/// The content that was made last of a reference to a definition and a list of media types. The responses of
-/// an operation mostly agree in both.
+/// The last content that was made of a reference to a definition and a list of media types. Responses of an operation
+/// usually have both in common.
 #[derive(Clone, Copy)]
 struct LastContent<'a> {
     reference: &'a str,
@@ -98,7 +98,7 @@ impl<'a> LastContent<'a> {
     }
 }
 
-/// What was lost and found so far.
+/// Losses and findings so far.
 struct Notes<'a> {
     list: Vec<Note<'a>>,
 }
@@ -109,7 +109,7 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Texts one behind the other.
+/// Concatenates texts.
 fn concat<'a>(arena: &'a Bump, parts: &[&str]) -> &'a str {
     let mut out = Text::with_capacity_in(parts.iter().map(|part| part.len()).sum(), arena);
     for part in parts {
@@ -118,7 +118,7 @@ fn concat<'a>(arena: &'a Bump, parts: &[&str]) -> &'a str {
     out.into_bump_str()
 }
 
-/// Whether a schema says anything beside its `$ref`.
+/// Whether a schema has anything beside its `$ref`.
 fn has_siblings(schema: &Schema<'_>) -> bool {
     !schema.description.is_empty()
         || schema.default.is_some()
@@ -131,7 +131,7 @@ fn has_siblings(schema: &Schema<'_>) -> bool {
         || schema.extra.is_some_and(|extra| *extra != Extra::default())
 }
 
-/// Moves a schema's `$ref` into its `allOf`, because v3.0 lets no member stand beside it.
+/// Moves a schema's `$ref` into its `allOf`, because v3.0 allows no members beside `$ref`.
 fn wrap<'a>(schema: &mut Schema<'a>, others: &'a [Schema<'a>], arena: &'a Bump) {
     let reference = schema.reference;
     let branch = Schema { reference, flags: Flags::REF, subtree: Flags::REF, at: schema.at, ..Schema::default() };

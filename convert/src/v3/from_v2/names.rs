@@ -1,4 +1,4 @@
-//! Names of components, and where references lead in v3.
+//! Names of components, and the targets of references in v3.
 
 use super::{Notes, concat};
 use crate::model::{Boxed, Map, Texts};
@@ -7,24 +7,24 @@ use kubeshape_schema::{Bump, Code, order, reference};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The media type of bodies that do not say theirs.
+/// The media type of bodies without one.
 pub(super) const BODY: Texts<'static> = &["application/json"];
-/// The media type of responses that do not say theirs.
+/// The media type of responses without one.
 pub(super) const RESPONSE: Texts<'static> = &["*/*"];
 
-/// The names of one section that v3 does not allow, and what stands in their place.
+/// The names of one section that v3 does not allow, and their replacements.
 #[derive(Default)]
 pub(super) struct Renames<'a>(Vec<(&'a str, &'a str)>);
 
 impl<'a> Renames<'a> {
-    /// Finds new names for those that hold other characters than letters, digits, `.`, `-` and `_`. Each name
-    /// comes with its place.
+    /// Finds new names for names with characters other than letters, digits, `.`, `-` and `_`. Each name comes with its
+    /// place.
     pub(super) fn of(names: &[(&'a str, u32)], arena: &'a Bump, notes: &mut Notes<'a>) -> Self {
         if names.iter().all(|(name, _)| is_component_name(name)) {
             return Renames::default();
         }
         let mut taken: BTreeSet<&'a str> = names.iter().map(|(name, _)| *name).collect();
-        // The last number behind a name that was not free.
+        // The last number that was appended to a name that is in use.
         let mut numbers: BTreeMap<&'a str, u32> = BTreeMap::new();
         let mut out = Vec::new();
         for (name, at) in names.iter().filter(|(name, _)| !is_component_name(name)) {
@@ -53,7 +53,7 @@ impl<'a> Renames<'a> {
         Some(self.0[at].1)
     }
 
-    /// The name under which something stands in v3.
+    /// The name in v3.
     pub(super) fn name(&self, name: &'a str) -> &'a str {
         self.get(name).unwrap_or(name)
     }
@@ -91,7 +91,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The name behind `section` in a reference, and the rest of the reference behind the name.
+/// The name after `section` in a reference, and the rest of the reference after the name.
 pub(super) fn split<'r>(reference: &'r str, section: &str) -> Option<(Cow<'r, str>, &'r str)> {
     let tail = reference.strip_prefix("#/")?.strip_prefix(section)?.strip_prefix('/')?;
     let end = tail.find('/').unwrap_or(tail.len());
@@ -138,7 +138,7 @@ pub(super) fn component<'a>(
     Some(concat(arena, &["#/components/", in_components, tail]))
 }
 
-/// A reference to a schema that stands in a response or a body, which lie one level deeper in v3.
+/// A reference to a schema in a response or a body. In v3 the schema is one level deeper.
 pub(super) fn into_content<'a>(
     pointer: &'a str,
     document: &v2::Document<'a>,

@@ -11,11 +11,11 @@ use kubeshape_schema::{Code, Flags, Property, Schema, Type, order};
 const URL_ENCODED: &str = "application/x-www-form-urlencoded";
 const MULTIPART: &str = "multipart/form-data";
 
-/// The parameters of a path or of an operation, sorted by what becomes of them.
+/// The parameters of a path or of an operation, grouped by what they are converted to.
 #[derive(Clone, Default)]
 struct Sorted<'a> {
     parameters: Vec<v3::Parameter<'a>>,
-    /// The parameter that is the body, and its number among the shared ones.
+    /// The body parameter, and its number among the shared parameters.
     body: Option<(&'a v2::Parameter<'a>, Option<usize>)>,
     form: Vec<&'a v2::Parameter<'a>>,
 }
@@ -129,7 +129,7 @@ impl<'a> Converter<'a, '_> {
         Some(self.arena.alloc(out))
     }
 
-    /// The body of an operation; made once for all that share it and its media types.
+    /// The body of an operation. Operations with the same parameter and media types share it.
     fn shared_body(
         &mut self,
         body: &v2::Parameter<'a>,
@@ -177,7 +177,7 @@ impl<'a> Converter<'a, '_> {
         if p.location == "body" { self.body(p, consumes) } else { self.form(&[p], consumes) }
     }
 
-    /// The body that a form is sent in.
+    /// The body of a form.
     fn form(&mut self, form: &[&'a v2::Parameter<'a>], consumes: Texts<'a>) -> &'a v3::RequestBody<'a> {
         let has_file = form.iter().any(|p| p.simple.ty == "file");
         let mut types: Vec<&'a str> = consumes.iter().copied().filter(|ty| is_form(ty)).collect();
@@ -226,7 +226,7 @@ impl<'a> Converter<'a, '_> {
         let schema = Some(&*self.arena.alloc(schema));
         let encoding = self.map(encodings);
         let content = types.iter().map(|name| {
-            // Only here styles mean anything.
+            // Styles only have a meaning here.
             let encoding = if *name == URL_ENCODED { encoding } else { Map::default() };
             let media_type = v3::MediaType { schema, encoding, ..v3::MediaType::default() };
             Entry { name, at: 0, value: Some(&*self.arena.alloc(media_type)) }
@@ -236,7 +236,7 @@ impl<'a> Converter<'a, '_> {
         self.arena.alloc(v3::RequestBody { content, required: is_required, at, ..v3::RequestBody::default() })
     }
 
-    /// The same in several media types.
+    /// The same schema in several media types.
     fn content(&self, media_types: Texts<'a>, media_type: v3::MediaType<'a>) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
         let media_type = Some(&*self.arena.alloc(media_type));
         let entries =
@@ -336,7 +336,7 @@ fn is_form(media_type: &str) -> bool {
     plain.eq_ignore_ascii_case(URL_ENCODED) || plain.eq_ignore_ascii_case(MULTIPART)
 }
 
-/// A description for a response that has none, which v3 asks for: what HTTP calls the code.
+/// The description of a response without one, because v3 requires it: HTTP's name of the status code.
 fn phrase(code: &str) -> &'static str {
     match code {
         "200" => "OK",

@@ -8,7 +8,7 @@ use kubeshape_schema::{Code, Extra, Flags, Items, Json, Schema, Type};
 
 type Components<'a> = (Map<'a, Boxed<'a, v3::Parameter<'a>>>, Map<'a, Boxed<'a, v3::RequestBody<'a>>>);
 
-/// How a parameter is written, as v3 says it.
+/// The style of a parameter in v3.
 #[derive(Default)]
 pub(super) struct Style {
     pub(super) style: &'static str,
@@ -16,7 +16,7 @@ pub(super) struct Style {
 }
 
 impl<'a> Converter<'a, '_> {
-    /// Converts the parameters of the whole document.
+    /// Converts the shared parameters of the document.
     pub(super) fn shared_parameters(&mut self) {
         let parameters = self.document.parameters;
         self.shared = Vec::with_capacity(parameters.entries.len());
@@ -33,7 +33,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// What remains of them as components: parameters that operations refer to, and all that nobody uses.
+    /// The shared parameters that become components: those that operations refer to, and those that are not used.
     pub(super) fn shared_components(&mut self) -> Components<'a> {
         let (mut parameters, mut bodies) = (Vec::new(), Vec::new());
         for (i, entry) in self.document.parameters.iter().enumerate() {
@@ -54,7 +54,7 @@ impl<'a> Converter<'a, '_> {
         (self.map(parameters), self.map(bodies))
     }
 
-    /// The parameter of the whole document that a reference leads to.
+    /// The shared parameter that a reference points to.
     pub(super) fn resolve(&self, reference: Reference<'a>) -> Option<usize> {
         let (name, rest) = names::split(reference.text, "parameters")?;
         let entries = self.document.parameters.entries;
@@ -62,7 +62,7 @@ impl<'a> Converter<'a, '_> {
         rest.is_empty().then_some(at)
     }
 
-    /// A reference to a parameter of the whole document, or a copy of it where Kubernetes' v3 has one.
+    /// A reference to a shared parameter, or a copy of it where Kubernetes' v3 documents have a copy.
     pub(super) fn referring(&mut self, p: &v2::Parameter<'a>, target: Option<usize>) -> v3::Parameter<'a> {
         if (v2::Parameter { reference: Reference::default(), at: 0, ..*p }) != v2::Parameter::default() {
             self.notes.add(Code::V3RefSiblings, p.at, p.reference.text);
@@ -85,11 +85,11 @@ impl<'a> Converter<'a, '_> {
         v3::Parameter { reference, at: p.at, ..v3::Parameter::default() }
     }
 
-    /// A parameter that is no reference and not in the body.
+    /// A parameter that is neither a reference nor in the body.
     pub(super) fn parameter(&mut self, p: &v2::Parameter<'a>) -> v3::Parameter<'a> {
         if !p.reference.text.is_empty() {
             let target = self.resolve(p.reference);
-            // Only among the shared ones themselves, of which not all are known yet.
+            // This only happens among the shared parameters, while not all of them are converted.
             return self.referring(p, target.filter(|target| *target < self.shared.len()));
         }
         let Keywords { extensions, nullable, example } = self.keywords(p.extensions);
@@ -134,7 +134,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// How the items of a list are put together.
+    /// How the items of a list are joined.
     pub(super) fn style(&mut self, simple: &v2::Simple<'a>, location: &str, at: u32) -> Style {
         if simple.ty != "array" {
             if !simple.collection_format.is_empty() {
@@ -160,7 +160,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// The schema that says what a simple one says.
+    /// The schema with the meaning of a simple type.
     pub(super) fn simple(&mut self, simple: &v2::Simple<'a>, at: u32) -> Schema<'a> {
         let arena = self.arena;
         let (mut ty, mut format, mut other_type) = (Type::from_name(simple.ty), simple.format, "");
@@ -207,7 +207,7 @@ impl<'a> Converter<'a, '_> {
         out.subtree = out.flags;
         let items = match simple.items {
             Some(items) => Some(self.items(items)),
-            // v3 asks for them.
+            // v3 requires them.
             None => (ty == Type::Array).then(Schema::default),
         };
         if let Some(items) = items {
@@ -233,7 +233,7 @@ impl<'a> Converter<'a, '_> {
         schema
     }
 
-    /// Gives a schema what stands beside the type of a simple one.
+    /// Adds the members beside the type of a simple type to a schema.
     pub(super) fn describe(
         &self,
         schema: &mut Schema<'a>,
@@ -270,7 +270,7 @@ impl<'a> Converter<'a, '_> {
     }
 }
 
-/// What [`Converter::keywords`] finds.
+/// The result of [`Converter::keywords`].
 pub(super) struct Keywords<'a> {
     pub(super) extensions: Extensions<'a>,
     pub(super) nullable: bool,

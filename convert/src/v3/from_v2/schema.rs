@@ -22,7 +22,7 @@ impl<'a> Converter<'a, '_> {
         schema
     }
 
-    /// A schema. Subtrees that stay the same are shared with the source.
+    /// A schema. Subtrees that do not change are shared with the source.
     pub(super) fn schema(&mut self, schema: &Schema<'a>) -> Schema<'a> {
         self.change(schema, None).unwrap_or(*schema)
     }
@@ -34,7 +34,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// The schema with a default that it has not got, if anything in it changes.
+    /// The changed schema, or `None` if nothing changes. It gets `default` if it has no default.
     fn change(&mut self, s: &Schema<'a>, default: Option<&'a Json<'a>>) -> Option<Schema<'a>> {
         let mut out = Changed { schema: *s, changed: false };
         self.properties(s, &mut out);
@@ -159,7 +159,7 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// Schemas below rarer keywords, in which no defaults are restored.
+    /// Schemas below rarer keywords. Defaults are not restored in them.
     fn rarer_schemas(&mut self, extra: &'a Extra<'a>, out: &mut Changed<'a>) {
         let restoring = self.restoring.take();
         let (arena, mut subtree, mut changed) = (self.arena, Flags::NONE, false);
@@ -180,7 +180,7 @@ impl<'a> Converter<'a, '_> {
         self.restoring = restoring;
     }
 
-    /// Types as a list: null among them is `nullable`, of several others any may hold.
+    /// A list of types: null becomes `nullable`, and several other types become alternatives.
     fn several_types(&mut self, extra: &'a Extra<'a>, out: &mut Changed<'a>) {
         self.notes.add(Code::V3TypeList, out.schema.at, extra.types.join(", "));
         let nullable = extra.types.contains(&"null");
@@ -261,7 +261,7 @@ impl<'a> Converter<'a, '_> {
         out.schema.extra = Some(self.arena.alloc(Extra { extensions, ..*out.schema.extra() }));
     }
 
-    /// The extensions with the discriminator that v3 has as an object.
+    /// The extensions with the discriminator, which is an object in v3.
     fn with_discriminator(&self, extensions: &'a [(&'a str, Json<'a>)], value: Json<'a>) -> &'a [(&'a str, Json<'a>)] {
         let mut out: Vec<_> = extensions.iter().copied().filter(|(key, _)| *key != "discriminator").collect();
         out.push(("discriminator", value));
@@ -269,7 +269,7 @@ impl<'a> Converter<'a, '_> {
         self.arena.alloc_slice_copy(&out)
     }
 
-    /// A discriminator as v3 has it; its mapping leads to definitions.
+    /// A discriminator in v3. Its mapping points to definitions.
     fn discriminator(&mut self, value: &Json<'a>) -> Json<'a> {
         let Json::Object(members) = value else { return *value };
         let members: Vec<(&'a str, Json<'a>)> = members
@@ -296,7 +296,7 @@ impl<'a> Converter<'a, '_> {
         names::component(reference, "definitions", "schemas", &self.names.schemas, self.arena)
     }
 
-    /// Where a reference of a schema leads in v3, if that is another text.
+    /// The text of a reference in v3, if it differs.
     fn reference(&mut self, reference: &'a str, at: u32) -> Option<&'a str> {
         if let Some(tail) = reference.strip_prefix("#/definitions/") {
             if self.names.schemas.is_empty() {
@@ -321,7 +321,7 @@ impl<'a> Converter<'a, '_> {
         self.arena.alloc_slice_copy(&types.map(|ty| Schema { ty, ..Schema::default() }))
     }
 
-    /// Says in place of the type that either of two holds.
+    /// Replaces the type with two alternatives.
     fn one_of(&self, schema: &mut Schema<'a>, types: [Type; 2]) {
         schema.ty = Type::Absent;
         schema.extra = Some(self.arena.alloc(Extra { one_of: self.branches(types), ..*schema.extra() }));

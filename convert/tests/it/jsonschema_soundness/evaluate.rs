@@ -1,5 +1,5 @@
-//! OpenAPI's rules with Kubernetes' extensions, evaluated keyword by keyword over JSON (spec: structural, §8, §12.1),
-//! without the faults of the server's validation.
+//! Evaluates OpenAPI's keywords and Kubernetes' extensions over JSON, one by one, without the faults of the server's
+//! validation.
 
 use jsonschema::Validator;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Pruning by the letter of its rules (spec: structural, §5), over JSON.
+//! Pruning of JSON by the API server's rules (`k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning`).
 
 use serde_json::{Map, Value};
 
