@@ -37,6 +37,9 @@ fn first_difference(a: u8, b: u8) -> Ordering {
     }
 }
 
+/// In a longer list the numbers of the items are sorted instead of the items, because items can be large.
+const FEW: usize = 32;
+
 /// Sorts `items` by name and keeps the last item of each name. Returns how many items are left: they are in front, and the
 /// items behind them are to be ignored.
 pub fn sort_last_wins<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str) -> usize {
@@ -44,13 +47,22 @@ pub fn sort_last_wins<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str
     if ascending {
         return items.len();
     }
-    items.sort_by(|x, y| utf16(name(x), name(y)));
+    if items.len() > FEW {
+        let mut numbers: Vec<usize> = (0..items.len()).collect();
+        numbers.sort_by(|x, y| utf16(name(&items[*x]), name(&items[*y])));
+        let sorted: Vec<T> = numbers.into_iter().map(|number| items[number]).collect();
+        items.copy_from_slice(&sorted);
+    } else {
+        items.sort_by(|x, y| utf16(name(x), name(y)));
+    }
     let mut kept = 0;
     for i in 0..items.len() {
         if i + 1 < items.len() && name(&items[i]) == name(&items[i + 1]) {
             continue;
         }
-        items[kept] = items[i];
+        if kept < i {
+            items[kept] = items[i];
+        }
         kept += 1;
     }
     kept

@@ -4,7 +4,7 @@
 use super::{LastContent, Notes, concat, has_siblings, wrap};
 use crate::model::{Boxed, Entry, Map, Site, Texts, map_schema};
 use crate::{v2, v3};
-use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type, order};
+use kubeshape_schema::{Bump, Code, Extra, Flags, Property, Schema, Type, order};
 
 /// The beginning of a reference to a definition, and what Kubernetes replaces it with.
 const DEFINITIONS: &str = "#/definitions/";
@@ -48,10 +48,10 @@ impl<'a> Converter<'a, '_> {
         self.lose(d.security.is_some(), d.at, "security");
         self.lose(!d.tags.is_empty(), d.at, "tags");
         self.lose(!d.extensions.is_empty(), d.at, "extensions");
-        let schemas = self.arena.alloc_slice_copy(d.definitions);
-        for property in schemas.iter_mut() {
-            property.schema = self.schema(&property.schema);
-        }
+        let definitions = d.definitions.iter();
+        let schemas = self.arena.alloc_slice_fill_iter(
+            definitions.map(|definition| Property { schema: self.schema(&definition.schema), ..*definition }),
+        );
         let components = v3::Components {
             schemas,
             responses: self.map(&d.responses, |c, response| c.response(response, d.produces)),
@@ -129,7 +129,7 @@ impl<'a> Converter<'a, '_> {
         self.lose(!o.schemes.is_empty(), o.at, "schemes");
         self.lose(o.security.is_some(), o.at, "security");
         let mut request_body = None;
-        let mut parameters = Vec::with_capacity(o.parameters.len());
+        let mut parameters = bumpalo::collections::Vec::with_capacity_in(o.parameters.len(), self.arena);
         for parameter in o.parameters {
             match parameter.schema.filter(|_| parameter.name == "body") {
                 Some(schema) => request_body = Some(self.request_body(o, parameter, schema)),
@@ -147,7 +147,7 @@ impl<'a> Converter<'a, '_> {
             description: o.description,
             external_docs: self.external_docs(o.external_docs),
             operation_id: o.operation_id,
-            parameters: self.arena.alloc_slice_copy(&parameters),
+            parameters: parameters.into_bump_slice(),
             request_body,
             responses,
             deprecated: o.deprecated,

@@ -135,8 +135,8 @@ fn has_siblings(schema: &Schema<'_>) -> bool {
 fn wrap<'a>(schema: &mut Schema<'a>, others: &'a [Schema<'a>], arena: &'a Bump) {
     let reference = schema.reference;
     let branch = Schema { reference, flags: Flags::REF, subtree: Flags::REF, at: schema.at, ..Schema::default() };
-    let branches =
-        arena.alloc_slice_fill_iter(std::iter::once(branch).chain(others.iter().copied()).collect::<Vec<_>>());
+    let branches = arena.alloc_slice_fill_copy(others.len() + 1, branch);
+    branches[1..].copy_from_slice(others);
     schema.extra = Some(arena.alloc(Extra { all_of: branches, ..*schema.extra() }));
     schema.reference = "";
     schema.flags = schema.flags.without(Flags::REF).with(Flags::JUNCTOR);
