@@ -62,5 +62,5 @@ pub fn served_v2(crds: Vec<OurCrd>, publisher: &Publisher, document: &[u8]) -> R
     for crd in first_of_name(crds) {
         v2.add(&crd.name, crd.v2_served_fragments);
     }
-    v2.finish_onto(publisher.base(), document, Profile::Kube)
+    v2.finish_into(publisher.base(), document, Profile::Kube)
 }

@@ -7,7 +7,7 @@
 //! | [`document`] | a document of either dialect: reading, printing, converting |
 //! | [`v2`], [`v3`] | the models of the dialects, and the conversions to them |
 //! | [`graph`] | the references of a document: splitting, inlining, renaming |
-//! | [`aggregate`] | one document of several |
+//! | [`aggregate`] | one document of several, and the parts of resources merged into a server's document |
 //! | [`proto`] | the protobuf forms of documents |
 //! | [`smd`] | structured-merge-diff schemas |
 //! | [`jsonschema`] | JSON Schemas of kinds |

@@ -1,12 +1,12 @@
-//! Printed parts of resources, and merging them into the documents of a server (spec: publishing,
-//! "Merging").
+//! Printed parts of resources, and merging them into the documents of a server (apiextensions-apiserver's
+//! `pkg/controller/openapi`).
 
 use crate::base::Base;
 use crate::operations::Place;
 use crate::paths::{Form, write_member};
 use crate::template::Fill;
 use bytes::Bytes;
-use kubeshape_convert::v2::merge::{MergeError, Merged, Onto, Overlay};
+use kubeshape_convert::aggregate::merge::{Destination, MergeError, Merged, Overlay};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Profile, order};
 use std::collections::BTreeMap;
@@ -115,8 +115,8 @@ impl V2Fragments {
         let scopes = [(false, cluster), (true, namespaced)].into_iter().filter(|(_, there)| *there);
         let parameters = scopes.flat_map(|(scope, _)| &base.paths(Form::V2Served, scope).parameters);
         Overlay {
-            definitions: definitions.map(|d| (d.name.clone(), d.v2_served.to_vec())).collect(),
-            parameters: parameters.map(|(name, json)| (name.clone(), json.clone())).collect(),
+            definitions: definitions.map(|d| (d.name.clone(), d.v2_served.clone())).collect(),
+            parameters: parameters.map(|(name, json)| (name.clone(), Bytes::from(json.clone()))).collect(),
             ..Overlay::default()
         }
     }
@@ -348,7 +348,8 @@ impl MergeV2 {
             },
         );
         piece.push(b'}');
-        for (key, members) in [("definitions", self.definitions(base)), ("parameters", self.parameters(base))] {
+        let definitions = self.definitions(base).into_iter().map(|(name, json)| (name, &**json)).collect();
+        for (key, members) in [("definitions", definitions), ("parameters", self.parameters(base))] {
             if members.is_empty() {
                 continue;
             }
@@ -369,47 +370,52 @@ impl MergeV2 {
         written
     }
 
-    /// The document of the resources, of parts in [`V2Form::Served`], laid onto a server's document: its info, security and paths stay, and
-    /// its definitions win.
+    /// The document of the resources, of parts in [`V2Form::Served`], merged into a server's document. That document's
+    /// info, security and paths stay, and its definitions win.
     ///
     /// # Errors
     /// The document cannot be read, or (with [`Profile::Kube`]) upstream could not merge it.
-    pub fn finish_onto(self, base: &Base, document: &[u8], profile: Profile) -> Result<Merged, MergeError> {
-        self.finish_onto_read(base, Onto::read(document)?, profile)
+    pub fn finish_into(self, base: &Base, document: &[u8], profile: Profile) -> Result<Merged, MergeError> {
+        self.finish_into_read(base, Destination::read(document)?, profile)
     }
 
     /// The same for a document that is read already.
     ///
     /// # Errors
     /// With [`Profile::Kube`], upstream could not merge it.
-    pub fn finish_onto_read(self, base: &Base, document: Onto, profile: Profile) -> Result<Merged, MergeError> {
+    pub fn finish_into_read(self, base: &Base, document: Destination, profile: Profile) -> Result<Merged, MergeError> {
         let paths = self.parts.values().flat_map(|part| &part.paths).map(|path| {
             let mut json = Vec::new();
             path.write(base, &mut json);
-            (path.name.clone(), json)
+            (path.name.clone(), Bytes::from(json.into_boxed_slice()))
         });
-        let owned =
-            |members: Vec<(&str, &[u8])>| members.into_iter().map(|(n, json)| (n.to_owned(), json.to_vec())).collect();
         let overlay = Overlay {
             paths: paths.collect(),
-            definitions: owned(self.definitions(base)),
-            parameters: owned(self.parameters(base)),
+            definitions: self
+                .definitions(base)
+                .into_iter()
+                .map(|(name, json)| (name.to_owned(), json.clone()))
+                .collect(),
+            parameters: self
+                .parameters(base)
+                .into_iter()
+                .map(|(name, json)| (name.to_owned(), Bytes::copy_from_slice(json)))
+                .collect(),
         };
         document.merge(overlay, profile == Profile::Kube)
     }
 
     /// All definitions, those of later resources behind those of earlier ones.
-    fn definitions<'s>(&'s self, base: &'s Base) -> Vec<(&'s str, &'s [u8])> {
+    fn definitions<'s>(&'s self, base: &'s Base) -> Vec<(&'s str, &'s Bytes)> {
         if self.parts.is_empty() {
             return Vec::new();
         }
         let own = self.parts.values().flat_map(|part| &part.definitions);
-        let own: Vec<(&str, &[u8])> = own.map(|f| (f.name.as_str(), &*f.json)).collect();
+        let own: Vec<(&str, &Bytes)> = own.map(|f| (f.name.as_str(), &f.json)).collect();
+        let texts: Vec<(&str, &[u8])> = own.iter().map(|(name, json)| (*name, &***json)).collect();
         let scale = self.parts.values().any(|part| part.scale);
-        let mut all: Vec<(&str, &[u8])> =
-            base.shared_for(&own, scale).into_iter().map(|d| (d.name.as_str(), &*d.v2_served)).collect();
-        all.extend(own);
-        all
+        let shared = base.shared_for(&texts, scale).into_iter().map(|d| (d.name.as_str(), &d.v2_served));
+        shared.chain(own).collect()
     }
 
     /// The parameters of the scopes that the resources have.

@@ -21,7 +21,7 @@ pub use fragments::{
     Fragment, GroupVersionDocument, MergeConflict, MergeV2, MergeV3, PathPart, Piece, V2Form, V2Fragments, V3Fragments,
     write_v3,
 };
-pub use kubeshape_convert::v2::merge::{Laid, MergeError, Merged, Onto, Overlay, Section};
+pub use kubeshape_convert::aggregate::merge::{Destination, MergeError, Merged, Overlay, Section, SharedParts};
 pub use kubeshape_schema::Profile;
 pub use resource::{Options, Publisher, Resource, ResourceVersion, Shape};
 pub use smd::{SmdCompat, SmdError};

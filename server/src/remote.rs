@@ -1,7 +1,7 @@
 //! What a downstream server adds to a snapshot.
 
 use crate::snapshot::Leaf;
-use kubeshape_convert::v2::merge::Overlay;
+use kubeshape_convert::aggregate::merge::Overlay;
 use kubeshape_discovery::Group;
 use std::sync::Arc;
 

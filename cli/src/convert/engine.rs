@@ -263,7 +263,7 @@ impl Engine {
             let owners = owners(parts);
             let merge = merge_v2(parts);
             let owner = |name: &str| owners.get(name).cloned().unwrap_or_default();
-            match merge.finish_onto(self.publisher.base(), document, self.publisher.options().profile) {
+            match merge.finish_into(self.publisher.base(), document, self.publisher.options().profile) {
                 Ok(merged) => {
                     for path in merged.dropped_paths {
                         give(Merged::finding(Code::V2PathDropped, target, owner(&path), path))?;

@@ -44,15 +44,45 @@ impl Kinds {
         Some(Box::new(kinds))
     }
 
+    /// The list of a definition with the kinds of an equal one, printed; none if there are no more of them.
+    pub(super) fn united(own: &[Json<'_>], other: &[Json<'_>], escape: Escape) -> Option<Vec<u8>> {
+        let mut kinds = Kinds::default();
+        own.iter().for_each(|kind| kinds.push(kind, escape));
+        kinds.add(other, escape);
+        if !kinds.has_grown {
+            return None;
+        }
+        kinds.sort();
+        let mut out = Vec::new();
+        kinds.print_list(&mut out);
+        Some(out)
+    }
+
     /// Adds the kinds of an equal definition to `kinds`. What is no kind is left out.
     pub(super) fn unite(kinds: &mut Option<Box<Kinds>>, other: &Schema<'_>, style: Style) {
         let Some(Json::Array(list)) = value_of(other) else { return };
-        let kinds = kinds.get_or_insert_default();
-        for kind in list.iter() {
-            if kind_of(kind).is_some() && kinds.push_new(kind, style.escape) {
-                kinds.has_grown = true;
-            }
+        kinds.get_or_insert_default().add(list, style.escape);
+    }
+
+    fn add(&mut self, list: &[Json<'_>], escape: Escape) {
+        for kind in list {
+            self.has_grown |= self.push_new(kind, escape);
         }
+    }
+
+    fn sort(&mut self) {
+        self.list.sort_by(|a, b| a.key.cmp(&b.key));
+    }
+
+    fn print_list(&self, out: &mut Vec<u8>) {
+        out.push(b'[');
+        for (number, kind) in self.list.iter().enumerate() {
+            if number > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(&kind.json);
+        }
+        out.push(b']');
     }
 
     /// Adds a kind of the definition's own list.
@@ -76,7 +106,7 @@ impl Kinds {
     pub(super) fn finish(&mut self, text: &[u8], style: Style, profile: Profile) {
         if self.has_grown {
             self.other = None;
-            self.list.sort_by(|a, b| a.key.cmp(&b.key));
+            self.sort();
         }
         if self.at.is_none() && self.has_grown {
             self.at = place_in(text, style, profile);
@@ -94,16 +124,7 @@ impl Kinds {
         member.extend(key());
         match &self.other {
             Some(other) => member.extend_from_slice(other),
-            None => {
-                member.push(b'[');
-                for (number, kind) in self.list.iter().enumerate() {
-                    if number > 0 {
-                        member.push(b',');
-                    }
-                    member.extend_from_slice(&kind.json);
-                }
-                member.push(b']');
-            }
+            None => self.print_list(&mut member),
         }
         if is_first && !behind.starts_with(b"}") {
             member.push(b',');

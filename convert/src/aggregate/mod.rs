@@ -21,6 +21,7 @@
 
 mod dialects;
 mod kinds;
+pub mod merge;
 mod names;
 mod parts;
 mod root;

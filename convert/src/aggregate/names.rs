@@ -68,6 +68,11 @@ impl SectionNames {
         self.taken.get(number as usize).map_or("", |taken| &taken.name)
     }
 
+    /// Whether a name is taken.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.numbers.contains_key(name)
+    }
+
     fn get(&self, name: &str) -> Option<&Taken> {
         self.taken.get(*self.numbers.get(name)? as usize)
     }

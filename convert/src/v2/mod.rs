@@ -1,8 +1,7 @@
-//! OpenAPI v2: documents ([`Document`]), the conversions to them, and merging them.
+//! OpenAPI v2: documents ([`Document`]) and the conversions to them.
 
 pub mod from_structural;
 pub mod from_v3;
-pub mod merge;
 mod model;
 
 pub use model::*;

@@ -2,8 +2,8 @@
 
 use super::groups::Wanted;
 use super::options::AggregateOptions;
+use kubeshape_convert::aggregate::merge::{Overlay, merge};
 use kubeshape_convert::graph::split::{self, split};
-use kubeshape_convert::v2::merge::{Overlay, merge};
 use kubeshape_convert::{v2, v3};
 use kubeshape_schema::{Bump, NoteKind, Profile};
 use kubeshape_yaml::{Document, Limits, Node, Stream, Tape};
@@ -32,7 +32,7 @@ pub fn documents_of_v2(body: &[u8], options: &AggregateOptions, profile: Profile
 ///
 /// # Example
 /// ```
-/// use kubeshape_convert::v2::merge::{Overlay, merge};
+/// use kubeshape_convert::aggregate::merge::{Overlay, merge};
 /// use kubeshape_publish::Profile;
 /// use kubeshape_server::aggregate::merge_v2;
 /// let local = br#"{"swagger":"2.0","paths":{"/apis/a.io/v1/things":{}}}"#;
@@ -40,7 +40,7 @@ pub fn documents_of_v2(body: &[u8], options: &AggregateOptions, profile: Profile
 /// let remote = Overlay::of(remote, |_| true)?;
 /// let merged = merge_v2(local.to_vec(), [&remote], |_, path| path != "apis/a.io/v1", Profile::Kube);
 /// assert_eq!(merged, br#"{"swagger":"2.0","paths":{"/apis/a.io/v1/things":{},"/apis/b.io/v1/things":{}}}"#);
-/// # Ok::<(), kubeshape_convert::v2::merge::MergeError>(())
+/// # Ok::<(), kubeshape_convert::aggregate::merge::MergeError>(())
 /// ```
 pub fn merge_v2<'o>(
     mut document: Vec<u8>,

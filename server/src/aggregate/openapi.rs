@@ -12,7 +12,7 @@ use crate::remote::{RemoteDocument, RemoteState};
 use crate::snapshot::Leaf;
 use bytes::Bytes;
 use http::StatusCode;
-use kubeshape_convert::v2::merge::Overlay;
+use kubeshape_convert::aggregate::merge::Overlay;
 use kubeshape_schema::Dialect;
 use sha2::{Digest as _, Sha512};
 use std::sync::Arc;

@@ -5,8 +5,8 @@
 
 use super::{Affected, Store};
 use crate::remote::{RemoteDocument, RemoteState};
+use kubeshape_convert::aggregate::merge::Overlay;
 use kubeshape_convert::graph::split;
-use kubeshape_convert::v2::merge::Overlay;
 use kubeshape_discovery::GroupVersion;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

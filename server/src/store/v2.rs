@@ -1,9 +1,9 @@
 //! The v2 document: merged when it is read, from parts that are kept.
 //!
 //! As long as no name of a resource meets another one, a change touches the members of its resources only. Otherwise the
-//! document is merged as a whole, as `MergeV2::finish_onto` does it, which is also what defines the result.
+//! document is merged as a whole, as `MergeV2::finish_into` does it, which is also what defines the result.
 //!
-//! What downstream servers add is laid onto the result, again as a whole when one of both changed.
+//! What downstream servers add is merged into the result, again as a whole when one of both changed.
 
 use super::StoreOptions;
 use super::base::BaseError;
@@ -18,7 +18,7 @@ use crate::snapshot::LazyV2;
 use bytes::Bytes;
 use imbl::OrdMap;
 use imbl::ordmap::DiffItem;
-use kubeshape_publish::{Laid, MergeV2, Onto, Publisher, Section, V2Fragments};
+use kubeshape_publish::{Destination, MergeV2, Publisher, Section, SharedParts, V2Fragments};
 use kubeshape_schema::Dialect;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -37,11 +37,11 @@ pub(super) struct Merging {
 }
 
 impl Merging {
-    /// Merging onto a document, or onto nothing.
+    /// Merging into a document, or into nothing.
     pub(super) fn new(base: Option<&(Arc<str>, Bytes)>) -> Result<Merging, BaseError> {
         let (name, base) = base.cloned().unwrap_or_else(|| ("".into(), Bytes::from_static(NOTHING)));
-        let onto = Onto::read(&base).map_err(|error| BaseError::Onto { name, error })?;
-        let read = Some((base.clone(), Arc::new(onto)));
+        let destination = Destination::read(&base).map_err(|error| BaseError::Onto { name, error })?;
+        let read = Some((base.clone(), Arc::new(destination)));
         Ok(Merging { base, state: Mutex::new(State { read, merged: None, overlaid: None }) })
     }
 
@@ -65,10 +65,10 @@ impl Merging {
     }
 }
 
-/// The document that is laid onto, and what was merged last.
+/// The document that is merged into, and what was merged last.
 #[derive(Debug)]
 struct State {
-    read: Option<(Bytes, Arc<Onto>)>,
+    read: Option<(Bytes, Arc<Destination>)>,
     merged: Option<Merged>,
     overlaid: Option<Overlaid>,
 }
@@ -106,10 +106,10 @@ impl Counts {
 /// A merged document of which parts can be changed.
 #[derive(Clone, Debug)]
 struct Merged {
-    onto: Arc<Onto>,
+    destination: Arc<Destination>,
     resources: Resources,
     counts: Counts,
-    laid: Arc<Laid>,
+    shared: Arc<SharedParts>,
     paths: Pieces<Name>,
     definitions: Pieces<Name>,
     document: Arc<Document>,
@@ -124,14 +124,15 @@ impl State {
         options: StoreOptions,
         now: SystemTime,
     ) -> Result<Arc<Document>, Arc<str>> {
-        let onto = match &self.read {
-            Some((bytes, onto)) if bytes == base => Arc::clone(onto),
-            _ => Arc::new(Onto::read(base).map_err(|error| Arc::from(error.to_string()))?),
+        let destination = match &self.read {
+            Some((bytes, destination)) if bytes == base => Arc::clone(destination),
+            _ => Arc::new(Destination::read(base).map_err(|error| Arc::from(error.to_string()))?),
         };
-        self.read = Some((base.clone(), Arc::clone(&onto)));
-        let before = self.merged.take().filter(|merged| Arc::ptr_eq(&merged.onto, &onto));
+        self.read = Some((base.clone(), Arc::clone(&destination)));
+        let before = self.merged.take().filter(|merged| Arc::ptr_eq(&merged.destination, &destination));
         let changed = before.as_ref().and_then(|before| before.change(publisher, resources, options, now));
-        self.merged = changed.or_else(|| Merged::new(publisher, resources, &onto, before.as_ref(), options, now));
+        self.merged =
+            changed.or_else(|| Merged::new(publisher, resources, &destination, before.as_ref(), options, now));
         if let Some(merged) = &self.merged {
             return Ok(Arc::clone(&merged.document));
         }
@@ -142,12 +143,12 @@ impl State {
                 merge.add(name, fragments.clone());
             }
         }
-        let merged = merge.finish_onto_read(publisher.base(), (*onto).clone(), options.profile);
+        let merged = merge.finish_into_read(publisher.base(), (*destination).clone(), options.profile);
         let merged = merged.map_err(|error| Arc::from(error.to_string()))?;
         Ok(Arc::new(Document::new(Some(Dialect::V2), Bytes::from(merged.document), now)))
     }
 
-    /// Lays what downstream servers add onto the document of this server.
+    /// Merges what downstream servers add into the document of this server.
     fn overlaid(
         &mut self,
         local: Arc<Document>,
@@ -195,28 +196,23 @@ impl Edits {
     /// Adds the members of a resource; false if a name is there already.
     fn add(&mut self, part: &V2Fragments, merged: &Merged, publisher: &Publisher) -> bool {
         let base = publisher.base();
-        let printed = |mut json: Vec<u8>| {
-            merged.laid.rewrite(&mut json);
-            Bytes::from(json.into_boxed_slice())
-        };
         for path in &part.paths {
             let name = Name(path.name.as_str().into());
-            if merged.onto.paths().contains_key(&path.name) || is_there(&self.paths, &merged.paths, &name) {
+            if merged.destination.paths().contains_key(&path.name) || is_there(&self.paths, &merged.paths, &name) {
                 return false;
             }
             let mut json = Vec::new();
             path.write(base, &mut json);
-            self.paths.insert(name, Some(printed(json)));
+            self.paths.insert(name, Some(merged.shared.rewrite(Bytes::from(json.into_boxed_slice()))));
         }
         for definition in &part.definitions {
             let name = Name(definition.name.as_str().into());
-            let taken = merged.laid.has_definition(&definition.name) || V2Fragments::is_shared(base, &definition.name);
+            let taken =
+                merged.shared.has_definition(&definition.name) || V2Fragments::is_shared(base, &definition.name);
             if taken || is_there(&self.definitions, &merged.definitions, &name) {
                 return false;
             }
-            let json = &definition.json;
-            let json = if merged.laid.rewrites() { printed(json.to_vec()) } else { json.clone() };
-            self.definitions.insert(name, Some(json));
+            self.definitions.insert(name, Some(merged.shared.rewrite(definition.json.clone())));
         }
         true
     }
@@ -236,7 +232,7 @@ impl Merged {
     fn new(
         publisher: &Publisher,
         resources: &Resources,
-        onto: &Arc<Onto>,
+        destination: &Arc<Destination>,
         before: Option<&Merged>,
         options: StoreOptions,
         now: SystemTime,
@@ -252,28 +248,27 @@ impl Merged {
             return None;
         }
         let [scale, cluster, namespaced] = counts.flags();
-        let laid = match before {
-            Some(before) if before.counts.flags() == counts.flags() => Arc::clone(&before.laid),
-            _ => Arc::new(onto.lay(V2Fragments::shared(publisher.base(), scale, cluster, namespaced))),
+        let shared = match before {
+            Some(before) if before.counts.flags() == counts.flags() => Arc::clone(&before.shared),
+            _ => Arc::new(destination.merge_shared(V2Fragments::shared(publisher.base(), scale, cluster, namespaced))),
         };
         let nothing = Document::new(Some(Dialect::V2), Bytes::new(), now);
-        let member =
-            |(name, json): (&String, &Vec<u8>)| (Name(name.as_str().into()), Some(Bytes::copy_from_slice(json)));
+        let member = |(name, json): (&String, &Bytes)| (Name(name.as_str().into()), Some(json.clone()));
         let mut merged = Merged {
-            onto: Arc::clone(onto),
+            destination: Arc::clone(destination),
             resources: resources.clone(),
             counts,
             paths: Pieces::new(8),
             definitions: Pieces::new(2),
-            laid,
+            shared,
             document: Arc::new(nothing),
         };
         let mut edits = Edits::default();
         if !parts.iter().all(|part| edits.add(part, &merged, publisher)) {
             return None;
         }
-        edits.paths.extend(onto.paths().iter().map(member));
-        edits.definitions.extend(merged.laid.definitions.iter().map(member));
+        edits.paths.extend(destination.paths().iter().map(member));
+        edits.definitions.extend(merged.shared.definitions.iter().map(member));
         merged.paths = merged.paths.edit(edits.paths);
         merged.definitions = merged.definitions.edit(edits.definitions);
         merged.document = merged.print(before.map(|before| &*before.document), options, now);
@@ -328,18 +323,16 @@ impl Merged {
 
     fn print(&self, before: Option<&Document>, options: StoreOptions, now: SystemTime) -> Arc<Document> {
         let mut segments = Vec::new();
-        let shown = |section| section != Section::Parameters || !self.laid.parameters.is_empty();
-        for (text, section) in self.onto.texts(shown) {
+        let shown = |section| section != Section::Parameters || !self.shared.parameters.is_empty();
+        for (text, section) in self.destination.texts(shown) {
             segments.push(Segment::Text(text.into()));
             match section {
                 Some(Section::Paths) => self.paths.segments(&mut segments),
                 Some(Section::Definitions) => self.definitions.segments(&mut segments),
                 Some(Section::Parameters) => {
                     let mut all: Pieces<Name> = Pieces::new(64);
-                    let member = |(name, json): (&String, &Vec<u8>)| {
-                        (Name(name.as_str().into()), Some(Bytes::copy_from_slice(json)))
-                    };
-                    all = all.edit(self.laid.parameters.iter().map(member).collect());
+                    let member = |(name, json): (&String, &Bytes)| (Name(name.as_str().into()), Some(json.clone()));
+                    all = all.edit(self.shared.parameters.iter().map(member).collect());
                     all.segments(&mut segments);
                 }
                 None => {}

@@ -156,7 +156,7 @@ fn v2_by_the_rules(files: &BTreeMap<String, String>, onto: Option<&str>) -> Stri
         }
     }
     let onto = onto.unwrap_or(r#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"1.36"},"paths":{}}"#);
-    let merged = merge.finish_onto(publisher.base(), onto.as_bytes(), Profile::Faithful).expect("merges");
+    let merged = merge.finish_into(publisher.base(), onto.as_bytes(), Profile::Faithful).expect("merges");
     String::from_utf8(merged.document).expect("text")
 }
 

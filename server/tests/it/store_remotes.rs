@@ -1,7 +1,7 @@
 //! What downstream servers add to what the store publishes, and which of several has a group version.
 
 use bytes::Bytes;
-use kubeshape_convert::v2::merge::Overlay;
+use kubeshape_convert::aggregate::merge::Overlay;
 use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin, Resource, UNSET_PRIORITY};
 use kubeshape_schema::Dialect;
 use kubeshape_server::{

@@ -3,7 +3,7 @@
 use super::fake::{
     Fake, aggregate, answer, discovery, discovery_as, documents, has, healthy, index, json, missing, shown,
 };
-use kubeshape_convert::v2::merge::merge;
+use kubeshape_convert::aggregate::merge::merge;
 use kubeshape_discovery::Freshness;
 use kubeshape_server::Leaf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,0 +1,187 @@
+//! Merging the printed parts of resources, or of another server, into the OpenAPI v2 document of a server, as
+//! `MergeSpecsIgnorePathConflictRenamingDefinitionsAndParameters` of kube-openapi's `pkg/aggregator` does it.
+//!
+//! The parts are an [`Overlay`], the document is a [`Destination`]. Both hold printed texts that are shared, so that the
+//! parts of many resources cost no copies.
+
+mod destination;
+mod overlay;
+mod references;
+
+pub use destination::{Destination, Section, SharedParts};
+pub use overlay::{Members, Overlay};
+
+use bytes::Bytes;
+use kubeshape_schema::escape;
+use kubeshape_yaml::{Kind, Node, number};
+
+/// The merged document and what happened to the overlay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// The document's bytes.
+    pub document: Vec<u8>,
+    /// Paths of the overlay that the document has already.
+    pub dropped_paths: Vec<String>,
+    /// Definitions of the overlay that have another name in the document: old and new name.
+    pub renamed: Vec<(String, String)>,
+}
+
+/// Why nothing can be merged into a document.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// The document cannot be read.
+    #[error("{0}")]
+    Unreadable(#[from] kubeshape_yaml::Error),
+    /// The document is no OpenAPI v2 document.
+    #[error("found no `swagger: \"2.0\"` at the root; give an OpenAPI v2 document")]
+    NotSwagger,
+    /// Upstream keeps paths by prefix and then finds one twice. This happens only if upstream's faults are kept.
+    #[error(
+        "unable to merge: duplicated path {0}; the server's document would not change until it is gone (use --profile faithful to merge all the same)"
+    )]
+    DuplicatePath(String),
+}
+
+/// Merges `overlay` into `document`. The document's own parts stay: its paths win, equal definitions are shared and
+/// their group-version-kinds united, and other definitions of the same name get a new name.
+///
+/// With `keep_faults`, paths that are kept also keep every path that they are a prefix of, as upstream does it.
+///
+/// # Errors
+/// The document cannot be read or is no OpenAPI v2 document, or upstream could not merge it: see [`MergeError`].
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::aggregate::merge::{Overlay, merge};
+/// let mut overlay = Overlay::default();
+/// overlay.paths.insert("/b".into(), br##"{"get":{"schema":{"$ref":"#/definitions/A"}}}"##.to_vec().into());
+/// overlay.definitions.insert("A".into(), br#"{"type":"string"}"#.to_vec().into());
+/// let document = br#"{"swagger":"2.0","paths":{"/a":{}},"definitions":{"A":{"type":"object"}}}"#;
+/// let merged = merge(document, overlay, true).unwrap();
+/// assert_eq!(
+///     String::from_utf8(merged.document).unwrap(),
+///     r##"{"swagger":"2.0","paths":{"/a":{},"/b":{"get":{"schema":{"$ref":"#/definitions/A_v2"}}}},"definitions":{"A":{"type":"object"},"A_v2":{"type":"string"}}}"##
+/// );
+/// ```
+pub fn merge(document: &[u8], overlay: Overlay, keep_faults: bool) -> Result<Merged, MergeError> {
+    Destination::read(document)?.merge(overlay, keep_faults)
+}
+
+/// The members of an object, each printed compactly in the order it has.
+fn members(node: Option<Node<'_>>) -> Members {
+    let mut out = Members::new();
+    for (key, value) in node.into_iter().flat_map(Node::pairs) {
+        let mut json = Vec::new();
+        compact(value, &mut json);
+        out.insert(key.text().to_owned(), Bytes::from(json.into_boxed_slice()));
+    }
+    out
+}
+
+/// Prints a node without blanks and with the order of members it has.
+fn compact(node: Node<'_>, out: &mut Vec<u8>) {
+    match node.kind() {
+        Kind::Null => out.extend_from_slice(b"null"),
+        Kind::False => out.extend_from_slice(b"false"),
+        Kind::True => out.extend_from_slice(b"true"),
+        Kind::Int | Kind::Float => match node.as_number() {
+            Some(kubeshape_yaml::Number::Int(n)) => number::write_int(n, out),
+            Some(n) => number::write_json(n.as_f64(), out),
+            None => out.extend_from_slice(b"null"),
+        },
+        Kind::Str => escape::string(out, node.text(), escape::Escape::Plain),
+        Kind::Seq => {
+            out.push(b'[');
+            for (i, item) in node.items().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                compact(item, out);
+            }
+            out.push(b']');
+        }
+        Kind::Map => {
+            out.push(b'{');
+            for (i, (key, value)) in node.pairs().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                escape::string(out, key.text(), escape::Escape::Plain);
+                out.push(b':');
+                compact(value, out);
+            }
+            out.push(b'}');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn overlay(paths: &[(&str, &str)], definitions: &[(&str, &str)]) -> Overlay {
+        let own = |members: &[(&str, &str)]| {
+            members.iter().map(|(k, v)| ((*k).to_owned(), Bytes::copy_from_slice(v.as_bytes()))).collect()
+        };
+        Overlay { paths: own(paths), definitions: own(definitions), parameters: Members::new() }
+    }
+
+    fn merged(onto: &str, overlay: Overlay) -> String {
+        String::from_utf8(merge(onto.as_bytes(), overlay, true).expect("merges").document).expect("UTF-8")
+    }
+
+    #[test]
+    fn a_new_name_is_free_in_both_or_holds_an_equal_definition() {
+        let a = [("/x", r##"{"$ref":"#/definitions/A"}"##)];
+        let out = merged(
+            r#"{"swagger":"2.0","paths":{},"definitions":{"A":{"type":"object"},"A_v2":{"type":"object"}}}"#,
+            overlay(&a, &[("A", r#"{"type":"string"}"#), ("A_v3", r#"{"type":"integer"}"#)]),
+        );
+        assert!(out.contains(r##""/x":{"$ref":"#/definitions/A_v4"}"##), "{out}");
+        let out = merged(
+            r#"{"swagger":"2.0","paths":{},"definitions":{"A":{"type":"object"},"A_v2":{"type":"string"}}}"#,
+            overlay(&a, &[("A", r#"{"type":"string"}"#)]),
+        );
+        assert_eq!(
+            out,
+            r##"{"swagger":"2.0","paths":{"/x":{"$ref":"#/definitions/A_v2"}},"definitions":{"A":{"type":"object"},"A_v2":{"type":"string"}}}"##
+        );
+    }
+
+    #[test]
+    fn paths_of_the_document_win_and_definitions_that_only_theirs_used_go() {
+        let parts = overlay(
+            &[("/a", r##"{"$ref":"#/definitions/A"}"##), ("/b", r##"{"$ref":"#/definitions/B"}"##)],
+            &[("A", "{}"), ("B", "{}"), ("Unused", "{}")],
+        );
+        let out = merged(r#"{"swagger":"2.0","paths":{"/a":{"get":{}}}}"#, parts);
+        assert_eq!(
+            out,
+            r##"{"swagger":"2.0","paths":{"/a":{"get":{}},"/b":{"$ref":"#/definitions/B"}},"definitions":{"B":{},"Unused":{}}}"##
+        );
+    }
+
+    #[test]
+    fn kept_paths_are_prefixes_only_where_faults_are_kept() {
+        let parts = overlay(&[("/c", "{}"), ("/c/d", "{}")], &[]);
+        let onto = br#"{"swagger":"2.0","paths":{"/c/d":{}}}"#;
+        assert_eq!(merge(onto, parts.clone(), true), Err(MergeError::DuplicatePath("/c/d".to_owned())));
+        assert_eq!(merge(onto, parts, false).expect("merges").dropped_paths, ["/c/d"]);
+    }
+
+    #[test]
+    fn group_version_kinds_of_equal_definitions_are_united() {
+        let parts = overlay(
+            &[("/x", "{}")],
+            &[("A", r#"{"x-kubernetes-group-version-kind":[{"group":"a","kind":"K","version":"v1"}]}"#)],
+        );
+        let out = merged(
+            r#"{"swagger":"2.0","paths":{},"definitions":{"A":{"x-kubernetes-group-version-kind":[{"group":"b","kind":"K","version":"v1"}]}}}"#,
+            parts,
+        );
+        assert!(
+            out.contains(r#"[{"group":"a","kind":"K","version":"v1"},{"group":"b","kind":"K","version":"v1"}]"#),
+            "{out}"
+        );
+    }
+}
