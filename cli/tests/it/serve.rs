@@ -334,7 +334,7 @@ fn commands_say_the_same_about_an_input() {
 #[test]
 fn bare_definitions_are_a_document_for_every_command() {
     let folder = Folder::new();
-    let definition = r#"{"definitions":{"a.example.v1.Thing":{"type":"object","properties":{"a":{"type":"string"}},"x-kubernetes-group-version-kind":[{"group":"a.example.com","kind":"Thing","version":"v1"}]}}}"#;
+    let definition = r#"{"definitions":{"a.example.v1.Thing":{"type":"object","properties":{"apiVersion":{"type":"string"},"kind":{"type":"string"},"a":{"type":"string"}},"x-kubernetes-group-version-kind":[{"group":"a.example.com","kind":"Thing","version":"v1"}]}}}"#;
     folder.write("bare.json", definition).write("object.yaml", "apiVersion: a.example.com/v1\nkind: Thing\na: b\n");
     let run = folder.run("convert bare.json --to v2");
     assert!(run.out.contains("a.example.v1.Thing"), "{run:?}");
