@@ -3,6 +3,7 @@
 use crate::document::Document;
 use bytes::Bytes;
 use kubeshape_convert::document::Document as OpenApiDocument;
+use kubeshape_convert::v2;
 use kubeshape_discovery::{CustomResource, GroupVersion, custom_resource, group_versions_of_document};
 use kubeshape_input::{Code, Content as InputContent, DocumentRef, Finding, Note, NoteKind, Reader, skipped};
 use kubeshape_publish::{Profile, Publisher, V2Form, V2Fragments, V3Fragments};
@@ -188,13 +189,23 @@ pub(super) fn canonical(
     let arena = Bump::new();
     let mut out = Vec::with_capacity(text.len());
     let Converted { value, notes } = OpenApiDocument::read(root, dialect, &arena, profile);
-    if let Some(document) = value {
-        document.print(&mut out, profile);
+    if let Some(mut openapi) = value {
+        if let (OpenApiDocument::V2(v2), InputContent::Definitions) = (&mut openapi, document.content()) {
+            *v2 = with_head(*v2, &arena);
+        }
+        openapi.print(&mut out, profile);
         return Ok(out.into());
     }
     let mut resolver = document.resolver_mut();
     let errors = notes.iter().filter(|note| note.code.kind() == NoteKind::Error);
     Err(errors.map(|note| resolver.finding(note)).collect())
+}
+
+/// Definitions as a document: with the members that every document has, as those of a server without any inputs.
+fn with_head<'a>(definitions: v2::Document<'a>, arena: &'a Bump) -> v2::Document<'a> {
+    let info = v2::Info { title: "Kubernetes", version: "1.36", ..v2::Info::default() };
+    let paths = Some(&*arena.alloc(v2::Paths::default()));
+    v2::Document { swagger: "2.0", info: Some(arena.alloc(info)), paths, ..definitions }
 }
 
 /// Whether the root of a document is JSON, is all of the text, and has no blanks between its parts.
