@@ -73,7 +73,9 @@ fn documents(folder: &Path) -> Result<Vec<(Arc<str>, bytes::Bytes)>, String> {
         // Lists of objects are not documents.
         let listed = path.starts_with("/apis/") && path.matches('/').count() > 3;
         if let Some(file) = exchange.file.as_ref().filter(|_| published && !listed && path != "/openapi/v3") {
-            documents.push((Arc::from(file.as_str()), super::body(folder, file)?.into()));
+            // A name says how the bytes are compressed; these are not.
+            let name = file.strip_suffix(".zst").unwrap_or(file);
+            documents.push((Arc::from(name), super::body(folder, file)?.into()));
         }
     }
     documents.dedup_by(|a, b| a.0 == b.0);
