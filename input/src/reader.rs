@@ -168,21 +168,19 @@ impl<'r> Documents<'r> {
         };
         let text = stream.source();
         let content = loop {
-            match stream.next(self.tape)? {
-                Err(error) => {
-                    let mut finding = Finding::new(code_of(&error), error.message).in_input(Arc::clone(&self.name));
-                    if self.has_lines {
-                        let span = error.offset..error.offset + 1;
-                        finding.place = Some(Place { line: error.line, column: error.column });
-                        finding.excerpt = Some(self.lines.excerpt(text, span.clone()));
-                        finding.span = Some(span);
-                    }
-                    return Some(Err(Box::new(finding)));
+            if let Err(error) = stream.next(self.tape)? {
+                let mut finding = Finding::new(code_of(&error), error.message).in_input(Arc::clone(&self.name));
+                if self.has_lines {
+                    let span = error.offset..error.offset + 1;
+                    finding.place = Some(Place { line: error.line, column: error.column });
+                    finding.excerpt = Some(self.lines.excerpt(text, span.clone()));
+                    finding.span = Some(span);
                 }
-                Ok(()) => match self.tape.document(text).root().filter(|_| self.tape.has_content()) {
-                    Some(root) => break Content::of(root),
-                    None => {}
-                },
+                return Some(Err(Box::new(finding)));
+            }
+            let root = self.tape.document(text).root();
+            if let Some(root) = root.filter(|_| self.tape.has_content()) {
+                break Content::of(root);
             }
         };
         self.content = Some(content);

@@ -99,7 +99,7 @@ impl Crd {
     #[must_use]
     pub fn with(self, options: Options) -> Crd {
         let publisher = Arc::new(publisher(self.publisher.base().clone(), options));
-        Crd { options, publisher, ..self }
+        Crd { publisher, options, ..self }
     }
 
     /// `metadata.name`
@@ -137,7 +137,7 @@ impl Crd {
     /// # Errors
     /// There is no such version.
     pub fn v3(&self, version: &str) -> Result<Converted, Findings> {
-        self.version(version, publish::Shape::V3, |version, out| version.v3(out))
+        self.version(version, publish::Shape::V3, |version: &ResourceVersion<'_>, out| version.v3(out))
     }
 
     /// The OpenAPI v2 document of a version, as the server publishes it for this resource alone.
@@ -145,7 +145,7 @@ impl Crd {
     /// # Errors
     /// There is no such version.
     pub fn v2(&self, version: &str) -> Result<Converted, Findings> {
-        self.version(version, publish::Shape::V2, |version, out| version.v2(out))
+        self.version(version, publish::Shape::V2, |version: &ResourceVersion<'_>, out| version.v2(out))
     }
 
     /// The structural schema of a version in its normal form; `null` if the version has none that is used.
@@ -153,7 +153,7 @@ impl Crd {
     /// # Errors
     /// There is no such version.
     pub fn structural(&self, version: &str) -> Result<Converted, Findings> {
-        self.version(version, publish::Shape::Structural, |version, out| version.structural(out))
+        self.version(version, publish::Shape::Structural, |version: &ResourceVersion<'_>, out| version.structural(out))
     }
 
     /// The structured-merge-diff schema of all versions, as YAML: how server-side apply merges objects.

@@ -228,8 +228,11 @@ fn resources(root: Node<'_>) -> Resources {
     found
 }
 
+/// Group, version and kind.
+type ResourceKey = (Arc<str>, Arc<str>, Arc<str>);
+
 #[derive(Default)]
-struct Resources(BTreeMap<(Arc<str>, Arc<str>, Arc<str>), Resource>);
+struct Resources(BTreeMap<ResourceKey, Resource>);
 
 impl Resources {
     fn get(&self, (group, version, kind): &(&str, &str, &str)) -> Option<&Resource> {

@@ -63,8 +63,9 @@ impl Error {
             Error::Kind(_) | Error::Subresource(_) => status(404, "NotFound"),
             Error::Manager(_) => status(422, "Invalid"),
             Error::Conflicts(conflicts) => Status { causes: conflicts.causes(), ..status(409, "Conflict") },
-            Error::ManagedFieldsGiven { .. } | Error::Refused { code: 400, .. } => status(400, "BadRequest"),
-            Error::DifferentKinds(..) => status(400, "BadRequest"),
+            Error::ManagedFieldsGiven { .. } | Error::Refused { code: 400, .. } | Error::DifferentKinds(..) => {
+                status(400, "BadRequest")
+            }
             Error::Invalid(_) | Error::ManagedFields { .. } => status(500, ""),
             Error::Refused { code, .. } => status(*code, ""),
         }

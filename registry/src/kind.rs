@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// A kind in one version: `Widget` of `example.com/v1`.
 #[derive(Clone, Debug)]
+// `kind` is the name of the member of an object that holds it.
+#[allow(clippy::struct_field_names)]
 pub struct Kind {
     pub(crate) api_version: Arc<str>,
     pub(crate) kind: Arc<str>,

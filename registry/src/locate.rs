@@ -43,13 +43,16 @@ pub struct Paths<'a, 'v> {
     lists: BTreeMap<u32, List<'a, 'v>>,
 }
 
+/// Items by the values of key fields.
+type ByKey<'v> = BTreeMap<Vec<Value<'v>>, usize>;
+
 #[derive(Debug)]
 struct List<'a, 'v> {
     items: Vec<(Node<'a>, Value<'v>)>,
     /// Items by their values.
     values: Option<BTreeMap<Value<'v>, usize>>,
     /// Items by the values of these keys, if they have all of them.
-    keyed: Vec<(Vec<String>, BTreeMap<Vec<Value<'v>>, usize>)>,
+    keyed: Vec<(Vec<String>, ByKey<'v>)>,
 }
 
 impl<'a: 'v, 'v> Paths<'a, 'v> {

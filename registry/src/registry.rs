@@ -181,7 +181,7 @@ impl Registry {
             self.only = self.type_named(&name).map(|kind| (name, Arc::new(kind)));
         }
         let given = std::mem::take(&mut self.given);
-        for ((kind, api_version), _) in &given {
+        for (kind, api_version) in given.keys() {
             self.take_given(kind, api_version);
         }
         for ((kind, api_version), name) in &given {
@@ -375,7 +375,9 @@ impl Registry {
     fn no_type(&self, name: &str) -> TypeError {
         let all = self.inputs.values().flat_map(|input| &input.definitions).map(|(definition, _)| definition);
         let written = all.filter(|definition| definition.form() == Form::Smd);
-        let written = written.flat_map(|definition| definition.types().schema().types()).map(|ty| ty.name());
+        let written = written
+            .flat_map(|definition| definition.types().schema().types())
+            .map(kubeshape_smd::schema::TypeDef::name);
         let others = self.kinds.values().flat_map(BTreeMap::values).flatten();
         let names = written.chain(others.map(|(_, kind)| kind.type_name()));
         TypeError { name: name.to_owned(), nearest: nearest(name, names) }

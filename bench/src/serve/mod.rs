@@ -89,7 +89,7 @@ impl Plan {
             requests::discovery(self, &folder, scratch, &mut table)?;
         }
         for &count in self.counts.iter().filter(|_| self.wants("updates")) {
-            let folder = scratch.join(&format!("many-{count}"));
+            let folder = scratch.join(format!("many-{count}"));
             let first = many::write_copies(&templates, count, &folder)?;
             let oracle = self.oracle.as_ref().filter(|_| count < TOO_MANY_FOR_GO);
             let theirs = oracle.map(|oracle| updates::theirs(oracle, &folder)).transpose()?;

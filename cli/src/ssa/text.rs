@@ -118,7 +118,9 @@ fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
         input::Source::File(path) => path.clone(),
     };
     let kubeshape_input::Input { documents, findings, .. } = kubeshape_input::read(name, bytes, limits);
-    findings.iter().for_each(|finding| session.tell(finding));
+    for finding in &findings {
+        session.tell(finding);
+    }
     let failed = findings.iter().any(Finding::is_error);
     let documents = documents.into_iter().map(Arc::new).collect();
     Some(session.arena.alloc(Text { name, path, documents, named: input.named, failed }))

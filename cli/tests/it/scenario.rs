@@ -249,7 +249,7 @@ fn every_scenario_of_the_corpus_holds() {
 fn a_step_answers_as_the_command_does() {
     let folder = Folder::new();
     folder.write("crd.yaml", CRD).write("live.yaml", LIVE);
-    let live: String = LIVE.lines().map(|line| format!("    {line}\n")).collect();
+    let live: String = LIVE.lines().flat_map(|line| ["    ", line, "\n"]).collect();
     let members = [
         "spec: {replicas: 3}",
         "spec: {replicas: 4}, status: {ready: 9}",

@@ -47,7 +47,9 @@ impl Kinds {
     /// The list of a definition with the kinds of an equal one, printed; none if there are no more of them.
     pub(super) fn united(own: &[Json<'_>], other: &[Json<'_>], escape: Escape) -> Option<Vec<u8>> {
         let mut kinds = Kinds::default();
-        own.iter().for_each(|kind| kinds.push(kind, escape));
+        for kind in own {
+            kinds.push(kind, escape);
+        }
         kinds.add(other, escape);
         if !kinds.has_grown {
             return None;

@@ -113,11 +113,14 @@ struct Stored {
     kinds: Option<Box<Kinds>>,
 }
 
+/// A path, the number of its source, and its printed item.
+type PathItem = (Arc<str>, u32, Box<[u8]>);
+
 /// The paths so far.
 #[derive(Debug, Default)]
 struct Paths {
     /// Paths, the numbers of their sources, and their printed items.
-    entries: Vec<(Arc<str>, u32, Box<[u8]>)>,
+    entries: Vec<PathItem>,
     index: HashMap<Arc<str>, u32>,
     /// Numbers of the sources that have an operation id.
     operations: HashMap<Box<str>, u32>,
@@ -407,7 +410,7 @@ pub struct Aggregate {
     items: Vec<Item>,
     sections: [Vec<(Arc<str>, Stored)>; Section::ALL.len()],
     texts: Texts,
-    paths: Option<Vec<(Arc<str>, u32, Box<[u8]>)>>,
+    paths: Option<Vec<PathItem>>,
     /// Tags with commas between them.
     tags: Vec<u8>,
     has: Has,

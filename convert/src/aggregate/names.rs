@@ -39,8 +39,8 @@ struct Taken {
 struct Versions {
     /// All names with smaller numbers are taken.
     first_free: usize,
-    /// By key: the number behind the name, and the number of the part.
-    by_key: HashMap<u32, (usize, u32)>,
+    /// Numbers of the parts by their keys.
+    by_key: HashMap<u32, u32>,
 }
 
 impl Default for Versions {
@@ -78,33 +78,22 @@ impl SectionNames {
     }
 
     /// Places a part. `is_used` says which names a new part may not have although nothing has taken them.
-    pub(crate) fn place(
-        &mut self,
-        name: &str,
-        key: u32,
-        profile: Profile,
-        is_used: impl Fn(&str) -> bool,
-        id: &mut u32,
-    ) -> Placed {
+    pub(crate) fn place(&mut self, name: &str, key: u32, is_used: impl Fn(&str) -> bool, id: &mut u32) -> Placed {
         match self.numbers.get(name) {
-            None => return self.take(name, key, profile, id),
+            None => return self.take(name, key, id),
             Some(number) if self.taken[*number as usize].key == key => {
                 return Placed { number: *number, is_new: false };
             }
             Some(_) => {}
         }
-        let first_free = self.first_free(name);
-        if let Some((version, number)) = self.versions.get(name).and_then(|versions| versions.by_key.get(&key)) {
-            // Upstream looks no further than to the first name that is free.
-            if profile == Profile::Faithful || *version < first_free {
-                return Placed { number: *number, is_new: false };
-            }
+        if let Some(number) = self.versions.get(name).and_then(|versions| versions.by_key.get(&key)) {
+            return Placed { number: *number, is_new: false };
         }
-        let candidates = (first_free..).map(|version| format!("{name}_v{version}"));
+        let candidates = (self.first_free(name)..).map(|version| format!("{name}_v{version}"));
         let mut free =
             candidates.filter(|candidate| !self.numbers.contains_key(candidate.as_str()) && !is_used(candidate));
         match free.next() {
-            Some(free) => self.take(&free, key, profile, id),
+            Some(free) => self.take(&free, key, id),
             None => Placed::NONE,
         }
     }
@@ -122,36 +111,35 @@ impl SectionNames {
     }
 
     /// Takes a name that is free.
-    pub(crate) fn take(&mut self, name: &str, key: u32, profile: Profile, id: &mut u32) -> Placed {
+    pub(crate) fn take(&mut self, name: &str, key: u32, id: &mut u32) -> Placed {
         let number = self.taken.len() as u32;
         let name: Arc<str> = name.into();
         self.numbers.insert(Arc::clone(&name), number);
+        if let Some(base) = base(&name) {
+            self.note(base, key, number);
+        }
         self.taken.push(Taken { name, key, id: *id });
         *id += 1;
-        if profile == Profile::Faithful {
-            self.note_version(number, profile);
-        }
         Placed { number, is_new: true }
     }
 
     /// Says what a new part looks like in the result, where its references may have other names: upstream compares the
-    /// parts of later sources with that.
+    /// parts of later sources with that. Parts that are equal to what it was before are shared, too; upstream makes
+    /// one more copy for each of them.
     pub(crate) fn settle(&mut self, number: u32, key: u32) {
-        if let Some(taken) = self.taken.get_mut(number as usize) {
-            taken.key = key;
-            self.note_version(number, Profile::Kube);
+        let Some(taken) = self.taken.get_mut(number as usize) else { return };
+        let (name, before) = (Arc::clone(&taken.name), std::mem::replace(&mut taken.key, key));
+        if before != key {
+            self.note(&name, before, number);
+            if let Some(base) = base(&name) {
+                self.note(base, key, number);
+            }
         }
     }
 
-    /// Notes a part whose name has a number, to be found by equal parts that want the name without it.
-    fn note_version(&mut self, number: u32, profile: Profile) {
-        let Some(Taken { name, key, .. }) = self.taken.get(number as usize) else { return };
-        let Some((base, version)) = versioned(name) else { return };
-        let versions = self.versions.entry(base.into()).or_default();
-        let known = versions.by_key.entry(*key).or_insert((version, number));
-        if profile == Profile::Kube && version < known.0 {
-            *known = (version, number);
-        }
+    /// Notes which part another one shares that wants this name and has this key.
+    fn note(&mut self, name: &str, key: u32, number: u32) {
+        self.versions.entry(name.into()).or_default().by_key.entry(key).or_insert(number);
     }
 }
 
@@ -228,7 +216,7 @@ impl Names {
         let part = graph.part(part);
         let is_used = |name: &str| graph.find(part.section, name).is_some();
         let names = &mut self.sections[part.section.number()];
-        names.place(part.name, key, self.profile, is_used, &mut self.ids)
+        names.place(part.name, key, is_used, &mut self.ids)
     }
 
     fn list(&mut self, list: &[u32]) -> u32 {
@@ -241,9 +229,9 @@ impl Names {
     }
 }
 
-/// The name without `_v2` or the like, and the number.
-fn versioned(name: &str) -> Option<(&str, usize)> {
+/// The name without `_v2` or the like.
+fn base(name: &str) -> Option<&str> {
     let (base, number) = name.rsplit_once("_v")?;
     let is_number = number.bytes().all(|b| b.is_ascii_digit()) && !number.starts_with('0');
-    (is_number && !matches!(number, "" | "1")).then(|| (base, number.parse().unwrap_or(usize::MAX)))
+    (is_number && !matches!(number, "" | "1")).then_some(base)
 }

@@ -110,7 +110,9 @@ pub(super) fn print_tag(tag: &v3::Tag<'_>, out: &mut Vec<u8>, style: Style, prof
 
 fn printed_tags(tags: &[v3::Tag<'_>]) -> Vec<u8> {
     let mut out = Vec::new();
-    tags.iter().for_each(|tag| print_tag(tag, &mut out, Style::V3, Profile::Faithful));
+    for tag in tags {
+        print_tag(tag, &mut out, Style::V3, Profile::Faithful);
+    }
     out
 }
 
@@ -295,6 +297,6 @@ fn print_with_gaps(document: &Document<'_>, style: Style, profile: Profile, out:
 }
 
 /// A map with one member without a name.
-fn one<'a, T: Default + Copy>(arena: &'a Bump) -> Map<'a, T> {
+fn one<T: Default + Copy>(arena: &Bump) -> Map<'_, T> {
     Map::new(arena.alloc_slice_copy(&[Entry::default()]))
 }

@@ -34,12 +34,15 @@ fn facts(content: Content, root: Node<'_>) -> (Content, Vec<Entry>, Vec<String>)
     (content, nodes.map(|at| *document.node(at).entry()).collect(), texts)
 }
 
+/// What a document is, its entries, and its objects.
+type Facts = (Content, Vec<Entry>, Vec<String>);
+
 fn facts_of(document: &Document) -> (Content, Vec<Entry>, Vec<String>) {
     facts(document.content(), document.root())
 }
 
 /// Reads an input as commands do that look at one document at a time.
-fn lent(reader: &mut Reader, name: &str, bytes: &[u8]) -> (Vec<(Content, Vec<Entry>, Vec<String>)>, Vec<Finding>) {
+fn lent(reader: &mut Reader, name: &str, bytes: &[u8]) -> (Vec<Facts>, Vec<Finding>) {
     let (mut all, mut findings) = (Vec::new(), Vec::new());
     let mut documents = reader.documents(name.into(), bytes, Limits::default());
     while let Some(document) = documents.next() {

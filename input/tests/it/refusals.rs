@@ -26,7 +26,7 @@ fn reading_goes_on_behind_a_document_that_cannot_be_read() {
     let text = "kind: A\n---\nb: [1\n---\nkind: C\n...\nlost: true\n---\n\"d\n";
     let Input { documents, findings, .. } = read("a.yaml", text.as_bytes(), Limits::default());
     let kinds: Vec<_> =
-        documents.iter().map(|document| document.root().get("kind").and_then(|kind| kind.as_str())).collect();
+        documents.iter().map(|document| document.root().get("kind").and_then(kubeshape_yaml::Node::as_str)).collect();
     assert_eq!(kinds, [Some("A"), Some("C")]);
     let found: Vec<(u16, Option<String>)> =
         findings.iter().map(|f| (f.code.number(), f.place.map(|place| place.to_string()))).collect();

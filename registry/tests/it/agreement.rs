@@ -63,7 +63,7 @@ fn borrowed(
     } else {
         endpoint.update(values.0, values.1, &options, &arena)
     };
-    after.map(|after| after.to_serde()).map_err(|error| registry.explain(&error, gvk, Locations::default()))
+    after.map(kubeshape_smd::Value::to_serde).map_err(|error| registry.explain(&error, gvk, Locations::default()))
 }
 
 proptest! {

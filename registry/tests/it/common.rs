@@ -43,14 +43,14 @@ spec:
 ";
 
 /// An OpenAPI document with one kind and its paths.
-pub(crate) const PODS: &str = r##"{"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {
+pub(crate) const PODS: &str = r#"{"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {
   "/api/v1/namespaces/{namespace}/pods/{name}": {"get": {"responses": {}, "x-kubernetes-action": "get",
     "x-kubernetes-group-version-kind": {"group": "", "version": "v1", "kind": "Pod"}}},
   "/api/v1/namespaces/{namespace}/pods/{name}/status": {"get": {"responses": {}, "x-kubernetes-action": "get",
     "x-kubernetes-group-version-kind": {"group": "", "version": "v1", "kind": "Pod"}}}},
   "components": {"schemas": {"a.Pod": {"type": "object",
     "properties": {"spec": {"type": "object", "properties": {"image": {"type": "string"}}}},
-    "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "Pod"}]}}}}"##;
+    "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "Pod"}]}}}}"#;
 
 pub(crate) fn input(name: &str, text: &str) -> Input {
     kubeshape_input::read(name, text.as_bytes(), Limits::default())

@@ -66,7 +66,7 @@ fn a_kind_can_be_given_a_type_of_a_written_schema() {
     let mut registry = registry(&[("a", SCHEMA)]);
     let gvk = Gvk::new("example.com/v1", "Widget");
     assert!(registry.kind(gvk).is_none());
-    let error = registry.give_type(gvk, "widgt").unwrap_err();
+    let error = registry.give_type(gvk, "widgt").expect_err("a refusal");
     assert_eq!(error.to_string(), "no schema has a type called widgt; did you mean widget?");
     registry.give_type(gvk, "widget").expect("a type");
     assert_eq!(registry.kind(gvk).map(Kind::type_name), Some("widget"));
@@ -130,15 +130,12 @@ proptest! {
         let mut changed = Registry::default();
         let mut last: [Option<usize>; 4] = [None; 4];
         for (name, text) in changes {
-            match texts.get(text) {
-                Some(content) => {
-                    changed.set_input(names[name], input(names[name], content));
-                    last[name] = Some(text);
-                }
-                None => {
-                    changed.remove(names[name]);
-                    last[name] = None;
-                }
+            if let Some(content) = texts.get(text) {
+                changed.set_input(names[name], input(names[name], content));
+                last[name] = Some(text);
+            } else {
+                changed.remove(names[name]);
+                last[name] = None;
             }
         }
         let fresh: Vec<(&str, &str)> =

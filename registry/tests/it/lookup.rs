@@ -56,8 +56,9 @@ fn a_document_says_what_its_paths_tell() {
 #[test]
 fn an_unknown_kind_is_told_with_what_is_near_to_it() {
     let registry = registry(&[("widgets", WIDGETS)]);
-    let error =
-        |api_version, kind| registry.expect(Gvk::new(api_version, kind)).map(Kind::kind).unwrap_err().to_string();
+    let error = |api_version, kind| {
+        registry.expect(Gvk::new(api_version, kind)).map(Kind::kind).expect_err("a refusal").to_string()
+    };
     assert_eq!(error("example.com/v1", "Widgt"), "found \"Widgt\" of \"example.com/v1\"; did you mean Widget?");
     assert_eq!(
         error("example.com/v3", "Widget"),
@@ -65,7 +66,7 @@ fn an_unknown_kind_is_told_with_what_is_near_to_it() {
     );
     assert_eq!(error("", ""), "the object has no apiVersion and kind");
     assert_eq!(
-        Registry::default().expect(Gvk::new("v1", "Pod")).map(Kind::kind).unwrap_err().to_string(),
+        Registry::default().expect(Gvk::new("v1", "Pod")).map(Kind::kind).expect_err("a refusal").to_string(),
         "found \"Pod\" of \"v1\", and there are no schemas"
     );
 }

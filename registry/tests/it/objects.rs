@@ -55,7 +55,9 @@ fn a_subresource_that_a_version_lacks_is_refused() {
         ("v1", "status", "Widget of example.com/v1 has no subresource \"status\"; it has none"),
         ("v2", "stats", "Widget of example.com/v2 has no subresource \"stats\"; it has status and scale"),
     ] {
-        let error = registry.apply(None, &widget(version, json!({})), &by("ci").subresource(subresource)).unwrap_err();
+        let error = registry
+            .apply(None, &widget(version, json!({})), &by("ci").subresource(subresource))
+            .expect_err("a refusal");
         assert_eq!((error.to_string().as_str(), error.status().code), (words, 404));
     }
 }
@@ -69,7 +71,7 @@ fn a_conflict_has_both_values_and_both_places() {
     let applied = registry.apply(None, &Object::read("a.yaml", ports("a").as_bytes()).expect("an object"), &by("a"));
     let live = Object::read("live.yaml", applied.expect("it applies").to_yaml().as_bytes()).expect("an object");
     let config = Object::read("b.yaml", ports("b").as_bytes()).expect("an object");
-    let error = registry.apply(Some(&live), &config, &by("b")).unwrap_err();
+    let error = registry.apply(Some(&live), &config, &by("b")).expect_err("a refusal");
     assert_eq!(error.status().code, 409);
     assert_eq!(error.status().causes[0].field, ".spec.ports[number=80].name");
     let conflicts = error.conflicts();
@@ -123,12 +125,12 @@ fn managed_fields_have_places_too() {
     let registry = registry(&[("a", WIDGETS)]);
     let text = b"apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  managedFields:\n  - {manager: m, operation: Aply, apiVersion: example.com/v1, fieldsType: FieldsV1}\n";
     let live = Object::read("live.yaml", text).expect("an object");
-    let error = live.owners().unwrap_err();
+    let error = live.owners().expect_err("a refusal");
     let Error::ManagedFields { location: Some(location), .. } = &error else { panic!("{error:?}") };
     assert_eq!(location.to_string(), "live.yaml:5:29");
-    let error = registry.apply(Some(&live), &widget("v1", json!({})), &by("ci")).unwrap_err();
+    let error = registry.apply(Some(&live), &widget("v1", json!({})), &by("ci")).expect_err("a refusal");
     assert!(matches!(error, Error::ManagedFields { location: Some(_), .. }), "{error:?}");
-    let error = registry.apply(None, &live, &by("ci")).unwrap_err();
+    let error = registry.apply(None, &live, &by("ci")).expect_err("a refusal");
     let Error::ManagedFieldsGiven { location: Some(location), .. } = &error else { panic!("{error:?}") };
     assert_eq!((location.to_string().as_str(), error.status().code), ("live.yaml:4:3", 400));
 }
@@ -157,7 +159,7 @@ fn objects_are_compared_and_merged() {
     let merged = registry.merge(&a, &b).expect("they merge");
     assert_eq!(merged.value()["spec"], json!({"replicas": 2, "names": ["a", "b"]}));
     let other = widget("v2", json!({}));
-    let error = registry.compare(&a, &other).unwrap_err();
+    let error = registry.compare(&a, &other).expect_err("a refusal");
     assert_eq!(
         error.to_string(),
         "expected two objects of one version and kind, found example.com/v1, Kind=Widget and example.com/v2, Kind=Widget"

@@ -347,9 +347,10 @@ fn parse_url(text: &str, base: Option<&Url>) -> Result<Url, Fault> {
     let parsed = Url::options().base_url(base).syntax_violation_callback(Some(&note)).parse(text);
     match (violation.get(), parsed) {
         (Some(SyntaxViolation::EmbeddedCredentials | SyntaxViolation::UnencodedAtSign), _) => Err(Fault::Credentials),
-        (Some(SyntaxViolation::ExpectedDoubleSlash), _) => Err(Fault::NoScheme),
+        (Some(SyntaxViolation::ExpectedDoubleSlash), _) | (None, Err(ParseError::RelativeUrlWithoutBase)) => {
+            Err(Fault::NoScheme)
+        }
         (Some(violation), _) => Err(Fault::Url(violation.to_string())),
-        (None, Err(ParseError::RelativeUrlWithoutBase)) => Err(Fault::NoScheme),
         (None, Err(ParseError::InvalidPort)) => Err(Fault::Port),
         (None, Err(error)) => Err(Fault::Url(error.to_string())),
         (None, Ok(url)) => Ok(url),

@@ -191,7 +191,7 @@ pub(super) fn canonical(
     let Converted { value, notes } = OpenApiDocument::read(root, dialect, &arena, profile);
     if let Some(mut openapi) = value {
         if let (OpenApiDocument::V2(v2), InputContent::Definitions) = (&mut openapi, document.content()) {
-            *v2 = with_head(*v2, &arena);
+            *v2 = with_head(v2, &arena);
         }
         openapi.print(&mut out, profile);
         return Ok(out.into());
@@ -202,10 +202,10 @@ pub(super) fn canonical(
 }
 
 /// Definitions as a document: with the members that every document has, as those of a server without any inputs.
-fn with_head<'a>(definitions: v2::Document<'a>, arena: &'a Bump) -> v2::Document<'a> {
+fn with_head<'a>(definitions: &v2::Document<'a>, arena: &'a Bump) -> v2::Document<'a> {
     let info = v2::Info { title: "Kubernetes", version: "1.36", ..v2::Info::default() };
     let paths = Some(&*arena.alloc(v2::Paths::default()));
-    v2::Document { swagger: "2.0", info: Some(arena.alloc(info)), paths, ..definitions }
+    v2::Document { swagger: "2.0", info: Some(arena.alloc(info)), paths, ..*definitions }
 }
 
 /// Whether the root of a document is JSON, is all of the text, and has no blanks between its parts.
@@ -234,7 +234,7 @@ fn is_compact(root: Node<'_>) -> bool {
 
 /// Bytes of an input: those that are there already, unless the input is compressed or decoded.
 pub(super) fn shared(bytes: &[u8], input: &Bytes) -> Bytes {
-    if std::ptr::eq(bytes, &**input) { input.clone() } else { Bytes::copy_from_slice(bytes) }
+    if std::ptr::eq(bytes, &raw const **input) { input.clone() } else { Bytes::copy_from_slice(bytes) }
 }
 
 /// A printed document.

@@ -181,7 +181,7 @@ mod tests {
             assert!(Time::parse(text).is_some(), "{text}");
         }
         for text in wrong {
-            assert!(!Time::parse(text).is_some(), "{text}");
+            assert!(Time::parse(text).is_none(), "{text}");
         }
     }
 }

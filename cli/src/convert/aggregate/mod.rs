@@ -151,7 +151,7 @@ impl Answer {
 #[derive(Clone)]
 enum Form<'a> {
     /// As it was read or renamed.
-    Document(Document<'a>),
+    Document(Box<Document<'a>>),
     /// As the aggregate of several documents.
     Aggregate(&'a Aggregated),
 }
@@ -237,7 +237,7 @@ impl<'a> Results<'_, 'a> {
         let of: Vec<usize> = members.iter().map(|(number, _)| *number).collect();
         let form = match members.as_slice() {
             [] => return None,
-            [(_, document)] => Form::Document(*document),
+            [(_, document)] => Form::Document(Box::new(*document)),
             _ => {
                 let named: Vec<(&'a str, Document<'a>)> =
                     members.iter().map(|(number, document)| (self.name(*number), *document)).collect();
@@ -256,13 +256,13 @@ impl<'a> Results<'_, 'a> {
         let document = self.document(&Whole { form, of: Vec::new() })?;
         let Converted { value, notes } = documents::rename(&document, self.arena, self.settings);
         self.say_all(&of, notes, target);
-        Some(Whole { form: Form::Document(value), of })
+        Some(Whole { form: Form::Document(Box::new(value)), of })
     }
 
     /// The document itself.
     fn document(&self, whole: &Whole<'a>) -> Option<Document<'a>> {
-        match whole.form {
-            Form::Document(document) => Some(document),
+        match &whole.form {
+            Form::Document(document) => Some(**document),
             Form::Aggregate(aggregated) => aggregated.document(self.settings),
         }
     }
@@ -388,10 +388,7 @@ impl<'a> Results<'_, 'a> {
         if code.kind().is_loss() && !self.settings.losses {
             return;
         }
-        let place = source.and_then(|number| {
-            let root = self.sources[number].root()?;
-            Some((number, node_at(root, &pointer)?.index()))
-        });
+        let place = source.and_then(|number| Some((number, node_at(self.sources[number].root(), &pointer)?.index())));
         match place {
             Some((number, at)) => self.say(&[number], Note::new(code, at, detail), target),
             None => self.say(&[], Note::new(code, 0, format!("{detail} (at {pointer} of {name})")), target),
@@ -401,17 +398,13 @@ impl<'a> Results<'_, 'a> {
     fn smd(&mut self, target: Target) -> Result<(), Fatal> {
         let schemas: Vec<usize> = self.numbers(|source| source.loaded.content() == Content::Smd);
         if let ([number], 1) = (schemas.as_slice(), self.sources.len()) {
-            let read = self.sources[*number].root().map(kubeshape_smd::schema::read);
-            match read {
-                Some(Ok(schema)) => {
-                    return self.print_smd(names::single(target.shape, target.format), &schema, target);
-                }
-                Some(Err(errors)) => {
+            match kubeshape_smd::schema::read(self.sources[*number].root()) {
+                Ok(schema) => return self.print_smd(names::single(target.shape, target.format), &schema, target),
+                Err(errors) => {
                     for error in documents::smd_errors(errors) {
                         self.say(&[*number], error, target);
                     }
                 }
-                None => {}
             }
             return Ok(());
         }
@@ -433,7 +426,7 @@ impl<'a> Results<'_, 'a> {
         for Part { name, document, .. } in parts {
             let is_text = target.documents == Per::Single && self.settings.rename.is_none();
             let root = match whole.of.as_slice() {
-                [number] if is_text => self.sources[*number].root(),
+                [number] if is_text => Some(self.sources[*number].root()),
                 _ => None,
             };
             match documents::smd(&document, root, self.settings) {
@@ -444,7 +437,7 @@ impl<'a> Results<'_, 'a> {
                     for &number in &whole.of {
                         let source = &self.sources[number];
                         let own = source.in_dialect(dialect);
-                        let own = own.and_then(|own| documents::smd(&own, source.root(), self.settings).err());
+                        let own = own.and_then(|own| documents::smd(&own, Some(source.root()), self.settings).err());
                         for note in own.unwrap_or_default() {
                             found = true;
                             self.say(&[number], note, target);

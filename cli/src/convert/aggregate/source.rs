@@ -54,7 +54,8 @@ impl<'a> Source<'a> {
     ) -> Self {
         let (document, v3, v2) = (None, None, None);
         let mut out = Source { loaded, is_published, document, v3, v2, notes: Vec::new(), failed: false };
-        let (Some(dialect), Some(root)) = (loaded.content().dialect(), out.root()) else { return out };
+        let Some(dialect) = loaded.content().dialect() else { return out };
+        let root = out.root();
         let read = OpenApi::read(root, dialect, arena, settings.profile);
         out.document = out.take(read, None);
         let Some(document) = out.document else { return out };
@@ -83,8 +84,8 @@ impl<'a> Source<'a> {
         out
     }
 
-    pub(super) fn root(&self) -> Option<Node<'a>> {
-        Some(self.loaded.root())
+    pub(super) fn root(&self) -> Node<'a> {
+        self.loaded.root()
     }
 
     /// The value. Its notes are kept here.

@@ -9,7 +9,7 @@ use crate::aggregate::texts::Texts;
 use crate::graph::split::KINDS;
 use bytes::Bytes;
 use kubeshape_schema::escape::Escape;
-use kubeshape_schema::{Bump, Json, Profile, escape, order};
+use kubeshape_schema::{Bump, Json, escape, order};
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use std::collections::BTreeSet;
 
@@ -238,13 +238,12 @@ fn renames(source: &Members, existing: &Members, without_kinds: bool) -> Renames
             let Some(other) = existing.get(&name) else { break };
             if !names.has(&name) {
                 let content = content(other, without_kinds, &mut texts);
-                let placed = names.take(&name, content, Profile::Kube, &mut ids);
-                names.settle(placed.number, content);
+                names.take(&name, content, &mut ids);
             }
         }
         let is_used = |name: &str| source.contains_key(name) || existing.contains_key(name);
         let content = content(json, without_kinds, &mut texts);
-        let placed = names.place(name, content, Profile::Kube, is_used, &mut ids);
+        let placed = names.place(name, content, is_used, &mut ids);
         let new = names.name(placed.number);
         if new != name {
             out.insert(name.clone(), new.to_owned());
