@@ -19,9 +19,19 @@ import (
 // that is met ends the look at a map.
 const (
 	attempts           = 2
+	severalVersions    = 8
 	failingAttempts    = 8
 	undeclaredAttempts = 120
 )
+
+// attemptsOf is how often a request that succeeds is made. An apply goes through the versions that it finds in the
+// managed fields in the order of a Go map: with three versions, two equal answers are no evidence.
+func attemptsOf(s *stack, r request) int {
+	if r.apply && len(s.types) > 2 {
+		return severalVersions
+	}
+	return attempts
+}
 
 func attemptsAfter(err error) int {
 	if strings.Contains(err.Error(), "field not declared in schema") {
@@ -406,7 +416,7 @@ func answer(s *stack, before map[string]any, r request, crd bool, op record) (li
 	if err == nil {
 		addLive(op, live)
 		first := textOf([]any{op["live"], op["managedFields"]})
-		for range attempts - 1 {
+		for range attemptsOf(s, r) - 1 {
 			again, err := s.serve(before, r, crd)
 			if err != nil {
 				return nil, false
