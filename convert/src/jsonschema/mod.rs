@@ -113,7 +113,7 @@ pub const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// # Example
 /// ```
 /// use kubeshape_convert::jsonschema::{Options, from_structural};
-/// use kubeshape_schema::{Bump, read};
+/// use kubeshape_schema::{Bump, Gvk, read};
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
 /// let source = r#"{"type": "object", "properties": {"size": {"type": "integer", "nullable": true}}}"#;
@@ -194,7 +194,7 @@ pub fn from_definition<'a>(
 /// # Example
 /// ```
 /// use kubeshape_convert::jsonschema::kinds;
-/// use kubeshape_schema::{Bump, Profile, read};
+/// use kubeshape_schema::{Bump, Gvk, Profile, read};
 /// use kubeshape_yaml::{Limits, Stream, Tape};
 ///
 /// let source = r#"{"a.Pod": {"x-kubernetes-group-version-kind": [{"group": "", "kind": "Pod", "version": "v1"}]}, "b": {}}"#;
