@@ -148,6 +148,21 @@ pub struct MergeV3 {
     parts: BTreeMap<String, BTreeMap<String, V3Fragments>>,
 }
 
+/// The parts of the v3 document of a group version.
+#[derive(Clone, Debug)]
+pub struct GroupVersionParts {
+    path: String,
+    parts: BTreeMap<String, V3Fragments>,
+}
+
+impl GroupVersionParts {
+    /// The document.
+    pub fn finish(self, base: &Base) -> GroupVersionDocument {
+        let document = merge_v3(&self.path, &self.parts, base);
+        (self.path, document)
+    }
+}
+
 /// The path of a group version and its document, or why it has none.
 pub type GroupVersionDocument = (String, Result<Vec<u8>, MergeConflict>);
 
@@ -165,10 +180,12 @@ impl MergeV3 {
     /// The documents, sorted by group version. Each is made when it is asked for, and its parts are
     /// dropped with it.
     pub fn finish(self, base: &Base) -> impl Iterator<Item = GroupVersionDocument> + '_ {
-        self.parts.into_iter().map(|(path, parts)| {
-            let document = merge_v3(&path, &parts, base);
-            (path, document)
-        })
+        self.group_versions().map(|parts| parts.finish(base))
+    }
+
+    /// The parts of the documents, sorted by group version, so that documents can be made on several threads.
+    pub fn group_versions(self) -> impl Iterator<Item = GroupVersionParts> {
+        self.parts.into_iter().map(|(path, parts)| GroupVersionParts { path, parts })
     }
 }
 

@@ -18,8 +18,8 @@ mod texts;
 
 pub use base::{Base, BaseError};
 pub use fragments::{
-    Fragment, GroupVersionDocument, MergeConflict, MergeV2, MergeV3, PathPart, Piece, V2Form, V2Fragments, V3Fragments,
-    write_v3,
+    Fragment, GroupVersionDocument, GroupVersionParts, MergeConflict, MergeV2, MergeV3, PathPart, Piece, V2Form,
+    V2Fragments, V3Fragments, write_v3,
 };
 pub use kubeshape_convert::aggregate::merge::{Destination, MergeError, Merged, Overlay, Section, SharedParts};
 pub use kubeshape_schema::Profile;

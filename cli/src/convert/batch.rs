@@ -15,6 +15,15 @@ pub(crate) const STACK: usize = 32 << 20;
 /// How often `commit` is called while there is nothing to commit.
 const IDLE: Duration = Duration::from_millis(200);
 
+/// Threads with stacks that are large enough for conversions.
+///
+/// # Errors
+/// Threads cannot be started.
+pub(crate) fn pool(jobs: usize) -> std::io::Result<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK).build();
+    pool.map_err(std::io::Error::other)
+}
+
 struct State<R> {
     /// The next file to take.
     next: usize,
@@ -62,11 +71,7 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
 ) -> Result<(), E> {
     let jobs = jobs.min(count).max(1);
     let window = jobs * WINDOW;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs)
-        .stack_size(STACK)
-        .build()
-        .map_err(|error| E::from(std::io::Error::other(error)))?;
+    let pool = pool(jobs)?;
     let state = State { next: 0, committed: 0, waiting: VecDeque::new(), stop: false };
     let shared: Shared<Option<R>> = Shared { state: Mutex::new(state), ready: Condvar::new(), room: Condvar::new() };
     pool.in_place_scope(|scope| {

@@ -2,6 +2,7 @@
 //! results to their targets, and printing findings.
 
 use super::aggregate::{self, Answer, Published};
+use super::batch;
 use super::engine::{Engine, Fragments, Merged};
 use super::plan::{Destination, Plan, Target};
 use super::worker::{Context, Converted, Event, FileResult, Notes, Output, discard};
@@ -288,9 +289,13 @@ impl<'c> Commit<'c> {
                 }
             }
         }
-        for target in alone {
-            engine.merge(target, &mut parts, |merged| match merged {
-                Merged::Document(name, bytes) => self.result(name, bytes),
+        let (stage, plan) = (self.stage, self.plan);
+        let write = |name, bytes| written(stage, plan, name, bytes);
+        let pool = if alone.is_empty() { None } else { Some(batch::pool(jobs).map_err(Fatal::Threads)?) };
+        for (target, pool) in alone.iter().zip(pool.iter().cycle()) {
+            engine.merge(*target, &mut parts, (pool, &write), |merged| match merged {
+                Merged::Document(name, bytes) => self.output(write(name, bytes)?, "", usize::MAX),
+                Merged::Output(output) => self.output(output, "", usize::MAX),
                 Merged::V2(name, merge) => {
                     let output = match &self.plan.destination {
                         Destination::Folder(folder) => {
@@ -367,18 +372,6 @@ impl<'c> Commit<'c> {
         self.finding(&finding, ui)
     }
 
-    /// Puts a result of all inputs in place.
-    fn result(&mut self, name: String, bytes: Vec<u8>) -> Result<(), Fatal> {
-        let output = match &self.plan.destination {
-            Destination::Folder(folder) => {
-                let target = folder.join(&name);
-                Output::Staged(self.stage.write(target, &bytes)?, name)
-            }
-            _ => Output::Held(bytes, name),
-        };
-        self.output(output, "", usize::MAX)
-    }
-
     fn place_held(&mut self) -> Result<(), Fatal> {
         let Some((bytes, ..)) = self.held.take() else { return Ok(()) };
         match &self.plan.destination {
@@ -390,5 +383,13 @@ impl<'c> Commit<'c> {
             }
             _ => crate::report::print(&bytes),
         }
+    }
+}
+
+/// Writes a result of all inputs beside its target, or keeps it if there is no output folder.
+fn written(stage: &Stage, plan: &Plan, name: String, bytes: Vec<u8>) -> Result<Output, Fatal> {
+    match &plan.destination {
+        Destination::Folder(folder) => Ok(Output::Staged(stage.write(folder.join(&name), &bytes)?, name)),
+        _ => Ok(Output::Held(bytes, name)),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::documents::{self, KindName, Settings};
 use super::plan::{Plan, Target};
+use super::worker::Output;
 use crate::args::{self, ConvertArgs, Per, Shape};
 use crate::error::Fatal;
 use crate::input::{Reader, gather};
@@ -9,13 +10,15 @@ use crate::output::format::{self, Formatter};
 use crate::output::names;
 use kubeshape_input::Finding;
 use kubeshape_publish::{
-    Base, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource, ResourceVersion,
-    Shape as Published, V2Form, V2Fragments, V3Fragments,
+    Base, GroupVersionParts, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource,
+    ResourceVersion, Shape as Published, V2Form, V2Fragments, V3Fragments,
 };
 use kubeshape_schema::read::Rules;
 use kubeshape_schema::{Bump, Code, Note, Property};
 use kubeshape_structural::{Crd, Version};
 use kubeshape_yaml::{Limits, Tape};
+use rayon::ThreadPool;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -55,11 +58,19 @@ pub(crate) struct Scratch {
     formatter: Formatter,
 }
 
+/// Documents of group versions per thread that are made before they are put in place.
+const WINDOW: usize = 4;
+
+/// Writes the result of that name, on any thread.
+pub(crate) type Write<'w> = dyn Fn(String, Vec<u8>) -> Result<Output, Fatal> + Sync + 'w;
+
 /// A merged document, or a finding.
 #[derive(Debug)]
 pub(crate) enum Merged {
     /// The name of its file and its bytes.
     Document(String, Vec<u8>),
+    /// A document that was written already.
+    Output(Output),
     /// The name of its file and its parts. It is large, so it is written while it is made.
     V2(String, MergeV2),
     /// A finding about a CustomResourceDefinition, or about all of them.
@@ -240,6 +251,7 @@ impl Engine {
         &self,
         target: Target,
         parts: &mut BTreeMap<String, Fragments>,
+        (pool, write): (&ThreadPool, &Write<'_>),
         mut give: impl FnMut(Merged) -> Result<(), Fatal>,
     ) -> Result<(), Fatal> {
         let mut scratch = Scratch::default();
@@ -250,13 +262,17 @@ impl Engine {
                     merge.add(name, part);
                 }
             }
-            for (path, document) in merge.finish(self.publisher.base()) {
-                match document {
-                    Ok(bytes) => {
-                        let name = names::group_version(&path, target.format);
-                        self.merged(target, name, bytes, &mut scratch, &mut give)?;
-                    }
-                    Err(conflict) => give(Merged::conflict(target, &conflict))?,
+            let mut group_versions = merge.group_versions();
+            loop {
+                let window: Vec<_> = group_versions.by_ref().take(pool.current_num_threads() * WINDOW).collect();
+                if window.is_empty() {
+                    return Ok(());
+                }
+                let make = |scratch: &mut Scratch, parts| self.group_version(target, parts, scratch, write);
+                let made: Vec<Result<Vec<Merged>, Fatal>> =
+                    pool.install(|| window.into_par_iter().map_init(Scratch::default, make).collect());
+                for merged in made {
+                    merged?.into_iter().try_for_each(&mut give)?;
                 }
             }
         } else if let Some((name, document)) = &self.onto {
@@ -291,6 +307,29 @@ impl Engine {
             }
         }
         Ok(())
+    }
+
+    /// Makes and writes the document of a group version.
+    fn group_version(
+        &self,
+        target: Target,
+        parts: GroupVersionParts,
+        scratch: &mut Scratch,
+        write: &Write<'_>,
+    ) -> Result<Vec<Merged>, Fatal> {
+        let mut out = Vec::new();
+        let (path, document) = parts.finish(self.publisher.base());
+        match document {
+            Ok(bytes) => self.merged(target, names::group_version(&path, target.format), bytes, scratch, |merged| {
+                out.push(match merged {
+                    Merged::Document(name, bytes) => Merged::Output(write(name, bytes)?),
+                    merged => merged,
+                });
+                Ok(())
+            })?,
+            Err(conflict) => out.push(Merged::conflict(target, &conflict)),
+        }
+        Ok(out)
     }
 
     fn merged(

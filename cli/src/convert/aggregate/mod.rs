@@ -2,7 +2,7 @@
 
 mod source;
 
-use super::batch::STACK;
+use super::batch::pool;
 use super::documents::{self, KindName, Settings};
 use super::plan::Target;
 use super::worker::{Context, Notes, Output};
@@ -51,9 +51,7 @@ pub(crate) fn run(
     published: Published,
     targets: &[Target],
 ) -> Result<Vec<Answer>, Fatal> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK).build();
-    let pool = pool.map_err(|error| Fatal::Threads(std::io::Error::other(error)))?;
-    pool.install(|| {
+    pool(jobs).map_err(Fatal::Threads)?.install(|| {
         let settings = context.engine.settings();
         let Published { resources, mut v3, v2 } = published;
         let mut answers = Vec::new();
