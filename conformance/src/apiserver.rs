@@ -7,7 +7,7 @@
 use crate::cluster::{Cluster, served_v2};
 use crate::discovery;
 use crate::exchanges;
-use crate::golden;
+use crate::golden::{self, lines};
 use crate::input::{Answer, OurCrd, answers};
 use crate::known::Known;
 use crate::table::{Table, Verdict};
@@ -104,16 +104,6 @@ fn requested(folder: &Path, _: &Path, publisher: &Publisher) -> Result<Vec<OurCr
     let accepted = lines::<Exchange>(&folder.join("rules.ndjson.zst"))?.into_iter().filter(|e| e.status == 201);
     let bodies = accepted.filter_map(|exchange| exchange.request.body);
     Ok(bodies.flat_map(|body| answers(body.as_bytes(), publisher)).filter_map(Answer::into_crd).collect())
-}
-
-/// The records of a file; none if there is no such file.
-pub(crate) fn lines<T: for<'a> Deserialize<'a>>(file: &Path) -> Result<Vec<T>, String> {
-    if !file.exists() {
-        return Ok(Vec::new());
-    }
-    let text = golden::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    let lines = text.split(|b| *b == b'\n').filter(|line| !line.is_empty());
-    lines.map(|line| serde_json::from_slice(line).map_err(|error| format!("{}: {error}", file.display()))).collect()
 }
 
 struct Server<'s> {

@@ -1,10 +1,10 @@
 //! Discovery: what the libraries answer for the CustomResourceDefinitions of a project, and every discovery body of
 //! a real server. The server's own groups are read from its answers without any CustomResourceDefinition.
 
-use crate::apiserver::lines;
 use crate::cluster::first_of_name;
 use crate::exchanges;
 use crate::golden;
+use crate::golden::lines;
 use crate::input::OurCrd;
 use crate::table::{Table, Verdict};
 use crate::verdict::bytes;

@@ -1,6 +1,7 @@
 //! Reading recorded answers.
 #![allow(clippy::format_push_string, clippy::format_collect)]
 
+use serde::Deserialize;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -108,4 +109,14 @@ pub fn etag(bytes: &[u8]) -> String {
 pub fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The records of a file; none if there is no such file.
+pub(crate) fn lines<T: for<'a> Deserialize<'a>>(file: &Path) -> Result<Vec<T>, String> {
+    if !file.exists() {
+        return Ok(Vec::new());
+    }
+    let text = read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let lines = text.split(|b| *b == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| serde_json::from_slice(line).map_err(|error| format!("{}: {error}", file.display()))).collect()
 }

@@ -2,10 +2,10 @@
 
 use super::documents::{self, KindName, Settings};
 use super::plan::{Plan, Target};
-use super::worker::Output;
 use crate::args::{self, ConvertArgs, Per, Shape};
 use crate::error::Fatal;
 use crate::input::{Reader, gather};
+use crate::output::Output;
 use crate::output::format::{self, Formatter};
 use crate::output::names;
 use kubeshape_input::Finding;

@@ -5,7 +5,7 @@ use super::plan::Target;
 use crate::args::Shape;
 use crate::error::Fatal;
 use crate::input::{self, Input};
-use crate::output::{Stage, Staged, names};
+use crate::output::{Output, Stage, names};
 use crate::report::{Tally, write_line};
 use kubeshape_input::{Code, Document, Finding, Limits, Note, NoteKind, Place, Reader, Resolver, skipped};
 use kubeshape_schema::Bump;
@@ -86,24 +86,6 @@ pub(crate) struct Converted {
     pub(crate) versions: usize,
     pub(crate) results: Vec<Output>,
     pub(crate) fragments: Fragments,
-}
-
-/// A result that was not renamed yet.
-#[derive(Debug)]
-pub(crate) enum Output {
-    /// In a temporary file, with its name relative to the output folder.
-    Staged(Staged, String),
-    /// In memory, with its name.
-    Held(Vec<u8>, String),
-}
-
-impl Output {
-    /// The name relative to an output folder.
-    pub(crate) fn name(&self) -> &str {
-        match self {
-            Output::Staged(_, name) | Output::Held(_, name) => name,
-        }
-    }
 }
 
 /// After a file with more bytes of schemas, a worker frees its buffers.

@@ -1,6 +1,6 @@
 //! Recorded exchanges.
 
-use crate::apiserver::lines;
+use crate::golden::lines;
 use serde::Deserialize;
 use std::path::Path;
 

@@ -1,7 +1,6 @@
 //! Conflicts as the server words them (upstream `NewConflictError`).
 
 use super::entries::RawEntry;
-use super::error::Cause;
 use super::{Operation, Time, object};
 use crate::Bump;
 use crate::fieldpath::{DisplayPath, PathElement};
@@ -112,4 +111,15 @@ impl fmt::Display for ConflictError<'_> {
         }
         Ok(())
     }
+}
+
+/// One conflict, as the server tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// `FieldManagerConflict`.
+    pub reason: &'static str,
+    /// The manager that owns the field.
+    pub message: String,
+    /// The path.
+    pub field: String,
 }

@@ -1,6 +1,6 @@
 //! Errors of operations, with upstream's texts.
 
-use super::conflict::ConflictError;
+use super::conflict::{Cause, ConflictError};
 use super::{DecodeError, EncodeError, Gvk, object};
 use crate::merge;
 use crate::typed::ValidationErrors;
@@ -204,17 +204,6 @@ pub struct Status {
     pub reason: &'static str,
     /// One per conflict.
     pub causes: Vec<Cause>,
-}
-
-/// One conflict, as the server tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cause {
-    /// `FieldManagerConflict`.
-    pub reason: &'static str,
-    /// The manager that owns the field.
-    pub message: String,
-    /// The path.
-    pub field: String,
 }
 
 impl Error<'_> {

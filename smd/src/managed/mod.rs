@@ -29,10 +29,10 @@ mod structured;
 mod tests;
 pub mod upgrade;
 
-pub use conflict::{ConflictError, ManagerConflict};
+pub use conflict::{Cause, ConflictError, ManagerConflict};
 pub use convert::{ChangeApiVersion, Kinds, ObjectConverter, SameObject, TypeConverter};
 pub use entries::{DecodeError, EncodeError, Managed};
-pub use error::{Cause, Conversion, Error, ObjectName, OwnedError, Status, Step};
+pub use error::{Conversion, Error, ObjectName, OwnedError, Status, Step};
 pub use extract::{ExtractError, extract};
 pub use identifier::{Identifier, Operation};
 pub use kubeshape_schema::Gvk;
