@@ -19,19 +19,9 @@ import (
 // that is met ends the look at a map.
 const (
 	attempts           = 2
-	severalVersions    = 8
 	failingAttempts    = 8
-	undeclaredAttempts = 120
+	undeclaredAttempts = 40
 )
-
-// attemptsOf is how often a request that succeeds is made. An apply goes through the versions that it finds in the
-// managed fields in the order of a Go map: with three versions, two equal answers are no evidence.
-func attemptsOf(s *stack, r request) int {
-	if r.apply && len(s.types) > 2 {
-		return severalVersions
-	}
-	return attempts
-}
 
 func attemptsAfter(err error) int {
 	if strings.Contains(err.Error(), "field not declared in schema") {
@@ -59,13 +49,10 @@ func drawSequence(name string, random *rand.Rand, s *drawnSchema) (record, error
 	scenario := []string{"apply-first", "create-by-update", "untracked", "kubectl", "crowd", "tampered"}[random.Intn(6)]
 	resetFields := map[string]any{}
 	resetSets := map[string]*fieldpath.Set{}
-	if random.Intn(2) == 0 {
-		// Any of the versions may have no subresource of its own.
-		for _, version := range s.versions {
-			if random.Intn(4) > 0 {
-				resetFields[version+" "] = record{"f:status": record{}}
-				resetFields[version+" status"] = record{"f:metadata": record{}, "f:spec": record{}}
-			}
+	if random.Intn(3) == 0 {
+		for _, version := range versions {
+			resetFields[version+" "] = record{"f:status": record{}}
+			resetFields[version+" status"] = record{"f:metadata": record{}, "f:spec": record{}}
 		}
 		for endpoint, fields := range resetFields {
 			set := fieldpath.NewSet()
@@ -77,7 +64,7 @@ func drawSequence(name string, random *rand.Rand, s *drawnSchema) (record, error
 	}
 	types := map[schema.GroupVersionKind]typed.ParseableType{}
 	typeNames := record{}
-	for _, version := range s.versions {
+	for _, version := range versions {
 		types[kindOf(version)] = s.parser.Type(rootType(version))
 		typeNames[version] = rootType(version)
 	}
@@ -85,12 +72,11 @@ func drawSequence(name string, random *rand.Rand, s *drawnSchema) (record, error
 	if err != nil {
 		return nil, err
 	}
-	stack.only = s.only
 	t := &trace{Rand: random, schema: s, stack: stack, crd: random.Intn(2) == 0, configs: map[string]map[string]any{}}
 	t.run(scenario)
 	return record{
 		"kind": "ssa", "test": name + "/" + scenario, "scenario": scenario, "source": "generated", "crd": t.crd, "schema": s.id,
-		"seq": 0, "resourceKind": drawnKind, "types": typeNames, "resetFields": resetFields, "only": s.only, "ops": t.ops,
+		"seq": 0, "resourceKind": drawnKind, "types": typeNames, "resetFields": resetFields, "ops": t.ops,
 	}, nil
 }
 
@@ -100,7 +86,7 @@ func kindOf(version string) schema.GroupVersionKind {
 }
 
 func (t *trace) run(scenario string) {
-	version := t.schema.versions[t.Intn(3)/2]
+	version := versions[0]
 	t.set(map[string]any{"apiVersion": version, "kind": drawnKind})
 	switch scenario {
 	case "create-by-update":
@@ -132,11 +118,7 @@ func (t *trace) run(scenario string) {
 			if t.Intn(8) == 0 {
 				sub = "status"
 			}
-			next := version
-			if t.Intn(5) == 0 {
-				next = t.version()
-			}
-			t.update(fmt.Sprintf("updater-%d", i), next, sub, t.changed(next))
+			t.update(fmt.Sprintf("updater-%d", i), versions[t.Intn(7)/6], sub, t.changed(version))
 		}
 	default:
 		t.apply("alpha", version, "", t.draw(version, 5, 1), false)
@@ -152,7 +134,7 @@ func (t *trace) run(scenario string) {
 
 // step draws one request.
 func (t *trace) step(scenario string) {
-	version := t.version()
+	version := versions[t.Intn(4)/3]
 	sub := []string{"", "", "", "", "", "", "status", "scale"}[t.Intn(8)]
 	switch n := t.Intn(20); {
 	case n < 11:
@@ -187,15 +169,6 @@ func (t *trace) step(scenario string) {
 	default:
 		t.tamper(version)
 	}
-}
-
-// version is any version, the first more often than the others.
-func (t *trace) version() string {
-	all := t.schema.versions
-	if t.Intn(3) == 0 {
-		return all[0]
-	}
-	return all[t.Intn(len(all))]
 }
 
 func (t *trace) typeOf(version string) smdschema.TypeRef {
@@ -263,7 +236,7 @@ func (t *trace) entries(had any) []any {
 	list = slices.Clone(list)
 	entry := map[string]any{
 		"manager": []string{"alpha", "ghost", "controller"}[t.Intn(3)], "operation": []string{"Apply", "Update"}[t.Intn(2)],
-		"apiVersion": append([]string{"example.com/v9", "v1"}, t.schema.versions...)[t.Intn(2+len(t.schema.versions))],
+		"apiVersion": []string{"example.com/v1", "example.com/v1beta1", "example.com/v9", "v1"}[t.Intn(4)],
 		"fieldsType": "FieldsV1", "time": "2000-01-01T00:00:00Z", "fieldsV1": t.fields(),
 	}
 	switch t.Intn(14) {
@@ -304,7 +277,7 @@ func (t *trace) entries(had any) []any {
 // fields are some fields of the live object, of which not all need be declared.
 func (t *trace) fields() any {
 	set := fieldpath.NewSet()
-	if typedLive, err := t.stack.types[kindOf(t.schema.versions[0])].FromUnstructured(t.live, typed.AllowDuplicates); err == nil {
+	if typedLive, err := t.stack.types[kindOf(versions[0])].FromUnstructured(t.live, typed.AllowDuplicates); err == nil {
 		if all, err := typedLive.ToFieldSet(); err == nil {
 			all.Iterate(func(path fieldpath.Path) {
 				if t.Intn(4) == 0 && !strings.HasPrefix(path.String(), ".metadata.managedFields") {
@@ -416,7 +389,7 @@ func answer(s *stack, before map[string]any, r request, crd bool, op record) (li
 	if err == nil {
 		addLive(op, live)
 		first := textOf([]any{op["live"], op["managedFields"]})
-		for range attemptsOf(s, r) - 1 {
+		for range attempts - 1 {
 			again, err := s.serve(before, r, crd)
 			if err != nil {
 				return nil, false

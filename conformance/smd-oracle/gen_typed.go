@@ -15,7 +15,7 @@ import (
 // drawTyped draws calls of typed values: a pair of valid ones with everything that can be asked of it, one object with a
 // mistake, and single calls on values that nobody has validated.
 func drawTyped(name string, random *rand.Rand, s *drawnSchema) []record {
-	version := s.versions[random.Intn(len(s.versions))]
+	version := versions[random.Intn(2)]
 	typeName := rootType(version)
 	g := &valueGen{Rand: random, schema: &s.parser.Schema, density: 4 + random.Intn(4), odd: 2}
 	t := s.parser.Type(typeName)
@@ -253,7 +253,7 @@ func call(random *rand.Rand, s *drawnSchema, typeName string, lhs, rhs map[strin
 			"result": of(bare(lhs).ExtractItems(part, options...).AsValue().Unstructured())})
 	}
 	// The set comes from the other version of the kind, whose fields may have had another relationship.
-	for _, version := range s.versions {
+	for _, version := range versions {
 		if other := rootType(version); other != typeName {
 			before := typed.AsTypedUnvalidated(value.NewValueInterface(runtime.DeepCopyJSON(rhs)), t.Schema, s.parser.Type(other).TypeRef)
 			if had, err := before.ToFieldSet(); err == nil && fieldsOf(had) != nil {
