@@ -93,6 +93,9 @@ fn documents(paths: &[PathBuf]) -> Result<BaseDocuments, Fatal> {
     if let Some((path, message)) = gathered.unreadable.into_iter().next() {
         return Err(Fatal::Read { path, message });
     }
+    if let Some(folder) = gathered.empty_folder() {
+        return Err(Fatal::Read { path: folder.to_owned(), message: "found no documents in the folder".to_owned() });
+    }
     let mut reader = Reader::default();
     let mut out = BaseDocuments::default();
     for input in &gathered.inputs {

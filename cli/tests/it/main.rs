@@ -8,6 +8,8 @@ mod convert;
 mod documents;
 mod fields;
 mod other;
+mod kept;
 mod output;
+mod record;
 mod scenario;
 mod serve;
