@@ -339,7 +339,8 @@ impl<'c> Commit<'c> {
         match (&self.plan.destination, held) {
             (Destination::File(path), Some((bytes, ..))) => {
                 // A link is kept, and its target is replaced.
-                let target = path.canonicalize().unwrap_or_else(|_| path.clone());
+                let linked = if path.is_symlink() { path.canonicalize().ok() } else { None };
+                let target = linked.unwrap_or_else(|| path.clone());
                 let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
                 ready.push(Ready { staged: self.stage.write(target, &bytes)?, name, is_partial });
             }

@@ -471,7 +471,7 @@ fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
 /// The documents in files and folders.
 fn bases(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
     let gathered = gather(paths, None);
-    if let Some((path, message)) = gathered.unreadable.into_iter().next() {
+    if let Some((path, message)) = gathered.unreadable.first().cloned() {
         return Err(Fatal::Read { path, message });
     }
     if let Some(folder) = gathered.empty_folder() {

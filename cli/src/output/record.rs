@@ -76,8 +76,9 @@ impl Record {
 
     fn parse(name: &str, bytes: &[u8]) -> Result<Record, Box<Finding>> {
         let input = kubeshape_input::read(name, bytes, Limits::default());
-        if let Some(finding) = input.findings.into_iter().next() {
-            return Err(Box::new(Finding { code: Code::DamagedRecord, ..finding }));
+        if let Some(mut finding) = input.findings.into_iter().next() {
+            finding.code = Code::DamagedRecord;
+            return Err(Box::new(finding));
         }
         let [document] = input.documents.as_slice() else {
             let detail = format!("found {} documents, expected one", input.documents.len());
@@ -137,11 +138,6 @@ impl Record {
     /// Whether it names a file.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.files.contains_key(name)
-    }
-
-    /// Whether it names no file.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
     }
 
     /// Adds a file, unless no result can have that name.

@@ -308,7 +308,10 @@ mod tests {
         stage.discard(dropped);
         stage.discard(old);
         stage.tidy();
-        assert_eq!((listing(dir.path()), listing(&dir.path().join("new"))), (vec!["new".into(), "old".into()], vec!["kept".into()]));
+        assert_eq!(
+            (listing(dir.path()), listing(&dir.path().join("new"))),
+            (vec!["new".into(), "old".into()], vec!["kept".into()])
+        );
         Ok(())
     }
 
