@@ -73,14 +73,12 @@ impl Fatal {
 
 /// The message of the operating system without its number.
 pub(crate) fn describe(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
-        _ => {
-            let text = error.to_string();
-            match text.rfind(" (os error ") {
-                Some(end) => text[..end].to_lowercase(),
-                None => text,
-            }
-        }
+    if error.kind() == io::ErrorKind::StorageFull {
+        return "the disk is full".to_owned();
+    }
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(end) => text[..end].to_lowercase(),
+        None => text,
     }
 }

@@ -221,22 +221,16 @@ impl Placed {
         }
         let others = if folder.is_dir() { prune::unrecorded(folder, record, keep)? } else { Vec::new() };
         if !others.is_empty() {
-            let (s, are, they) = if others.len() == 1 { ("", "is", "it stays") } else { ("s", "are", "they stay") };
-            let mut text = format!(
-                "{} file{s} in {} {are} named like results, and {} does not name {}:\n{they}. \
-                 `--adopt` instead of `--prune` adds {} to the record:",
-                others.len(),
-                folder.display(),
-                record::NAME,
-                if others.len() == 1 { "it" } else { "them" },
-                if others.len() == 1 { "it" } else { "them" },
-            );
+            let (s, are, it) = if others.len() == 1 { ("", "is", "it") } else { ("s", "are", "them") };
+            let count = others.len();
+            let mut text = format!("kept {count} file{s} that {are} named like results but not in {}:", record::NAME);
             for name in others.iter().take(SHOWN) {
                 let _ = write!(text, "\n  {}", folder.join(name).display());
             }
-            if others.len() > SHOWN {
-                let _ = write!(text, "\n  and {} more", others.len() - SHOWN);
+            if count > SHOWN {
+                let _ = write!(text, "\n  and {} more", count - SHOWN);
             }
+            let _ = write!(text, "\n  help: `--adopt` instead of `--prune` adds {it} to {}", record::NAME);
             self.said.push(text);
         }
         failure

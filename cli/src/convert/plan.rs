@@ -106,7 +106,7 @@ impl Plan {
             Destination::Folder(_) => {}
             _ if args.prune => return Err(usage("--prune needs a folder: give one with `-o`")),
             Destination::Stdout if args.dry_run => {
-                return Err(usage("--dry-run says which files would be written: give a file or a folder with `-o`"));
+                return Err(usage("--dry-run lists files: give a file or a folder with `-o`"));
             }
             Destination::Stdout if args.adopt => {
                 return Err(usage("--adopt needs a folder: give one with `-o`"));
@@ -197,9 +197,9 @@ impl Own {
             true
         });
         for (folder, files) in found.into_values() {
-            let (s, are) = if files == 1 { ("", "is") } else { ("s", "are") };
+            let s = if files == 1 { "" } else { "s" };
             let place = folder.display();
-            self.passed_over.push(format!("note: {files} file{s} in {place} {are} written by kubeshape, and not read"));
+            self.passed_over.push(format!("note: skipped {files} file{s} in {place}, which kubeshape wrote"));
         }
     }
 
@@ -227,13 +227,14 @@ impl Own {
         });
         if !is_own && !args.adopt {
             return Err(usage(format!(
-                "the output {} is one of the inputs, and it is not what kubeshape wrote there:\n\
-                 give another name with `-o`, or add `--adopt` to replace it",
+                "the output {} is one of the inputs:\n\
+                 kubeshape did not write what it holds; give another name with `-o`, or add\n\
+                 `--adopt` to replace it",
                 path.display()
             )));
         }
         gathered.inputs.retain(|input| input.canonical != target);
-        self.passed_over.push(format!("note: {} is the output, and not read", path.display()));
+        self.passed_over.push(format!("note: skipped {}, which is the output", path.display()));
         Ok(())
     }
 }
@@ -268,7 +269,8 @@ fn destination(args: &ConvertArgs) -> Result<Destination, Fatal> {
         }
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
             return Err(usage(format!(
-                "{shown} is {}, and results go to a file or a folder; `-o -` is standard output",
+                "{shown} is {}; results go to a file or a folder, or with `-o -`\n\
+                 to standard output",
                 what(metadata)
             )));
         }
@@ -520,7 +522,7 @@ mod tests {
             (&["--to", "v3", "-o", "Cargo.toml"], "is a file that exists, and not one for results"),
             (&["--to", "v3", "-o", "x.txt"], "x.txt has the name of a file"),
             (&["--to", "v3", "-o", "Cargo.toml/x"], "Cargo.toml/x cannot be written, because Cargo.toml is a file"),
-            (&["--to", "v3", "--dry-run"], "--dry-run says which files would be written"),
+            (&["--to", "v3", "--dry-run"], "--dry-run lists files"),
             (&["--to", "v3", "--adopt"], "--adopt needs a folder"),
         ] {
             let line: Vec<&str> = ["-"].iter().chain(arguments).copied().collect();

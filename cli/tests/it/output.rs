@@ -216,7 +216,7 @@ fn devices_and_pipes_are_not_replaced() {
     for (output, what) in [("/dev/full", "a device"), ("full.json", "a device"), ("pipe.json", "a pipe")] {
         let run = folder.run(&format!("convert a.yaml --to v3 -o {output}"));
         let message = format!(
-            "error: {output} is {what}, and results go to a file or a folder; `-o -` is standard output\n\n\
+            "error: {output} is {what}; results go to a file or a folder, or with `-o -`\nto standard output\n\n\
              For more, try `kubeshape --help`.\n"
         );
         assert_eq!((run.code, run.err), (Some(2), message));

@@ -56,12 +56,12 @@ fn what_kubeshape_did_not_write_is_never_deleted() {
     }
     let run = folder.run("convert widgets.yaml --to v3 -o . --prune");
     let expected = "\
-4 files in . are named like results, and .kubeshape.json does not name them:
-they stay. `--adopt` instead of `--prune` adds them to the record:
+kept 4 files that are named like results but not in .kubeshape.json:
   ./apis__mine__v1_openapi.json
   ./my.docs/v1.schema.json
   ./openapi.json
   ./swagger.json
+  help: `--adopt` instead of `--prune` adds them to .kubeshape.json
 ";
     assert_eq!((run.code, run.err.as_str()), (Some(0), expected));
     for name in own {
@@ -140,7 +140,7 @@ would adopt out/openapi.json
     let run = folder.run("convert a.yaml --to v2 -o new/x.json --dry-run");
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "would write new/x.json (new)\n", ""));
     folder.run("convert a.yaml --to v3 -o new/out --dry-run").says(0, &[]);
-    folder.run("convert a.yaml --to v2 --dry-run").says(2, &["--dry-run says which files would be written"]);
+    folder.run("convert a.yaml --to v2 --dry-run").says(2, &["--dry-run lists files"]);
     assert_eq!((folder.tree("."), folder.read(RECORD)), (before, record));
     assert!(!folder.path("new").exists());
 }
@@ -195,7 +195,7 @@ fn a_record_that_cannot_be_used_deletes_nothing_and_stays() {
     assert_eq!(folder.names("out"), names);
     let message = folder.run(PRUNE).err;
     let expected = "\
-error[KS1101]: The record of a folder cannot be used, so nothing in it counts as written by kubeshape
+error[KS1101]: The record of results cannot be used; nothing is deleted
  --> out/.kubeshape.json:1:11
   |
 1 | {\"files\":{\"README.md\":\"sha256:0000000000000000000000000000000000000000000000000000000000000000\"},\"format\":1}
@@ -238,7 +238,7 @@ fn a_record_of_somebody_else_reaches_nothing_outside() {
 
 fn hex(bytes: &[u8]) -> String {
     use sha2::Digest as _;
-    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:x}", sha2::Sha256::digest(bytes))
 }
 
 #[test]
@@ -260,25 +260,26 @@ fn an_output_among_the_inputs_is_written_again() {
     folder.run("convert . --to v2 -o swagger.json").is_silent();
     let first = folder.read("swagger.json");
     let run = folder.run("convert . --to v2 -o swagger.json");
-    assert_eq!((run.code, run.err.as_str()), (Some(0), "note: swagger.json is the output, and not read\n"));
+    assert_eq!((run.code, run.err.as_str()), (Some(0), "note: skipped swagger.json, which is the output\n"));
     assert_eq!(folder.read("swagger.json"), first);
     // Other inputs, another result.
     folder.write("b.yaml", crd("gadgets", &["v1"]));
     folder.run("convert . --to v2 -o swagger.json").says(0, &[]);
     assert!(json(&folder.read("swagger.json"))["definitions"]["com.example.v1.Gadget"].is_object());
-    folder.run("convert . --to v2 -o swagger.json").says(0, &["not read"]);
+    folder.run("convert . --to v2 -o swagger.json").says(0, &["note: skipped swagger.json"]);
     // What somebody else wrote is neither read past nor replaced.
     folder.write("swagger.json", &first);
     let run = folder.run("convert . --to v2 -o swagger.json");
     let expected = "\
-error: the output swagger.json is one of the inputs, and it is not what kubeshape wrote there:
-give another name with `-o`, or add `--adopt` to replace it
+error: the output swagger.json is one of the inputs:
+kubeshape did not write what it holds; give another name with `-o`, or add
+`--adopt` to replace it
 
 For more, try `kubeshape --help`.
 ";
     assert_eq!((run.code, run.err.as_str()), (Some(2), expected));
     assert_eq!(folder.read("swagger.json"), first);
-    folder.run("convert . --to v2 -o swagger.json --adopt").says(0, &["not read"]);
+    folder.run("convert . --to v2 -o swagger.json --adopt").says(0, &["note: skipped swagger.json"]);
     assert_ne!(folder.read("swagger.json"), first);
     // Who names it wants it to be read.
     folder.run("convert a.yaml swagger.json --to v2 -o swagger.json").says(2, &["swagger.json is one of the inputs"]);
@@ -290,10 +291,7 @@ fn results_below_a_folder_of_inputs_are_passed_over() {
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     folder.run("convert in --to jsonschema --to v2 -o in/api").is_silent();
     let run = folder.run("convert in --to v2 -o other");
-    assert_eq!(
-        (run.code, run.err.as_str()),
-        (Some(0), "note: 2 files in in/api are written by kubeshape, and not read\n")
-    );
+    assert_eq!((run.code, run.err.as_str()), (Some(0), "note: skipped 2 files in in/api, which kubeshape wrote\n"));
     assert_eq!(folder.read("other/swagger.json"), folder.read("in/api/swagger.json"));
     folder.run("convert in --to v2 -o other -q").is_silent();
     // A folder that is named is meant to be read, and so is a file that was changed.
@@ -301,10 +299,7 @@ fn results_below_a_folder_of_inputs_are_passed_over() {
     assert_eq!(folder.names("again"), ["openapi.json"]);
     folder.write("in/api/swagger.json", crd("gadgets", &["v1"]));
     let run = folder.run("convert in --to v3 --per resource -o more");
-    assert_eq!(
-        (run.code, run.err.as_str()),
-        (Some(0), "note: 1 file in in/api is written by kubeshape, and not read\n")
-    );
+    assert_eq!((run.code, run.err.as_str()), (Some(0), "note: skipped 1 file in in/api, which kubeshape wrote\n"));
     assert_eq!(folder.names("more"), ["gadgets.example.com/v1.v3.json", "widgets.example.com/v1.v3.json"]);
     folder.write("in/api/.kubeshape.json", "{");
     folder.run("convert in --to v3 --per resource -o more").says(1, &["error[KS1101]", "--> in/api/.kubeshape.json"]);
