@@ -324,6 +324,34 @@ fn an_interrupt_leaves_no_unfinished_file() {
 
 #[cfg(unix)]
 #[test]
+fn an_interrupt_replaces_no_file() {
+    use std::io::Write;
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("live.yaml", "mine").write("out/swagger.json", "mine");
+    for line in [
+        "convert a.yaml - --to v2 --to smd -o out",
+        "convert a.yaml - --to v2 -o out/swagger.json",
+        "apply --schemas a.yaml --field-manager ci - -o live.yaml",
+        "update --schemas a.yaml --field-manager ci --live - a.yaml -o out/",
+    ] {
+        let before = folder.tree(".");
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut child = folder.command(&arguments).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // It reads what is more than a pipe holds, so it has begun.
+        stdin.write_all(format!("# {}\n", "x".repeat(1 << 20)).as_bytes()).unwrap();
+        let id = child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        drop(stdin);
+        assert_eq!(output.status.code(), Some(130), "{line}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted\n", "{line}");
+        assert_eq!(folder.tree("."), before, "{line}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
 fn a_link_to_the_output_stays_a_link() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"])).write("real.json", "old");

@@ -34,6 +34,20 @@ fn a_folder_of_results_has_a_record() {
 }
 
 #[test]
+fn a_record_is_no_input() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("x.yaml", OBJECT);
+    folder.run("convert a.yaml --to v3 -o out").is_silent();
+    assert_eq!(folder.recorded("out").len(), 1);
+    folder.run("convert out --to v3 --strict-input -o again").is_silent();
+    folder.run("convert a.yaml --to v3 --base out -o again").is_silent();
+    let run = folder.run("fieldset --schemas out x.yaml");
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+}
+
+const OBJECT: &str = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n";
+
+#[test]
 fn one_file_has_no_record() {
     let folder = Folder::new();
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
