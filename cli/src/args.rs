@@ -172,6 +172,10 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
+    /// Where JSON Schemas accept null [default: stored]
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) nulls: Option<Nulls>,
+
     /// Document of a cluster to take Kubernetes' own definitions and texts from (repeatable)
     ///
     /// An OpenAPI v2 or v3 document that a cluster serves, or a folder of them. The definitions of metadata, lists
@@ -339,11 +343,14 @@ pub(crate) enum Shape {
     JsonSchema,
     /// The structural schema of a CustomResourceDefinition
     Structural,
+    /// The smallest OpenAPI v2 document with which kustomize merges lists by key (`openapi.path` of a kustomization)
+    Kustomize,
 }
 
 impl Shape {
     /// All shapes in the order in which their results are written.
-    pub(crate) const ALL: [Shape; 5] = [Shape::V3, Shape::V2, Shape::Smd, Shape::JsonSchema, Shape::Structural];
+    pub(crate) const ALL: [Shape; 6] =
+        [Shape::V3, Shape::V2, Shape::Smd, Shape::JsonSchema, Shape::Structural, Shape::Kustomize];
 
     /// The word on the command line and in reports.
     pub(crate) fn name(self) -> &'static str {
@@ -355,7 +362,7 @@ impl Shape {
         match self {
             Shape::V3 => Some(kubeshape_schema::Dialect::V3),
             Shape::V2 => Some(kubeshape_schema::Dialect::V2),
-            Shape::Smd | Shape::JsonSchema | Shape::Structural => None,
+            Shape::Smd | Shape::JsonSchema | Shape::Structural | Shape::Kustomize => None,
         }
     }
 }
@@ -368,6 +375,7 @@ impl From<Shape> for kubeshape_input::Shape {
             Shape::Smd => Self::Smd,
             Shape::JsonSchema => Self::JsonSchema,
             Shape::Structural => Self::Structural,
+            Shape::Kustomize => Self::Kustomize,
         }
     }
 }
@@ -452,6 +460,16 @@ pub(crate) enum Rename {
     Go,
     /// Without the package's path, or with the part of it that makes them unique: Pod
     Short,
+}
+
+/// `--nulls`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Nulls {
+    /// Where it can be stored: in nullable values
+    #[default]
+    Stored,
+    /// Also where a server removes it, or puts the default in its place
+    Server,
 }
 
 /// `--draft`

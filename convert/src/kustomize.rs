@@ -23,6 +23,7 @@ const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 
 /// The OpenAPI v2 document for kustomize, as compact JSON, of the kinds of a document that `wanted` accepts.
 ///
+/// Of a document with paths these are only the kinds that a path serves: kustomize has no use for lists, options and statuses.
 /// A list with a patch strategy keeps it, with its merge keys. Another list gets the strategy `merge` if its list type is
 /// `set` or `map`. What leads to no such list is left out: kustomize replaces it without a schema, too.
 ///
@@ -56,7 +57,9 @@ pub fn document<'a>(document: &v3::Document<'a>, arena: &'a Bump, wanted: impl F
         .map(|definition| (definition.name, &definition.schema))
         .collect();
     let mut kinds = jsonschema::kinds(schemas.iter().map(|(name, schema)| (*name, *schema)), arena);
-    kinds.retain(|(kind, _)| wanted(kind));
+    let resources: Vec<(&str, &Json<'a>)> = paths(document).collect();
+    let is_resource = |kind: &Gvk<'_>| resources.iter().any(|(_, said)| is_kind(said, kind));
+    kinds.retain(|(kind, _)| (resources.is_empty() || is_resource(kind)) && wanted(kind));
     let merging = Merging::of(&schemas, kinds.iter().map(|(_, name)| *name));
 
     let mut out = Vec::new();
@@ -68,7 +71,7 @@ pub fn document<'a>(document: &v3::Document<'a>, arena: &'a Bump, wanted: impl F
     p.raw(br#"{"title":"Merge keys for kustomize","version":"v1"}"#);
     p.key("paths");
     p.open();
-    for (path, kind) in paths(document) {
+    for (path, kind) in resources {
         if kinds.iter().any(|(wanted, _)| is_kind(kind, wanted)) {
             p.any_key(path);
             p.open();

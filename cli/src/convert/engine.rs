@@ -446,6 +446,8 @@ fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>
         Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
         // The results come with their losses.
         Shape::JsonSchema => {}
+        // It holds merge keys only.
+        Shape::Kustomize => {}
         Shape::V2 => {
             for version in published {
                 version.losses(Published::V2, notes);

@@ -88,6 +88,7 @@ impl Plan {
             (args.keep_losses, Shape::V2, "--keep-losses"),
             (args.preserve_unknown, Shape::Smd, "--preserve-unknown"),
             (args.strict, Shape::JsonSchema, "--strict"),
+            (args.nulls.is_some(), Shape::JsonSchema, "--nulls"),
             (args.inline, Shape::V3, "--inline"),
         ] {
             if given && !targets.iter().any(|target| target.shape == shape) {
@@ -336,8 +337,9 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                 Shape::Smd => (&[Resource, Single], Resource, Single, Format::Yaml),
                 Shape::JsonSchema => (&[Resource], Resource, Resource, Format::Json),
                 Shape::Structural => (&[Resource], Resource, Resource, Format::Yaml),
+                Shape::Kustomize => (&[Single], Single, Single, Format::Json),
             };
-            let kinds = (!args.kind.is_empty()).then_some(Resource);
+            let kinds = (!args.kind.is_empty() && shape != Shape::Kustomize).then_some(Resource);
             let per = args.per.or(kinds);
             if let Some(per) = per.filter(|per| !units.contains(per)) {
                 let units: Vec<_> = units.iter().map(|per| format!("`--per {}`", per.name())).collect();
@@ -357,6 +359,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                 Shape::V2 => args.rename.is_some(),
                 Shape::Smd => per == Some(Single),
                 Shape::JsonSchema | Shape::Structural => false,
+                Shape::Kustomize => true,
             };
             let (per, documents) = (per.unwrap_or(default), per.unwrap_or(documents));
             Ok(Target { shape, per, documents, published, format })

@@ -8,6 +8,7 @@ mod convert;
 mod documents;
 mod fields;
 mod kept;
+mod kustomize;
 mod other;
 mod output;
 mod record;
