@@ -36,6 +36,9 @@ pub(crate) fn run(args: &ConvertArgs, color: When) -> Result<bool, Fatal> {
     let mut ui = Ui::new(color, args.progress, args.quiet, args.verbose);
     let plan = Plan::new(args)?;
     let engine = Engine::new(args, &plan, args.report.is_some() || ui.lively)?;
+    if let Some(release) = args.kubernetes {
+        ui.say(&format!("Using the definitions of Kubernetes {release}, so hashes differ from a cluster's."));
+    }
     let folder = match &plan.destination {
         Destination::Folder(folder) => Some(folder.as_path()),
         _ => None,

@@ -42,6 +42,8 @@ pub(super) struct Session<'a> {
     pub(super) arena: &'a Bump,
     ui: Ui,
     errors: usize,
+    /// The built-in kinds that are known, and whether their release is still to be said.
+    built_in: Option<types::BuiltIn>,
 }
 
 impl Session<'_> {
@@ -54,6 +56,11 @@ impl Session<'_> {
     /// Shows a line that belongs to an error.
     pub(super) fn say(&mut self, text: &str) {
         self.ui.error(text);
+    }
+
+    /// Shows a remark.
+    pub(super) fn remark(&mut self, text: &str) {
+        self.ui.say(text);
     }
 
     /// How many errors were shown.
@@ -87,7 +94,7 @@ fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
         Job::Fieldset(args) => args.result.quiet,
         Job::Scenario(_) => false,
     };
-    let mut session = Session { arena: &arena, ui: Ui::new(color, When::Never, quiet, false), errors: 0 };
+    let mut session = Session { arena: &arena, ui: Ui::new(color, When::Never, quiet, false), errors: 0, built_in: None };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool
             if !text.named && document.root().get("scenario").is_none() {
                 continue;
             }
-            let Some(scenario) = read::scenario(text, document, args.smd_compat, session) else { continue };
+            let Some(scenario) = read::scenario(text, document, args, session) else { continue };
             play(&scenario, args, &mut totals, &mut edits, &mut out, session);
             // Long runs are worth watching.
             report::print(std::mem::take(&mut out).as_bytes())?;

@@ -1,0 +1,6 @@
+//! Integration tests of the API of Kubernetes' releases.
+
+mod documents;
+mod modules;
+mod released;
+mod types;
