@@ -2,5 +2,6 @@
 
 mod documents;
 mod modules;
+mod recorded;
 mod released;
 mod types;

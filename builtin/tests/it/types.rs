@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 /// The types of a document, printed, and the kinds that have one.
-fn types(document: &str, dialect: Dialect) -> String {
+pub(crate) fn types_of(document: &str, dialect: Dialect) -> (String, String) {
     let mut tape = Tape::new();
     let mut stream = Stream::new(document.as_bytes(), Limits::default()).expect("a text");
     stream.next(&mut tape).expect("a document").expect("JSON");
@@ -20,11 +20,16 @@ fn types(document: &str, dialect: Dialect) -> String {
     let served = served::of_document(root, dialect, SmdCompat::V63, &arena).expect("types");
     let mut out = Vec::new();
     print_json(&served.schema, &mut out);
-    let mut out = String::from_utf8(out).expect("UTF-8");
+    let mut kinds = String::new();
     for kind in served.kinds {
-        let _ = write!(out, "\n{} {} {}", kind.gvk, kind.type_name, kind.has_status);
+        let _ = writeln!(kinds, "{} {} {}", kind.gvk, kind.type_name, kind.has_status);
     }
-    out
+    (String::from_utf8(out).expect("UTF-8"), kinds)
+}
+
+fn types(document: &str, dialect: Dialect) -> String {
+    let (types, kinds) = types_of(document, dialect);
+    types + "\n" + &kinds
 }
 
 fn recorded() -> PathBuf {

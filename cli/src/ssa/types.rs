@@ -86,7 +86,7 @@ impl BuiltIn {
     pub(super) fn add_for(self, objects: &[Gvk<'_>], registry: &mut Registry, session: &mut Session<'_>) {
         session.built_in = Some(self);
         let unknown: BTreeSet<&str> =
-            objects.iter().filter(|gvk| registry.kind(**gvk).is_none()).map(Gvk::group).collect();
+            objects.iter().filter(|gvk| registry.kind(**gvk).is_none()).map(|gvk| gvk.group()).collect();
         if unknown.is_empty() {
             return;
         }
