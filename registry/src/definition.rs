@@ -234,7 +234,8 @@ pub(crate) fn discovered(parts: &[Location]) -> Resources {
         }
     }
     let groups = records.groups().into_iter();
-    let versions = groups.flat_map(|group| group.versions.into_iter().map(move |version| (Arc::clone(&group.name), version)));
+    let versions =
+        groups.flat_map(|group| group.versions.into_iter().map(move |version| (Arc::clone(&group.name), version)));
     Resources::of(&versions.collect::<Vec<_>>())
 }
 

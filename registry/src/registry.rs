@@ -145,7 +145,12 @@ impl Registry {
     /// categories.
     pub fn set_built_in(&mut self, name: impl Into<Arc<str>>, input: Input) -> bool {
         let Input { documents, findings } = input;
-        self.set_parts(name.into(), documents.into_iter().map(|document| Location::root(Arc::new(document))), findings, true)
+        self.set_parts(
+            name.into(),
+            documents.into_iter().map(|document| Location::root(Arc::new(document))),
+            findings,
+            true,
+        )
     }
 
     fn set_parts(

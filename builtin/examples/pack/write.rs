@@ -12,11 +12,7 @@ const SCHEMAS: (&str, &str) = ("\"\\u0001\"", "{\u{1}}");
 const PATHS: (&str, &str) = ("\"\\u0002\"", "{\u{2}}");
 
 /// Packs documents.
-pub(crate) fn packed(
-    mut v3: Vec<(String, Value)>,
-    v2: &Value,
-    discovery: Vec<(String, Value)>,
-) -> Result<Vec<u8>> {
+pub(crate) fn packed(mut v3: Vec<(String, Value)>, v2: &Value, discovery: Vec<(String, Value)>) -> Result<Vec<u8>> {
     let mut definitions: BTreeMap<String, usize> = BTreeMap::new();
     let mut parts: Vec<(String, Vec<String>, Vec<String>, String)> = Vec::new();
     for (name, document) in &mut v3 {

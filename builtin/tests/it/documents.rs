@@ -80,8 +80,7 @@ fn a_definition_keeps_everything_but_descriptions() {
     );
     // A property may be called description.
     let column = v3(&release.api(), "apis/apiextensions.k8s.io/v1");
-    let column = &column["components"]["schemas"]
-        ["io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition"];
+    let column = &column["components"]["schemas"]["io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition"];
     assert_eq!(column["properties"]["description"], serde_json::json!({"type": "string"}));
 }
 
@@ -92,7 +91,8 @@ fn a_path_keeps_its_verbs_parameters_and_kind() {
     assert_eq!(patch["x-kubernetes-action"], "patch");
     let kind = serde_json::json!({"group": "apps", "kind": "Deployment", "version": "v1"});
     assert_eq!(patch["x-kubernetes-group-version-kind"], kind);
-    let names: Vec<&str> = patch["parameters"].as_array().into_iter().flatten().filter_map(|p| p["name"].as_str()).collect();
+    let names: Vec<&str> =
+        patch["parameters"].as_array().into_iter().flatten().filter_map(|p| p["name"].as_str()).collect();
     assert_eq!(names, ["dryRun", "fieldManager", "fieldValidation", "force"]);
     assert_eq!(patch["responses"]["200"]["description"], "OK");
 }

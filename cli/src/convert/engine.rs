@@ -98,7 +98,7 @@ impl Engine {
                 path: format!("Kubernetes {release}").into(),
                 message: error.to_string(),
             };
-            Base::of_release(&documents).map_err(read)?
+            Base::of_release(&documents, true).map_err(read)?
         } else if args.base.is_empty() {
             Base::builtin()
         } else {

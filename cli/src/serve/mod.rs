@@ -81,7 +81,12 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
         hub.watcher = Some(watch::Watcher::new(events.clone()));
     }
     let anything = first(&mut hub, args.log_format, color);
-    if !args.inputs.is_empty() && !anything && args.base.is_empty() && args.kubernetes.is_none() && args.aggregate.is_empty() {
+    if !args.inputs.is_empty()
+        && !anything
+        && args.base.is_empty()
+        && args.kubernetes.is_none()
+        && args.aggregate.is_empty()
+    {
         Ui::new(color, When::Never, false, false).error("nothing of the inputs can be served");
         return Ok(false);
     }

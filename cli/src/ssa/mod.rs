@@ -94,7 +94,8 @@ fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
         Job::Fieldset(args) => args.result.quiet,
         Job::Scenario(_) => false,
     };
-    let mut session = Session { arena: &arena, ui: Ui::new(color, When::Never, quiet, false), errors: 0, built_in: None };
+    let mut session =
+        Session { arena: &arena, ui: Ui::new(color, When::Never, quiet, false), errors: 0, built_in: None };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),

@@ -142,9 +142,8 @@ pub(super) fn say_release(kind: &Kind, session: &mut Session<'_>) {
         && kind.definition().is_built_in()
     {
         session.built_in = Some(BuiltIn { release, by_default: false });
-        session.remark(&format!(
-            "Using the types of Kubernetes {release}. For others, give --kubernetes or --schemas."
-        ));
+        session
+            .remark(&format!("Using the types of Kubernetes {release}. For others, give --kubernetes or --schemas."));
     }
 }
 
@@ -189,6 +188,7 @@ pub(super) fn unknown(gvk: Gvk<'_>, object: &Location, registry: &Registry, sess
 fn is_built_in(gvk: Gvk<'_>) -> bool {
     let prefix = if gvk.group().is_empty() { "api" } else { "apis" };
     let document = Release::newest().api().openapi_v3(&format!("{prefix}/{}", gvk.api_version()));
-    let marks = format!("{{\"group\":\"{}\",\"kind\":\"{}\",\"version\":\"{}\"}}", gvk.group(), gvk.kind(), gvk.version());
+    let marks =
+        format!("{{\"group\":\"{}\",\"kind\":\"{}\",\"version\":\"{}\"}}", gvk.group(), gvk.kind(), gvk.version());
     document.is_some_and(|document| document.contains(&marks))
 }

@@ -185,13 +185,17 @@ impl<'a> Collected<'a> {
     }
 
     /// The same, if the documents are all that a release has: definitions that they lack do not exist. They have no
-    /// descriptions; those of `fallback` stand in.
-    pub(super) fn definitions_of_release(&self, fallback: &[(&'a str, Schema<'a>)]) -> Vec<(&'a str, Schema<'a>)> {
+    /// descriptions; with `described`, those of `fallback` stand in.
+    pub(super) fn definitions_of_release(
+        &self,
+        fallback: &[(&'a str, Schema<'a>)],
+        described: bool,
+    ) -> Vec<(&'a str, Schema<'a>)> {
         let mut all = self.definitions(fallback);
         all.retain(|(name, _)| self.definitions.contains_key(*name));
-        for (name, schema) in &mut all {
-            if let Some((_, described)) = fallback.iter().find(|(other, _)| other == name) {
-                *schema = self.describe(schema, described);
+        for (name, schema) in all.iter_mut().filter(|_| described) {
+            if let Some((_, own)) = fallback.iter().find(|(other, _)| other == name) {
+                *schema = self.describe(schema, own);
             }
         }
         all

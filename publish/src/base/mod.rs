@@ -114,12 +114,15 @@ impl Base {
     }
 
     /// The definitions of a release of Kubernetes. They are taken from all of its OpenAPI documents, v3 and v2, without
-    /// descriptions, as `kubeshape-builtin` has them: what they lack does not exist in that release. The descriptions
-    /// and texts are those of [`Base::builtin`], so the hashes of documents are not those of a cluster.
+    /// descriptions, as `kubeshape-builtin` has them: what they lack does not exist in that release. Texts are those of
+    /// [`Base::builtin`], so the hashes of documents are not those of a cluster.
+    ///
+    /// If definitions are `described`, they have the descriptions of [`Base::builtin`], too. If not, they are equal to
+    /// those of the documents, so that a document which holds both has each of them once.
     ///
     /// # Errors
     /// As [`Base::from_documents`].
-    pub fn of_release(documents: &[(String, Vec<u8>)]) -> Result<Base, BaseError> {
+    pub fn of_release(documents: &[(String, Vec<u8>)], described: bool) -> Result<Base, BaseError> {
         let mut sorted: Vec<_> = documents.iter().collect();
         sorted.sort();
         let read = documents::read_all(&sorted)?;
@@ -128,7 +131,8 @@ impl Base {
         for document in &read {
             collected.add(document)?;
         }
-        let definitions = collected.definitions_of_release(&definitions::read(builtin::DEFINITIONS, &mut tape, &arena));
+        let fallback = definitions::read(builtin::DEFINITIONS, &mut tape, &arena);
+        let definitions = collected.definitions_of_release(&fallback, described);
         let texts = collected.texts_of_release(builtin::texts());
         let printed = definitions::print(&definitions, &arena).into_iter().map(Definition::from).collect();
         let paths = paths::all(&texts);

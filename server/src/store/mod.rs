@@ -224,7 +224,7 @@ impl Store {
         let (documents, sources) = Documents::read(base, options.profile, now)?;
         let definitions = match sources.is_empty() {
             true => Base::builtin(),
-            false if is_release => Base::of_release(&sources)?,
+            false if is_release => Base::of_release(&sources, false)?,
             false => Base::from_documents(&sources)?,
         };
         let publisher =

@@ -259,7 +259,8 @@ impl<'a> Reader<'_, 'a> {
                 Some(release.map_err(|error| self.tell(node, error.to_string()))?)
             }
         };
-        if let Some(built_in) = BuiltIn::new(self.args.kubernetes.or(named), registry.inputs().next().is_none()) {
+        let is_needed = registry.inputs().next().is_none();
+        if let Some(built_in) = BuiltIn::new(self.args.kubernetes.or(named), is_needed) {
             let mut objects = Vec::new();
             gvks(root, &mut objects);
             built_in.add_for(&objects, registry, self.session);
