@@ -10,6 +10,7 @@ pub(crate) use ssa::{
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use kubeshape_builtin::Release;
 use kubeshape_smd::value::Compat;
 use std::path::PathBuf;
 
@@ -183,6 +184,13 @@ pub(crate) struct ConvertArgs {
     /// paths.
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
+
+    /// Release of Kubernetes to take these definitions from, such as 1.34 [default: 1.36, without --base]
+    ///
+    /// The definitions of the releases from 1.31 on are part of kubeshape, without Kubernetes' own descriptions. So the
+    /// hashes of documents differ from those of a cluster; --base makes them equal.
+    #[arg(long, value_name = "RELEASE", value_parser = release, conflicts_with = "base")]
+    pub(crate) kubernetes: Option<Release>,
 
     /// OpenAPI v2 document to merge the resources into, as the API server does
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
@@ -512,4 +520,12 @@ pub(crate) enum When {
     Always,
     /// Never
     Never,
+}
+
+/// A release of Kubernetes whose API is part of the program.
+fn release(text: &str) -> Result<Release, String> {
+    text.parse().map_err(|_| {
+        let oldest = Release::all().next().map_or("", Release::minor);
+        format!("expected one from {oldest} to {}", Release::newest())
+    })
 }

@@ -2,6 +2,7 @@
 
 use super::Profile;
 use clap::{Args, ValueEnum, ValueHint};
+use kubeshape_builtin::Release;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,6 +62,14 @@ pub(crate) struct ServeArgs {
     /// the documents of CustomResourceDefinitions share. Inputs take precedence over it.
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
+
+    /// Release of Kubernetes whose built-in groups are served along with the inputs, such as 1.34
+    ///
+    /// The API of the releases from 1.31 on is part of kubeshape: definitions, paths and discovery of all groups, also of
+    /// those that a cluster does not serve by default, without descriptions. So hashes differ from those of a cluster.
+    /// Take --base for a cluster of your own.
+    #[arg(long, value_name = "RELEASE", value_parser = super::release, conflicts_with = "base")]
+    pub(crate) kubernetes: Option<Release>,
 
     /// OpenAPI v2 document to merge the resources into, instead of the one of --base
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]

@@ -37,6 +37,9 @@ pub(crate) fn run(args: &ConvertArgs, color: When) -> Result<bool, Fatal> {
     let mut ui = Ui::new(color, args.progress, args.quiet, args.verbose);
     let plan = Plan::new(args)?;
     let engine = Engine::new(args, &plan, args.report.is_some() || ui.lively)?;
+    if let Some(release) = args.kubernetes {
+        ui.say(&format!("Using the definitions of Kubernetes {release}, so hashes differ from a cluster's."));
+    }
     let stage = if args.dry_run { Stage::dry() } else { Stage::default() }.until_interrupted();
     let result = convert(args, &plan, &engine, &stage, &mut ui);
     if result.is_err() {

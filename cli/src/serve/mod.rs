@@ -56,6 +56,12 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
             return Ok(false);
         }
     };
+    if let Some(release) = args.kubernetes {
+        tracing::info!(
+            "serving the API of Kubernetes {release} without descriptions, so hashes differ from a cluster's; give \
+             --base for those of a cluster"
+        );
+    }
     let live = Arc::new(Live::new(store.snapshot()));
     let readiness = Arc::new(Readiness::default());
     readiness.set(SHUTDOWN, None);
@@ -75,7 +81,12 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
         hub.watcher = Some(watch::Watcher::new(events.clone()));
     }
     let anything = first(&mut hub, args.log_format, color);
-    if !args.inputs.is_empty() && !anything && args.base.is_empty() && args.aggregate.is_empty() {
+    if !args.inputs.is_empty()
+        && !anything
+        && args.base.is_empty()
+        && args.kubernetes.is_none()
+        && args.aggregate.is_empty()
+    {
         Ui::new(color, When::Never, false, false).error("nothing of the inputs can be served");
         return Ok(false);
     }

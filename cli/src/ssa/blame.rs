@@ -6,6 +6,7 @@ use super::object::Object;
 use super::print::Output;
 use super::sets::{managed, read_object};
 use super::text::check_stdin;
+use super::types::BuiltIn;
 use super::{Session, diagnose, types};
 use crate::args::BlameArgs;
 use crate::error::Fatal;
@@ -40,7 +41,12 @@ struct Field<'o, 'a> {
 pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     check_stdin(args.types.schemas.iter().chain([&args.object]))?;
-    let registry = types::read(&args.types, session)?;
+    let mut registry = types::read(&args.types, session)?;
+    // Without a release, the keys in managedFields are enough.
+    if let Some(built_in) = BuiltIn::new(args.types.kubernetes, false) {
+        built_in.add(&mut registry, session);
+    }
+    let registry: &Registry = session.arena.alloc(registry);
     let Some(object) = read_object(&args.object, session) else { return Ok(false) };
     let ownership = match managed(&object, args.types.smd_compat, session) {
         Ok(managed) => Ownership::new(&managed),

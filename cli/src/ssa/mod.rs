@@ -44,6 +44,8 @@ pub(super) struct Session<'a> {
     errors: usize,
     /// Whether the bytes of an input could not be read.
     unread: bool,
+    /// The built-in kinds that are known, and whether their release is still to be said.
+    built_in: Option<types::BuiltIn>,
 }
 
 impl Session<'_> {
@@ -62,6 +64,11 @@ impl Session<'_> {
     /// Shows a line that belongs to an error.
     pub(super) fn say(&mut self, text: &str) {
         self.ui.error(text);
+    }
+
+    /// Shows a remark.
+    pub(super) fn remark(&mut self, text: &str) {
+        self.ui.say(text);
     }
 
     /// How many errors were shown.
@@ -95,8 +102,13 @@ fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
         Job::Fieldset(args) => args.result.quiet,
         Job::Scenario(_) => false,
     };
-    let mut session =
-        Session { arena: &arena, ui: Ui::new(color, When::Never, quiet, false), errors: 0, unread: false };
+    let mut session = Session {
+        arena: &arena,
+        ui: Ui::new(color, When::Never, quiet, false),
+        errors: 0,
+        unread: false,
+        built_in: None,
+    };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),

@@ -3,6 +3,7 @@
 use super::object::{Object, only};
 use super::print::Output;
 use super::text::{Text, check_stdin, read_path};
+use super::types::BuiltIn;
 use super::{Session, diagnose, types};
 use crate::args::{CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
@@ -42,10 +43,11 @@ pub(super) fn managed<'a>(
 /// Reads the types that are needed.
 fn registry<'a>(args: &TypeArgs, objects: &[&PathBuf], session: &mut Session<'a>) -> Result<&'a Registry, Fatal> {
     check_stdin(args.schemas.iter().chain(objects.iter().copied()))?;
-    if args.schemas.is_empty() {
-        return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
+    let mut registry = types::read(args, session)?;
+    if let Some(built_in) = BuiltIn::of(args) {
+        built_in.add(&mut registry, session);
     }
-    types::read(args, session)
+    Ok(session.arena.alloc(registry))
 }
 
 /// Reads an object and gives it the type of its kind.

@@ -375,7 +375,6 @@ fn command_lines_that_cannot_be() {
     let folder = folder();
     folder.write("config.yaml", config("names: [m]"));
     for (line, part) in [
-        ("apply --field-manager ci config.yaml", "name what holds them with --schemas"),
         ("apply --schemas crd.yaml config.yaml", "--field-manager"),
         ("apply --schemas crd.yaml --field-manager ci", "CONFIG"),
         ("apply --schemas crd.yaml --field-manager ci --now today config.yaml", "--now takes a time such as"),
@@ -388,6 +387,9 @@ fn command_lines_that_cannot_be() {
     ] {
         folder.run(line).says(2, &[part]);
     }
+    // Without schemas there are the built-in kinds.
+    let what = "the built-in kinds are those of Kubernetes 1.37; --schemas adds other kinds";
+    folder.run("apply --field-manager ci config.yaml").says(1, &["error[KS8001]", what]);
     let long = "x".repeat(129);
     folder.run(&format!("apply --schemas crd.yaml --field-manager {long} config.yaml")).says(2, &["1 to 128 bytes"]);
 }

@@ -3,6 +3,7 @@
 mod apply;
 mod bad_input;
 mod broken_documents;
+mod built_in;
 mod common;
 mod convert;
 mod documents;
