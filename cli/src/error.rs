@@ -1,5 +1,6 @@
 //! Errors that end a command with exit code 2 and one message.
 
+use kubeshape_input::Finding;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,9 @@ pub(crate) enum Fatal {
         /// The input.
         input: String,
     },
+    /// The configuration file is wrong.
+    #[error("{0}")]
+    Config(Box<Finding>),
     /// The user interrupted the command.
     #[error("interrupted")]
     Interrupted,

@@ -158,7 +158,7 @@ error[KS8002]: The field is not declared in the schema
  --> config.yaml:5:3
   |
 5 |   replcas: 5
-  |   ^^^^^^^ .spec.replcas: field not declared in schema; did you mean replicas?
+  |   ^^^^^^^ .spec.replcas: field not declared in schema; did you mean `replicas`?
   |
   = note: in Widget x/a
   = note: the schema that does not declare it stands in crd.yaml:19:13, \
@@ -181,7 +181,7 @@ fn bad_configurations_are_refused_with_their_place() {
     for (text, parts) in [
         ("a: [".to_owned(), &["error[KS1001]", "config.yaml:1:5"][..]),
         ("[1]".to_owned(), &["error[KS8009]", "config.yaml:1:1", "found a list, expected an object"]),
-        (good.replace("Widget", "Wodget"), &["error[KS8001]", "config.yaml:2:7", "did you mean Widget?"]),
+        (good.replace("Widget", "Wodget"), &["error[KS8001]", "config.yaml:2:7", "did you mean `Widget`?"]),
         (
             good.replace("com/v1", "com/v3"),
             &["error[KS8001]", "config.yaml:1:13", "the schemas have example.com/v1, example.com/v2"],
@@ -424,5 +424,5 @@ fn types_come_from_documents_and_schemas_too() {
     folder.write("config.yaml", config("replcas: 3"));
     folder
         .run("apply --schemas v3.json --field-manager ci config.yaml")
-        .says(1, &["did you mean replicas?", "/components/schemas/w/properties/spec", "with a warning at most"]);
+        .says(1, &["did you mean `replicas`?", "/components/schemas/w/properties/spec", "with a warning at most"]);
 }

@@ -233,12 +233,12 @@ fn of_two_crds_with_one_name_one_counts() {
     let run = folder.run("convert in --to v3 --per resource -o first");
     run.says(
         0,
-        &["warning[KS4001]: in/b.yaml:4:9: ", "widgets.example.com stands in in/a.yaml:4:9, too; that one counts"],
+        &["warning[KS4001]: in/b.yaml:4:9: ", "Duplicate CustomResourceDefinition: widgets.example.com ignored; using in/a.yaml:4:9"],
     );
     assert_eq!(files("first"), [v1, "widgets.example.com/v2.v3.json"]);
 
     let run = folder.run("convert in --to v3 --per resource -o last --duplicates last --report last.ndjson");
-    run.says(0, &["warning[KS4001]: in/b.yaml:4:9: ", "this one counts"]);
+    run.says(0, &["warning[KS4001]: in/b.yaml:4:9: ", "widgets.example.com in in/a.yaml:4:9 ignored; using in/b.yaml:4:9"]);
     assert_eq!(files("last"), [v1, "widgets.example.com/v3.v3.json"]);
     assert_eq!(
         report(&folder.read("last.ndjson")).iter().map(|l| l["code"].as_str().unwrap()).collect::<Vec<_>>(),

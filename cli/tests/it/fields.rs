@@ -237,7 +237,7 @@ fn one_object_is_needed() {
     for command in ["fieldset", "blame", "extract --field-manager x"] {
         folder
             .run(&format!("{command} --schemas crd.yaml two.yaml"))
-            .says(1, &["error[KS8009]", "two.yaml:7:1", "found 2 objects, expected one"]);
+            .says(1, &["error[KS8009]", "two.yaml:7:1", "expected exactly one object, found 2"]);
         folder.run(&format!("{command} --schemas crd.yaml none.yaml")).says(1, &["error[KS8009]", "none.yaml"]);
         folder.run(&format!("{command} --schemas crd.yaml missing.yaml")).says(1, &["error[KS1007]", "missing.yaml"]);
     }
@@ -271,10 +271,10 @@ fn an_object_of_a_schema_without_kinds_takes_a_type() {
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "{\"f:x\":{}}\n", ""));
     folder.run("fieldset --schemas types.yaml --type root b.yaml").says(
         1,
-        &["error[KS8002]", "b.yaml:1:1", "the schema that does not declare it stands in types.yaml:2:3, /types/0"],
+        &["error[KS8002]", "b.yaml:1:1", "checked against types.yaml:2:3, /types/0"],
     );
     folder
         .run("fieldset --schemas types.yaml a.yaml")
         .says(1, &["error[KS8001]", "the schemas name types without kinds"]);
-    folder.run("fieldset --schemas types.yaml --type rot a.yaml").says(2, &["did you mean root?"]);
+    folder.run("fieldset --schemas types.yaml --type rot a.yaml").says(2, &["did you mean `root`?"]);
 }
