@@ -325,7 +325,7 @@ Examples:
   kubeshape config
   kubeshape config convert
 
-docs/config.md describes the file.")]
+docs/findings.md describes the file.")]
 pub(crate) struct ConfigArgs {
     /// The command, such as convert
     #[arg(value_name = "COMMAND")]

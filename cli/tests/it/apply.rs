@@ -67,8 +67,9 @@ error[KS8005]: Another manager owns a field that would change
   |
   = note: in Widget x/a
   = note: the live value stands in live.yaml:33:13
-  = help: Take the field out of the configuration to leave it to the other manager, set it to the present value to \
-                    share it, or take it over with `--force-conflicts`.
+  = help: Take the field out of the configuration to leave it to the other
+          manager, set it to the present value to share it, or take it over with
+          `--force-conflicts`.
 
 For more about an error, run `kubeshape explain-code KS8005`.
 ";
@@ -158,16 +159,19 @@ error[KS8002]: The field is not declared in the schema
  --> config.yaml:5:3
   |
 5 |   replcas: 5
-  |   ^^^^^^^ .spec.replcas: field not declared in schema; did you mean `replicas`?
+  |   ^^^^^^^
   |
+  = note: .spec.replcas: field not declared in schema; did you mean `replicas`?
   = note: in Widget x/a
-  = note: the schema that does not declare it stands in crd.yaml:19:13, \
-                    /spec/versions/0/schema/openAPIV3Schema/properties/spec
+  = note: checked against crd.yaml:19:13,
+          /spec/versions/0/schema/openAPIV3Schema/properties/spec
   = note: no other version declares replcas
-  = note: a plain create would drop this field (prune it), server-side apply refuses it; with \
-                    x-kubernetes-preserve-unknown-fields: true in that schema both would keep it
-  = help: Correct the name, or use the apiVersion that declares it. If the schema is yours and the field is meant to be \
-                    free, declare it, or set `x-kubernetes-preserve-unknown-fields: true` where it belongs.
+  = note: a plain create would drop this field (prune it), server-side apply
+          refuses it; with x-kubernetes-preserve-unknown-fields: true in that
+          schema both would keep it
+  = help: Correct the name, or use the apiVersion that declares it. If the
+          schema is yours and the field is meant to be free, declare it, or set
+          `x-kubernetes-preserve-unknown-fields: true` where it belongs.
 
 For more about an error, run `kubeshape explain-code KS8002`.
 ";

@@ -126,8 +126,10 @@ spec:
     assert_eq!(applied.code, Some(0), "{}", applied.err);
     assert!(!applied.out.contains("2030"), "{}", applied.out);
     let nobody = folder.run("extract --schemas crd.yaml --field-manager nobody live.yaml");
-    let message = "warning[KS8014]: live.yaml:7:3: The manager applied nothing to the object: found no entry of \
-                   \"nobody\" that was applied (in Widget x/a)\n";
+    let message = "\
+warning[KS8014]: live.yaml:7:3: The manager applied nothing to the object: found
+    no entry of \"nobody\" that was applied (in Widget x/a)
+";
     assert_eq!((nobody.code, nobody.out.as_str(), nobody.err.as_str()), (Some(0), "", message));
 }
 
@@ -222,8 +224,11 @@ fn of_two_types_of_a_kind_the_first_counts() {
     let run = folder.run("fieldset --schemas crd.yaml --schemas old.yaml --paths live.yaml");
     assert_eq!(run.code, Some(0));
     assert!(run.out.contains(".spec.replicas\n"), "{}", run.out);
-    let message = "warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them counts: example.com/v1, \
-                   Kind=Widget is defined in crd.yaml:1:1, too; that definition counts\n";
+    let message = "\
+warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them
+    counts: example.com/v1, Kind=Widget is defined in crd.yaml:1:1, too; that
+    definition counts
+";
     assert_eq!(run.err, message);
     folder
         .run("fieldset --schemas old.yaml --schemas crd.yaml live.yaml")

@@ -261,7 +261,7 @@ fn a_refusal_among_the_files_of_a_base_is_left_out() {
     let server = Server::start(&folder, "--base base");
     assert!(server.get("/version").1.contains("v1.36.7"));
     let log = server.log();
-    assert!(log.contains("warning[KS1009]: base/refused.json"), "{log}");
+    assert!(log.contains("note[KS1009]: base/refused.json"), "{log}");
 }
 
 #[test]

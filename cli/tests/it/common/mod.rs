@@ -101,7 +101,7 @@ impl Folder {
 }
 
 impl Run {
-    fn of(output: &std::process::Output) -> Run {
+    pub(crate) fn of(output: &std::process::Output) -> Run {
         Run {
             code: output.status.code(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
