@@ -124,7 +124,10 @@ The end.
 ";
         assert_eq!(layout(page, 30, false), expected);
         let styled = layout(page, 30, true);
-        assert!(styled.contains("\u{1b}[1mExample\u{1b}[0m\n") && styled.contains("\u{1b}[36mcode\u{1b}[0m"), "{styled}");
+        assert!(
+            styled.contains("\u{1b}[1mExample\u{1b}[0m\n") && styled.contains("\u{1b}[36mcode\u{1b}[0m"),
+            "{styled}"
+        );
     }
 
     #[test]

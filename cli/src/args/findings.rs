@@ -1,7 +1,7 @@
 //! The command line about findings: which of them make a run fail, and how they are shown.
 
 use clap::{Args, ValueEnum};
-use kubeshape_schema::{LevelRules, Selector};
+use kubeshape_schema::{LevelRules, Selector, SelectorError};
 
 const FINDINGS: &str = "Options for findings";
 
@@ -63,8 +63,12 @@ pub(crate) enum OutputFormat {
 
 /// A code or a kind.
 pub(crate) fn selector(text: &str) -> Result<Selector, String> {
-    text.parse().map_err(|error: kubeshape_schema::SelectorError| {
-        format!("{error} (kinds are {}; `kubeshape explain-code --list` lists the codes)", words())
+    text.parse().map_err(|error: SelectorError| {
+        if !error.nearest.is_empty() {
+            return error.to_string();
+        }
+        let words: Vec<&str> = Selector::words().collect();
+        format!("{error}\nKinds are {}.\n`kubeshape explain-code --list` lists the codes.", words.join(", "))
     })
 }
 
@@ -72,8 +76,4 @@ pub(crate) fn selector(text: &str) -> Result<Selector, String> {
 pub(crate) fn allowable(text: &str) -> Result<Selector, String> {
     let selector = selector(text)?;
     if selector.is_error() { Err(format!("{selector} is an error, which cannot be allowed")) } else { Ok(selector) }
-}
-
-fn words() -> String {
-    Selector::words().collect::<Vec<_>>().join(", ")
 }

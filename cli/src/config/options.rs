@@ -147,11 +147,7 @@ fn setting(
 }
 
 /// The value of an option, with the places of its texts.
-fn given(
-    file: &File,
-    arg: &Arg,
-    value: &Spanned<DeValue<'_>>,
-) -> Result<(Given, Vec<(String, Range<usize>)>), Fatal> {
+fn given(file: &File, arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<(Given, Vec<(String, Range<usize>)>), Fatal> {
     let is_switch = matches!(arg.get_action(), ArgAction::SetTrue | ArgAction::SetFalse);
     let is_list = matches!(arg.get_action(), ArgAction::Append) || arg.is_positional();
     let expected = match (is_switch, is_list) {
@@ -192,8 +188,7 @@ fn describe(value: &DeValue<'_>) -> &'static str {
 
 /// Whether an option takes a text; else why it does not.
 fn check(command: &Command, arg: &Arg, key: &str, text: &str) -> Result<(), String> {
-    let values: Vec<String> =
-        arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let values: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     if !values.is_empty() && !arg.is_positional() && !matches!(arg.get_action(), ArgAction::SetTrue) {
         if values.iter().any(|value| value == text) {
             return Ok(());
@@ -239,9 +234,8 @@ pub(super) fn effective<'s>(settings: &'s [Setting], command: &Command) -> Vec<(
     let name = command.get_name();
     let is_own = |setting: &&Setting| setting.command.as_deref() == Some(name);
     let own: BTreeSet<&str> = settings.iter().filter(is_own).map(|setting| setting.key.as_str()).collect();
-    let holds = |setting: &&Setting| {
-        is_own(setting) || (setting.command.is_none() && !own.contains(setting.key.as_str()))
-    };
+    let holds =
+        |setting: &&Setting| is_own(setting) || (setting.command.is_none() && !own.contains(setting.key.as_str()));
     let held = settings.iter().filter(holds);
     held.filter_map(|setting| Some((setting, option(command, &setting.key)?.clone()))).collect()
 }
@@ -258,9 +252,7 @@ pub(super) fn complete(
     for (setting, arg) in effective(settings, command) {
         let rivals = command.get_arg_conflicts_with(&arg);
         let is_rivalled = || rivals.iter().any(|rival| is_given(matches, rival.get_id().as_str()));
-        if matches!(setting.key.as_str(), "deny" | "allow")
-            || is_given(matches, arg.get_id().as_str())
-            || is_rivalled()
+        if matches!(setting.key.as_str(), "deny" | "allow") || is_given(matches, arg.get_id().as_str()) || is_rivalled()
         {
             continue;
         }

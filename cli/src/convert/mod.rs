@@ -66,7 +66,8 @@ pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
 
 fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: &mut Ui) -> Result<Totals, Fatal> {
     let revised = args.duplicates == Duplicates::Last;
-    let report = args.report.as_deref().map(|path| Report::new(path, revised, ui.filter().levels(), stage)).transpose()?;
+    let report =
+        args.report.as_deref().map(|path| Report::new(path, revised, ui.filter().levels(), stage)).transpose()?;
     let context = Context {
         engine,
         stage,

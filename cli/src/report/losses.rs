@@ -103,7 +103,8 @@ mod tests {
             .into_iter()
             .chain((0..21).map(|n| (Code::V2RootNullable, 10 + n)))
         {
-            let mut finding = Finding::new(code, "size").in_input("crds/widgets.yaml").of_resource("widgets.example.com");
+            let mut finding =
+                Finding::new(code, "size").in_input("crds/widgets.yaml").of_resource("widgets.example.com");
             finding.place = Some(Place { line, column: 9 });
             finding.shape = Some(Shape::V2);
             losses.keep(&finding);

@@ -2,11 +2,8 @@
 
 use super::wrap::{columns, wrap};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use kubeshape_input::{Finding, Place};
+use kubeshape_input::Finding;
 use kubeshape_schema::Level as How;
-
-/// Lines that are longer are written by machines. The column of a place in them helps nobody.
-const LONG: usize = 300;
 
 /// How messages look.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +32,8 @@ pub(crate) fn full(finding: &Finding, how: How, look: Look) -> String {
     let mut is_said = false;
     match (finding.place, finding.excerpt.as_ref().filter(|excerpt| !excerpt.text.is_empty())) {
         (Some(place), excerpt) => {
-            let is_whole = excerpt
-                .is_none_or(|excerpt| excerpt.text[..excerpt.span.start].chars().count() + 1 == place.column);
+            let is_whole =
+                excerpt.is_none_or(|excerpt| excerpt.text[..excerpt.span.start].chars().count() + 1 == place.column);
             match path_in_document(finding) {
                 Some(path) => group = group.element(Origin::path(format!("{input}, at {}", clean(path)))),
                 // The renderer counts columns in the excerpt, which is only a part of a long line.
@@ -47,7 +44,8 @@ pub(crate) fn full(finding: &Finding, how: How, look: Look) -> String {
             }
             if let Some(excerpt) = excerpt {
                 // Behind the underlined text, with a space.
-                let end = columns(&excerpt.text[..excerpt.span.end.max(excerpt.span.start + 1).min(excerpt.text.len())]);
+                let end =
+                    columns(&excerpt.text[..excerpt.span.end.max(excerpt.span.start + 1).min(excerpt.text.len())]);
                 is_said = gutter + 3 + end + 1 + columns(&detail) <= look.width;
                 let mut annotation = AnnotationKind::Primary.span(excerpt.span.clone());
                 if is_said {
@@ -113,8 +111,8 @@ pub(crate) fn where_it_is(finding: &Finding) -> String {
 
 /// The JSON pointer of a place in a long line.
 fn path_in_document(finding: &Finding) -> Option<&str> {
-    let Place { column, .. } = finding.place?;
-    finding.pointer.as_deref().filter(|pointer| column > LONG && !pointer.is_empty())
+    let place = finding.place?;
+    finding.pointer.as_deref().filter(|pointer| place.is_far() && !pointer.is_empty())
 }
 
 pub(super) fn with_about(message: String, finding: &Finding) -> String {
@@ -148,7 +146,7 @@ pub(super) fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubeshape_input::{Code, Excerpt};
+    use kubeshape_input::{Code, Excerpt, Place};
 
     const LOOK: Look = Look { styled: false, width: 80 };
 
@@ -183,7 +181,8 @@ error[KS1005]: A field holds a value of the wrong type
     fn what_does_not_fit_behind_the_source_stands_below_it() {
         let excerpt = Excerpt { text: "  group: [a]".into(), span: 9..12 };
         let mut finding = finding(PLACE, Some(excerpt));
-        finding.detail = "found a list, expected a text, as in the example of the documentation of this field".to_owned();
+        finding.detail =
+            "found a list, expected a text, as in the example of the documentation of this field".to_owned();
         finding.notes = vec!["one more note that is as long as it can be, to see that it is wrapped, too".to_owned()];
         let text = full(&finding, How::Warning, LOOK);
         assert!(text.starts_with("warning[KS1005]: "), "{text}");

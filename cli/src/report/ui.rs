@@ -152,8 +152,14 @@ impl Ui {
             When::Never => false,
             When::Auto => io::stderr().is_terminal() && !quiet,
         };
-        let filter =
-            Filter { levels: Levels::default(), format: OutputFormat::Human, quiet, verbose, overview: lively, notes: false };
+        let filter = Filter {
+            levels: Levels::default(),
+            format: OutputFormat::Human,
+            quiet,
+            verbose,
+            overview: lively,
+            notes: false,
+        };
         Ui {
             look: Look { styled: is_coloured(color), width: width_of_messages() },
             filter,

@@ -27,6 +27,7 @@ fn of(size: Option<(terminal_size::Width, terminal_size::Height)>) -> usize {
 /// The text with line breaks between words, so that its lines are at most `width` wide. A word that is longer stays in
 /// one piece. The first line is `first` narrower, and the others begin with `indent`.
 pub(crate) fn wrap(text: &str, width: usize, first: usize, indent: &str) -> String {
+    let text = &glued(text);
     let pad = " ".repeat(first);
     let options = Options::new(width)
         .initial_indent(&pad)
@@ -36,7 +37,29 @@ pub(crate) fn wrap(text: &str, width: usize, first: usize, indent: &str) -> Stri
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
     let wrapped = textwrap::fill(text, options);
-    wrapped.get(first..).unwrap_or_default().to_owned()
+    wrapped.get(first..).unwrap_or_default().replace(GLUE, " ")
+}
+
+/// A character of private use, for spaces at which no line is broken.
+const GLUE: char = '\u{E000}';
+/// Longer pieces of code are broken.
+const LONG: usize = 40;
+
+/// The text with spaces in short pieces of code glued: `nullable: true` stays on one line.
+fn glued(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, piece) in text.split('`').enumerate() {
+        if at > 0 {
+            out.push('`');
+        }
+        // Every second piece is code.
+        if at % 2 == 1 && piece.len() <= LONG {
+            out.extend(piece.chars().map(|c| if c == ' ' { GLUE } else { c }));
+        } else {
+            out.push_str(piece);
+        }
+    }
+    out
 }
 
 /// How wide a text is on a terminal.
@@ -55,5 +78,6 @@ mod tests {
         assert_eq!(wrap(text, 22, 0, "  "), expected);
         assert_eq!(wrap("one two", 9, 4, "  "), "one\n  two");
         assert_eq!(wrap("", 9, 4, "  "), "");
+        assert_eq!(wrap("set `nullable: true` there", 16, 0, ""), "set\n`nullable: true`\nthere");
     }
 }

@@ -19,13 +19,13 @@ use crate::report::{self, Setup, Ui};
 use event::Event;
 use hub::{FirstScan, Hub};
 use kubeshape_input::{Finding, NoteKind};
+use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
     Endpoints, Leaf, Limits, Listener, Live, Metrics, Readiness, Server, Snapshot, Store, StoreOptions, Tags,
 };
 use plan::Plan;
-use kubeshape_schema::Level;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};

@@ -104,7 +104,9 @@ fn undeclared(
 fn declared(error: &FieldError, what: &str) -> Option<String> {
     let location = error.declared.as_ref()?;
     let pointer = location.pointer();
-    let pointer = if pointer.is_empty() { String::new() } else { format!(", {pointer}") };
+    // Far in a long line, the pointer is the place.
+    let is_said = pointer.is_empty() || location.place().is_some_and(kubeshape_input::Place::is_far);
+    let pointer = if is_said { String::new() } else { format!(", {pointer}") };
     Some(format!("{what} {location}{pointer}"))
 }
 

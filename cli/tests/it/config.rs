@@ -58,7 +58,8 @@ fn options_are_those_of_the_commands() {
     assert!(run.out.contains("\n  \"swagger\""), "{}", run.err);
     // A switch of the command line takes the place of its opposite in the file.
     let run = folder.run("convert crds -v");
-    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    assert_eq!((run.code, run.err.lines().count()), (Some(0), 1), "{}", run.err);
+    assert!(run.err.starts_with("crds/a.yaml:20:21: note[KS2008]: "), "{}", run.err);
     folder.write("kubeshape.toml", "[convert]\nto = \"v2\"\npretty = false\n");
     assert!(!folder.run("convert crds").out.contains('\n'));
 }
@@ -88,12 +89,16 @@ fn mistakes_have_a_place_and_name_what_is_meant() {
         ("convert = 1\n", "1:11", &["`convert` is a command: expected a table, [convert]"]),
         ("[convert]\nstrict = \"yes\"\n", "2:10", &["found a string, expected true or false"]),
         ("[convert]\nto = true\n", "2:6", &["found a boolean, expected a string, or a list of strings"]),
-        ("[convert]\nto = [\"v3\", \"v4\"]\n", "2:13", &["found `v4`, expected one of v3, v2, smd, jsonschema, structural"]),
+        (
+            "[convert]\nto = [\"v3\", \"v4\"]\n",
+            "2:13",
+            &["found `v4`, expected one of v3, v2, smd, jsonschema, structural"],
+        ),
         ("profile = \"kub\"\n", "1:11", &["expected one of kube, faithful; did you mean `kube`?"]),
         ("[convert]\njobs = 0\n", "2:8", &["0 is not in 1..=1024"]),
         ("deny = [\"warning\", \"KS3009\"]\n", "1:20", &["there is no code or kind `KS3009`; did you mean `KS3004`?"]),
         ("allow = \"error\"\n", "1:9", &["error is an error, which cannot be allowed"]),
-        ("a = [\n", "2:1", &[]),
+        ("a = [\n", "1:6", &["unclosed array, expected `]`"]),
         ("help = true\n", "1:1", &["there is no option and no command `help`"]),
         ("color = \"allways\"\n", "1:9", &["did you mean `always`?"]),
     ] {
@@ -131,7 +136,9 @@ error[KS1017]: The configuration file is wrong
 
 #[test]
 fn what_holds_is_shown_with_its_origin() {
-    let folder = folder("inputs = [\"crds\"]\ndeny = [\"KS3003\"]\nprofile = \"kube\"\n\n[convert]\nto = [\"v3\"]\nstrict = true\n");
+    let folder = folder(
+        "inputs = [\"crds\"]\ndeny = [\"KS3003\"]\nprofile = \"kube\"\n\n[convert]\nto = [\"v3\"]\nstrict = true\n",
+    );
     let run = folder.run("config");
     let expected = "\
 # Configuration file: kubeshape.toml

@@ -274,10 +274,9 @@ fn an_object_of_a_schema_without_kinds_takes_a_type() {
         .write("b.yaml", "y: 1\n");
     let run = folder.run("fieldset --schemas types.yaml --type root a.yaml");
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "{\"f:x\":{}}\n", ""));
-    folder.run("fieldset --schemas types.yaml --type root b.yaml").says(
-        1,
-        &["error[KS8002]", "b.yaml:1:1", "checked against types.yaml:2:3, /types/0"],
-    );
+    folder
+        .run("fieldset --schemas types.yaml --type root b.yaml")
+        .says(1, &["error[KS8002]", "b.yaml:1:1", "checked against types.yaml:2:3, /types/0"]);
     folder
         .run("fieldset --schemas types.yaml a.yaml")
         .says(1, &["error[KS8001]", "the schemas name types without kinds"]);

@@ -21,24 +21,27 @@ fn a_warning_fails_a_run_that_denies_it() {
 warning[KS1004]: a.yaml:20:15: An unquoted key is read as a boolean or a number
     and gets another name: on without quotes is read as \"true\"; write \"on\" to
     keep the name (in widgets.example.com, version v1)
-warning[KS3003]: a.yaml:21:28: The schema names a type that does not exist; the
-    version is published without schema: .spec.size: found \"strng\" (in
-    widgets.example.com, version v1)
+warning[KS3003]: a.yaml:21:21: The schema names a type that does not exist; the
+    version is published without schema: properties[spec].properties[size].type:
+    found \"strng\", expected array, boolean, integer, number, object or string
+    (in widgets.example.com, version v1)
 ";
     assert_eq!((run.code, run.fits().err.as_str()), (Some(0), expected));
     for deny in ["warning", "KS3003", "ks3003,narrowed", "all", "narrowed --deny KS3003"] {
-        folder.run(&format!("{line} --deny {deny}")).says(1, &["error[KS3003]: ", "--> a.yaml:21:28"]);
+        folder.run(&format!("{line} --deny {deny}")).says(1, &["error[KS3003]: ", "--> a.yaml:21:21"]);
         assert_eq!(folder.names("out"), ["apis__example.com__v1_openapi.json"], "the results are written all the same");
     }
     let run = folder.run(&format!("{line} --deny warning --allow KS1004"));
     let expected = "\
 error[KS3003]: The schema names a type that does not exist; the version is
                published without schema
-  --> a.yaml:21:28
+  --> a.yaml:21:21
    |
 21 |               size: {type: strng}
-   |                            ^^^^^ .spec.size: found \"strng\"
+   |                     ^^^^^^^^^^^^^
    |
+   = note: properties[spec].properties[size].type: found \"strng\", expected
+           array, boolean, integer, number, object or string
    = note: in widgets.example.com, version v1
    = help: Write one of the six types. Instead of `type: \"null\"` use
            `nullable: true`, for several types `x-kubernetes-int-or-string` or
@@ -61,7 +64,7 @@ fn losses_and_notes_can_be_denied() {
     folder.write("a.yaml", crd("widgets", &["v1", "v2"]).replacen("served: true", "served: false", 1));
     folder.run("convert a.yaml --to v2 -o x.json").is_silent();
     let run = folder.run("convert a.yaml --to v2 -o x.json --deny dropped");
-    run.says(1, &["error[KS2008]", "--> a.yaml:30:21", "error: 1 finding is denied: 1 of KS2008 (dropped)"]);
+    run.says(1, &["error[KS2008]", "--> a.yaml:31:21", "error: 1 finding is denied: 1 of KS2008 (dropped)"]);
     folder.run("convert a.yaml --to v2 -o x.json --deny loss --allow KS2008").is_silent();
     folder.run("convert a.yaml --to v2 -o x.json --deny note").says(1, &["error[KS4003]", "--> a.yaml:10:5"]);
     // Whether they are shown or not, all of them count.
@@ -127,16 +130,23 @@ fn losses_are_shown_with_examples() {
     let expected = "\
 1 narrowed: the result rejects objects that the source accepts
   KS6003       1  JSON Schema takes 1 and 1.0 for equal items of a set
-                  a.yaml:22:13: x-kubernetes-list-type (jsonschema)
+                  a.yaml:20:13: x-kubernetes-list-type: set (jsonschema)
+1 widened: the result accepts objects that the source rejects
+  KS6002       1  JSON Schema does not keep the items of a list apart by keys
+                  e.g. a.yaml:15:9:
+                    io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta: keys uid
+                    (jsonschema)
 2 dropped: something is missing in the result
   KS2008       2  OpenAPI v2 as served holds no defaults
-                  e.g. a.yaml:18:16 (v2)
+                  e.g. a.yaml:17:14: default (v2)
 `--report FILE` lists all of them.
 
 ";
     assert_eq!((run.code, overview), (Some(0), expected), "{}", run.err);
     run.fits();
-    folder.run("convert a.yaml --to v2 -o out --progress always --report r.ndjson").says(0, &["r.ndjson lists all of them."]);
+    folder
+        .run("convert a.yaml --to v2 -o out --progress always --report r.ndjson")
+        .says(0, &["r.ndjson lists all of them."]);
 }
 
 #[test]
@@ -146,8 +156,7 @@ fn findings_on_one_line_each() {
     let run = folder.run("convert a.yaml b.yaml --to v3 -o out --output-format short --deny KS1004");
     let expected = "\
 a.yaml:20:15: error[KS1004]: An unquoted key is read as a boolean or a number and gets another name: on without quotes is read as \"true\"; write \"on\" to keep the name (in widgets.example.com, version v1)
-a.yaml:21:28: warning[KS3003]: The schema names a type that does not exist; the version is published without schema: .spec.size: found \"strng\" (in widgets.example.com, version v1)
-b.yaml:1:5: error[KS1001]: The text is not YAML (or JSON) that Kubernetes reads: the list that begins here is not closed: found the end of the source, expected , or ]; close it
+a.yaml:21:21: warning[KS3003]: The schema names a type that does not exist; the version is published without schema: properties[spec].properties[size].type: found \"strng\", expected array, boolean, integer, number, object or string (in widgets.example.com, version v1)
 ";
     assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
     assert_eq!(run.err.lines().take(2).collect::<Vec<_>>(), expected.lines().take(2).collect::<Vec<_>>());
@@ -165,7 +174,7 @@ fn findings_as_json_lines() {
         [
             "\"KS1004\" \"warning\" \"An unquoted key is read as a boolean or a number and gets another name: on without \
              quotes is read as \\\"true\\\"; write \\\"on\\\" to keep the name\"",
-            "\"KS2008\" \"dropped\" \"OpenAPI v2 as served holds no defaults\""
+            "\"KS2008\" \"dropped\" \"OpenAPI v2 as served holds no defaults: default\""
         ]
     );
     assert!(lines.iter().all(|line| line["pointer"].is_string()), "{}", run.err);
@@ -179,8 +188,16 @@ fn findings_as_annotations_of_github() {
     let run = folder.run("convert a.yaml --to v3 -o out --output-format github --deny KS3003");
     let lines: Vec<&str> = run.err.lines().collect();
     assert_eq!((run.code, lines.len()), (Some(1), 2), "{}", run.err);
-    assert!(lines[0].starts_with("::warning file=a.yaml,line=20,col=15,title=KS1004::An unquoted key is read"), "{}", run.err);
-    assert!(lines[1].starts_with("::error file=a.yaml,line=21,col=28,title=KS3003::The schema names a type"), "{}", run.err);
+    assert!(
+        lines[0].starts_with("::warning file=a.yaml,line=20,col=15,title=KS1004::An unquoted key is read"),
+        "{}",
+        run.err
+    );
+    assert!(
+        lines[1].starts_with("::error file=a.yaml,line=21,col=21,title=KS3003::The schema names a type"),
+        "{}",
+        run.err
+    );
     assert!(lines[1].contains("(in widgets.example.com, version v1)%0AWrite one of the six types."), "{}", run.err);
 }
 
@@ -270,7 +287,10 @@ fn findings_as_sarif() {
 fn messages_fit_80_columns() {
     let folder = folder(BAD_TYPE);
     folder.write("b.yaml", "metadata:\n  name: {{ .Release.Name }}-widgets\n").write("c.json", "{\"a\": 1, \"a\": 2}");
-    folder.write("d.yaml", crd_with_schema("verions: []")).write("e.yaml", "\u{0}\u{1}").write("f.yaml", "a:\n\tb: 1\n");
+    folder
+        .write("d.yaml", crd_with_schema("verions: []"))
+        .write("e.yaml", "\u{0}\u{1}")
+        .write("f.yaml", "a:\n\tb: 1\n");
     for flags in ["", "-v", "--deny all", "--progress always", "--onto missing.json", "--jobs 0"] {
         folder.run(&format!("convert . --to v2,jsonschema -o out {flags}")).fits();
     }
@@ -280,8 +300,13 @@ fn messages_fit_80_columns() {
 fn the_advice_fits_the_case() {
     let folder = Folder::new();
     let utf16: Vec<u8> = "kind: A\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    folder.write("utf16.yaml", [b"\xFF\xFE".as_slice(), &utf16].concat()).write("binary.yaml", [0u8, 1, 2, 3].repeat(99));
-    folder.write("latin.yaml", b"a: \xE4\xF6\xFC\n").write("tab.yaml", "a:\n\tb: 1\n").write("helm.yaml", "a: {{ .b }}\n");
+    folder
+        .write("utf16.yaml", [b"\xFF\xFE".as_slice(), &utf16].concat())
+        .write("binary.yaml", [0u8, 1, 2, 3].repeat(99));
+    folder
+        .write("latin.yaml", b"a: \xE4\xF6\xFC\n")
+        .write("tab.yaml", "a:\n\tb: 1\n")
+        .write("helm.yaml", "a: {{ .b }}\n");
     folder.write("on.yaml", crd_with_schema("type: object\nproperties:\n  on: {type: string}\n"));
     for (name, code, advice) in [
         ("utf16", 1, "help: Convert the file from UTF-16 to UTF-8"),
@@ -308,6 +333,13 @@ fn a_place_in_one_long_line_is_a_path() {
     let run = folder.run("convert a.json --to v3");
     run.says(1, &["error[KS1005]", "--> a.json, at /paths/~1a/get/parameters"]);
     assert!(!run.err.contains(":1:4"), "{}", run.err);
+    folder.write("crd.yaml", crate::common::ssa::CRD);
+    let text = format!(
+        r#"{{"apiVersion":"example.com/v1","kind":"Widget","metadata":{{"name":"{filler}"}},"spec":{{"replcas":5}}}}"#
+    );
+    folder.write("b.json", text);
+    let run = folder.run("fieldset --schemas crd.yaml b.json");
+    run.says(1, &["error[KS8002]", "--> b.json, at /spec/replcas", "checked against crd.yaml:19:13"]);
 }
 
 #[test]

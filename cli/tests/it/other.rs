@@ -54,8 +54,9 @@ fn help_names_every_option_and_has_examples() {
         assert_eq!(run.code, Some(0));
         assert!(run.out.contains("strict-input"), "{shell}");
     }
-    for command in ["convert", "serve", "config", "apply", "update", "blame", "extract", "compare", "merge", "fieldset", "scenario"]
-    {
+    for command in [
+        "convert", "serve", "config", "apply", "update", "blame", "extract", "compare", "merge", "fieldset", "scenario",
+    ] {
         for line in folder.run(&format!("{command} --help")).out.lines() {
             assert!(line.chars().count() <= 80, "{command}: {line}");
         }
@@ -79,7 +80,10 @@ fn codes_are_explained() {
         assert!(run.out.starts_with("# KS2001: OpenAPI v2 drops allOf, oneOf, anyOf and not\n"), "{}", run.out);
     }
     let page = folder.run("explain-code KS1009 --color always").out;
-    assert!(page.starts_with("\u{1b}[1mKS1009: A document is skipped, because it is nothing that can be converted"), "{page}");
+    assert!(
+        page.starts_with("\u{1b}[1mKS1009: A document is skipped, because it is nothing that can be converted"),
+        "{page}"
+    );
     assert!(!page.contains("##") && !page.contains("```") && page.contains("\n    kind: ConfigMap\n"), "{page}");
     let list = folder.run("explain-code --list");
     assert_eq!(list.code, Some(0));
@@ -131,7 +135,7 @@ properties:
     let members: Vec<&String> = lines[0].as_object().unwrap().keys().collect();
     let expected =
         ["code", "column", "detail", "input", "kind", "line", "message", "pointer", "resource", "shape", "version"];
-    assert_eq!(lines[0]["message"], "OpenAPI v2 as served holds no defaults");
+    assert_eq!(lines[0]["message"], "OpenAPI v2 as served holds no defaults: default");
     assert_eq!(members, expected);
     assert!(run.out.starts_with(r#"{"code":"KS2008","kind":"dropped","pointer":"#));
 }

@@ -289,7 +289,7 @@ fn what_cannot_be_is_refused() {
     ] {
         let run = folder.run(line);
         assert_eq!(run.code, Some(code), "{line}: {}", run.err);
-        assert!(run.err.contains(message) && run.out.is_empty(), "{line}: {}", run.err);
+        assert!(run.words().contains(message) && run.out.is_empty(), "{line}: {}", run.err);
     }
 }
 

@@ -238,7 +238,8 @@ x-kubernetes-map-type x-kubernetes-preserve-unknown-fields";
          schema: {{openAPIV3Schema: {{{}}}}}}}]",
         members.join(", ")
     );
-    let metadata = "metadata: {name: a, namespace: a, labels: null, annotations: null, finalizers: null}, status: null,";
+    let metadata =
+        "metadata: {name: a, namespace: a, labels: null, annotations: null, finalizers: null}, status: null,";
     with_crd(&manifest("v1", metadata, &spec), |_, notes| {
         let unknown: Vec<&String> = notes.iter().filter(|note| note.starts_with("KS1006")).collect();
         assert!(unknown.is_empty(), "{unknown:?}");
