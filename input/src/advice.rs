@@ -11,10 +11,9 @@ const BEFORE: usize = 1 << 16;
 /// What to do about an input that is not YAML. Reading stopped at that byte.
 pub(crate) fn not_yaml(bytes: &[u8], offset: usize) -> Option<String> {
     let head = &bytes[..bytes.len().min(HEAD)];
-    let zeros = head.iter().filter(|byte| **byte == 0).count();
     let text = if matches!(head, [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..]) || is_utf16(head) {
         "Convert the file from UTF-16 to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`."
-    } else if zeros > 0 || head.iter().filter(|byte| is_control(**byte)).count() * 20 > head.len() {
+    } else if head.contains(&0) || head.iter().filter(|byte| is_control(**byte)).count() * 20 > head.len() {
         "The file is binary. Give a YAML or JSON file, or an OpenAPI document in protobuf; they may be compressed with \
          gzip or Zstandard."
     } else if is_no_utf8(bytes.get(offset..).unwrap_or_default()) {

@@ -146,8 +146,11 @@ fn setting(
     })
 }
 
+/// Texts of a value, with their bytes in the file.
+type Texts = Vec<(String, Range<usize>)>;
+
 /// The value of an option, with the places of its texts.
-fn given(file: &File, arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<(Given, Vec<(String, Range<usize>)>), Fatal> {
+fn given(file: &File, arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<(Given, Texts), Fatal> {
     let is_switch = matches!(arg.get_action(), ArgAction::SetTrue | ArgAction::SetFalse);
     let is_list = matches!(arg.get_action(), ArgAction::Append) || arg.is_positional();
     let expected = match (is_switch, is_list) {

@@ -3,6 +3,7 @@
 use super::render;
 use kubeshape_input::Finding;
 use kubeshape_schema::Level;
+use std::fmt::Write;
 
 /// A finding as a workflow command: `::error file=F,line=L,col=C,title=T::MESSAGE`.
 pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
@@ -13,9 +14,9 @@ pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
     };
     let mut out = format!("::{command} ");
     if let Some(input) = finding.input.as_deref().filter(|input| *input != "-") {
-        out.push_str(&format!("file={},", property(input)));
+        let _ = write!(out, "file={},", property(input));
         if let Some(place) = finding.place {
-            out.push_str(&format!("line={},col={},", place.line, place.column));
+            let _ = write!(out, "line={},col={},", place.line, place.column);
         }
     }
     let mut message = render::with_about(finding.message(), finding);
@@ -25,7 +26,7 @@ pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
     }
     message.push('\n');
     message.push_str(&finding.help());
-    out.push_str(&format!("title={}::{}", property(&finding.code.to_string()), data(&message)));
+    let _ = write!(out, "title={}::{}", property(&finding.code.to_string()), data(&message));
     out
 }
 

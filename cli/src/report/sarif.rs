@@ -4,6 +4,7 @@ use kubeshape_input::{Code, Finding, NoteKind};
 use kubeshape_schema::Level;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -103,7 +104,7 @@ fn uri(path: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/@+,=!$&'()*;".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let _ = write!(out, "%{byte:02X}");
         }
     }
     out

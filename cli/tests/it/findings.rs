@@ -68,7 +68,8 @@ fn losses_and_notes_can_be_denied() {
     folder.run("convert a.yaml --to v2 -o x.json --deny loss --allow KS2008").is_silent();
     folder.run("convert a.yaml --to v2 -o x.json --deny note").says(1, &["error[KS4003]", "--> a.yaml:10:5"]);
     // Whether they are shown or not, all of them count.
-    let fields: String = (0..9).map(|n| format!("              f{n}: {{type: integer, default: 1}}\n")).collect();
+    let fields: String =
+        (0..9).map(|n| ["              f", &n.to_string(), ": {type: integer, default: 1}\n"].concat()).collect();
     folder.write("b.yaml", crd("gadgets", &["v1"]) + &fields);
     let run = folder.run("convert b.yaml --to v2 -o x.json --deny loss");
     run.says(1, &["error: 10 findings are denied: 10 of KS2008 (loss) (`-v` shows all of them)"]);

@@ -136,7 +136,10 @@ impl<'a> Reader<'a> {
     /// The same, for a type with these members. The note names the nearest of them.
     #[cold]
     pub fn unknown_field_among(&mut self, key: Node<'a>, members: &[&str]) {
+        /// Of shorter names everything is near, as `id` of the `if` of JSON Schema.
+        const SHORT: usize = 2;
         let name = key.text();
+        let members = if name.len() > SHORT { members } else { &[] };
         match nearest(name, members.iter().copied()).as_slice() {
             [] => self.unknown_field(key),
             near => {

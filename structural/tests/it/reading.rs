@@ -212,8 +212,8 @@ fn an_unknown_field_comes_with_the_nearest_one() {
                 "shortName; did you mean `shortNames`?",
                 "servd; did you mean `served`?",
                 "openAPIV3schema; did you mean `openAPIV3Schema`?",
-                "minimun; did you mean `minimum` or `minItems`?",
-                "if; did you mean `id`?",
+                "minimun; did you mean `minimum`?",
+                "if",
                 "x-kubernetes-preserve-unknown-field; did you mean `x-kubernetes-preserve-unknown-fields`?",
             ]
         );
