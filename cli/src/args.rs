@@ -21,9 +21,10 @@ const VERSION: &str = env!("KUBESHAPE_VERSION");
 const DOCUMENTS: &str = "Options for documents";
 
 const EXIT_CODES: &str = "Exit codes:
-  0  success
-  1  errors in the inputs, conflicts, differences, or failed expectations
-  2  the command line is wrong, or something could not be read or written";
+  0    success
+  1    errors in the inputs, conflicts, differences, or failed expectations
+  2    the command line is wrong, or something could not be read or written
+  130  interrupted";
 
 /// Shows every form that Kubernetes gives to an API, without a cluster: OpenAPI, JSON Schema, discovery, server-side apply.
 #[derive(Debug, Parser)]
@@ -120,13 +121,15 @@ pub(crate) struct ConvertArgs {
     /// Where to write: a folder, a file (a name ending in .json, .yaml, .yml or .pb), or `-`
     ///
     /// A name that ends in .json, .yaml, .yml or .pb is a file, and `-` is standard output. Both take exactly one
-    /// result. Any other name is a folder, which is created if it does not exist. The default is standard output.
+    /// result. Any other name is a folder, which is created if it does not exist; if it ends like a file, as in x.txt,
+    /// write x.txt/. The default is standard output.
     ///
     /// Files in a folder are named apis__GROUP__VERSION_openapi.json (or api__v1_openapi.json) for OpenAPI v3 by
     /// group version, openapi.json and swagger.json for a single OpenAPI v3 or v2 document, and schema.smd.yaml for
     /// a single structured-merge-diff schema. Results of a resource are named PLURAL.GROUP/VERSION.v3.json, .v2.json,
     /// .schema.json, .structural.yaml, and PLURAL.GROUP/schema.smd.yaml. Results of a kind of a document are in the
-    /// folder KIND.GROUP. A file is written completely or not at all.
+    /// folder KIND.GROUP. A file is written completely or not at all, and the record of the folder, .kubeshape.json,
+    /// names the files with their digests.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) output: Option<PathBuf>,
 
@@ -233,12 +236,32 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     pub(crate) strict_input: bool,
 
+    /// Write results even if inputs failed
+    ///
+    /// Without this option, a result that lacks a failed input neither replaces a file nor goes to standard output.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
     /// Delete results of earlier runs from the output folder
     ///
-    /// Deletes the files that are named like a result and that this run did not write, and folders that become
-    /// empty. Deletes nothing if an input failed.
+    /// Deletes and lists the files that this run did not write, that the record of the folder (.kubeshape.json) says
+    /// kubeshape wrote, and that are unchanged since; and folders that become empty. Deletes nothing if an input failed.
+    /// Folders without a record need --adopt once.
     #[arg(long)]
     pub(crate) prune: bool,
+
+    /// Say which files would be written and deleted, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Take the files in the output folder that are named like results for kubeshape's
+    ///
+    /// Adds them to the record of the folder, and lists them. Later runs with --prune delete them if they are not written
+    /// again and unchanged until then, so look at the list first (--dry-run): a file of your own that is named like a
+    /// result, such as openapi.json, belongs elsewhere, or its line out of .kubeshape.json. If the output is a file
+    /// that is found among the inputs, it is replaced.
+    #[arg(long, conflicts_with = "prune")]
+    pub(crate) adopt: bool,
 
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
@@ -296,9 +319,10 @@ Examples:
       kubeshape convert openapi.json --to smd -o schema.yaml
 
 Exit codes:
-  0  success
-  1  an input failed or has errors; the results of the others are written
-  2  the command line is wrong, or something could not be read or written
+  0    success
+  1    an input failed or has errors; the results of the others are written
+  2    the command line is wrong, or something could not be read or written
+  130  interrupted
 
 Run `kubeshape explain-code KS2001` to learn what a code in the report means.";
 

@@ -5,7 +5,8 @@
 //! [`output`], and tell people about it with [`report`]. [`config`] completes the command line by the configuration file.
 //!
 //! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and
-//! expectations that do not hold; 2 if the command line is wrong or something cannot be read or written.
+//! expectations that do not hold; 2 if the command line is wrong or something cannot be read or written; 130 if the
+//! user interrupted it. A reader that closes standard output early, as `head` does, ends a command with 0.
 
 mod args;
 mod config;
@@ -18,7 +19,7 @@ mod report;
 mod serve;
 mod ssa;
 
-use args::{Cli, Command};
+use args::{Cli, Command, When};
 use clap::{CommandFactory, Parser};
 use config::Configured;
 use error::Fatal;
@@ -38,14 +39,19 @@ fn main() -> ExitCode {
         Err(message) if configured.is_ok() || !message.use_stderr() => {
             // Help and version go to standard output.
             let answered = !message.use_stderr();
-            let printed = message.print().is_ok();
-            return if answered && printed { ExitCode::SUCCESS } else { ExitCode::from(2) };
+            let printed = message.print().map_err(Fatal::Stdout);
+            return match printed {
+                Ok(()) if answered => ExitCode::SUCCESS,
+                Err(error) if answered => ended(&error, When::Auto),
+                _ => ExitCode::from(2),
+            };
         }
-        Err(_) => return fail(configured.err(), args::When::Auto),
+        // The command line may be fine when the file is, too.
+        Err(_) => return configured.err().map_or(ExitCode::from(2), |error| ended(&error, When::Auto)),
     };
     let setup = match configured {
         Ok(rules) => Setup { color: cli.color, rules },
-        Err(error) => return fail(Some(error), cli.color),
+        Err(error) => return ended(&error, cli.color),
     };
     let answer = match &cli.command {
         Command::Convert(args) => convert::run(args, &setup),
@@ -66,16 +72,16 @@ fn main() -> ExitCode {
     match answer {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
-        Err(error) => fail(Some(error), cli.color),
+        Err(error) => ended(&error, cli.color),
     }
 }
 
-/// Tells why there is no answer.
-fn fail(error: Option<Fatal>, color: args::When) -> ExitCode {
-    if let Some(error) = error {
-        report::fatal(&error, report::is_coloured(color));
+/// Tells why a command ended, and with which code.
+fn ended(error: &Fatal, color: When) -> ExitCode {
+    if !error.is_quiet() {
+        report::fatal(error, report::is_coloured(color));
     }
-    ExitCode::from(2)
+    ExitCode::from(error.exit_code())
 }
 
 fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {

@@ -413,7 +413,7 @@ impl Merged {
 }
 
 fn merge_v2(parts: &mut BTreeMap<String, Fragments>) -> MergeV2 {
-    let mut merge = MergeV2::new();
+    let mut merge = MergeV2::new().valid();
     for (name, fragments) in parts {
         if let Some(part) = fragments.v2.take() {
             merge.add(name, part);
@@ -471,8 +471,11 @@ fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
 /// The documents in files and folders.
 fn bases(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
     let gathered = gather(paths, None);
-    if let Some((path, message)) = gathered.unreadable.into_iter().next() {
+    if let Some((path, message)) = gathered.unreadable.first().cloned() {
         return Err(Fatal::Read { path, message });
+    }
+    if let Some(folder) = gathered.empty_folder() {
+        return Err(Fatal::Read { path: folder.to_owned(), message: "found no documents in the folder".to_owned() });
     }
     let mut reader = Reader::default();
     gathered.inputs.iter().map(|input| document(&mut reader, input.path())).collect()

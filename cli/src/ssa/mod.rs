@@ -21,7 +21,7 @@ use crate::args::{
 use crate::convert::STACK;
 use crate::error::Fatal;
 use crate::report::{Setup, Ui};
-use kubeshape_input::Finding;
+use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Bump;
 
 /// A command.
@@ -42,9 +42,17 @@ pub(super) struct Session<'a> {
     pub(super) arena: &'a Bump,
     ui: Ui,
     errors: usize,
+    /// Whether the bytes of an input could not be read.
+    unread: bool,
 }
 
 impl Session<'_> {
+    /// Tells that the bytes of an input cannot be read.
+    pub(super) fn unreadable(&mut self, finding: &Finding) {
+        self.unread |= finding.code == Code::Unreadable;
+        self.tell(finding);
+    }
+
     /// Shows a finding.
     pub(super) fn tell(&mut self, finding: &Finding) {
         self.errors += usize::from(finding.is_error());
@@ -90,7 +98,7 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
     let ui = Ui::new(setup.color, When::Never, quiet, false)
         .with_levels(setup.levels(&findings.levels))
         .in_format(findings.output_format);
-    let mut session = Session { arena: &arena, ui, errors: 0 };
+    let mut session = Session { arena: &arena, ui, errors: 0, unread: false };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),
@@ -102,5 +110,8 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
         Job::Scenario(args) => scenario::run(args, &mut session),
     };
     let is_denied = session.ui.end(None, "", "");
-    answer.map(|fine| fine && session.errors == 0 && !is_denied)
+    match answer {
+        Ok(_) if session.unread => Err(Fatal::Unread),
+        answer => answer.map(|fine| fine && session.errors == 0 && !is_denied),
+    }
 }
