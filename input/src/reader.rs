@@ -1,5 +1,6 @@
 //! From bytes to documents.
 
+use crate::advice::not_yaml;
 use crate::{Code, Content, Document, DocumentRef, Finding, Lines, Place, Source, UnpackError, unpack};
 use kubeshape_convert::proto;
 use kubeshape_yaml::{Error, Limits, Stream, Tape};
@@ -129,6 +130,7 @@ fn open<'r>(
             let place = Place { line: error.line, column: error.column };
             let mut finding = Finding::new(code_of(&error), error.message).in_input(Arc::clone(name));
             finding.place = Some(place);
+            finding.advice = if error.limit { None } else { not_yaml(text, error.offset) };
             Err(Box::new(finding))
         }
     }
@@ -180,6 +182,7 @@ impl<'r> Documents<'r> {
         let content = loop {
             if let Err(error) = stream.next(self.tape)? {
                 let mut finding = Finding::new(code_of(&error), error.message).in_input(Arc::clone(&self.name));
+                finding.advice = if error.limit { None } else { not_yaml(text.as_bytes(), error.offset) };
                 if self.has_lines {
                     let span = error.offset..error.offset + 1;
                     finding.place = Some(Place { line: error.line, column: error.column });

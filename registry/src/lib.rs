@@ -69,7 +69,7 @@ pub use definition::{Definition, Form};
 pub use endpoint::Endpoint;
 pub use error::{
     Conflict, Conflicts, EndpointError, Error, FieldError, FieldErrorKind, Invalid, KindError, ManagerError,
-    SubresourceError, TypeError, did_you_mean,
+    SubresourceError, TypeError,
 };
 pub use explain::{Locations, managed_fields_error};
 pub use extract::extract_applied;

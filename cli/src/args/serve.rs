@@ -1,6 +1,6 @@
 //! The command line of the server.
 
-use super::Profile;
+use super::{LevelArgs, Profile};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_builtin::Release;
 use std::net::SocketAddr;
@@ -124,7 +124,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FORM", default_value = "text", help_heading = OPERATION)]
     pub(crate) log_format: LogFormat,
 
-    /// Least severe messages to log; requests are `debug`
+    /// Minimum severity to log; requests are `debug`
     #[arg(long, value_name = "LEVEL", default_value = "info", help_heading = OPERATION)]
     pub(crate) log_level: LogLevel,
 
@@ -150,6 +150,9 @@ pub(crate) struct ServeArgs {
     /// Time that running requests have to finish when the server stops
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration, help_heading = OPERATION)]
     pub(crate) shutdown_grace: Duration,
+
+    #[command(flatten)]
+    pub(crate) levels: LevelArgs,
 }
 
 /// `on` or `off`

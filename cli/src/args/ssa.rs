@@ -1,6 +1,6 @@
 //! The command lines about objects, their fields and who owns them.
 
-use super::SmdCompat;
+use super::{FindingArgs, SmdCompat};
 use clap::{Args, ValueHint};
 use kubeshape_builtin::Release;
 use std::path::PathBuf;
@@ -53,6 +53,9 @@ pub(crate) struct ResultArgs {
     /// Print errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
 }
 
 /// Apply configurations to live objects, as server-side apply does
@@ -297,4 +300,7 @@ pub(crate) struct ScenarioArgs {
     /// Print only failed expectations and the summary
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
 }

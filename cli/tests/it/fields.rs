@@ -126,8 +126,10 @@ spec:
     assert_eq!(applied.code, Some(0), "{}", applied.err);
     assert!(!applied.out.contains("2030"), "{}", applied.out);
     let nobody = folder.run("extract --schemas crd.yaml --field-manager nobody live.yaml");
-    let message = "warning[KS8014]: live.yaml:7:3: The manager applied nothing to the object: found no entry of \
-                   \"nobody\" that was applied (in Widget x/a)\n";
+    let message = "\
+warning[KS8014]: live.yaml:7:3: The manager applied nothing to the object: found
+    no entry of \"nobody\" that was applied (in Widget x/a)
+";
     assert_eq!((nobody.code, nobody.out.as_str(), nobody.err.as_str()), (Some(0), "", message));
 }
 
@@ -222,8 +224,11 @@ fn of_two_types_of_a_kind_the_first_counts() {
     let run = folder.run("fieldset --schemas crd.yaml --schemas old.yaml --paths live.yaml");
     assert_eq!(run.code, Some(0));
     assert!(run.out.contains(".spec.replicas\n"), "{}", run.out);
-    let message = "warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them counts: example.com/v1, \
-                   Kind=Widget is defined in crd.yaml:1:1, too; that definition counts\n";
+    let message = "\
+warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them
+    counts: example.com/v1, Kind=Widget is defined in crd.yaml:1:1, too; that
+    definition counts
+";
     assert_eq!(run.err, message);
     folder
         .run("fieldset --schemas old.yaml --schemas crd.yaml live.yaml")
@@ -237,7 +242,7 @@ fn one_object_is_needed() {
     for command in ["fieldset", "blame", "extract --field-manager x"] {
         folder
             .run(&format!("{command} --schemas crd.yaml two.yaml"))
-            .says(1, &["error[KS8009]", "two.yaml:7:1", "found 2 objects, expected one"]);
+            .says(1, &["error[KS8009]", "two.yaml:7:1", "expected exactly one object, found 2"]);
         folder.run(&format!("{command} --schemas crd.yaml none.yaml")).says(1, &["error[KS8009]", "none.yaml"]);
         folder.run(&format!("{command} --schemas crd.yaml missing.yaml")).says(2, &["error[KS1007]", "missing.yaml"]);
     }
@@ -270,12 +275,11 @@ fn an_object_of_a_schema_without_kinds_takes_a_type() {
         .write("b.yaml", "y: 1\n");
     let run = folder.run("fieldset --schemas types.yaml --type root a.yaml");
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), "{\"f:x\":{}}\n", ""));
-    folder.run("fieldset --schemas types.yaml --type root b.yaml").says(
-        1,
-        &["error[KS8002]", "b.yaml:1:1", "the schema that does not declare it stands in types.yaml:2:3, /types/0"],
-    );
+    folder
+        .run("fieldset --schemas types.yaml --type root b.yaml")
+        .says(1, &["error[KS8002]", "b.yaml:1:1", "checked against types.yaml:2:3, /types/0"]);
     folder
         .run("fieldset --schemas types.yaml a.yaml")
         .says(1, &["error[KS8001]", "the schemas name types without kinds"]);
-    folder.run("fieldset --schemas types.yaml --type rot a.yaml").says(2, &["did you mean root?"]);
+    folder.run("fieldset --schemas types.yaml --type rot a.yaml").says(2, &["did you mean `root`?"]);
 }

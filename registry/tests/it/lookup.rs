@@ -59,7 +59,7 @@ fn an_unknown_kind_is_told_with_what_is_near_to_it() {
     let error = |api_version, kind| {
         registry.expect(Gvk::new(api_version, kind)).map(Kind::kind).expect_err("a refusal").to_string()
     };
-    assert_eq!(error("example.com/v1", "Widgt"), "found \"Widgt\" of \"example.com/v1\"; did you mean Widget?");
+    assert_eq!(error("example.com/v1", "Widgt"), "found \"Widgt\" of \"example.com/v1\"; did you mean `Widget`?");
     assert_eq!(
         error("example.com/v3", "Widget"),
         "found \"Widget\" of \"example.com/v3\"; the schemas have example.com/v1, example.com/v2"
