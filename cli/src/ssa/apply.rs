@@ -59,7 +59,7 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
     let mut touched: Vec<Identity<'a>> = Vec::new();
     let texts = configs(&args.configs, session);
     if let Some(built_in) = BuiltIn::of(&args.types) {
-        let of_lives = lives.values().filter_map(|live| live.value).map(|value| value.gvk());
+        let of_lives = lives.values().filter_map(|live| live.value).map(Value::gvk);
         let objects: Vec<Gvk<'a>> = types::gvks(&texts).into_iter().chain(of_lives).collect();
         built_in.add_for(&objects, &mut registry, session);
     }
