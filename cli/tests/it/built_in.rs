@@ -111,7 +111,8 @@ fn an_update_and_a_conflict_know_the_keys_of_built_in_lists() {
     folder.write("config.yaml", CONFIG.replace("spec:\n  template", "spec:\n  replicas: 3\n  template"));
     let run = folder.run(&format!("apply {line}"));
     let expected = "\
-error: Apply failed with 1 conflict: conflict with \"kubectl\" using apps/v1: .spec.replicas
+error: Apply failed with 1 conflict: conflict with \"kubectl\" using apps/v1:
+       .spec.replicas
 ";
     assert_eq!(run.code, Some(1));
     assert!(run.err.starts_with(expected), "{}", run.err);
