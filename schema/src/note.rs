@@ -95,6 +95,8 @@ codes! {
     RepeatedKey = 1014, Error, "A key stands twice in one object of a JSON document, which Kubernetes refuses.";
     TextExpected = 1015, Warning, "A number or boolean stands where a text belongs; it is read as the text that is written.";
     NumberRounded = 1016, Approximated, "A number has more digits than a double holds, and is rounded.";
+    // 11xx: output folders
+    DamagedRecord = 1101, Error, "The record of results cannot be used; nothing is deleted.";
     // 2xxx: what OpenAPI v2 does not carry
     V2Junctor = 2001, Widened, "OpenAPI v2 drops allOf, oneOf, anyOf and not.";
     V2Nullable = 2002, Widened, "OpenAPI v2 drops the type of a nullable value, its properties and items.";

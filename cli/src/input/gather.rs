@@ -3,6 +3,7 @@
 use super::order::by_component;
 use super::{Input, Source};
 use crate::error::describe;
+use crate::output::record;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,14 @@ pub(crate) struct Gathered {
     pub(crate) folders: BTreeSet<PathBuf>,
     /// All symbolic links that were found in folders.
     pub(crate) links: Vec<PathBuf>,
+}
+
+impl Gathered {
+    /// A folder of the command line in which nothing was found.
+    pub(crate) fn empty_folder(&self) -> Option<&Path> {
+        let has = |root: &Root| self.inputs.iter().any(|input| input.canonical.starts_with(&root.canonical));
+        self.roots.iter().find(|root| !has(root)).map(|root| root.path.as_path())
+    }
 }
 
 /// Finds all inputs. `outside` is a folder that is not searched: the output folder.
@@ -153,6 +162,9 @@ impl Walk<'_> {
 /// Whether a file with this name is read in a folder.
 pub(crate) fn is_candidate(path: &Path) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()) else { return false };
+    if name == record::NAME {
+        return false;
+    }
     let name = COMPRESSED.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
     SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }

@@ -21,7 +21,7 @@ use crate::args::{
 use crate::convert::STACK;
 use crate::error::Fatal;
 use crate::report::Ui;
-use kubeshape_input::Finding;
+use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Bump;
 
 /// A command.
@@ -42,11 +42,19 @@ pub(super) struct Session<'a> {
     pub(super) arena: &'a Bump,
     ui: Ui,
     errors: usize,
+    /// Whether the bytes of an input could not be read.
+    unread: bool,
     /// The built-in kinds that are known, and whether their release is still to be said.
     built_in: Option<types::BuiltIn>,
 }
 
 impl Session<'_> {
+    /// Tells that the bytes of an input cannot be read.
+    pub(super) fn unreadable(&mut self, finding: &Finding) {
+        self.unread |= finding.code == Code::Unreadable;
+        self.tell(finding);
+    }
+
     /// Shows a finding.
     pub(super) fn tell(&mut self, finding: &Finding) {
         self.errors += usize::from(finding.is_error());
@@ -94,8 +102,13 @@ fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
         Job::Fieldset(args) => args.result.quiet,
         Job::Scenario(_) => false,
     };
-    let mut session =
-        Session { arena: &arena, ui: Ui::new(color, When::Never, quiet, false), errors: 0, built_in: None };
+    let mut session = Session {
+        arena: &arena,
+        ui: Ui::new(color, When::Never, quiet, false),
+        errors: 0,
+        unread: false,
+        built_in: None,
+    };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),
@@ -107,5 +120,8 @@ fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
         Job::Scenario(args) => scenario::run(args, &mut session),
     };
     session.ui.end(None, "");
-    answer.map(|fine| fine && session.errors == 0)
+    match answer {
+        Ok(_) if session.unread => Err(Fatal::Unread),
+        answer => answer.map(|fine| fine && session.errors == 0),
+    }
 }

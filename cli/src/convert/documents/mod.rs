@@ -39,6 +39,7 @@ pub(crate) struct Settings {
     pub(crate) smd_compat: args::SmdCompat,
     pub(crate) draft: Draft,
     pub(crate) strict: bool,
+    pub(crate) nulls: jsonschema::Nulls,
 }
 
 impl Settings {
@@ -72,6 +73,10 @@ impl Settings {
             smd_compat: args.smd_compat,
             draft: args.draft,
             strict: args.strict,
+            nulls: match args.nulls.unwrap_or_default() {
+                args::Nulls::Stored => jsonschema::Nulls::Stored,
+                args::Nulls::Server => jsonschema::Nulls::Server,
+            },
         }
     }
 }
@@ -240,6 +245,13 @@ pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
     errors.0.into_iter().map(|error| Note::new(Code::WrongType, error.at, error.message)).collect()
 }
 
+/// The document with which kustomize merges lists of the wanted kinds by key.
+pub(crate) fn kustomize<'a>(document: &v3::Document<'a>, arena: &'a Bump, settings: &Settings) -> Vec<u8> {
+    kubeshape_convert::kustomize::document(document, arena, |kind| {
+        settings.kinds.has(KindName { kind: kind.kind(), group: kind.group(), version: kind.version() })
+    })
+}
+
 /// The JSON Schemas of the wanted kinds of a document.
 pub(crate) fn json_schemas<'a>(
     document: &Document<'a>,
@@ -271,7 +283,7 @@ fn schema_options(settings: &Settings) -> jsonschema::Options<'static> {
         Draft::Draft7 => jsonschema::Draft::D7,
         Draft::Draft202012 => jsonschema::Draft::D2020_12,
     };
-    jsonschema::Options { draft, strict: settings.strict, ..jsonschema::Options::default() }
+    jsonschema::Options { draft, strict: settings.strict, nulls: settings.nulls, ..jsonschema::Options::default() }
 }
 
 /// The JSON Schema of a version of a CustomResourceDefinition; `None` if it has no schema. `metadata` has the definitions
