@@ -127,12 +127,18 @@ fn a_field_that_a_built_in_kind_does_not_declare_is_told_with_the_schema() {
  --> config.yaml:9:9
   |
 9 |         port:
-  |         ^^^^ .spec.template.spec.containers[name="web"].port: field not declared in schema; did you mean ports?
+  |         ^^^^
   |
+  = note: .spec.template.spec.containers[name="web"].port: field not declared in
+          schema; did you mean `ports`?
   = note: in Deployment x/web
-  = note: the schema that does not declare it stands in Kubernetes 1.34 apis/apps/v1, /components/schemas/io.k8s.api.core.v1.Container
-  = note: a plain create would drop this field with a warning at most; server-side apply refuses it
-  = help: Correct the name, or use the apiVersion that declares it. If the schema is yours and the field is meant to be free, declare it, or set `x-kubernetes-preserve-unknown-fields: true` where it belongs.
+  = note: checked against Kubernetes 1.34 apis/apps/v1,
+          /components/schemas/io.k8s.api.core.v1.Container
+  = note: a plain create would drop this field with a warning at most;
+          server-side apply refuses it
+  = help: Correct the name, or use the apiVersion that declares it. If the
+          schema is yours and the field is meant to be free, declare it, or set
+          `x-kubernetes-preserve-unknown-fields: true` where it belongs.
 
 For more about an error, run `kubeshape explain-code KS8002`.
 "#;
@@ -148,10 +154,13 @@ fn a_kind_that_is_not_known_is_told_with_what_would_help() {
  --> config.yaml:2:7
   |
 2 | kind: Deploymnt
-  |       ^^^^^^^^^ found "Deploymnt" of "apps/v1"; did you mean Deployment?
+  |       ^^^^^^^^^ found "Deploymnt" of "apps/v1"; did you mean `Deployment`?
   |
-  = note: the built-in kinds are those of Kubernetes 1.37; --schemas adds other kinds
-  = help: Add `--schemas` with a document that has the kind, or `--kubernetes` for a built-in kind, or correct apiVersion and kind. With a structured-merge-diff schema, name the type with `--type`.
+  = note: the built-in kinds are those of Kubernetes 1.37; --schemas adds other
+          kinds
+  = help: Add `--schemas` with a document that has the kind, or `--kubernetes`
+          for a built-in kind, or correct apiVersion and kind. With a
+          structured-merge-diff schema, name the type with `--type`.
 
 For more about an error, run `kubeshape explain-code KS8001`.
 "#;
@@ -239,8 +248,10 @@ fn a_scenario_names_its_release() {
  --> s.yaml:2:13
   |
 2 | kubernetes: "1.99"
-  |             ^^^^^^ no release of Kubernetes is called "1.99"; known are 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37
+  |             ^^^^^^
   |
+  = note: no release of Kubernetes is called "1.99"; known are 1.31, 1.32, 1.33,
+          1.34, 1.35, 1.36, 1.37
   = help: Correct the step; docs/apply.md describes the format.
 
 For more about an error, run `kubeshape explain-code KS8013`.
