@@ -172,10 +172,14 @@ For more about an error, run `kubeshape explain-code KS8001`.
  --> config.yaml:2:7
   |
 2 | kind: Deployment
-  |       ^^^^^^^^^^ found "Deployment" of "apps/v1", expected one of the kinds in the schemas
+  |       ^^^^^^^^^^
   |
+  = note: found "Deployment" of "apps/v1", expected one of the kinds in the
+          schemas
   = note: Kubernetes has this kind; --kubernetes 1.37 adds its built-in kinds
-  = help: Add `--schemas` with a document that has the kind, or `--kubernetes` for a built-in kind, or correct apiVersion and kind. With a structured-merge-diff schema, name the type with `--type`.
+  = help: Add `--schemas` with a document that has the kind, or `--kubernetes`
+          for a built-in kind, or correct apiVersion and kind. With a
+          structured-merge-diff schema, name the type with `--type`.
 
 For more about an error, run `kubeshape explain-code KS8001`.
 "#;
