@@ -16,6 +16,7 @@ mod output;
 mod report;
 mod serve;
 mod ssa;
+mod tips;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -25,7 +26,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(message) => {
+        Err(mut message) => {
+            tips::correct(&mut message);
             // Help and version go to standard output.
             let answered = !message.use_stderr();
             let printed = message.print().is_ok();
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Command::ExplainCode(args) => explain::run(args).map(|()| true),
         Command::Completions { shell } => completions(*shell).map(|()| true),
         Command::Man => man().map(|()| true),
+        Command::Version => report::print(Cli::command().render_version().as_bytes()).map(|()| true),
     };
     match answer {
         Ok(true) => ExitCode::SUCCESS,

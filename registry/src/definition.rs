@@ -187,7 +187,7 @@ fn openapi(
         settings: Arc::clone(shared),
         types: built.map(OnceLock::from).unwrap_or_default(),
     });
-    let resources = resources(root);
+    let resources = resources_of_document(root);
     let kinds = kinds.into_iter().filter(|kind| definition.types().named(kind.type_name).is_some());
     let kinds = kinds.map(|kind| Kind {
         api_version: kind.gvk.api_version().into(),
@@ -195,7 +195,9 @@ fn openapi(
         definition: Arc::clone(&definition),
         type_name: kind.type_name.into(),
         schema: Some(kind.at),
-        resource: resources.get(&(kind.gvk.group(), kind.gvk.version(), kind.gvk.kind())).cloned(),
+        resource: resources
+            .get(&(kind.gvk.group().into(), kind.gvk.version().into(), kind.gvk.kind().into()))
+            .cloned(),
         version: None,
         reset: [kind.reset_fields(""), kind.reset_fields("status")],
     });
@@ -203,9 +205,9 @@ fn openapi(
     (definition, kinds)
 }
 
-/// The resources of a document by group, version and kind, as far as its paths tell.
-fn resources(root: Node<'_>) -> Resources {
-    let mut found = Resources::default();
+/// The resources of an OpenAPI document by group, version and kind, as far as its paths tell.
+pub fn resources_of_document(root: Node<'_>) -> BTreeMap<(Arc<str>, Arc<str>, Arc<str>), Resource> {
+    let mut found = BTreeMap::new();
     for (group, version) in group_versions_of_document(root) {
         for resource in &version.resources {
             let names = Resource {
@@ -222,22 +224,10 @@ fn resources(root: Node<'_>) -> Resources {
             let own =
                 |text: &Arc<str>, own: &Arc<str>| if text.is_empty() { Arc::clone(own) } else { Arc::clone(text) };
             let key = (own(&kind.group, &group), own(&kind.version, &version.version), Arc::clone(&kind.kind));
-            found.0.entry(key).or_insert(names);
+            found.entry(key).or_insert(names);
         }
     }
     found
-}
-
-/// Group, version and kind.
-type ResourceKey = (Arc<str>, Arc<str>, Arc<str>);
-
-#[derive(Default)]
-struct Resources(BTreeMap<ResourceKey, Resource>);
-
-impl Resources {
-    fn get(&self, (group, version, kind): &(&str, &str, &str)) -> Option<&Resource> {
-        self.0.get(&((*group).into(), (*version).into(), (*kind).into()))
-    }
 }
 
 fn smd(location: &Location, root: Node<'_>, shared: &Arc<Shared>) -> Arc<Definition> {

@@ -1,6 +1,6 @@
 //! The command line of the server.
 
-use super::Profile;
+use super::{FilenameArgs, Profile, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -37,6 +37,12 @@ pub(crate) struct ServeArgs {
     /// Files and folders to read; `-` is standard input
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
+
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
 
     /// Address to listen on (repeatable); port 0 takes a free one [default: 127.0.0.1:8001, unless --unix-socket is given]
     ///
@@ -141,6 +147,13 @@ pub(crate) struct ServeArgs {
     /// Time that running requests have to finish when the server stops
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration, help_heading = OPERATION)]
     pub(crate) shutdown_grace: Duration,
+}
+
+impl ServeArgs {
+    /// Files and folders to read.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.filenames.and(&self.inputs)
+    }
 }
 
 /// `on` or `off`

@@ -31,6 +31,10 @@ pub(crate) struct Commit<'c> {
     held: Option<(Vec<u8>, String, usize)>,
     /// Names of results, if results of earlier runs have to be deleted.
     written: Option<BTreeSet<String>>,
+    /// Whether `--layout` names results, which may then have one name.
+    has_layout: bool,
+    /// With `--layout`, the names that results have: in lower case, whose they are, and the number of the resource.
+    named: BTreeMap<String, (String, usize)>,
     pub(crate) totals: Totals,
 }
 
@@ -73,6 +77,8 @@ impl<'c> Commit<'c> {
             documents: Vec::new(),
             held: None,
             written: prune.then(BTreeSet::new),
+            has_layout: plan.has_layout,
+            named: BTreeMap::new(),
             totals: Totals::default(),
         }
     }
@@ -110,8 +116,11 @@ impl<'c> Commit<'c> {
         self.report.as_mut().map(|report| report.append(&notes.report)).transpose()
     }
 
-    /// Reports a finding of the commit itself.
-    fn finding(&mut self, finding: &Finding, ui: &mut Ui) -> Result<(), Fatal> {
+    /// Reports a finding of the commit itself, or of the search for inputs.
+    ///
+    /// # Errors
+    /// The report cannot be written.
+    pub(crate) fn finding(&mut self, finding: &Finding, ui: &mut Ui) -> Result<(), Fatal> {
         self.totals.tally.count(finding.kind());
         if let Some(report) = &mut self.report {
             let mut line = Vec::new();
@@ -152,7 +161,7 @@ impl<'c> Commit<'c> {
         }
         let tally = converted.notes.tally;
         let lines = self.notes(&converted.notes, ui)?;
-        self.accept(converted, tally, lines)
+        self.accept(converted, tally, lines, ui)
     }
 
     /// Drops a CustomResourceDefinition that is not used. Only its findings are reported.
@@ -186,17 +195,31 @@ impl<'c> Commit<'c> {
         }
         self.parts.remove(&resource.name);
         self.held.take_if(|(_, _, owner)| *owner == number);
+        self.named.retain(|_, (_, owner)| *owner != number);
         self.resources.by_name.retain(|_, owner| *owner != number);
         Ok(())
     }
 
-    fn accept(&mut self, converted: Converted, tally: Tally, lines: Option<Range<u64>>) -> Result<(), Fatal> {
+    fn accept(
+        &mut self,
+        converted: Converted,
+        tally: Tally,
+        lines: Option<Range<u64>>,
+        ui: &mut Ui,
+    ) -> Result<(), Fatal> {
         let number = self.resources.all.len();
         let revised = self.duplicates == Duplicates::Last;
         let (mut results, mut names) = (Vec::new(), Vec::new());
         self.totals.resources += 1;
         self.totals.versions += converted.versions;
         for output in converted.results {
+            if let Some(detail) = self.is_taken(&output, &converted.name, number) {
+                let mut finding = converted.about.clone();
+                (finding.code, finding.detail) = (Code::ResultName, detail);
+                self.finding(&finding, ui)?;
+                discard(self.stage, output);
+                continue;
+            }
             if revised {
                 names.push(output.name().to_owned());
             }
@@ -223,6 +246,22 @@ impl<'c> Commit<'c> {
             lines,
         });
         Ok(())
+    }
+
+    /// With `--layout`, whether another result has the name of this one, and whose that is.
+    fn is_taken(&mut self, output: &Output, of: &str, owner: usize) -> Option<String> {
+        let Output::Staged(_, name) = output else { return None };
+        if !self.has_layout {
+            return None;
+        }
+        // Names that differ in upper and lower case only are one file on many machines.
+        let key = name.to_lowercase();
+        if let Some((first, _)) = self.named.get(&key) {
+            return Some(format!("{name} is the file of {first} already"));
+        }
+        let of = if of.is_empty() { "a document" } else { of };
+        self.named.insert(key, (of.to_owned(), owner));
+        None
     }
 
     /// Puts a result in place.
@@ -284,7 +323,13 @@ impl<'c> Commit<'c> {
                         self.totals.failed += usize::from(failed);
                         self.notes(&notes, ui)?;
                     }
-                    Answer::Result(output) => self.output(output, "", usize::MAX)?,
+                    Answer::Result(output) => match self.is_taken(&output, "", usize::MAX) {
+                        None => self.output(output, "", usize::MAX)?,
+                        Some(detail) => {
+                            self.finding(&Finding::new(Code::ResultName, detail), ui)?;
+                            discard(self.stage, output);
+                        }
+                    },
                     Answer::Finding(finding) => self.merged(*finding, ui)?,
                 }
             }
@@ -312,9 +357,8 @@ impl<'c> Commit<'c> {
                 Merged::Finding(finding) => self.merged(*finding, ui),
             })?;
         }
-        for name in engine.settings().kinds.missing() {
-            let detail = format!("there is no kind {name}, and no definition of that name");
-            self.finding(&Finding::new(Code::Nothing, detail), ui)?;
+        for missing in engine.settings().kinds.missing() {
+            self.finding(&Finding::new(Code::Nothing, missing.to_string()), ui)?;
         }
         self.place_held()?;
         if let Some(report) = self.report.take() {

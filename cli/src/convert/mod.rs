@@ -80,6 +80,9 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
     for (path, why) in &plan.gathered.unreadable {
         commit.nothing(&path.to_string_lossy(), Code::Unreadable, why, ui)?;
     }
+    for finding in &plan.gathered.findings {
+        commit.finding(finding, ui)?;
+    }
     ui.expect(inputs.len());
     // Whether each folder of the command line has an input.
     let mut used = vec![false; plan.gathered.roots.len()];

@@ -1,10 +1,12 @@
 //! Results: their names, their formats, and writing them completely or not at all.
 
 pub(crate) mod format;
+mod layout;
 pub(crate) mod names;
 mod prune;
 mod stage;
 
+pub(crate) use layout::{Layout, Subject};
 pub(crate) use prune::prune;
 pub(crate) use stage::{Stage, Staged};
 

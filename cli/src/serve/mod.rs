@@ -15,6 +15,7 @@ mod watch;
 
 use crate::args::{LogFormat, ServeArgs, Switch, When};
 use crate::error::{Fatal, describe};
+use crate::input::Filter;
 use crate::report::{self, Ui};
 use event::Event;
 use hub::{FirstScan, Hub};
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
     readiness.set(SHUTDOWN, None);
     let mut hub = Hub {
         store,
-        inputs: inputs::Inputs::new(&args.inputs),
+        inputs: inputs::Inputs::new(args.files(), Filter::new(&args.walk)?),
         secrets: plan.secrets,
         live: Arc::clone(&live),
         metrics: Arc::clone(&metrics),
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
         hub.watcher = Some(watch::Watcher::new(events.clone()));
     }
     let anything = first(&mut hub, args.log_format, color);
-    if !args.inputs.is_empty() && !anything && args.base.is_empty() && args.aggregate.is_empty() {
+    if !args.files().is_empty() && !anything && args.base.is_empty() && args.aggregate.is_empty() {
         Ui::new(color, When::Never, false, false).error("nothing of the inputs can be served");
         return Ok(false);
     }
@@ -156,10 +157,10 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
 fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
     // Before the inputs are read, there are only findings about the base.
     let of_base: Vec<Finding> = hub.store.findings().cloned().collect();
-    let FirstScan { unreadable, applied } = hub.first();
+    let FirstScan { unreadable, passed_over, applied } = hub.first();
     let mut ui = Ui::new(color, When::Never, false, false);
     let of_inputs = applied.findings.iter().filter(|found| found.code != Code::Skipped);
-    for finding in unreadable.iter().chain(&of_base).chain(of_inputs) {
+    for finding in unreadable.iter().chain(&passed_over).chain(&of_base).chain(of_inputs) {
         match format {
             LogFormat::Text => ui.finding(finding),
             LogFormat::Json => finding::log(finding),

@@ -3,7 +3,7 @@
 use super::secrets::Secrets;
 use crate::args::{self, ServeArgs};
 use crate::error::Fatal;
-use crate::input::{Input, Reader, Source, gather};
+use crate::input::{Filter, Input, Reader, Source, gather};
 use bytes::Bytes;
 use kubeshape_publish::Profile;
 use kubeshape_server::BaseDocuments;
@@ -27,10 +27,11 @@ impl Plan {
     /// # Errors
     /// The command line is wrong, or one of these files cannot be read.
     pub(super) fn new(args: &ServeArgs) -> Result<Plan, Fatal> {
-        if args.inputs.is_empty() && args.base.is_empty() && args.onto.is_none() && args.aggregate.is_empty() {
+        let inputs = args.files();
+        if inputs.is_empty() && args.base.is_empty() && args.onto.is_none() && args.aggregate.is_empty() {
             return Err(usage("nothing to serve: name files or folders, or give --base or --aggregate"));
         }
-        if args.watch && args.inputs.iter().any(|path| path.as_os_str() == "-") {
+        if args.watch && inputs.iter().any(|path| path.as_os_str() == "-") {
             return Err(usage("standard input cannot be watched: leave out `-` or --watch"));
         }
         if let Some(address) = &args.advertise_address
@@ -45,7 +46,7 @@ impl Plan {
                 args::Profile::Kube => Profile::Kube,
                 args::Profile::Faithful => Profile::Faithful,
             },
-            base: BaseDocuments { onto: args.onto.as_deref().map(onto).transpose()?, ..documents(&args.base)? },
+            base: BaseDocuments { onto: args.onto.as_deref().map(onto).transpose()?, ..documents(&args.base, &Filter::new(&args.walk)?)? },
             secrets: Secrets::read(tls, args.token_file.as_deref())?,
             aggregate,
         })
@@ -88,8 +89,8 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
 }
 
 /// All documents in files and folders.
-fn documents(paths: &[PathBuf]) -> Result<BaseDocuments, Fatal> {
-    let gathered = gather(paths, None);
+fn documents(paths: &[PathBuf], filter: &Filter) -> Result<BaseDocuments, Fatal> {
+    let gathered = gather(paths, None, filter);
     if let Some((path, message)) = gathered.unreadable.into_iter().next() {
         return Err(Fatal::Read { path, message });
     }
@@ -106,7 +107,7 @@ fn documents(paths: &[PathBuf]) -> Result<BaseDocuments, Fatal> {
 }
 
 fn onto(path: &Path) -> Result<(Arc<str>, Bytes), Fatal> {
-    let input = Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true };
+    let input = Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true, in_chart: false };
     document(&mut Reader::default(), &input)
 }
 

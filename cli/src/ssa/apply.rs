@@ -55,7 +55,7 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
     let registry = types::read(&args.types, session)?;
     let Some(mut lives) = lives(args, registry, session) else { return Ok(false) };
     let mut touched: Vec<Identity<'a>> = Vec::new();
-    for text in read_all(&args.configs, Missing::Error, session) {
+    for text in read_all(&args.filenames.and(&args.configs), Missing::Error, session) {
         let before = session.errors();
         let configs = objects(text, session);
         if configs.is_empty() && !text.failed && session.errors() == before {
@@ -137,7 +137,7 @@ fn options(args: &WriteArgs) -> Result<WriteOptions, Fatal> {
     if args.types.schemas.is_empty() {
         return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
     }
-    check_stdin(args.types.schemas.iter().chain(&args.live).chain(&args.configs))?;
+    check_stdin(args.types.schemas.iter().chain(&args.live).chain(&args.filenames.and(&args.configs)))?;
     if options.check().is_err() {
         return Err(Fatal::Usage(
             "--field-manager takes a name of 1 to 128 bytes, all of them printable characters".to_owned(),

@@ -6,6 +6,7 @@ mod kinds;
 pub(crate) use kinds::KindName;
 
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
+use crate::output::{Layout, Subject, names};
 use kinds::{Kinds, wanted};
 use kubeshape_convert::aggregate::Aggregator;
 use kubeshape_convert::document::Document;
@@ -39,12 +40,24 @@ pub(crate) struct Settings {
     pub(crate) smd_compat: args::SmdCompat,
     pub(crate) draft: Draft,
     pub(crate) strict: bool,
+    pub(crate) layout: Layout,
+    /// The address at which JSON Schemas will be found; empty if that is not known.
+    pub(crate) id_base: String,
 }
 
 impl Settings {
     /// Whether documents are printed without changes.
     pub(crate) fn is_plain(&self) -> bool {
         self.inline.is_none() && self.rename.is_none()
+    }
+
+    /// The name of a JSON Schema in the output folder, if `--layout` names them.
+    pub(crate) fn laid_out(&self, kind: KindName<'_>) -> Option<String> {
+        if self.layout.is_own() || kind.version.is_empty() {
+            return None;
+        }
+        let KindName { kind, group, version } = kind;
+        Some(self.layout.name(Subject { group, version, kind, strict: self.strict }))
     }
 
     /// How documents are converted to OpenAPI v2 and back.
@@ -72,6 +85,8 @@ impl Settings {
             smd_compat: args.smd_compat,
             draft: args.draft,
             strict: args.strict,
+            layout: args.layout.clone(),
+            id_base: args.id_base.clone().unwrap_or_default(),
         }
     }
 }
@@ -276,7 +291,8 @@ pub(crate) fn json_schemas<'a>(
     for (kind, definition) in wanted(document, arena, settings) {
         let gvk = Gvk::from_parts(kind.group, kind.version, kind.kind, arena);
         let gvk = (!kind.version.is_empty()).then_some(gvk);
-        let options = schema_options(settings);
+        let (title, id) = (title(&kind, &definition.schema), id(&kind, None, settings));
+        let options = jsonschema::Options { title: &title, id: &id, ..schema_options(settings) };
         let schema = jsonschema::from_definition(definition.name, &definition.schema, gvk, &resolver, options);
         if settings.losses {
             // A definition may be part of many kinds. Its losses are reported once.
@@ -287,6 +303,36 @@ pub(crate) fn json_schemas<'a>(
     notes.sort_by(|a: &Note<'_>, b| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
     notes.dedup();
     Converted { value, notes }
+}
+
+/// `Widget (example.com/v1)`, so that editors say which kind it is; nothing if the schema has a title of its own.
+fn title(kind: &KindName<'_>, schema: &Schema<'_>) -> String {
+    let KindName { kind, group, version } = kind;
+    match (schema.extra().title, *version, *group) {
+        ("", version, "") if !version.is_empty() => format!("{kind} ({version})"),
+        ("", version, group) if !version.is_empty() => format!("{kind} ({group}/{version})"),
+        _ => String::new(),
+    }
+}
+
+/// The `$id`: the address of the folder and the name in it. Resources have a plural.
+fn id(kind: &KindName<'_>, plural: Option<&str>, settings: &Settings) -> String {
+    if settings.id_base.is_empty() {
+        return String::new();
+    }
+    let name = settings.laid_out(*kind).unwrap_or_else(|| schema_name(kind, plural));
+    format!("{}/{}", settings.id_base.trim_end_matches('/'), name.replace('%', "%25"))
+}
+
+/// The name of a JSON Schema in kubeshape's own layout.
+fn schema_name(kind: &KindName<'_>, plural: Option<&str>) -> String {
+    let (shape, format) = (args::Shape::JsonSchema, args::Format::Json);
+    let folder = match plural {
+        _ if kind.version.is_empty() => return names::definition(kind.kind, shape, format),
+        Some(plural) => names::folder(plural, kind.group),
+        None => names::kind_folder(kind.kind, kind.group),
+    };
+    format!("{folder}/{}", names::file(shape, kind.version, format))
 }
 
 fn schema_options(settings: &Settings) -> jsonschema::Options<'static> {
@@ -308,6 +354,8 @@ pub(crate) fn resource_schema<'a>(
     let arena = Bump::new();
     let gvk = Gvk::from_parts(crd.group, version.version().name, crd.names.kind, &arena);
     let resolver = |name: &str| metadata.iter().find(|definition| definition.name == name).map(|found| &found.schema);
-    let options = schema_options(settings);
+    let kind = KindName { kind: crd.names.kind, group: crd.group, version: version.version().name };
+    let (title, id) = (title(&kind, version.schema()?), id(&kind, Some(crd.names.plural), settings));
+    let options = jsonschema::Options { title: &title, id: &id, ..schema_options(settings) };
     Some(jsonschema::from_structural(version.schema()?, gvk, crd.preserve_unknown_fields, &resolver, options))
 }

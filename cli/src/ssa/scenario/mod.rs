@@ -39,7 +39,7 @@ struct Totals {
 pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let mut totals = Totals::default();
     let mut out = String::new();
-    for text in read_all(&args.files, Missing::Error, session) {
+    for text in read_all(&args.filenames.and(&args.files), Missing::Error, session) {
         let mut edits = Vec::new();
         if text.named && !text.failed && text.documents().is_empty() {
             session.tell(&nowhere(Code::Scenario, text.name, "found nothing, expected a scenario"));
