@@ -207,8 +207,8 @@ fn convert(shape: &str, bytes: &[u8], scratch: &mut Scratch) -> usize {
         let Some(document) = v2::read(root, arena, profile).value else { return 0 };
         if shape == "reprint-v2" {
             document.print(out, Style::V2, profile);
-        } else if let Some(converted) = v3::from_v2::convert(&document, arena, profile).value {
-            converted.print(out, profile);
+        } else {
+            v3::from_v2::print(&document, out, profile);
         }
         return out.len();
     }

@@ -367,6 +367,15 @@ impl Shape {
     pub(crate) fn name(self) -> &'static str {
         kubeshape_input::Shape::from(self).name()
     }
+
+    /// The dialect of OpenAPI documents, if it is one.
+    pub(crate) fn dialect(self) -> Option<kubeshape_schema::Dialect> {
+        match self {
+            Shape::V3 => Some(kubeshape_schema::Dialect::V3),
+            Shape::V2 => Some(kubeshape_schema::Dialect::V2),
+            Shape::Smd | Shape::JsonSchema | Shape::Structural => None,
+        }
+    }
 }
 
 impl From<Shape> for kubeshape_input::Shape {

@@ -1,11 +1,12 @@
 //! A document of either dialect.
 
+use crate::smd::{self, SmdError};
 use crate::v2::from_v3::{self, LOSS, Scratch};
 use crate::v3::from_v2;
-use crate::{v2, v3};
+use crate::{proto, v2, v3};
 use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Converted, Dialect, NoteKind, Profile, Property};
-use kubeshape_yaml::Node;
+use kubeshape_schema::{Bump, Code, Converted, Dialect, Note, NoteKind, Profile, Property};
+use kubeshape_yaml::{Limits, Node, Stream, Tape};
 
 /// A document of either dialect.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,9 +91,7 @@ impl<'a> Document<'a> {
                 Converted { value: Some(*self), notes: Vec::new() }
             }
             (Document::V2(document), Dialect::V3) => {
-                let keeps_losses = options.profile == Profile::Faithful
-                    && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some();
-                if !keeps_losses {
+                if !carries_losses(source, options) {
                     return from_v2::convert(document, arena, options.profile).map(|v3| v3.map(Document::V3));
                 }
                 let mut restored = from_v3::restore(document, scratch, arena);
@@ -108,4 +107,105 @@ impl<'a> Document<'a> {
             }
         }
     }
+
+    /// Appends the document in that dialect as compact JSON: what [`convert`](Self::convert) and [`print`](Self::print) would
+    /// append, with less memory where the conversion can go on while the document is printed.
+    ///
+    /// The value is false, and nothing is appended, where that of [`convert`](Self::convert) is `None`. The notes are the
+    /// same, in the order of printing.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_convert::document::Document;
+    /// use kubeshape_convert::v2;
+    /// use kubeshape_convert::v2::from_v3::{Options, Scratch};
+    /// use kubeshape_schema::{Dialect, Profile};
+    ///
+    /// let document = Document::V2(v2::Document { swagger: "2.0", ..v2::Document::default() });
+    /// let options = Options { profile: Profile::Faithful, keep_losses: false };
+    /// let mut out = Vec::new();
+    /// assert!(document.print_in(Dialect::V3, "", &options, &mut Scratch::default(), &mut out).value);
+    /// assert_eq!(out, br#"{"openapi":"3.0.0","info":{},"paths":{}}"#);
+    /// ```
+    pub fn print_in(
+        &self,
+        dialect: Dialect,
+        source: &str,
+        options: &from_v3::Options,
+        scratch: &mut Scratch,
+        out: &mut Vec<u8>,
+    ) -> Converted<'static, bool> {
+        if let (Document::V2(document), Dialect::V3, false) = (self, dialect, carries_losses(source, options)) {
+            return from_v2::print(document, out, options.profile);
+        }
+        let arena = Bump::new();
+        let converted = self.convert(dialect, source, options, scratch, &arena);
+        if let Some(document) = &converted.value {
+            document.print(out, options.profile);
+        }
+        let notes = converted.notes.into_iter().map(Note::into_owned).collect();
+        Converted { value: converted.value.is_some(), notes }
+    }
+
+    /// The structured-merge-diff schema of the definitions.
+    ///
+    /// A v3 document goes through [`smd::from_v3`]. A v2 document goes through [`smd::from_v2`]: with
+    /// [`Profile::Faithful`] as it stands, with [`Profile::Kube`] through its protobuf form as `kubectl` does, so that
+    /// what has no such form is refused. `root` is what the document was read from; without it the printed document takes
+    /// its place, and the notes have no places.
+    ///
+    /// # Errors
+    /// The reasons why it has none.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_convert::document::Document;
+    /// use kubeshape_convert::smd::Options;
+    /// use kubeshape_convert::v3;
+    /// use kubeshape_schema::{Property, Schema, Type};
+    ///
+    /// let name = Property { name: "Name", at: 0, schema: Schema { ty: Type::String, ..Schema::default() } };
+    /// let components = v3::Components { schemas: &[name], ..v3::Components::default() };
+    /// let document = Document::V3(v3::Document { components: Some(&components), ..v3::Document::default() });
+    /// let schema = document.smd(None, Options::default()).unwrap();
+    /// assert!(schema.find_type("Name").is_some());
+    /// ```
+    pub fn smd(&self, root: Option<Node<'_>>, options: smd::Options) -> Result<kubeshape_smd::Schema, Vec<Note<'a>>> {
+        let built = match self {
+            Document::V3(_) => smd::from_v3::convert(self.definitions(), options),
+            Document::V2(_) if options.profile == Profile::Faithful => {
+                smd::from_v2::faithful(self.definitions(), options)
+            }
+            Document::V2(_) => match root {
+                Some(root) => {
+                    proto::v2::check(root)
+                        .map_err(|refusals| refusals.into_iter().map(Note::from).collect::<Vec<_>>())?;
+                    smd::from_v2::convert(root.get("definitions"), options)
+                }
+                None => self.smd_of_printed(options),
+            },
+        };
+        let note = |error: SmdError| Note::new(Code::SmdError, error.at, error.text);
+        built.map_err(|errors| errors.into_iter().map(note).collect())
+    }
+
+    fn smd_of_printed(&self, options: smd::Options) -> smd::Built {
+        let mut json = Vec::new();
+        self.print(&mut json, options.profile);
+        let mut tape = Tape::new();
+        let read = Stream::new(&json, Limits::PRINTED).and_then(|mut stream| {
+            let source = stream.source();
+            Ok(stream.next(&mut tape).transpose()?.map(|()| source))
+        });
+        let source = read.map_err(|error| vec![SmdError { text: error.to_string(), at: 0 }])?;
+        let root = source.and_then(|source| tape.document(source).root());
+        let nowhere = |error| SmdError { at: 0, ..error };
+        smd::from_v2::convert(root.and_then(|root| root.get("definitions")), options)
+            .map_err(|errors| errors.into_iter().map(nowhere).collect())
+    }
+}
+
+/// Whether entries of losses in a v2 document are read.
+fn carries_losses(source: &str, options: &from_v3::Options) -> bool {
+    options.profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some()
 }

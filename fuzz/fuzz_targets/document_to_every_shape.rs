@@ -51,6 +51,10 @@ fuzz_target!(|data: &[u8]| {
                 if let Some(converted) = converted.value {
                     converted.print(&mut out, profile);
                 }
+                let mut streamed = Vec::new();
+                let printed = v3::from_v2::print(&document, &mut streamed, profile);
+                assert_eq!((printed.value, &streamed), (converted.value.is_some(), &out));
+                assert_eq!(printed.notes.len(), converted.notes.len());
                 for names in [Names::Friendly, Names::GoPath, Names::Short] {
                     places(&rename(&Document::V2(document), names, arena).notes, root);
                 }

@@ -2,9 +2,9 @@
 
 use crate::{Converted, Findings, Options};
 use kubeshape_convert::v2::from_v3::{self, Scratch};
-use kubeshape_convert::{document as convert, jsonschema, proto, smd};
+use kubeshape_convert::{document as convert, jsonschema, smd};
 use kubeshape_input::{Code, Finding, Input, Limits, Note, Shape};
-use kubeshape_registry::{Location, Profile};
+use kubeshape_registry::Location;
 use kubeshape_schema::{Bump, Dialect, Property};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -99,22 +99,9 @@ impl Document {
         let definitions = document.definitions();
         let Options { profile, smd_compat: compat, .. } = self.options;
         let options = smd::Options { compat, profile, ..smd::Options::default() };
-        let schema = match (self.dialect, profile) {
-            (Dialect::V3, _) => smd::from_v3::convert(definitions, options),
-            (Dialect::V2, Profile::Faithful) => smd::from_v2::faithful(definitions, options),
-            (Dialect::V2, Profile::Kube) => {
-                let root = self.location.node();
-                if let Err(refusals) = proto::v2::check(root) {
-                    let notes: Vec<Note<'_>> = refusals.into_iter().map(Note::from).collect();
-                    return Err(Findings(self.resolve(&notes, Shape::Smd)));
-                }
-                smd::from_v2::convert(root.get("definitions"), options)
-            }
-        };
-        let schema = schema.map_err(|errors| {
-            let notes = errors.into_iter().map(|error| Note::new(Code::SmdError, error.at, error.text));
-            Findings(self.resolve(&notes.collect::<Vec<_>>(), Shape::Smd))
-        })?;
+        let schema = document
+            .smd(Some(self.location.node()), options)
+            .map_err(|notes| Findings(self.resolve(&notes, Shape::Smd)))?;
         smd::losses::of_definitions(definitions, self.dialect, options, &mut notes);
         let mut out = Vec::new();
         kubeshape_smd::schema::print_yaml(&schema, &mut out);
@@ -153,13 +140,11 @@ impl Document {
         let Options { profile, keep_losses, .. } = self.options;
         let options = from_v3::Options { profile, keep_losses };
         let source = self.location.document().source().text();
-        let converted = document.convert(dialect, source, &options, &mut scratch, &arena);
-        notes.extend(converted.notes);
-        let findings = self.resolve(&notes, shape);
-        let Some(document) = converted.value else { return Err(Findings(findings)) };
         let mut out = Vec::new();
-        document.print(&mut out, profile);
-        Ok(Converted::new(out, findings))
+        let printed = document.print_in(dialect, source, &options, &mut scratch, &mut out);
+        notes.extend(printed.notes);
+        let findings = self.resolve(&notes, shape);
+        if printed.value { Ok(Converted::new(out, findings)) } else { Err(Findings(findings)) }
     }
 
     fn document<'a>(&'a self, arena: &'a Bump) -> Result<(convert::Document<'a>, Vec<Note<'a>>), Findings> {

@@ -298,6 +298,11 @@ impl<'a> Note<'a> {
     pub fn new(code: Code, at: u32, detail: impl Into<Cow<'a, str>>) -> Self {
         Note { code, at, detail: detail.into() }
     }
+
+    /// The same note with a detail of its own.
+    pub fn into_owned(self) -> Note<'static> {
+        Note { code: self.code, at: self.at, detail: Cow::Owned(self.detail.into_owned()) }
+    }
 }
 
 /// `CODE title: detail`

@@ -37,9 +37,6 @@ fn first_difference(a: u8, b: u8) -> Ordering {
     }
 }
 
-/// In a longer list the numbers of the items are sorted instead of the items, because items can be large.
-const FEW: usize = 32;
-
 /// Sorts `items` by name and keeps the last item of each name. Returns how many items are left: they are in front, and the
 /// items behind them are to be ignored.
 pub fn sort_last_wins<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str) -> usize {
@@ -47,23 +44,16 @@ pub fn sort_last_wins<'a, T: Copy>(items: &mut [T], name: impl Fn(&T) -> &'a str
     if ascending {
         return items.len();
     }
-    if items.len() > FEW {
-        let mut numbers: Vec<usize> = (0..items.len()).collect();
-        numbers.sort_by(|x, y| utf16(name(&items[*x]), name(&items[*y])));
-        let sorted: Vec<T> = numbers.into_iter().map(|number| items[number]).collect();
-        items.copy_from_slice(&sorted);
-    } else {
-        items.sort_by(|x, y| utf16(name(x), name(y)));
-    }
-    let mut kept = 0;
-    for i in 0..items.len() {
-        if i + 1 < items.len() && name(&items[i]) == name(&items[i + 1]) {
-            continue;
-        }
-        if kept < i {
-            items[kept] = items[i];
-        }
-        kept += 1;
-    }
-    kept
+    let mut order: Vec<(&'a str, usize)> = items.iter().enumerate().map(|(at, item)| (name(item), at)).collect();
+    last_of_each(&mut order);
+    let sorted: Vec<T> = order.iter().map(|(_, at)| items[*at]).collect();
+    items[..sorted.len()].copy_from_slice(&sorted);
+    sorted.len()
+}
+
+/// Sorts names with their positions and keeps the last position of each name. Sorting the names instead of the items moves
+/// large items once, and the sort is compiled once instead of once for each type of item.
+fn last_of_each(order: &mut Vec<(&str, usize)>) {
+    order.sort_unstable_by(|(x, x_at), (y, y_at)| utf16(x, y).then(y_at.cmp(x_at)));
+    order.dedup_by_key(|(name, _)| *name);
 }

@@ -15,6 +15,12 @@ pub struct Limits {
     pub scalar: usize,
 }
 
+impl Limits {
+    /// For texts that were printed from values already read: no bounds but 4096 levels.
+    pub const PRINTED: Limits =
+        Limits { bytes: usize::MAX, depth: 4096, nodes: usize::MAX, alias_nodes: 0, scalar: usize::MAX };
+}
+
 impl Default for Limits {
     /// 256 MiB, 512 levels, 16 million nodes, 1 million of them through aliases, scalars of 64 MiB.
     fn default() -> Self {

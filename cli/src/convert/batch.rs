@@ -8,8 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Files in flight per worker.
-const WINDOW: usize = 4;
+/// Files in flight per worker. Sizes of files differ by a factor of 1,000: while one worker converts a large file, the others
+/// must not wait for it.
+const WINDOW: usize = 32;
 /// Stack size of threads. Limits on depth bound the recursion, and this is more than enough for it.
 pub(crate) const STACK: usize = 32 << 20;
 /// How often `commit` is called while there is nothing to commit.
@@ -31,6 +32,10 @@ struct State<R> {
     committed: usize,
     /// Results of the files after the committed ones.
     waiting: VecDeque<Option<R>>,
+    /// Whether the commit waits for the next result.
+    is_commit_idle: bool,
+    /// Number of workers that wait for room.
+    idle_workers: usize,
     stop: bool,
 }
 
@@ -72,7 +77,8 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
     let jobs = jobs.min(count).max(1);
     let window = jobs * WINDOW;
     let pool = pool(jobs)?;
-    let state = State { next: 0, committed: 0, waiting: VecDeque::new(), stop: false };
+    let state =
+        State { next: 0, committed: 0, waiting: VecDeque::new(), is_commit_idle: false, idle_workers: 0, stop: false };
     let shared: Shared<Option<R>> = Shared { state: Mutex::new(state), ready: Condvar::new(), room: Condvar::new() };
     pool.in_place_scope(|scope| {
         let _stop = StopAtEnd(&shared);
@@ -83,18 +89,25 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
         while state.committed < count {
             let number = state.committed;
             let Some(result) = state.waiting.front_mut().and_then(Option::take) else {
-                let (guard, timeout) = shared.ready.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
-                drop(guard);
+                state.is_commit_idle = true;
+                let (mut guard, timeout) =
+                    shared.ready.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
+                guard.is_commit_idle = false;
                 if timeout.timed_out() {
+                    drop(guard);
                     commit(None)?;
+                    guard = shared.lock();
                 }
-                state = shared.lock();
+                state = guard;
                 continue;
             };
             state.waiting.pop_front();
             state.committed += 1;
+            let someone_waits = state.idle_workers > 0;
             drop(state);
-            shared.room.notify_all();
+            if someone_waits {
+                shared.room.notify_all();
+            }
             commit(Some((number, result)))?;
             state = shared.lock();
         }
@@ -107,7 +120,9 @@ fn work<R, W: FnMut(usize) -> R>(shared: &Shared<Option<R>>, count: usize, windo
     loop {
         let mut state = shared.lock();
         while !state.stop && state.next < count && state.next >= state.committed + window {
+            state.idle_workers += 1;
             state = shared.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle_workers -= 1;
         }
         if state.stop || state.next >= count {
             return;
@@ -124,8 +139,12 @@ fn work<R, W: FnMut(usize) -> R>(shared: &Shared<Option<R>>, count: usize, windo
         let mut state = shared.lock();
         let place = number - state.committed;
         state.waiting[place] = Some(result);
+        // Waking a thread costs as much as converting a small file.
+        let is_awaited = place == 0 && state.is_commit_idle;
         drop(state);
-        shared.ready.notify_one();
+        if is_awaited {
+            shared.ready.notify_one();
+        }
     }
 }
 

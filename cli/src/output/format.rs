@@ -67,8 +67,7 @@ fn encode(document: Document<'_>, remarks: &mut Vec<Finding>) -> Option<Vec<u8>>
 
 /// Parses printed JSON, and returns it as text.
 pub(crate) fn read<'a>(json: &'a [u8], tape: &mut Tape) -> Option<&'a str> {
-    let limits = Limits { bytes: usize::MAX, depth: 4096, nodes: usize::MAX, alias_nodes: 0, scalar: usize::MAX };
-    let mut stream = Stream::new(json, limits).ok()?;
+    let mut stream = Stream::new(json, Limits::PRINTED).ok()?;
     stream.next(tape)?.ok()?;
     Some(stream.source())
 }

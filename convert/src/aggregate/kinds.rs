@@ -177,7 +177,7 @@ fn place(with: &[u8], without: &[u8], member: &[u8]) -> usize {
 
 /// Where kinds belong in the text of a definition that has none.
 fn place_in(text: &[u8], style: Style, profile: Profile) -> Option<usize> {
-    let mut stream = Stream::new(text, Limits { bytes: usize::MAX, nodes: usize::MAX, ..Limits::default() }).ok()?;
+    let mut stream = Stream::new(text, Limits::PRINTED).ok()?;
     let source = stream.source();
     let mut tape = Tape::new();
     stream.next(&mut tape)?.ok()?;

@@ -183,8 +183,7 @@ impl Root {
 pub(super) fn items(document: &Document<'_>, style: Style, profile: Profile) -> Vec<Item> {
     let mut text = Vec::new();
     print_with_gaps(document, style, profile, &mut text);
-    let limits = Limits { bytes: usize::MAX, nodes: usize::MAX, scalar: usize::MAX, ..Limits::default() };
-    let Ok(mut stream) = Stream::new(&text, limits) else { return Vec::new() };
+    let Ok(mut stream) = Stream::new(&text, Limits::PRINTED) else { return Vec::new() };
     let source = stream.source();
     let mut tape = Tape::new();
     if !matches!(stream.next(&mut tape), Some(Ok(()))) {

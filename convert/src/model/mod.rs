@@ -26,6 +26,7 @@ mod walk;
 
 pub(crate) use member::in_place;
 pub use member::{Boxed, Entry, Extensions, Map, Member, Reference, Texts};
+pub(crate) use named::print_extensions;
 pub use named::{Callback, Paths, ResponseObject, Responses};
 pub use object::Object;
 pub(crate) use object::object;

@@ -79,7 +79,7 @@ impl<'a, T: Member<'a> + 'a> Object<'a> for Paths<'a, T> {
 
     fn print(&self, p: &mut Printer<'_>) {
         print_entries(&self.items, p);
-        extensions(self.extensions, p);
+        print_extensions(self.extensions, p);
     }
 
     fn renders_empty(&self, _: &Printer<'_>) -> bool {
@@ -142,7 +142,7 @@ impl<'a, T: Object<'a> + Member<'a> + ResponseObject> Object<'a> for Responses<'
             p.first = false;
         }
         print_entries(&self.codes, p);
-        extensions(self.extensions, p);
+        print_extensions(self.extensions, p);
     }
 
     fn renders_empty(&self, p: &Printer<'_>) -> bool {
@@ -200,7 +200,7 @@ impl<'a, T: Member<'a> + 'a> Object<'a> for Callback<'a, T> {
             p.text(self.reference.text);
         }
         print_entries(&self.items, p);
-        extensions(self.extensions, p);
+        print_extensions(self.extensions, p);
     }
 
     fn renders_empty(&self, _: &Printer<'_>) -> bool {
@@ -298,7 +298,8 @@ fn canonical_codes<'a, T: Member<'a> + 'a>(reader: &Reader<'a>, codes: Map<'a, T
     Map { entries: reader.arena().alloc_slice_copy(&entries[..kept]), ..codes }
 }
 
-fn extensions(extensions: &[(&str, Json<'_>)], p: &mut Printer<'_>) {
+/// Prints `x-` members.
+pub(crate) fn print_extensions(extensions: &[(&str, Json<'_>)], p: &mut Printer<'_>) {
     for (key, value) in extensions {
         p.any_key(key);
         p.json(value);

@@ -77,7 +77,7 @@ pub(crate) fn run(
         let mut arenas: Vec<(Bump, Scratch)> = documents.iter().map(|_| Default::default()).collect();
         let arena = Bump::new();
         let aggregates = Aggregates::default();
-        let needs = Needs::of(&targets, &documents);
+        let needs = Needs::of(&targets, &documents, settings);
         let sources: Vec<Source<'_>> = documents
             .par_iter()
             .zip(arenas.par_iter_mut())
@@ -89,7 +89,7 @@ pub(crate) fn run(
         let wholes = Vec::new();
         let mut results = Results { context, settings, arena: &arena, aggregates, resources, sources, wholes, answers };
         for target in targets {
-            results.target(target)?;
+            if needs.is_printed_only { results.print_converted(target) } else { results.target(target) }?;
         }
         Ok(results.finish())
     })
@@ -346,6 +346,32 @@ impl<'a> Results<'_, 'a> {
         Ok(())
     }
 
+    /// The only document, converted while it is printed.
+    fn print_converted(&mut self, target: Target) -> Result<(), Fatal> {
+        let (Some(dialect), [source]) = (target.shape.dialect(), self.sources.as_mut_slice()) else { return Ok(()) };
+        let Some(document) = source.document else { return Ok(()) };
+        let mut json = Vec::new();
+        let (text, options) = (source.loaded.source().text(), self.settings.conversion());
+        let printed = document.print_in(dialect, text, &options, &mut Scratch::default(), &mut json);
+        source.failed |= !printed.value;
+        source.notes.extend(printed.notes.into_iter().map(|note| (note, Some(target.shape))));
+        if printed.value { self.print_json(json, Some(0), target) } else { Ok(()) }
+    }
+
+    /// A printed document in the format of the target. `source` is the number of the source that it is a copy of.
+    fn print_json(&mut self, json: Vec<u8>, source: Option<usize>, target: Target) -> Result<(), Fatal> {
+        let name = names::single(target.shape, target.format);
+        let mut remarks = Vec::new();
+        let bytes = formatted(json, target, self.context, &mut remarks);
+        for remark in remarks {
+            self.remark(source, remark, &name, target);
+        }
+        if let Some(bytes) = bytes {
+            self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
+        }
+        Ok(())
+    }
+
     /// An aggregate as it is.
     fn print_aggregate(
         &mut self,
@@ -359,15 +385,7 @@ impl<'a> Results<'_, 'a> {
             self.answers.push(Answer::Result(Output::Staged(staged, name)));
             return Ok(());
         }
-        let mut remarks = Vec::new();
-        let bytes = formatted(aggregate.to_vec(), target, self.context, &mut remarks);
-        for remark in remarks {
-            self.remark(None, remark, &name, target);
-        }
-        if let Some(bytes) = bytes {
-            self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
-        }
-        Ok(())
+        self.print_json(aggregate.to_vec(), None, target)
     }
 
     /// The documents of kinds, with the names of their files.

@@ -2,7 +2,7 @@
 
 use super::super::documents::{self, Settings};
 use super::super::plan::Target;
-use crate::args::Shape;
+use crate::args::{Per, Shape};
 use kubeshape_convert::document::Document as OpenApi;
 use kubeshape_convert::v2::from_v3::Scratch;
 use kubeshape_input::{Document, Limits};
@@ -11,8 +11,7 @@ use kubeshape_yaml::Node;
 
 /// A printed document, read again.
 pub(super) fn printed(bytes: &[u8]) -> Option<Document> {
-    let limits = Limits { bytes: usize::MAX, nodes: usize::MAX, scalar: usize::MAX, ..Limits::default() };
-    kubeshape_input::read("", bytes, limits).documents.pop()
+    kubeshape_input::read("", bytes, Limits::PRINTED).documents.pop()
 }
 
 /// The dialects that documents are needed in.
@@ -20,14 +19,25 @@ pub(super) fn printed(bytes: &[u8]) -> Option<Document> {
 pub(super) struct Needs {
     v3: bool,
     v2: bool,
+    /// Whether the only result is the only document in the other dialect: it is converted while it is printed.
+    pub(super) is_printed_only: bool,
 }
 
 impl Needs {
-    pub(super) fn of(targets: &[Target], documents: &[(Document, bool)]) -> Needs {
+    pub(super) fn of(targets: &[Target], documents: &[(Document, bool)], settings: &Settings) -> Needs {
         let has = |shape| targets.iter().any(|target| target.shape == shape);
         let mut contents = documents.iter().map(|(document, _)| document.content());
         let only_v2 = contents.all(|content| content.dialect() == Some(Dialect::V2));
-        Needs { v3: has(Shape::V3) || has(Shape::JsonSchema) || (has(Shape::Smd) && !only_v2), v2: has(Shape::V2) }
+        let is_printed_only = match (targets, documents) {
+            ([target], [(document, false)]) => {
+                let dialect = document.content().dialect();
+                let other = dialect.is_some() && dialect != target.shape.dialect();
+                other && target.shape.dialect().is_some() && target.documents == Per::Single && settings.is_plain()
+            }
+            _ => false,
+        };
+        let v3 = has(Shape::V3) || has(Shape::JsonSchema) || (has(Shape::Smd) && !only_v2);
+        Needs { v3: v3 && !is_printed_only, v2: has(Shape::V2) && !is_printed_only, is_printed_only }
     }
 }
 

@@ -14,13 +14,13 @@ use kubeshape_convert::graph::rename::Names;
 use kubeshape_convert::graph::{self, Graph, Section};
 use kubeshape_convert::jsonschema;
 use kubeshape_convert::v2::from_v3;
-use kubeshape_convert::{proto, smd, v2, v3};
+use kubeshape_convert::{smd, v2, v3};
 use kubeshape_publish::ResourceVersion;
 use kubeshape_schema::{Bump, Code, Converted, Gvk, Note, Profile, Property, Schema};
 use kubeshape_smd::Schema as SmdSchema;
 use kubeshape_smd::schema::ReadErrors;
 use kubeshape_structural::Crd;
-use kubeshape_yaml::{Node, Tape};
+use kubeshape_yaml::Node;
 use std::collections::BTreeMap;
 
 /// Settings of the command line for documents.
@@ -232,30 +232,7 @@ pub(crate) fn smd<'a>(
     root: Option<Node<'_>>,
     settings: &Settings,
 ) -> Result<SmdSchema, Vec<Note<'a>>> {
-    let options = smd_options(settings);
-    let note = |error: smd::SmdError| Note::new(Code::SmdError, error.at, error.text);
-    let notes = |errors: Vec<smd::SmdError>| errors.into_iter().map(note).collect();
-    match document {
-        Document::V2(document) if options.profile == Profile::Faithful => {
-            smd::from_v2::faithful(document.definitions, options).map_err(notes)
-        }
-        Document::V2(_) => {
-            if let Some(root) = root {
-                proto::v2::check(root).map_err(|refusals| refusals.into_iter().map(Note::from).collect::<Vec<_>>())?;
-                return smd::from_v2::convert(root.get("definitions"), options).map_err(notes);
-            }
-            let mut json = Vec::new();
-            document.print(&mut json, settings.profile);
-            let mut tape = Tape::new();
-            let root = crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
-            let definitions = root.and_then(|root| root.get("definitions"));
-            // Places are in the printed text.
-            let nowhere = |error: smd::SmdError| note(smd::SmdError { at: 0, ..error });
-            smd::from_v2::convert(definitions, options)
-                .map_err(|errors| errors.into_iter().map(nowhere).collect::<Vec<_>>())
-        }
-        Document::V3(_) => smd::from_v3::convert(document.definitions(), options).map_err(notes),
-    }
+    document.smd(root, smd_options(settings))
 }
 
 /// The losses of the structured-merge-diff schema of a document.

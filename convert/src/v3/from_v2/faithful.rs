@@ -2,89 +2,128 @@
 
 use super::kubernetes::Server;
 use super::names::{self, Names};
+use super::print::Parts;
 use super::{LastContent, Notes, concat};
 use crate::model::{Boxed, Entry, Map, Texts};
 use crate::v3::Security;
 use crate::{v2, v3};
-use kubeshape_schema::{Bump, Code};
+use kubeshape_schema::{Bump, Code, Property, Schema};
+use std::cell::Cell;
+use std::collections::BTreeMap;
 
 pub(super) fn document<'a>(document: &v2::Document<'a>, arena: &'a Bump, notes: &mut Notes<'a>) -> v3::Document<'a> {
-    let names = Names::of(document, arena, notes);
-    let mut converter = Converter {
-        arena,
-        notes,
-        document,
-        names,
-        server: Server::of(document.definitions),
-        restoring: None,
-        restored: false,
-        shared: Vec::new(),
-        last: None,
-    };
-    converter.document()
+    let common = Common::of(document, arena, notes);
+    Converter::new(&common, arena, notes).document()
+}
+
+/// What the conversions of all parts of a document need.
+pub(super) struct Common<'a, 'd> {
+    pub(super) document: &'d v2::Document<'a>,
+    pub(super) names: Names<'a>,
+    /// The types of a Kubernetes server that leaves out defaults.
+    pub(super) server: Option<Server<'a>>,
+    /// One for each shared parameter of the document.
+    pub(super) shared: Vec<Shared<'a>>,
 }
 
 /// A shared parameter of the document, and its conversion.
 pub(super) struct Shared<'a> {
     /// The parameter for operations; `None` if it is part of a body.
     pub(super) parameter: Option<v3::Parameter<'a>>,
-    /// The last body that was made of it, with its media types.
-    pub(super) body: Option<(Texts<'a>, &'a v3::RequestBody<'a>)>,
     /// Whether operations get a copy instead of a reference.
     pub(super) is_inlined: bool,
-    pub(super) is_used: bool,
+    pub(super) is_used: Cell<bool>,
 }
 
 pub(super) struct Converter<'a, 'n> {
     pub(super) arena: &'a Bump,
     pub(super) notes: &'n mut Notes<'a>,
-    pub(super) document: &'n v2::Document<'a>,
-    pub(super) names: Names<'a>,
-    /// The types of a Kubernetes server that leaves out defaults.
-    pub(super) server: Option<Server<'a>>,
-    /// The same, while a type with defaults is converted.
+    pub(super) common: &'n Common<'a, 'n>,
+    /// The types of a Kubernetes server, while a type with defaults is converted.
     pub(super) restoring: Option<Server<'a>>,
     /// Whether the type that is converted got a default.
     pub(super) restored: bool,
-    /// One for each shared parameter of the document.
-    pub(super) shared: Vec<Shared<'a>>,
+    /// The last body that was made of a shared parameter, with its media types, by the parameter's number.
+    pub(super) bodies: BTreeMap<usize, (Texts<'a>, &'a v3::RequestBody<'a>)>,
     pub(super) last: Option<LastContent<'a>>,
 }
 
-impl<'a> Converter<'a, '_> {
+impl<'a, 'd> Common<'a, 'd> {
+    pub(super) fn of(document: &'d v2::Document<'a>, arena: &'a Bump, notes: &mut Notes<'a>) -> Self {
+        let names = Names::of(document, arena, notes);
+        let mut common = Common { document, names, server: Server::of(document.definitions), shared: Vec::new() };
+        for entry in &document.parameters {
+            let shared = Converter::new(&common, arena, notes).shared_parameter(entry);
+            common.shared.push(shared);
+        }
+        common
+    }
+}
+
+impl Parts for Common<'_, '_> {
+    fn name<'s>(&'s self, definition: &Property<'s>) -> &'s str {
+        self.names.schemas.name(definition.name)
+    }
+
+    fn definition<'s>(&'s self, definition: &Property<'s>, arena: &'s Bump, notes: &mut Notes<'s>) -> Schema<'s> {
+        Converter::new(self, arena, notes).definition(definition)
+    }
+
+    fn path_item<'s>(&'s self, item: &v2::PathItem<'s>, arena: &'s Bump, notes: &mut Notes<'s>) -> v3::PathItem<'s> {
+        Converter::new(self, arena, notes).path_item(item)
+    }
+
+    fn rest<'s>(&'s self, arena: &'s Bump, notes: &mut Notes<'s>) -> v3::Document<'s> {
+        Converter::new(self, arena, notes).rest()
+    }
+}
+
+impl<'a, 'n> Converter<'a, 'n> {
+    fn new(common: &'n Common<'a, 'n>, arena: &'a Bump, notes: &'n mut Notes<'a>) -> Self {
+        Converter { arena, notes, common, restoring: None, restored: false, bodies: BTreeMap::new(), last: None }
+    }
+
     fn document(&mut self) -> v3::Document<'a> {
-        let d = self.document;
+        let d = self.common.document;
+        let arena = self.arena;
+        let names = &self.common.names.schemas;
+        let schemas = arena.alloc_slice_copy(d.definitions);
+        for (place, definition) in schemas.iter_mut().zip(d.definitions) {
+            place.name = names.name(definition.name);
+            place.schema = self.definition(definition);
+        }
+        if !names.is_empty() {
+            schemas.sort_by(|a, b| kubeshape_schema::order::utf16(a.name, b.name));
+        }
+        let paths = self.paths(d.paths.unwrap_or(&v2::Paths::default()));
+        let rest = self.rest();
+        let components = v3::Components { schemas, ..rest.components.copied().unwrap_or_default() };
+        let components = (components != v3::Components::default()).then(|| &*arena.alloc(components));
+        v3::Document { paths: Some(paths), components, ..rest }
+    }
+
+    /// The document without its paths and schemas. Paths are converted before it, because they decide which shared parameters
+    /// become components.
+    fn rest(&mut self) -> v3::Document<'a> {
+        let d = self.common.document;
         let arena = self.arena;
         if !d.id.is_empty() {
             self.notes.add(Code::V3Dropped, d.at, "id");
         }
-        let schemas = arena.alloc_slice_copy(d.definitions);
-        for (place, definition) in schemas.iter_mut().zip(d.definitions) {
-            place.name = self.names.schemas.name(definition.name);
-            place.schema = self.definition(definition);
-        }
-        if !self.names.schemas.is_empty() {
-            schemas.sort_by(|a, b| kubeshape_schema::order::utf16(a.name, b.name));
-        }
-        self.shared_parameters();
-        let paths = match d.paths {
-            Some(paths) => self.paths(paths),
-            None => arena.alloc(v3::Paths { items: Map::new(&[]), ..v3::Paths::default() }),
-        };
         let responses = self.section(&d.responses, |c, entry| {
             let produces = if d.produces.is_empty() { names::RESPONSE } else { d.produces };
-            (c.names.responses.name(entry.name), c.response(&entry.value, "", produces))
+            (c.common.names.responses.name(entry.name), c.response(&entry.value, "", produces))
         });
         let security_schemes = self.section(&d.security_definitions, |c, entry| {
-            (c.names.security.name(entry.name), c.security_scheme(&entry.value))
+            (c.common.names.security.name(entry.name), c.security_scheme(&entry.value))
         });
         let (parameters, request_bodies) = self.shared_components();
         let components =
-            v3::Components { schemas, security_schemes, responses, parameters, request_bodies, ..Default::default() };
+            v3::Components { security_schemes, responses, parameters, request_bodies, ..Default::default() };
         v3::Document {
-            openapi: "3.0.0",
+            openapi: super::VERSION,
             info: Some(d.info.unwrap_or_else(|| arena.alloc(v3::Info::default()))),
-            paths: Some(paths),
+            paths: None,
             servers: self.servers(d.schemes, d.at),
             components: (components != v3::Components::default()).then(|| &*arena.alloc(components)),
             security: self.security(d.security),
@@ -128,7 +167,7 @@ impl<'a> Converter<'a, '_> {
 
     /// The servers of the API with these schemes. Empty if the address is that of the document.
     pub(super) fn servers(&mut self, schemes: Texts<'a>, at: u32) -> &'a [v3::Server<'a>] {
-        let d = self.document;
+        let d = self.common.document;
         let slash = if d.base_path.is_empty() || d.base_path.starts_with('/') { "" } else { "/" };
         let path = d.base_path.strip_suffix('/').unwrap_or(d.base_path);
         let server = |parts: &[&str]| v3::Server { url: concat(self.arena, parts), at, ..v3::Server::default() };
@@ -151,10 +190,10 @@ impl<'a> Converter<'a, '_> {
 
     /// The servers of an operation whose schemes differ from those of the document.
     pub(super) fn servers_of(&mut self, operation: &v2::Operation<'a>) -> &'a [v3::Server<'a>] {
-        if operation.schemes.is_empty() || operation.schemes == self.document.schemes {
+        if operation.schemes.is_empty() || operation.schemes == self.common.document.schemes {
             return &[];
         }
-        if self.document.host.is_empty() {
+        if self.common.document.host.is_empty() {
             self.notes.add(Code::V3Schemes, operation.at, operation.schemes.join(", "));
             return &[];
         }
@@ -162,7 +201,7 @@ impl<'a> Converter<'a, '_> {
     }
 
     pub(super) fn security(&self, security: Security<'a>) -> Security<'a> {
-        let renames = &self.names.security;
+        let renames = &self.common.names.security;
         if renames.is_empty() {
             return security;
         }

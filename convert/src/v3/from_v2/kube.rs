@@ -1,10 +1,12 @@
 //! The conversion that Kubernetes does for servers without v3 documents of their own, faults included: kube-openapi's
 //! `openapiconv.ConvertV2ToV3` and `builder3/util.WrapRefs`.
 
+use super::print::Parts;
 use super::{LastContent, Notes, concat, has_siblings, wrap};
 use crate::model::{Boxed, Entry, Map, Site, Texts, map_schema};
 use crate::{v2, v3};
 use kubeshape_schema::{Bump, Code, Extra, Flags, Property, Schema, Type, order};
+use std::cell::Cell;
 
 /// The beginning of a reference to a definition, and what Kubernetes replaces it with.
 const DEFINITIONS: &str = "#/definitions/";
@@ -15,9 +17,46 @@ pub(super) fn document<'a>(
     arena: &'a Bump,
     notes: &mut Notes<'a>,
 ) -> Option<v3::Document<'a>> {
-    let mut converter = Converter { arena, notes, failed: false, untyped: None, last: None };
+    let mut converter = Converter::new(arena, notes);
     let out = converter.document(document);
     (!converter.failed).then_some(out)
+}
+
+/// The parts of a document, converted one by one.
+pub(super) struct Separate<'a, 'd> {
+    document: &'d v2::Document<'a>,
+    failed: Cell<bool>,
+}
+
+impl<'a, 'd> Separate<'a, 'd> {
+    pub(super) fn of(document: &'d v2::Document<'a>) -> Self {
+        Separate { document, failed: Cell::new(false) }
+    }
+}
+
+impl Parts for Separate<'_, '_> {
+    fn name<'s>(&'s self, definition: &Property<'s>) -> &'s str {
+        definition.name
+    }
+
+    fn definition<'s>(&'s self, definition: &Property<'s>, arena: &'s Bump, notes: &mut Notes<'s>) -> Schema<'s> {
+        Converter::new(arena, notes).schema(&definition.schema)
+    }
+
+    fn path_item<'s>(&'s self, item: &v2::PathItem<'s>, arena: &'s Bump, notes: &mut Notes<'s>) -> v3::PathItem<'s> {
+        let mut converter = Converter::new(arena, notes);
+        let item = converter.path_item(item);
+        self.failed.set(self.failed.get() | converter.failed);
+        item
+    }
+
+    fn rest<'s>(&'s self, arena: &'s Bump, notes: &mut Notes<'s>) -> v3::Document<'s> {
+        Converter::new(arena, notes).rest(self.document)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed.get()
+    }
 }
 
 struct Converter<'a, 'n> {
@@ -30,7 +69,11 @@ struct Converter<'a, 'n> {
     last: Option<LastContent<'a>>,
 }
 
-impl<'a> Converter<'a, '_> {
+impl<'a, 'n> Converter<'a, 'n> {
+    fn new(arena: &'a Bump, notes: &'n mut Notes<'a>) -> Self {
+        Converter { arena, notes, failed: false, untyped: None, last: None }
+    }
+
     fn lose(&mut self, lost: bool, at: u32, what: &'static str) {
         if lost {
             self.notes.add(Code::V3KubeDropped, at, what);
@@ -38,6 +81,18 @@ impl<'a> Converter<'a, '_> {
     }
 
     fn document(&mut self, d: &v2::Document<'a>) -> v3::Document<'a> {
+        let rest = self.rest(d);
+        let definitions = d.definitions.iter();
+        let schemas = self.arena.alloc_slice_fill_iter(
+            definitions.map(|definition| Property { schema: self.schema(&definition.schema), ..*definition }),
+        );
+        let components = v3::Components { schemas, ..rest.components.copied().unwrap_or_default() };
+        let paths = d.paths.map(|paths| self.paths(paths));
+        v3::Document { paths, components: Some(self.arena.alloc(components)), ..rest }
+    }
+
+    /// The document without its paths and schemas.
+    fn rest(&mut self, d: &v2::Document<'a>) -> v3::Document<'a> {
         self.lose(!d.host.is_empty(), d.at, "host");
         self.lose(!d.base_path.is_empty(), d.at, "basePath");
         self.lose(!d.schemes.is_empty(), d.at, "schemes");
@@ -48,21 +103,15 @@ impl<'a> Converter<'a, '_> {
         self.lose(d.security.is_some(), d.at, "security");
         self.lose(!d.tags.is_empty(), d.at, "tags");
         self.lose(!d.extensions.is_empty(), d.at, "extensions");
-        let definitions = d.definitions.iter();
-        let schemas = self.arena.alloc_slice_fill_iter(
-            definitions.map(|definition| Property { schema: self.schema(&definition.schema), ..*definition }),
-        );
         let components = v3::Components {
-            schemas,
             responses: self.map(&d.responses, |c, response| c.response(response, d.produces)),
             security_schemes: self.map(&d.security_definitions, Self::security_scheme),
             ..v3::Components::default()
         };
         v3::Document {
-            openapi: "3.0.0",
+            openapi: super::VERSION,
             info: d.info,
             external_docs: self.external_docs(d.external_docs),
-            paths: d.paths.map(|paths| self.paths(paths)),
             components: Some(self.arena.alloc(components)),
             at: d.at,
             ..v3::Document::default()

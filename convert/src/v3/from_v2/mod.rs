@@ -10,6 +10,7 @@ mod kubernetes;
 mod names;
 mod operation;
 mod parameter;
+mod print;
 mod schema;
 
 use super::Document;
@@ -58,13 +59,45 @@ pub fn convert<'a>(
     arena: &'a Bump,
     profile: Profile,
 ) -> Converted<'a, Option<Document<'a>>> {
-    let mut notes = Notes { list: Vec::new() };
+    let mut notes = Notes::default();
     let value = match profile {
         Profile::Kube => kube::document(document, arena, &mut notes),
         Profile::Faithful => Some(faithful::document(document, arena, &mut notes)),
     };
     Converted { value, notes: notes.list }
 }
+
+/// Appends the conversion of a document as [`convert`] and [`print`](Document::print) would make it, in less time and memory:
+/// only one path or definition of the v3 document exists at a time.
+///
+/// The value is false, and nothing is appended, where that of [`convert`] is `None`. The notes are the same, in the order of
+/// printing.
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::{v2, v3};
+/// use kubeshape_schema::{Profile, Property, Schema, Type};
+///
+/// let name = Property { name: "Name", at: 0, schema: Schema { ty: Type::String, ..Schema::default() } };
+/// let document = v2::Document { swagger: "2.0", definitions: &[name], ..v2::Document::default() };
+/// let mut out = Vec::new();
+/// assert!(v3::from_v2::print(&document, &mut out, Profile::Faithful).value);
+/// assert_eq!(out, br#"{"openapi":"3.0.0","info":{},"paths":{},"components":{"schemas":{"Name":{"type":"string"}}}}"#);
+/// ```
+pub fn print(document: &v2::Document<'_>, out: &mut Vec<u8>, profile: Profile) -> Converted<'static, bool> {
+    match profile {
+        Profile::Kube => print::print(document, &kube::Separate::of(document), Vec::new(), out, profile),
+        Profile::Faithful => {
+            let arena = Bump::new();
+            let mut notes = Notes::default();
+            let common = faithful::Common::of(document, &arena, &mut notes);
+            print::print(document, &common, notes.into_owned(), out, profile)
+        }
+    }
+}
+
+/// The version of the documents.
+const VERSION: &str = "3.0.0";
 
 type Text<'a> = bumpalo::collections::String<'a>;
 
@@ -99,6 +132,7 @@ impl<'a> LastContent<'a> {
 }
 
 /// Losses and findings so far.
+#[derive(Default)]
 struct Notes<'a> {
     list: Vec<Note<'a>>,
 }
@@ -106,6 +140,10 @@ struct Notes<'a> {
 impl<'a> Notes<'a> {
     fn add(&mut self, code: Code, at: u32, detail: impl Into<Cow<'a, str>>) {
         self.list.push(Note::new(code, at, detail));
+    }
+
+    fn into_owned(self) -> Vec<Note<'static>> {
+        self.list.into_iter().map(Note::into_owned).collect()
     }
 }
 

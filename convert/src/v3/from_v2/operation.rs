@@ -31,7 +31,7 @@ impl<'a> Converter<'a, '_> {
         arena.alloc(v3::Paths { items: Map::new(entries), extensions: paths.extensions, at: paths.at })
     }
 
-    fn path_item(&mut self, item: &v2::PathItem<'a>) -> v3::PathItem<'a> {
+    pub(super) fn path_item(&mut self, item: &v2::PathItem<'a>) -> v3::PathItem<'a> {
         let mut common = self.sort(item.parameters);
         let parameters = std::mem::take(&mut common.parameters);
         v3::PathItem {
@@ -55,7 +55,7 @@ impl<'a> Converter<'a, '_> {
         for parameter in parameters {
             let is_reference = !parameter.reference.text.is_empty();
             let target = if is_reference { self.resolve(parameter.reference) } else { None };
-            let resolved = target.map_or(parameter, |target| &self.document.parameters.entries[target].value);
+            let resolved = target.map_or(parameter, |target| &self.common.document.parameters.entries[target].value);
             match resolved.location {
                 "body" => {
                     if let Some((first, _)) = out.body {
@@ -76,7 +76,7 @@ impl<'a> Converter<'a, '_> {
                 }
             }
             if let Some(target) = target {
-                self.shared[target].is_used = true;
+                self.common.shared[target].is_used.set(true);
             }
         }
         out
@@ -97,7 +97,7 @@ impl<'a> Converter<'a, '_> {
             let inherited: Vec<_> = inherited.copied().collect();
             own.form.splice(..0, inherited);
         }
-        let consumes = media_types(o.consumes, self.document.consumes);
+        let consumes = media_types(o.consumes, self.common.document.consumes);
         let request_body = match (own.body, own.form.as_slice()) {
             (Some((body, shared)), form) => {
                 for parameter in form {
@@ -108,7 +108,7 @@ impl<'a> Converter<'a, '_> {
             (None, []) => None,
             (None, form) => Some(self.form(form, consumes)),
         };
-        let produces = media_types(o.produces, self.document.produces);
+        let produces = media_types(o.produces, self.common.document.produces);
         let responses = self.responses(o, if produces.is_empty() { names::RESPONSE } else { produces });
         let out = v3::Operation {
             tags: o.tags,
@@ -136,15 +136,12 @@ impl<'a> Converter<'a, '_> {
         shared: Option<usize>,
         consumes: Texts<'a>,
     ) -> &'a v3::RequestBody<'a> {
-        if let Some((made_for, made)) = shared.and_then(|shared| self.shared[shared].body)
-            && made_for == consumes
-        {
+        let Some(shared) = shared else { return self.body(body, consumes) };
+        if let Some((_, made)) = self.bodies.get(&shared).filter(|(made_for, _)| *made_for == consumes) {
             return made;
         }
         let made = self.body(body, consumes);
-        if let Some(shared) = shared {
-            self.shared[shared].body = Some((consumes, made));
-        }
+        self.bodies.insert(shared, (consumes, made));
         made
     }
 
@@ -173,7 +170,7 @@ impl<'a> Converter<'a, '_> {
 
     /// A shared part of a body that no operation uses.
     pub(super) fn unused_body(&mut self, p: &'a v2::Parameter<'a>) -> &'a v3::RequestBody<'a> {
-        let consumes = self.document.consumes;
+        let consumes = self.common.document.consumes;
         if p.location == "body" { self.body(p, consumes) } else { self.form(&[p], consumes) }
     }
 
@@ -311,7 +308,8 @@ impl<'a> Converter<'a, '_> {
             self.notes.add(Code::V3RefSiblings, r.at, r.reference.text);
         }
         let found = names::split(r.reference.text, "responses");
-        let found = found.is_some_and(|(name, rest)| rest.is_empty() && self.document.responses.get(&name).is_some());
+        let found =
+            found.is_some_and(|(name, rest)| rest.is_empty() && self.common.document.responses.get(&name).is_some());
         if !found {
             let external = !r.reference.text.starts_with('#');
             self.notes.add(
@@ -320,7 +318,8 @@ impl<'a> Converter<'a, '_> {
                 r.reference.text,
             );
         }
-        let text = names::component(r.reference.text, "responses", "responses", &self.names.responses, self.arena);
+        let text =
+            names::component(r.reference.text, "responses", "responses", &self.common.names.responses, self.arena);
         let reference = Reference { text: text.unwrap_or(r.reference.text), ..r.reference };
         v3::Response { reference, at: r.at, ..v3::Response::default() }
     }

@@ -5,6 +5,7 @@ use super::names;
 use crate::model::{Boxed, Entry, Extensions, Map, Reference};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Extra, Flags, Items, Json, Schema, Type};
+use std::cell::Cell;
 
 type Components<'a> = (Map<'a, Boxed<'a, v3::Parameter<'a>>>, Map<'a, Boxed<'a, v3::RequestBody<'a>>>);
 
@@ -16,35 +17,29 @@ pub(super) struct Style {
 }
 
 impl<'a> Converter<'a, '_> {
-    /// Converts the shared parameters of the document.
-    pub(super) fn shared_parameters(&mut self) {
-        let parameters = self.document.parameters;
-        self.shared = Vec::with_capacity(parameters.entries.len());
-        for entry in parameters {
-            let parameter = &entry.value;
-            let in_body = matches!(parameter.location, "body" | "formData");
-            let shared = Shared {
-                parameter: (!in_body).then(|| self.parameter(parameter)),
-                body: None,
-                is_inlined: is_hashed(entry.name, parameter.name),
-                is_used: false,
-            };
-            self.shared.push(shared);
+    /// Converts a shared parameter of the document.
+    pub(super) fn shared_parameter(&mut self, entry: &Entry<'a, v2::Parameter<'a>>) -> Shared<'a> {
+        let parameter = &entry.value;
+        let in_body = matches!(parameter.location, "body" | "formData");
+        Shared {
+            parameter: (!in_body).then(|| self.parameter(parameter)),
+            is_inlined: is_hashed(entry.name, parameter.name),
+            is_used: Cell::new(false),
         }
     }
 
     /// The shared parameters that become components: those that operations refer to, and those that are not used.
     pub(super) fn shared_components(&mut self) -> Components<'a> {
         let (mut parameters, mut bodies) = (Vec::new(), Vec::new());
-        for (i, entry) in self.document.parameters.iter().enumerate() {
-            let name = self.names.parameters.name(entry.name);
-            let Shared { parameter, is_inlined, is_used, .. } = self.shared[i];
+        for (i, entry) in self.common.document.parameters.iter().enumerate() {
+            let name = self.common.names.parameters.name(entry.name);
+            let Shared { parameter, is_inlined, is_used } = &self.common.shared[i];
             match parameter {
-                Some(_) if is_inlined && is_used => {}
+                Some(_) if *is_inlined && is_used.get() => {}
                 Some(parameter) => {
-                    parameters.push(Entry { name, at: entry.at, value: Some(&*self.arena.alloc(parameter)) });
+                    parameters.push(Entry { name, at: entry.at, value: Some(&*self.arena.alloc(*parameter)) });
                 }
-                None if is_used => {}
+                None if is_used.get() => {}
                 None => {
                     let body = self.unused_body(&entry.value);
                     bodies.push(Entry { name, at: entry.at, value: Some(body) });
@@ -57,7 +52,7 @@ impl<'a> Converter<'a, '_> {
     /// The shared parameter that a reference points to.
     pub(super) fn resolve(&self, reference: Reference<'a>) -> Option<usize> {
         let (name, rest) = names::split(reference.text, "parameters")?;
-        let entries = self.document.parameters.entries;
+        let entries = self.common.document.parameters.entries;
         let at = entries.binary_search_by(|entry| kubeshape_schema::order::utf16(entry.name, &name)).ok()?;
         rest.is_empty().then_some(at)
     }
@@ -67,8 +62,8 @@ impl<'a> Converter<'a, '_> {
         if (v2::Parameter { reference: Reference::default(), at: 0, ..*p }) != v2::Parameter::default() {
             self.notes.add(Code::V3RefSiblings, p.at, p.reference.text);
         }
-        if let Some(shared) = target.map(|target| &mut self.shared[target]) {
-            shared.is_used = true;
+        if let Some(shared) = target.map(|target| &self.common.shared[target]) {
+            shared.is_used.set(true);
             if let Some(parameter) = shared.parameter.filter(|_| shared.is_inlined) {
                 return parameter;
             }
@@ -80,7 +75,8 @@ impl<'a> Converter<'a, '_> {
                 p.reference.text,
             );
         }
-        let text = names::component(p.reference.text, "parameters", "parameters", &self.names.parameters, self.arena);
+        let text =
+            names::component(p.reference.text, "parameters", "parameters", &self.common.names.parameters, self.arena);
         let reference = Reference { text: text.unwrap_or(p.reference.text), ..p.reference };
         v3::Parameter { reference, at: p.at, ..v3::Parameter::default() }
     }
@@ -90,7 +86,7 @@ impl<'a> Converter<'a, '_> {
         if !p.reference.text.is_empty() {
             let target = self.resolve(p.reference);
             // This only happens among the shared parameters, while not all of them are converted.
-            return self.referring(p, target.filter(|target| *target < self.shared.len()));
+            return self.referring(p, target.filter(|target| *target < self.common.shared.len()));
         }
         let Keywords { extensions, nullable, example } = self.keywords(p.extensions);
         let schema = if let Some(schema) = p.schema {

@@ -9,10 +9,10 @@ use kubeshape_schema::{Additional, Code, Extra, Flags, Items, Json, Property, Sc
 impl<'a> Converter<'a, '_> {
     /// A definition.
     pub(super) fn definition(&mut self, definition: &Property<'a>) -> Schema<'a> {
-        self.restoring = self.server.filter(|_| Server::is_go_type(definition));
+        self.restoring = self.common.server.filter(|_| Server::is_go_type(definition));
         self.restored = false;
         let mut schema = self.schema(&definition.schema);
-        if self.server.is_some() && is_quantity(definition) && !schema.flags.any(Flags::JUNCTOR) {
+        if self.common.server.is_some() && is_quantity(definition) && !schema.flags.any(Flags::JUNCTOR) {
             self.one_of(&mut schema, [Type::String, Type::Number]);
         }
         if self.restored {
@@ -293,19 +293,19 @@ impl<'a> Converter<'a, '_> {
     }
 
     fn component_schema(&self, reference: &'a str) -> Option<&'a str> {
-        names::component(reference, "definitions", "schemas", &self.names.schemas, self.arena)
+        names::component(reference, "definitions", "schemas", &self.common.names.schemas, self.arena)
     }
 
     /// The text of a reference in v3, if it differs.
     fn reference(&mut self, reference: &'a str, at: u32) -> Option<&'a str> {
         if let Some(tail) = reference.strip_prefix("#/definitions/") {
-            if self.names.schemas.is_empty() {
+            if self.common.names.schemas.is_empty() {
                 return Some(concat(self.arena, &["#/components/schemas/", tail]));
             }
             return self.component_schema(reference);
         }
         if reference.starts_with("#/") {
-            let found = names::into_content(reference, self.document, &self.names, self.arena);
+            let found = names::into_content(reference, self.common.document, &self.common.names, self.arena);
             if found.is_none() {
                 self.notes.add(Code::V3Reference, at, reference);
             }

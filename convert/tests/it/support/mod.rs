@@ -47,7 +47,8 @@ pub(crate) fn with_root<T>(source: &[u8], f: impl FnOnce(Node<'_>) -> Result<T>)
     f(tape.document(text).root().ok_or("no document")?)
 }
 
-/// A v2 document as v3, and the notes as `code detail`; nothing where there is no answer.
+/// A v2 document as v3, and the notes as `code detail`; nothing where there is no answer. Printing during the conversion must
+/// give the same.
 pub(crate) fn v3_of(source: &[u8], profile: Profile) -> Result<(Option<Vec<u8>>, Vec<String>)> {
     with_root(source, |root| {
         let arena = Bump::new();
@@ -59,8 +60,19 @@ pub(crate) fn v3_of(source: &[u8], profile: Profile) -> Result<(Option<Vec<u8>>,
             document.print(&mut out, profile);
             out
         });
+        let mut streamed = Vec::new();
+        let printed = v3::from_v2::print(&document, &mut streamed, profile);
+        let streamed = printed.value.then_some(streamed);
+        if streamed != out || by_place(printed.notes) != by_place(converted.notes.clone()) {
+            return Err("printing during the conversion gives another document, or other notes".into());
+        }
         Ok((out, notes(&converted.notes)))
     })
+}
+
+fn by_place(mut notes: Vec<Note<'_>>) -> Vec<Note<'_>> {
+    notes.sort_by_key(|note| note.at);
+    notes
 }
 
 pub(crate) fn notes(notes: &[Note<'_>]) -> Vec<String> {
