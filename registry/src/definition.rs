@@ -195,9 +195,7 @@ fn openapi(
         definition: Arc::clone(&definition),
         type_name: kind.type_name.into(),
         schema: Some(kind.at),
-        resource: resources
-            .get(&(kind.gvk.group().into(), kind.gvk.version().into(), kind.gvk.kind().into()))
-            .cloned(),
+        resource: resources.get(&(kind.gvk.group().into(), kind.gvk.version().into(), kind.gvk.kind().into())).cloned(),
         version: None,
         reset: [kind.reset_fields(""), kind.reset_fields("status")],
     });

@@ -96,7 +96,8 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
             let Some(result) = result else { return Err(Fatal::Internal { input: input.name() }) };
             if result.found || result.failed {
                 for (root, used) in plan.gathered.roots.iter().zip(&mut used) {
-                    *used |= input.canonical.starts_with(&root.canonical);
+                    // A link in a folder may lead out of it.
+                    *used |= input.canonical.starts_with(&root.canonical) || input.path().starts_with(&root.path);
                 }
             }
             commit.file(result, ui)?;

@@ -268,7 +268,8 @@ fn is_address(text: &str) -> bool {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
     };
-    let is_plain = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_graphic() && !b"#\"<>\\^`{|}".contains(&b));
+    let is_plain =
+        |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_graphic() && !b"#\"<>\\^`{|}".contains(&b));
     text.split_once(':').is_some_and(|(scheme, rest)| is_scheme(scheme) && is_plain(rest))
 }
 

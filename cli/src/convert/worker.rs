@@ -258,8 +258,15 @@ impl FileResult {
         let resource = format!("{}.{}", crd.names.plural, crd.group);
         let folder = context.folder.map(|root| (root, names::folder(crd.names.plural, crd.group)));
         let of = (crd.group, crd.names.kind);
-        let mut collect =
-            Collector { context, notes: Vec::new(), folder, of, results: Vec::new(), versions: Vec::new(), same: Vec::new() };
+        let mut collect = Collector {
+            context,
+            notes: Vec::new(),
+            folder,
+            of,
+            results: Vec::new(),
+            versions: Vec::new(),
+            same: Vec::new(),
+        };
         let converted = context.engine.convert(crd, arena, scratch, &mut collect);
         notes.append(&mut collect.notes);
         for (version, detail) in collect.same.drain(..) {

@@ -42,7 +42,8 @@ impl Charts {
             let count = templates.iter().filter(|template| !is_read(template)).count();
             let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
             let name = chart.to_string_lossy();
-            let detail = format!("{files} in {TEMPLATES}/ must be rendered: `helm template {name} | kubeshape convert -`");
+            let detail =
+                format!("{files} in {TEMPLATES}/ must be rendered: `helm template {name} | kubeshape convert -`");
             (count > 0).then(|| Finding::new(Code::ChartTemplates, detail).in_input(name.into_owned()))
         };
         self.0.iter().filter_map(of_chart).collect()

@@ -147,11 +147,8 @@ impl Walk<'_> {
     fn root(&mut self, path: PathBuf, canonical: PathBuf) {
         let filter = self.filter;
         let view = filter.in_folder(&canonical);
-        let ignored = if filter.reads_ignore_files() {
-            IgnoreFiles::around(&canonical, &mut self.ignored)
-        } else {
-            None
-        };
+        let ignored =
+            if filter.reads_ignore_files() { IgnoreFiles::around(&canonical, &mut self.ignored) } else { None };
         let chart = chart::around(&canonical).map(Arc::from);
         let mut todo = vec![Folder { path, place: canonical.clone(), canonical, ignored, chart }];
         while let Some(folder) = todo.pop() {
@@ -283,7 +280,10 @@ mod tests {
         fs::create_dir_all(root.join("out"))?;
         fs::write(root.join("out/swagger.json"), "")?;
         fs::write(root.join("a.yaml"), "")?;
-        assert_eq!(names(&gather(std::slice::from_ref(&root), Some(&root.join("out")), &Filter::default()), &root), ["a.yaml"]);
+        assert_eq!(
+            names(&gather(std::slice::from_ref(&root), Some(&root.join("out")), &Filter::default()), &root),
+            ["a.yaml"]
+        );
         Ok(())
     }
 }

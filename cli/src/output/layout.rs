@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 pub(crate) struct Layout {
     /// The parts of the path, each of which is a list of pieces; none in kubeshape's own layout.
     parts: Vec<Vec<Piece>>,
+    /// The same for groups of OpenShift, if they have a place of their own.
+    openshift: Option<Vec<Vec<Piece>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,9 @@ const KNOWN: [(&str, &str); 4] = [
     ("yamlls", "{group}/{kind}_{version}.json"),
     ("flat", "{kind}-{group-}{version}.json"),
 ];
+
+/// Where yaml-language-server 1.25 looks for groups of OpenShift.
+const OPENSHIFT: &str = "openshift/v4.15-strict/{kind}_{group}_{version}.json";
 
 /// The variables of kubeconform's templates.
 const KUBECONFORM: [(&str, Variable); 6] = [
@@ -105,7 +110,8 @@ impl Layout {
         if parts.iter().any(|part| part.is_empty() || is_fixed(part, ".") || is_fixed(part, "..")) {
             return Err("expected a path inside of the output folder, without empty parts, `.` and `..`".to_owned());
         }
-        Ok(Layout { parts })
+        let openshift = if text == "yamlls" { Some(self::parts(OPENSHIFT)?) } else { None };
+        Ok(Layout { parts, openshift })
     }
 
     /// Whether it is kubeshape's own.
@@ -134,7 +140,8 @@ impl Layout {
                 None => shortened(out),
             }
         };
-        self.parts.iter().map(part).collect::<Vec<_>>().join("/")
+        let openshift = self.openshift.as_ref().filter(|_| subject.group.contains("openshift.io"));
+        openshift.unwrap_or(&self.parts).iter().map(part).collect::<Vec<_>>().join("/")
     }
 
     /// Whether a result may have this name, relative to the output folder.
@@ -143,13 +150,15 @@ impl Layout {
             let mut rest = *name;
             for (at, piece) in pieces.iter().enumerate() {
                 let Piece::Text(text) = piece else { continue };
-                let found = if at == 0 { rest.starts_with(text.as_str()).then_some(0) } else { rest.find(text.as_str()) };
+                let found =
+                    if at == 0 { rest.starts_with(text.as_str()).then_some(0) } else { rest.find(text.as_str()) };
                 let Some(found) = found else { return false };
                 rest = &rest[found + text.len()..];
             }
             true
         };
-        !self.is_own() && self.parts.len() == names.len() && self.parts.iter().zip(names).all(fits)
+        let all_fit = |parts: &Vec<Vec<Piece>>| parts.len() == names.len() && parts.iter().zip(names).all(fits);
+        !self.is_own() && (all_fit(&self.parts) || self.openshift.as_ref().is_some_and(all_fit))
     }
 }
 
@@ -245,6 +254,10 @@ mod tests {
             let layout = Layout::parse(layout)?;
             assert_eq!((layout.name(CERTIFICATE), layout.name(POD)), (certificate.to_owned(), pod.to_owned()));
         }
+        let route = Subject { group: "route.openshift.io", version: "v1", kind: "Route", strict: false };
+        let expected = "openshift/v4.15-strict/route_route.openshift.io_v1.json";
+        assert_eq!(Layout::parse("yamlls")?.name(route), expected);
+        assert_eq!(Layout::parse("datree")?.name(route), "route.openshift.io/route_v1.json");
         assert!(Layout::parse("kubeshape")?.is_own());
         Ok(())
     }

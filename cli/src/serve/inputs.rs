@@ -284,8 +284,7 @@ impl Places {
         }
         // In a folder: new files, folders and links, but not temporary files of editors.
         path.parent().is_some_and(|parent| self.searched.contains(parent))
-            && fs::symlink_metadata(path)
-                .is_ok_and(|metadata| !metadata.is_file() || self.filter.may_matter(path))
+            && fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() || self.filter.may_matter(path))
     }
 }
 

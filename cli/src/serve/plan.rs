@@ -46,7 +46,10 @@ impl Plan {
                 args::Profile::Kube => Profile::Kube,
                 args::Profile::Faithful => Profile::Faithful,
             },
-            base: BaseDocuments { onto: args.onto.as_deref().map(onto).transpose()?, ..documents(&args.base, &Filter::new(&args.walk)?)? },
+            base: BaseDocuments {
+                onto: args.onto.as_deref().map(onto).transpose()?,
+                ..documents(&args.base, &Filter::new(&args.walk)?)?
+            },
             secrets: Secrets::read(tls, args.token_file.as_deref())?,
             aggregate,
         })
@@ -107,7 +110,8 @@ fn documents(paths: &[PathBuf], filter: &Filter) -> Result<BaseDocuments, Fatal>
 }
 
 fn onto(path: &Path) -> Result<(Arc<str>, Bytes), Fatal> {
-    let input = Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true, in_chart: false };
+    let input =
+        Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true, in_chart: false };
     document(&mut Reader::default(), &input)
 }
 

@@ -1,9 +1,9 @@
 //! `compare`: what differs between objects.
 
+use super::Session;
 use super::object::{Identity, Object, Objects, read_objects};
 use super::print::Output;
 use super::sets::{failed, registry, typed, unwritable};
-use super::{Session, diagnose};
 use crate::args::CompareArgs;
 use crate::error::Fatal;
 use kubeshape_input::Code;

@@ -95,7 +95,7 @@ impl<'a> Object<'a> {
 /// The objects of a command's inputs.
 pub(crate) struct Objects<'a> {
     pub(crate) all: Vec<Object<'a>>,
-    /// Whether the inputs are one object, as opposed to a list or a stream, even of one.
+    /// Whether the input is one object, as opposed to a list, a stream or a folder, even of one.
     pub(crate) is_one: bool,
 }
 
@@ -113,6 +113,7 @@ pub(crate) fn read_objects<'a>(paths: &[PathBuf], session: &mut Session<'a>) -> 
         out.all.extend(found);
     }
     if let ([text], [object]) = (texts.as_slice(), out.all.as_slice())
+        && text.named
         && let [document] = text.documents()
     {
         out.is_one = document.root().index() == object.location.node().index();

@@ -33,7 +33,11 @@ pub(super) fn managed<'a>(
 }
 
 /// Reads the types that are needed.
-pub(super) fn registry<'a>(args: &TypeArgs, objects: &[PathBuf], session: &mut Session<'a>) -> Result<&'a Registry, Fatal> {
+pub(super) fn registry<'a>(
+    args: &TypeArgs,
+    objects: &[PathBuf],
+    session: &mut Session<'a>,
+) -> Result<&'a Registry, Fatal> {
     check_stdin(args.schemas.iter().chain(objects))?;
     if args.schemas.is_empty() {
         return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
@@ -126,7 +130,13 @@ pub(crate) fn merge(args: &MergeArgs, session: &mut Session<'_>) -> Result<bool,
 }
 
 /// Two objects that cannot be compared or merged.
-pub(super) fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, registry: &Registry, session: &mut Session<'a>) {
+pub(super) fn failed<'a>(
+    error: &CompareError,
+    a: &Typed<'a>,
+    b: &Typed<'a>,
+    registry: &Registry,
+    session: &mut Session<'a>,
+) {
     match error {
         CompareError::Invalid(errors) => diagnose::invalid(&b.object, errors, b.kind, registry, session),
         CompareError::OtherSchema | CompareError::OtherType(..) => {

@@ -41,15 +41,17 @@ fn a_field_set_is_printed_as_managed_fields_hold_it() {
 fn a_comparison_shows_old_and_new_values() {
     let folder = folder();
     let long = "a".repeat(50);
-    folder
-        .write("a.yaml", config("{replicas: 1, names: [a, b], args: [x], ports: [{port: 80}]}"))
-        .write("b.yaml", config(&format!("{{replicas: 2, names: [b, c], args: [x, {long}], ports: [{{port: 90, name: n}}]}}")));
+    folder.write("a.yaml", config("{replicas: 1, names: [a, b], args: [x], ports: [{port: 80}]}")).write(
+        "b.yaml",
+        config(&format!("{{replicas: 2, names: [b, c], args: [x, {long}], ports: [{{port: 90, name: web}}]}}")),
+    );
     let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml");
-    let expected = format!("\
+    let expected = format!(
+        "\
 added:
   .spec.names[=\"c\"]
   .spec.ports[port=90,protocol=\"TCP\"]
-  .spec.ports[port=90,protocol=\"TCP\"].name: \"n\"
+  .spec.ports[port=90,protocol=\"TCP\"].name: \"web\"
   .spec.ports[port=90,protocol=\"TCP\"].port: 90
 modified:
   .spec.args:
@@ -60,7 +62,8 @@ removed:
   .spec.names[=\"a\"]
   .spec.ports[port=80,protocol=\"TCP\"]
   .spec.ports[port=80,protocol=\"TCP\"].port: 80
-");
+"
+    );
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(1), expected.as_str(), ""));
     folder.write("b.yaml", config("{replicas: 2, names: [b, c], args: [x], ports: [{port: 80}]}"));
     let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml -o json");
@@ -92,7 +95,11 @@ removed:
 fn list(objects: &[(&str, &str)]) -> String {
     let item = |(name, spec): &(&str, &str)| {
         let object = config(spec).replace("name: a,", &format!("name: {name},"));
-        object.lines().enumerate().map(|(at, line)| format!("{}{line}\n", if at == 0 { "- " } else { "  " })).collect::<String>()
+        object
+            .lines()
+            .enumerate()
+            .map(|(at, line)| format!("{}{line}\n", if at == 0 { "- " } else { "  " }))
+            .collect::<String>()
     };
     let items: String = objects.iter().map(item).collect();
     format!("apiVersion: v1\nkind: List\nitems:\n{items}")
@@ -123,10 +130,13 @@ Widget x/new: only in B, b.yaml:4:3
         object
     };
     let expected = [
-        with("two", serde_json::json!({
-            "added": {}, "modified": {"f:spec": {"f:replicas": {}}}, "removed": {},
-            "changes": [{"path": ".spec.replicas", "old": 1, "new": 2}],
-        })),
+        with(
+            "two",
+            serde_json::json!({
+                "added": {}, "modified": {"f:spec": {"f:replicas": {}}}, "removed": {},
+                "changes": [{"path": ".spec.replicas", "old": 1, "new": 2}],
+            }),
+        ),
         with("old", serde_json::json!({"only": "A"})),
         with("new", serde_json::json!({"only": "B"})),
     ];
@@ -144,7 +154,7 @@ fn lists_and_streams_are_many_objects() {
     let folder = folder();
     let objects = list(&[("one", "{replicas: 1}"), ("two", "{size: 1}"), ("three", "{replicas: 3}")]);
     let run = folder.pipe("fieldset --schemas crd.yaml --paths -", &objects);
-    run.says(1, &["error[KS8002]", "-:10:", "in Widget x/two"]);
+    run.says(1, &["error[KS8002]", "-:13:6", "in Widget x/two"]);
     let expected: String = ["one", "three"]
         .iter()
         .flat_map(|name| {

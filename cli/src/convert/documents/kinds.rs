@@ -69,9 +69,7 @@ impl Kinds {
     /// Whether a definition that is not a kind is wanted, by its name or, unless a kind has that name, its last part.
     fn has_definition(&self, name: &str, kinds: &BTreeSet<&str>) -> bool {
         let last = name.rsplit(['.', '/']).next().filter(|last| !kinds.contains(last));
-        self.is_wanted(|wanted| {
-            wanted.name == name || last.is_some_and(|last| last.eq_ignore_ascii_case(&wanted.name))
-        })
+        self.is_wanted(|wanted| wanted.name == name || last.is_some_and(|last| last.eq_ignore_ascii_case(&wanted.name)))
     }
 
     fn is_wanted(&self, is: impl Fn(&Wanted) -> bool) -> bool {
@@ -154,12 +152,7 @@ pub(super) fn wanted<'a>(
 }
 
 /// Adds the plural and singular names that the paths of a document tell.
-fn name_by_paths<'a>(
-    document: &Document<'_>,
-    names: &mut [KindNames<'a>],
-    arena: &'a Bump,
-    settings: &Settings,
-) {
+fn name_by_paths<'a>(document: &Document<'_>, names: &mut [KindNames<'a>], arena: &'a Bump, settings: &Settings) {
     let (mut json, mut tape) = (Vec::new(), Tape::new());
     document.print(&mut json, settings.profile);
     let root = crate::output::format::read(&json, &mut tape).and_then(|source| tape.document(source).root());
