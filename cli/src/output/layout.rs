@@ -129,16 +129,18 @@ impl Layout {
                     Piece::Variable(variable) => out.push_str(&value(*variable, subject)),
                 }
             }
+            let (stem, suffix) = match out.strip_suffix(".json") {
+                Some(stem) => (stem, ".json"),
+                None => (out.as_str(), ""),
+            };
             // Avoids `.`, `..` and hidden files, unless the template asks for them.
-            let is_hidden = !matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
-            if is_hidden && out.starts_with('.') {
-                out.replace_range(..1, "%2E");
-            }
-            match out.strip_suffix(".json") {
-                Some(stem) => shortened(stem.to_owned()) + ".json",
-                None if out.is_empty() => "%".to_owned(),
-                None => shortened(out),
-            }
+            let asks = matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
+            let stem = match stem.strip_prefix('.') {
+                _ if stem.is_empty() => "%".to_owned(),
+                Some(rest) if !asks => format!("%2E{rest}"),
+                _ => stem.to_owned(),
+            };
+            shortened(stem) + suffix
         };
         let openshift = self.openshift.as_ref().filter(|_| subject.group.contains("openshift.io"));
         openshift.unwrap_or(&self.parts).iter().map(part).collect::<Vec<_>>().join("/")
