@@ -203,8 +203,11 @@ fn openapi(
     (definition, kinds)
 }
 
+/// Group, version and kind.
+type ResourceKey = (Arc<str>, Arc<str>, Arc<str>);
+
 /// The resources of an OpenAPI document by group, version and kind, as far as its paths tell.
-pub fn resources_of_document(root: Node<'_>) -> BTreeMap<(Arc<str>, Arc<str>, Arc<str>), Resource> {
+pub fn resources_of_document(root: Node<'_>) -> BTreeMap<ResourceKey, Resource> {
     let mut found = BTreeMap::new();
     for (group, version) in group_versions_of_document(root) {
         for resource in &version.resources {

@@ -38,7 +38,7 @@ struct Field<'o, 'a> {
 ///
 /// # Errors
 /// There is no answer.
-pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+pub(crate) fn run(args: &BlameArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     let inputs = args.filenames.and(&args.objects);
     check_stdin(args.types.schemas.iter().chain(&inputs))?;

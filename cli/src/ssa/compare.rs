@@ -175,7 +175,7 @@ fn changes<'a>(a: &Object<'a>, b: &Object<'a>, comparison: &Comparison<'a>, sess
     let mut out = Vec::new();
     for how in How::ALL {
         let set = how.of(comparison);
-        for path in set.iter() {
+        for path in set {
             let holds_others = !path.iter().fold(set, |set, element| set.with_prefix(*element)).is_empty();
             // The path of an item of a set says its value.
             let says_all = holds_others || matches!(path.last(), Some(PathElement::Value(_)));

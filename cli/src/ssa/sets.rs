@@ -83,7 +83,7 @@ pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result
         };
         if args.paths {
             let name = if objects.is_one { String::new() } else { object.name() + "\t" };
-            for path in set.iter() {
+            for path in set {
                 let _ = writeln!(out, "{name}{}", DisplayPath(&path));
             }
             continue;

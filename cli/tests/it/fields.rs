@@ -95,11 +95,8 @@ removed:
 fn list(objects: &[(&str, &str)]) -> String {
     let item = |(name, spec): &(&str, &str)| {
         let object = config(spec).replace("name: a,", &format!("name: {name},"));
-        object
-            .lines()
-            .enumerate()
-            .map(|(at, line)| format!("{}{line}\n", if at == 0 { "- " } else { "  " }))
-            .collect::<String>()
+        let lines: Vec<&str> = object.lines().collect();
+        format!("- {}\n", lines.join("\n  "))
     };
     let items: String = objects.iter().map(item).collect();
     format!("apiVersion: v1\nkind: List\nitems:\n{items}")

@@ -1,5 +1,5 @@
 //! Layouts of JSON Schemas, and whether other tools find the schemas.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::print_stderr, missing_docs)]
 
 use crate::common::{Folder, crd, json};
 use std::path::PathBuf;
