@@ -358,7 +358,7 @@ impl<'c> Commit<'c> {
             })?;
         }
         for missing in engine.settings().kinds.missing() {
-            self.finding(&Finding::new(Code::Nothing, missing.to_string()), ui)?;
+            self.finding(&Finding::new(Code::NoSuchKind, missing.to_string()), ui)?;
         }
         self.place_held()?;
         if let Some(report) = self.report.take() {

@@ -95,20 +95,20 @@ impl Layout {
         if !template.contains('{') {
             let names: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
             return Err(format!(
-                "expected kubeshape, {}, or a template such as '{{group}}/{{kind}}_{{version}}.json'",
+                "\n  expected kubeshape, {}, or a template\n  such as '{{group}}/{{kind}}_{{version}}.json'",
                 names.join(", ")
             ));
         }
         if template.strip_suffix(".json").is_none() {
-            return Err("expected a template that ends in .json".to_owned());
+            return Err("\n  expected a template that ends in .json".to_owned());
         }
         if template.chars().any(|c| c.is_control() || matches!(c, '\\' | ':')) {
-            return Err("expected a path with `/`, without `\\`, `:` and control characters".to_owned());
+            return Err("\n  expected a path with `/`, without `\\`, `:` and control characters".to_owned());
         }
         let parts = parts(template)?;
         let is_fixed = |part: &Vec<Piece>, text: &str| matches!(part.as_slice(), [Piece::Text(own)] if own == text);
         if parts.iter().any(|part| part.is_empty() || is_fixed(part, ".") || is_fixed(part, "..")) {
-            return Err("expected a path inside of the output folder, without empty parts, `.` and `..`".to_owned());
+            return Err("\n  expected a path inside of the output folder, without empty parts, `.` and `..`".to_owned());
         }
         let openshift = if text == "yamlls" { Some(self::parts(OPENSHIFT)?) } else { None };
         Ok(Layout { parts, openshift })
@@ -182,18 +182,26 @@ fn parts(template: &str) -> Result<Vec<Vec<Piece>>, String> {
             if behind.starts_with("{{") { (&KUBECONFORM, "{{", "}}") } else { (&SIMPLE, "{", "}") };
         let inner = behind.strip_prefix(open).and_then(|inner| inner.split_once(close));
         let Some((name, behind)) = inner else {
-            return Err(format!("found a brace without its other one in {behind:?}"));
+            return Err(format!("\n  found a brace without its other one in {behind:?}"));
         };
         let bare = name.trim();
         let bare = if open == "{{" { bare.strip_prefix('.').unwrap_or("") } else { bare };
         let Some((_, variable)) = variables.iter().find(|(known, _)| *known == bare) else {
             let mut known = String::new();
             for (name, _) in variables.iter().filter(|(name, _)| *name != "group-") {
-                let comma = if known.is_empty() { "" } else { ", " };
+                // Each line fits a terminal.
+                let line = known.rsplit('\n').next().unwrap_or_default();
+                let comma = if known.is_empty() {
+                    ""
+                } else if line.len() + name.len() > 45 {
+                    ",\n    "
+                } else {
+                    ", "
+                };
                 let dot = if open == "{{" { "." } else { "" };
                 let _ = write!(known, "{comma}{open}{dot}{name}{close}");
             }
-            return Err(format!("found the variable {open}{name}{close}, expected one of {known}"));
+            return Err(format!("\n  found the variable {open}{name}{close},\n  expected one of {known}"));
         };
         out.last_mut().ok_or("no part")?.push(Piece::Variable(*variable));
         rest = behind;
@@ -267,7 +275,7 @@ mod tests {
     #[test]
     fn what_is_no_layout_is_refused() {
         for (text, message) in [
-            ("datre", "expected kubeshape, datree, kubeconform, yamlls, flat, or a template such as"),
+            ("datre", "expected kubeshape, datree, kubeconform, yamlls, flat, or a template\n  such as"),
             ("{kind}.yaml", "ends in .json"),
             ("{kind}", "ends in .json"),
             ("../{kind}.json", "inside of the output folder"),
@@ -275,7 +283,7 @@ mod tests {
             ("a//{kind}.json", "inside of the output folder"),
             ("{group}/./{kind}.json", "inside of the output folder"),
             ("C:\\{kind}.json", "without `\\`"),
-            ("{knd}.json", "found the variable {knd}, expected one of {group}, {kind}, {Kind}, {version}"),
+            ("{knd}.json", "found the variable {knd},\n  expected one of {group}, {kind}, {Kind}, {version}"),
             ("{{.Kind}}.json", "expected one of {{.Group}}, {{.ResourceKind}}"),
             ("{{Group}}.json", "found the variable {{Group}}"),
             ("{kind.json", "without its other one"),

@@ -54,7 +54,7 @@ fn a_kind_of_a_custom_resource_has_all_its_names() {
     }
     folder
         .run("convert crd.yaml --to structural -o out --kind mouses")
-        .says(1, &["error[KS1008]", "no kind, resource or definition is called mouses; did you mean Mouse?"]);
+        .says(1, &["error[KS4113]", "no kind, resource or definition is called mouses; did you mean Mouse?"]);
 }
 
 #[test]
