@@ -23,9 +23,10 @@ const DOCUMENTS: &str = "Options for documents";
 const SCHEMAS: &str = "Options for JSON Schemas";
 
 const EXIT_CODES: &str = "Exit codes:
-  0  success
-  1  errors in the inputs, conflicts, differences, or failed expectations
-  2  the command line is wrong, or something could not be read or written";
+  0    success
+  1    errors in the inputs, conflicts, differences, or failed expectations
+  2    the command line is wrong, or something could not be read or written
+  130  interrupted";
 
 /// Shows every form that Kubernetes gives to an API, without a cluster: OpenAPI, JSON Schema, discovery, server-side apply.
 #[derive(Debug, Parser)]
@@ -122,13 +123,15 @@ pub(crate) struct ConvertArgs {
     /// Where to write: a folder, a file (a name ending in .json, .yaml, .yml or .pb), or `-`
     ///
     /// A name that ends in .json, .yaml, .yml or .pb is a file, and `-` is standard output. Both take exactly one
-    /// result. Any other name is a folder, which is created if it does not exist. The default is standard output.
+    /// result. Any other name is a folder, which is created if it does not exist; if it ends like a file, as in x.txt,
+    /// write x.txt/. The default is standard output.
     ///
     /// Files in a folder are named apis__GROUP__VERSION_openapi.json (or api__v1_openapi.json) for OpenAPI v3 by
     /// group version, openapi.json and swagger.json for a single OpenAPI v3 or v2 document, and schema.smd.yaml for
     /// a single structured-merge-diff schema. Results of a resource are named PLURAL.GROUP/VERSION.v3.json, .v2.json,
     /// .schema.json, .structural.yaml, and PLURAL.GROUP/schema.smd.yaml. Results of a kind of a document are in the
-    /// folder KIND.GROUP. A file is written completely or not at all.
+    /// folder KIND.GROUP. A file is written completely or not at all, and the record of the folder, .kubeshape.json,
+    /// names the files with their digests.
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) output: Option<PathBuf>,
 
@@ -206,6 +209,10 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "URL", help_heading = SCHEMAS)]
     pub(crate) id_base: Option<String>,
 
+    /// Where JSON Schemas accept null [default: stored]
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) nulls: Option<Nulls>,
+
     /// Document of a cluster to take Kubernetes' own definitions and texts from (repeatable)
     ///
     /// An OpenAPI v2 or v3 document that a cluster serves, or a folder of them. The definitions of metadata, lists
@@ -259,12 +266,32 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     pub(crate) strict_input: bool,
 
+    /// Write results even if inputs failed
+    ///
+    /// Without this option, a result that lacks a failed input neither replaces a file nor goes to standard output.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+
     /// Delete results of earlier runs from the output folder
     ///
-    /// Deletes the files that are named like a result and that this run did not write, and folders that become
-    /// empty. Deletes nothing if an input failed.
+    /// Deletes and lists the files that this run did not write, that the record of the folder (.kubeshape.json) says
+    /// kubeshape wrote, and that are unchanged since; and folders that become empty. Deletes nothing if an input failed.
+    /// Folders without a record need --adopt once.
     #[arg(long)]
     pub(crate) prune: bool,
+
+    /// Say which files would be written and deleted, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Take the files in the output folder that are named like results for kubeshape's
+    ///
+    /// Adds them to the record of the folder, and lists them. Later runs with --prune delete them if they are not written
+    /// again and unchanged until then, so look at the list first (--dry-run): a file of your own that is named like a
+    /// result, such as openapi.json, belongs elsewhere, or its line out of .kubeshape.json. If the output is a file
+    /// that is found among the inputs, it is replaced.
+    #[arg(long, conflicts_with = "prune")]
+    pub(crate) adopt: bool,
 
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
@@ -324,9 +351,10 @@ Examples:
       kubeshape convert openapi.json --to smd -o schema.yaml
 
 Exit codes:
-  0  success
-  1  an input failed or has errors; the results of the others are written
-  2  the command line is wrong, or something could not be read or written
+  0    success
+  1    an input failed or has errors; the results of the others are written
+  2    the command line is wrong, or something could not be read or written
+  130  interrupted
 
 Run `kubeshape explain-code KS2001` to learn what a code in the report means.";
 
@@ -357,11 +385,14 @@ pub(crate) enum Shape {
     JsonSchema,
     /// The structural schema of a CustomResourceDefinition
     Structural,
+    /// The smallest OpenAPI v2 document with which kustomize merges lists by key (`openapi.path` of a kustomization)
+    Kustomize,
 }
 
 impl Shape {
     /// All shapes in the order in which their results are written.
-    pub(crate) const ALL: [Shape; 5] = [Shape::V3, Shape::V2, Shape::Smd, Shape::JsonSchema, Shape::Structural];
+    pub(crate) const ALL: [Shape; 6] =
+        [Shape::V3, Shape::V2, Shape::Smd, Shape::JsonSchema, Shape::Structural, Shape::Kustomize];
 
     /// The word on the command line and in reports.
     pub(crate) fn name(self) -> &'static str {
@@ -373,7 +404,7 @@ impl Shape {
         match self {
             Shape::V3 => Some(kubeshape_schema::Dialect::V3),
             Shape::V2 => Some(kubeshape_schema::Dialect::V2),
-            Shape::Smd | Shape::JsonSchema | Shape::Structural => None,
+            Shape::Smd | Shape::JsonSchema | Shape::Structural | Shape::Kustomize => None,
         }
     }
 }
@@ -386,6 +417,7 @@ impl From<Shape> for kubeshape_input::Shape {
             Shape::Smd => Self::Smd,
             Shape::JsonSchema => Self::JsonSchema,
             Shape::Structural => Self::Structural,
+            Shape::Kustomize => Self::Kustomize,
         }
     }
 }
@@ -470,6 +502,16 @@ pub(crate) enum Rename {
     Go,
     /// Without the package's path, or with the part of it that makes them unique: Pod
     Short,
+}
+
+/// `--nulls`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Nulls {
+    /// Where it can be stored: in nullable values
+    #[default]
+    Stored,
+    /// Also where a server removes it, or puts the default in its place
+    Server,
 }
 
 /// `--draft`

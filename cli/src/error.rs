@@ -1,4 +1,4 @@
-//! Errors that end a command with exit code 2 and one message.
+//! Errors that end a command, and the exit code of each.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,29 +37,48 @@ pub(crate) enum Fatal {
         /// The input.
         input: String,
     },
+    /// Inputs could not be read. Findings told which, and the others were handled.
+    #[error("not every input could be read")]
+    Unread,
     /// The user interrupted the command.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Fatal {
+    /// The exit code: 2 as a rule. Somebody who closes the pipe that a command writes to, as `head` does, has seen
+    /// enough, so that is a success. What is interrupted ends as if SIGINT had ended it.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Fatal::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
+            Fatal::Interrupted => 130,
+            _ => 2,
+        }
+    }
+
+    /// Whether nothing is left to say about it.
+    pub(crate) fn is_quiet(&self) -> bool {
+        // Who interrupts is told by the thread that takes the signal.
+        matches!(self, Fatal::Unread | Fatal::Interrupted) || self.exit_code() == 0
+    }
+
     /// The error of writing `path`.
     pub(crate) fn write(path: &Path, source: io::Error) -> Fatal {
-        Fatal::Write { path: path.to_owned(), source }
+        match source.kind() {
+            io::ErrorKind::Interrupted => Fatal::Interrupted,
+            _ => Fatal::Write { path: path.to_owned(), source },
+        }
     }
 }
 
 /// The message of the operating system without its number.
 pub(crate) fn describe(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => "the reader closed it (broken pipe)".to_owned(),
-        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
-        _ => {
-            let text = error.to_string();
-            match text.rfind(" (os error ") {
-                Some(end) => text[..end].to_lowercase(),
-                None => text,
-            }
-        }
+    if error.kind() == io::ErrorKind::StorageFull {
+        return "the disk is full".to_owned();
+    }
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(end) => text[..end].to_lowercase(),
+        None => text,
     }
 }

@@ -5,7 +5,8 @@
 //! [`output`], and tell people about it with [`report`].
 //!
 //! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and
-//! expectations that do not hold; 2 if the command line is wrong or something cannot be read or written.
+//! expectations that do not hold; 2 if the command line is wrong or something cannot be read or written; 130 if the
+//! user interrupted it. A reader that closes standard output early, as `head` does, ends a command with 0.
 
 mod args;
 mod convert;
@@ -18,7 +19,7 @@ mod serve;
 mod ssa;
 mod tips;
 
-use args::{Cli, Command};
+use args::{Cli, Command, When};
 use clap::{CommandFactory, Parser};
 use error::Fatal;
 use std::process::ExitCode;
@@ -30,8 +31,12 @@ fn main() -> ExitCode {
             tips::correct(&mut message);
             // Help and version go to standard output.
             let answered = !message.use_stderr();
-            let printed = message.print().is_ok();
-            return if answered && printed { ExitCode::SUCCESS } else { ExitCode::from(2) };
+            let printed = message.print().map_err(Fatal::Stdout);
+            return match printed {
+                Ok(()) if answered => ExitCode::SUCCESS,
+                Err(error) if answered => ended(&error, When::Auto),
+                _ => ExitCode::from(2),
+            };
         }
     };
     let answer = match &cli.command {
@@ -53,11 +58,16 @@ fn main() -> ExitCode {
     match answer {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
-        Err(error) => {
-            report::fatal(&error, report::is_coloured(cli.color));
-            ExitCode::from(2)
-        }
+        Err(error) => ended(&error, cli.color),
     }
+}
+
+/// Tells why a command ended, and with which code.
+fn ended(error: &Fatal, color: When) -> ExitCode {
+    if !error.is_quiet() {
+        report::fatal(error, report::is_coloured(color));
+    }
+    ExitCode::from(error.exit_code())
 }
 
 fn completions(shell: clap_complete::Shell) -> Result<(), Fatal> {

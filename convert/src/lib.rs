@@ -11,12 +11,14 @@
 //! | [`proto`] | the protobuf forms of documents |
 //! | [`smd`] | structured-merge-diff schemas |
 //! | [`jsonschema`] | JSON Schemas of kinds |
+//! | [`kustomize`] | documents with merge keys for kustomize |
 //! | [`model`] | the parts that the models of documents are made of |
 
 pub mod aggregate;
 pub mod document;
 pub mod graph;
 pub mod jsonschema;
+pub mod kustomize;
 pub mod model;
 pub mod proto;
 pub mod smd;

@@ -19,6 +19,8 @@ pub enum Shape {
     JsonSchema,
     /// The structural schema of a CustomResourceDefinition.
     Structural,
+    /// The document that kustomize merges lists by.
+    Kustomize,
 }
 
 impl Shape {
@@ -30,6 +32,7 @@ impl Shape {
             Shape::Smd => "smd",
             Shape::JsonSchema => "jsonschema",
             Shape::Structural => "structural",
+            Shape::Kustomize => "kustomize",
         }
     }
 }

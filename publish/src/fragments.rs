@@ -306,12 +306,20 @@ fn in_order<T: Copy>(items: Vec<T>, name: impl Fn(&T) -> &str, mut visit: impl F
 #[derive(Clone, Debug, Default)]
 pub struct MergeV2 {
     parts: BTreeMap<String, V2Fragments>,
+    /// Whether a document without paths is valid.
+    valid: bool,
 }
 
 impl MergeV2 {
     /// Nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, but a document without resources is valid: its `paths` are an empty object. Upstream writes null.
+    #[must_use]
+    pub fn valid(self) -> Self {
+        MergeV2 { valid: true, ..self }
     }
 
     /// Adds the CustomResourceDefinition `crd`. The order of calls does not matter. A resource without
@@ -342,7 +350,8 @@ impl MergeV2 {
     pub fn finish_to<E>(self, base: &Base, mut sink: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         if self.parts.is_empty() {
             // Upstream lays nothing onto a document that has no paths yet.
-            return sink(br#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"unversioned"},"paths":null}"#);
+            sink(br#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"unversioned"},"paths":"#)?;
+            return sink(if self.valid { b"{}}".as_slice() } else { b"null}".as_slice() });
         }
         let mut piece = Vec::new();
         let mut written = Ok(());

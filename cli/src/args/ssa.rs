@@ -110,9 +110,14 @@ pub(crate) struct WriteArgs {
     /// Live objects, with their managedFields (repeatable)
     ///
     /// A configuration belongs to the live object with the same group, kind, namespace and name. If there is none, the
-    /// configuration creates the object. A file that is empty or does not exist has no objects.
+    /// configuration creates the object. A file that is empty has no objects; one that does not exist is an error,
+    /// unless --live-optional is given.
     #[arg(long, value_name = "LIVE", value_hint = ValueHint::FilePath)]
     pub(crate) live: Vec<PathBuf>,
+
+    /// A --live file that does not exist has no objects
+    #[arg(long, requires = "live")]
+    pub(crate) live_optional: bool,
 
     /// Name of the field manager
     #[arg(long, value_name = "NAME", required = true)]

@@ -1,20 +1,19 @@
-//! Commits in the order of the inputs: which of several CustomResourceDefinitions with the same name is used, renaming
-//! results to their targets, and printing findings.
+//! Commits in the order of the inputs: which of several CustomResourceDefinitions with the same name is used, and
+//! printing findings. Results wait in temporary files until all inputs are read.
 
 use super::aggregate::{self, Answer, Published};
 use super::batch;
 use super::engine::{Engine, Fragments, Merged};
+use super::place::{self, Failed, Options, Ready};
 use super::plan::{Destination, Plan, Target};
 use super::worker::{Context, Converted, Event, FileResult, Notes, discard};
 use crate::args::{Duplicates, Shape};
 use crate::error::Fatal;
-use crate::output::{Output, Stage};
+use crate::output::{Output, Stage, Staged};
 use crate::report::{Report, Tally, Totals, Ui, is_finding, write_line};
 use kubeshape_input::{Code, Document, Finding, NoteKind};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
 
 /// Commits files in order.
 pub(crate) struct Commit<'c> {
@@ -29,12 +28,15 @@ pub(crate) struct Commit<'c> {
     documents: Vec<Document>,
     /// Without an output folder: the result, its name, and the index of its resource.
     held: Option<(Vec<u8>, String, usize)>,
-    /// Names of results, if results of earlier runs have to be deleted.
-    written: Option<BTreeSet<String>>,
     /// Whether `--layout` names results, which may then have one name.
     has_layout: bool,
     /// With `--layout`, the names that results have: in lower case, whose they are, and the number of the resource.
     named: BTreeMap<String, (String, usize)>,
+    /// Results of all inputs, with their names.
+    merged: Vec<(Staged, String)>,
+    /// What failed so far.
+    failed: Failed,
+    options: Options,
     pub(crate) totals: Totals,
 }
 
@@ -50,9 +52,11 @@ struct Resource {
     name: String,
     /// A finding about its name, which says no more than where that is.
     about: Finding,
-    /// Its results, names, losses and lines in the report, if a later one may replace it.
-    results: Vec<PathBuf>,
-    names: Vec<String>,
+    /// Its results, with their names.
+    results: Vec<(Staged, String)>,
+    /// Whether it has errors.
+    failed: bool,
+    /// Its losses and lines in the report, because a later one may replace it.
     tally: Tally,
     versions: usize,
     lines: Option<Range<u64>>,
@@ -65,7 +69,7 @@ impl<'c> Commit<'c> {
         stage: &'c Stage,
         duplicates: Duplicates,
         report: Option<Report>,
-        prune: bool,
+        options: Options,
     ) -> Commit<'c> {
         Commit {
             plan,
@@ -76,9 +80,11 @@ impl<'c> Commit<'c> {
             parts: BTreeMap::new(),
             documents: Vec::new(),
             held: None,
-            written: prune.then(BTreeSet::new),
             has_layout: plan.has_layout,
             named: BTreeMap::new(),
+            merged: Vec::new(),
+            failed: Failed::default(),
+            options,
             totals: Totals::default(),
         }
     }
@@ -92,6 +98,7 @@ impl<'c> Commit<'c> {
         self.totals.documents += result.documents;
         self.totals.skipped += result.skipped;
         self.totals.failed += usize::from(result.failed);
+        self.totals.unreadable += usize::from(result.unreadable);
         for event in result.events {
             match event {
                 Event::Notes(notes) => {
@@ -111,9 +118,17 @@ impl<'c> Commit<'c> {
     fn notes(&mut self, notes: &Notes, ui: &mut Ui) -> Result<Option<Range<u64>>, Fatal> {
         self.totals.tally.add(&notes.tally);
         for finding in &notes.findings {
-            ui.finding(finding);
+            self.show(finding, ui);
         }
         self.report.as_mut().map(|report| report.append(&notes.report)).transpose()
+    }
+
+    /// Shows a finding.
+    fn show(&mut self, finding: &Finding, ui: &mut Ui) {
+        if finding.is_error() {
+            self.failed.add(finding);
+        }
+        ui.finding(finding);
     }
 
     /// Reports a finding of the commit itself, or of the search for inputs.
@@ -128,7 +143,7 @@ impl<'c> Commit<'c> {
             report.append(&line)?;
         }
         if !finding.is_loss() {
-            ui.finding(finding);
+            self.show(finding, ui);
         }
         Ok(())
     }
@@ -156,7 +171,7 @@ impl<'c> Commit<'c> {
                 return self.refuse(converted, ui);
             }
             for number in earlier {
-                self.retract(number)?;
+                self.retract(number);
             }
         }
         let tally = converted.notes.tally;
@@ -176,28 +191,19 @@ impl<'c> Commit<'c> {
     }
 
     /// Removes a CustomResourceDefinition that a later one replaces.
-    fn retract(&mut self, number: usize) -> Result<(), Fatal> {
+    fn retract(&mut self, number: usize) {
         let resource = &mut self.resources.all[number];
         self.totals.tally.remove_losses(&resource.tally);
         self.totals.resources -= 1;
         self.totals.versions -= resource.versions;
-        self.totals.results -= resource.results.len();
         if let (Some(report), Some(lines)) = (&mut self.report, resource.lines.take()) {
             report.void(lines);
         }
-        for path in resource.results.drain(..) {
-            fs::remove_file(&path).map_err(|error| Fatal::write(&path, error))?;
-            // Fails if the folder is not empty.
-            path.parent().map(fs::remove_dir);
-        }
-        if let Some(written) = &mut self.written {
-            resource.names.iter().for_each(|name| _ = written.remove(name));
-        }
+        resource.results.drain(..).for_each(|(staged, _)| self.stage.discard(staged));
         self.parts.remove(&resource.name);
         self.held.take_if(|(_, _, owner)| *owner == number);
         self.named.retain(|_, (_, owner)| *owner != number);
         self.resources.by_name.retain(|_, owner| *owner != number);
-        Ok(())
     }
 
     fn accept(
@@ -208,8 +214,7 @@ impl<'c> Commit<'c> {
         ui: &mut Ui,
     ) -> Result<(), Fatal> {
         let number = self.resources.all.len();
-        let revised = self.duplicates == Duplicates::Last;
-        let (mut results, mut names) = (Vec::new(), Vec::new());
+        let mut results = Vec::new();
         self.totals.resources += 1;
         self.totals.versions += converted.versions;
         for output in converted.results {
@@ -220,27 +225,23 @@ impl<'c> Commit<'c> {
                 discard(self.stage, output);
                 continue;
             }
-            if revised {
-                names.push(output.name().to_owned());
+            match output {
+                Output::Staged(staged, name) => results.push((staged, name)),
+                Output::Held(bytes, name) => self.hold(bytes, name, &converted.name, number)?,
             }
-            if let Output::Staged(staged, _) = &output
-                && revised
-            {
-                results.push(staged.target.clone());
-            }
-            self.output(output, &converted.name, number)?;
         }
         for name in [&converted.name, &converted.resource] {
             self.resources.by_name.insert(name.clone(), number);
         }
-        if self.plan.targets.iter().any(|target| target.has_parts()) {
+        // One without versions has errors, and is part of nothing.
+        if converted.versions > 0 && self.plan.targets.iter().any(|target| target.has_parts()) {
             self.parts.insert(converted.name.clone(), converted.fragments);
         }
         self.resources.all.push(Resource {
             name: converted.name,
             about: converted.about,
             results,
-            names,
+            failed: tally.get(NoteKind::Error) > 0,
             tally,
             versions: converted.versions,
             lines,
@@ -264,27 +265,25 @@ impl<'c> Commit<'c> {
         None
     }
 
-    /// Puts a result in place.
-    fn output(&mut self, output: Output, of: &str, owner: usize) -> Result<(), Fatal> {
-        self.totals.results += 1;
+    /// Takes in a result of all inputs.
+    fn output(&mut self, output: Output) -> Result<(), Fatal> {
         match output {
-            Output::Staged(staged, name) => {
-                if let Some(written) = &mut self.written {
-                    written.insert(name);
-                }
-                self.stage.finish(staged)
-            }
-            Output::Held(bytes, name) => {
-                let label = if of.is_empty() { name } else { format!("{of} {name}") };
-                if let Some((_, first, _)) = &self.held {
-                    return Err(Fatal::Usage(format!(
-                        "there is more than one result ({first}, {label} …): give a folder with `-o`"
-                    )));
-                }
-                self.held = Some((bytes, label, owner));
-                Ok(())
-            }
+            Output::Staged(staged, name) => self.merged.push((staged, name)),
+            Output::Held(bytes, name) => self.hold(bytes, name, "", usize::MAX)?,
         }
+        Ok(())
+    }
+
+    /// Keeps the only result, if there is no output folder.
+    fn hold(&mut self, bytes: Vec<u8>, name: String, of: &str, owner: usize) -> Result<(), Fatal> {
+        let label = if of.is_empty() { name } else { format!("{of} {name}") };
+        if let Some((_, first, _)) = &self.held {
+            return Err(Fatal::Usage(format!(
+                "there is more than one result ({first}, {label} …): give a folder with `-o`"
+            )));
+        }
+        self.held = Some((bytes, label, owner));
+        Ok(())
     }
 
     /// Reports an input that cannot be read or has nothing to convert.
@@ -293,6 +292,7 @@ impl<'c> Commit<'c> {
     /// The report cannot be written.
     pub(crate) fn nothing(&mut self, input: &str, code: Code, detail: &str, ui: &mut Ui) -> Result<(), Fatal> {
         self.totals.failed += 1;
+        self.totals.unreadable += usize::from(code == Code::Unreadable);
         self.finding(&Finding::new(code, detail).in_input(input), ui)
     }
 
@@ -324,7 +324,7 @@ impl<'c> Commit<'c> {
                         self.notes(&notes, ui)?;
                     }
                     Answer::Result(output) => match self.is_taken(&output, "", usize::MAX) {
-                        None => self.output(output, "", usize::MAX)?,
+                        None => self.output(output)?,
                         Some(detail) => {
                             self.finding(&Finding::new(Code::ResultName, detail), ui)?;
                             discard(self.stage, output);
@@ -339,8 +339,8 @@ impl<'c> Commit<'c> {
         let pool = if alone.is_empty() { None } else { Some(batch::pool(jobs).map_err(Fatal::Threads)?) };
         for (target, pool) in alone.iter().zip(pool.iter().cycle()) {
             engine.merge(*target, &mut parts, (pool, &write), |merged| match merged {
-                Merged::Document(name, bytes) => self.output(write(name, bytes)?, "", usize::MAX),
-                Merged::Output(output) => self.output(output, "", usize::MAX),
+                Merged::Document(name, bytes) => self.output(write(name, bytes)?),
+                Merged::Output(output) => self.output(output),
                 Merged::V2(name, merge) => {
                     let output = match &self.plan.destination {
                         Destination::Folder(folder) => {
@@ -352,27 +352,63 @@ impl<'c> Commit<'c> {
                         }
                         _ => Output::Held(merge.finish(engine.base()), name),
                     };
-                    self.output(output, "", usize::MAX)
+                    self.output(output)
                 }
                 Merged::Finding(finding) => self.merged(*finding, ui),
             })?;
         }
+        // A kind that does not exist is lacking in no other result.
+        let failed = self.failed.clone();
         for missing in engine.settings().kinds.missing() {
             self.finding(&Finding::new(Code::NoSuchKind, missing.to_string()), ui)?;
         }
-        self.place_held()?;
+        self.place(&failed, ui)?;
+        Ok(self.totals)
+    }
+
+    /// Puts all results in place.
+    fn place(&mut self, failed: &Failed, ui: &mut Ui) -> Result<(), Fatal> {
+        let mut ready = Vec::new();
+        for resource in &mut self.resources.all {
+            let is_partial = resource.failed;
+            ready.extend(resource.results.drain(..).map(|(staged, name)| Ready { staged, name, is_partial }));
+        }
+        let is_partial = !failed.is_empty();
+        ready.extend(self.merged.drain(..).map(|(staged, name)| Ready { staged, name, is_partial }));
+        let held = self.held.take();
+        let mut printed = None;
+        match (&self.plan.destination, held) {
+            (Destination::File(path), Some((bytes, ..))) => {
+                // A link is kept, and its target is replaced.
+                let linked = if path.is_symlink() { path.canonicalize().ok() } else { None };
+                let target = linked.unwrap_or_else(|| path.clone());
+                let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                ready.push(Ready { staged: self.stage.write(target, &bytes)?, name, is_partial });
+            }
+            (_, Some((bytes, ..))) => printed = Some(bytes),
+            (_, None) => {}
+        }
+        let has_errors = self.totals.tally.get(NoteKind::Error) > 0;
+        let placed = place::place(ready, self.plan, self.stage, self.options, has_errors)?;
+        self.totals.results += if self.options.dry_run { 0 } else { placed.written };
+        self.totals.pruned = placed.deleted;
+        if let Some(finding) = &placed.damaged {
+            self.finding(finding, ui)?;
+        }
         if let Some(report) = self.report.take() {
             report.finish(self.stage)?;
         }
-        if let (Some(mut keep), Destination::Folder(folder)) = (self.written.take(), &self.plan.destination) {
-            if self.totals.tally.get(NoteKind::Error) == 0 {
-                keep.extend(self.plan.keep.iter().cloned());
-                self.totals.pruned = crate::output::prune(folder, &keep)?;
-            } else {
-                ui.say("nothing was pruned, because there were errors");
+        placed.tell(failed, ui);
+        crate::report::print(placed.plan.as_bytes())?;
+        match printed {
+            Some(_) if is_partial && !self.options.keep_going => place::tell_nothing_printed(failed, ui),
+            Some(bytes) => {
+                self.totals.results += 1;
+                crate::report::print(&bytes)?;
             }
+            None => {}
         }
-        Ok(self.totals)
+        Ok(())
     }
 
     /// The documents that are published for the CustomResourceDefinitions, if results of all inputs need them.
@@ -414,19 +450,6 @@ impl<'c> Commit<'c> {
             }
         };
         self.finding(&finding, ui)
-    }
-
-    fn place_held(&mut self) -> Result<(), Fatal> {
-        let Some((bytes, ..)) = self.held.take() else { return Ok(()) };
-        match &self.plan.destination {
-            Destination::File(path) => {
-                // A link is kept, and its target is replaced.
-                let target = path.canonicalize().unwrap_or_else(|_| path.clone());
-                let staged = self.stage.write(target, &bytes)?;
-                self.stage.finish(staged)
-            }
-            _ => crate::report::print(&bytes),
-        }
     }
 }
 

@@ -420,7 +420,7 @@ impl Merged {
 }
 
 fn merge_v2(parts: &mut BTreeMap<String, Fragments>) -> MergeV2 {
-    let mut merge = MergeV2::new();
+    let mut merge = MergeV2::new().valid();
     for (name, fragments) in parts {
         if let Some(part) = fragments.v2.take() {
             merge.add(name, part);
@@ -453,6 +453,8 @@ fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>
         Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
         // The results come with their losses.
         Shape::JsonSchema => {}
+        // It holds merge keys only.
+        Shape::Kustomize => {}
         Shape::V2 => {
             for version in published {
                 version.losses(Published::V2, notes);
@@ -478,8 +480,11 @@ fn owners(parts: &BTreeMap<String, Fragments>) -> BTreeMap<String, String> {
 /// The documents in files and folders.
 fn bases(paths: &[std::path::PathBuf], filter: &Filter) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
     let gathered = gather(paths, None, filter);
-    if let Some((path, message)) = gathered.unreadable.into_iter().next() {
+    if let Some((path, message)) = gathered.unreadable.first().cloned() {
         return Err(Fatal::Read { path, message });
+    }
+    if let Some(folder) = gathered.empty_folder() {
+        return Err(Fatal::Read { path: folder.to_owned(), message: "found no documents in the folder".to_owned() });
     }
     let mut reader = Reader::default();
     gathered.inputs.iter().map(|input| document(&mut reader, input.path())).collect()

@@ -2,14 +2,16 @@
 //!
 //! [`plan`] checks the command line and finds the inputs. [`batch`] runs a [`worker`] per thread. A worker reads a file,
 //! converts it with the [`engine`], and writes the results to temporary files. [`commit`] sees the files in order, decides
-//! which of several CustomResourceDefinitions with the same name is used, and renames the results. Documents wait until all
-//! inputs are read, because they may have to be merged; [`aggregate`] then makes their results with [`documents`].
+//! which of several CustomResourceDefinitions with the same name is used. Documents wait until all inputs are read,
+//! because they may have to be merged; [`aggregate`] then makes their results with [`documents`]. In the end [`place`]
+//! gives the results their names.
 
 mod aggregate;
 mod batch;
 mod commit;
 pub(crate) mod documents;
 mod engine;
+mod place;
 mod plan;
 mod worker;
 
@@ -23,9 +25,8 @@ use commit::Commit;
 use engine::Engine;
 use kubeshape_schema::{Code, NoteKind};
 use kubeshape_yaml::Limits;
+use place::Options;
 use plan::{Destination, Plan};
-use std::fs;
-use std::sync::Arc;
 use worker::{Context, Worker};
 
 /// Runs the command. Returns whether there were no errors in the inputs.
@@ -36,30 +37,29 @@ pub(crate) fn run(args: &ConvertArgs, color: When) -> Result<bool, Fatal> {
     let mut ui = Ui::new(color, args.progress, args.quiet, args.verbose);
     let plan = Plan::new(args)?;
     let engine = Engine::new(args, &plan, args.report.is_some() || ui.lively)?;
-    let folder = match &plan.destination {
-        Destination::Folder(folder) => Some(folder.as_path()),
-        _ => None,
-    };
-    if let Some(folder) = folder {
-        fs::create_dir_all(folder).map_err(|error| Fatal::write(folder, error))?;
-    }
-    let stage = Arc::new(Stage::default());
-    clean_up_when_interrupted(stage.clone());
+    let stage = if args.dry_run { Stage::dry() } else { Stage::default() }.until_interrupted();
     let result = convert(args, &plan, &engine, &stage, &mut ui);
     if result.is_err() {
         stage.abandon();
+    } else {
+        stage.tidy();
     }
     let to = match &plan.destination {
         Destination::Stdout => "standard output".to_owned(),
         Destination::File(path) | Destination::Folder(path) => path.display().to_string(),
     };
     ui.end(result.as_ref().ok(), &to);
-    result.map(|totals| totals.tally.get(NoteKind::Error) == 0)
+    let totals = result?;
+    if totals.unreadable > 0 {
+        return Err(Fatal::Unread);
+    }
+    Ok(totals.tally.get(NoteKind::Error) == 0)
 }
 
 fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: &mut Ui) -> Result<Totals, Fatal> {
     let revised = args.duplicates == Duplicates::Last;
-    let report = args.report.as_deref().map(|path| Report::new(path, revised, stage)).transpose()?;
+    let report = args.report.as_deref().filter(|_| !args.dry_run);
+    let report = report.map(|path| Report::new(path, revised, stage)).transpose()?;
     let context = Context {
         engine,
         stage,
@@ -76,7 +76,11 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
     };
     let inputs = &plan.gathered.inputs;
     let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let mut commit = Commit::new(plan, stage, args.duplicates, report, args.prune);
+    let mut commit = Commit::new(plan, stage, args.duplicates, report, Options::new(args));
+    plan.passed_over.iter().for_each(|line| ui.say(line));
+    for finding in &plan.findings {
+        commit.finding(finding, ui)?;
+    }
     for (path, why) in &plan.gathered.unreadable {
         commit.nothing(&path.to_string_lossy(), Code::Unreadable, why, ui)?;
     }
@@ -113,16 +117,4 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
         }
     }
     commit.finish(&context, jobs, ui)
-}
-
-/// Deletes temporary files on Ctrl-C and on signals that end the process.
-#[allow(clippy::exit)] // the one place where the process ends from another thread
-fn clean_up_when_interrupted(stage: Arc<Stage>) {
-    let handler = move || {
-        stage.abandon();
-        crate::report::fatal(&Fatal::Interrupted, false);
-        std::process::exit(2);
-    };
-    // If it fails, the process ends at once and may leave a temporary file.
-    let _ = ctrlc::set_handler(handler);
 }

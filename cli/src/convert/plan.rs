@@ -3,10 +3,13 @@
 use crate::args::{ConvertArgs, Format, Per, Shape};
 use crate::error::Fatal;
 use crate::input::{Filter, Gathered, gather};
-use crate::output::names;
-use std::collections::BTreeSet;
+use crate::output::record::{Record, There};
+use crate::output::{names, what};
+use kubeshape_input::Finding;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io::IsTerminal;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, is_separator};
 
 /// One kind of result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +57,22 @@ pub(crate) struct Plan {
     pub(crate) keep: BTreeSet<String>,
     /// Whether JSON Schemas are named by `--layout`.
     pub(crate) has_layout: bool,
+    /// The folder whose record names the results: the output folder, or the folder of an output file if that folder is
+    /// searched for inputs.
+    pub(crate) record: Option<PathBuf>,
+    /// The file of the report.
+    pub(crate) report: Option<PathBuf>,
+    /// What to say about results of kubeshape among the inputs, which are not read.
+    pub(crate) passed_over: Vec<String>,
+    /// What is wrong with records among the inputs.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Results of kubeshape among the inputs.
+#[derive(Debug, Default)]
+struct Own {
+    passed_over: Vec<String>,
+    findings: Vec<Finding>,
 }
 
 impl Plan {
@@ -73,6 +92,7 @@ impl Plan {
             (args.strict, Shape::JsonSchema, "--strict"),
             (!args.layout.is_own(), Shape::JsonSchema, "--layout"),
             (args.id_base.is_some(), Shape::JsonSchema, "--id-base"),
+            (args.nulls.is_some(), Shape::JsonSchema, "--nulls"),
             (args.inline, Shape::V3, "--inline"),
         ] {
             if given && !targets.iter().any(|target| target.shape == shape) {
@@ -100,6 +120,12 @@ impl Plan {
                 return Err(usage("--layout names files in a folder: give one with `-o`"));
             }
             _ if args.prune => return Err(usage("--prune needs a folder: give one with `-o`")),
+            Destination::Stdout if args.dry_run => {
+                return Err(usage("--dry-run lists files: give a file or a folder with `-o`"));
+            }
+            Destination::Stdout if args.adopt => {
+                return Err(usage("--adopt needs a folder: give one with `-o`"));
+            }
             _ if targets.len() > 1 => {
                 return Err(usage("several shapes need a folder: give one with `-o`, or one `--to` only"));
             }
@@ -127,10 +153,112 @@ impl Plan {
             Destination::Folder(path) => resolved(path),
             _ => None,
         };
-        let gathered = gather(arguments, folder.as_deref(), &Filter::new(&args.walk)?);
+        let mut gathered = gather(arguments, folder.as_deref(), &Filter::new(&args.walk)?);
+        let mut own = Own::default();
+        own.pass_over_results(&mut gathered);
+        if let Destination::File(path) = &destination {
+            own.pass_over_output(path, args, &mut gathered)?;
+        }
         let keep = collisions(args, &destination, folder.as_deref(), &gathered, &targets)?;
-        Ok(Plan { targets, destination, gathered, keep, has_layout: !args.layout.is_own() })
+        let record = match &destination {
+            Destination::Stdout => None,
+            Destination::Folder(path) => Some(path.clone()),
+            Destination::File(path) => {
+                let folder = resolved(path).and_then(|path| path.parent().map(Path::to_owned));
+                folder.filter(|folder| gathered.roots.iter().any(|root| folder.starts_with(&root.canonical)))
+            }
+        };
+        let report = args.report.clone().filter(|path| path.as_os_str() != "-");
+        let Own { passed_over, findings } = own;
+        let has_layout = !args.layout.is_own();
+        Ok(Plan { targets, destination, gathered, keep, has_layout, record, report, passed_over, findings })
     }
+}
+
+impl Own {
+    /// Takes out of the inputs what kubeshape wrote into a folder below one of the command line, by the record there.
+    /// A folder of the command line itself is meant to be read.
+    fn pass_over_results(&mut self, gathered: &mut Gathered) {
+        let mut records: BTreeMap<PathBuf, Option<Record>> = BTreeMap::new();
+        // By the folder with the record: its name in messages, and the number of files.
+        let mut found: BTreeMap<PathBuf, (PathBuf, usize)> = BTreeMap::new();
+        let (roots, findings) = (&gathered.roots, &mut self.findings);
+        gathered.inputs.retain(|input| {
+            if input.named {
+                return true;
+            }
+            for (depth, folder) in input.canonical.ancestors().enumerate().skip(1) {
+                let is_searched = roots.iter().any(|root| folder.starts_with(&root.canonical));
+                if !is_searched || roots.iter().any(|root| root.canonical == folder) {
+                    return true;
+                }
+                let shown = || {
+                    let shown = input.path().ancestors().nth(depth).unwrap_or(folder);
+                    if shown.canonicalize().is_ok_and(|shown| shown == folder) { shown } else { folder }
+                };
+                let record = records.entry(folder.to_owned()).or_insert_with(|| match Record::read(shown()) {
+                    Ok(record) => record,
+                    Err(finding) => {
+                        findings.push(*finding);
+                        None
+                    }
+                });
+                let name = input.canonical.strip_prefix(folder).ok().map(slashed);
+                if let (Some(record), Some(name)) = (record, name)
+                    && matches!(record.there(folder, &name), There::Result(_))
+                {
+                    found.entry(folder.to_owned()).or_insert_with(|| (shown().to_owned(), 0)).1 += 1;
+                    return false;
+                }
+            }
+            true
+        });
+        for (folder, files) in found.into_values() {
+            let s = if files == 1 { "" } else { "s" };
+            let place = folder.display();
+            self.passed_over.push(format!("note: skipped {files} file{s} in {place}, which kubeshape wrote"));
+        }
+    }
+
+    /// Takes the output file of an earlier run out of the inputs, if it was found in a folder.
+    ///
+    /// # Errors
+    /// It may be something else.
+    fn pass_over_output(&mut self, path: &Path, args: &ConvertArgs, gathered: &mut Gathered) -> Result<(), Fatal> {
+        let Some(target) = resolved(path) else { return Ok(()) };
+        let is_output = |input: &&crate::input::Input| input.canonical == target;
+        if gathered.inputs.iter().find(is_output).is_none_or(|input| input.named) {
+            return Ok(());
+        }
+        let record = match target.parent().map(Record::read) {
+            None => None,
+            Some(Ok(record)) => record,
+            Some(Err(finding)) => {
+                self.findings.push(*finding);
+                None
+            }
+        };
+        let is_own = record.zip(target.parent()).is_some_and(|(record, folder)| {
+            let name = target.file_name().unwrap_or_default().to_string_lossy();
+            matches!(record.there(folder, &name), There::Result(_))
+        });
+        if !is_own && !args.adopt {
+            return Err(usage(format!(
+                "the output {} is one of the inputs:\n\
+                 kubeshape did not write what it holds; give another name with `-o`, or add\n\
+                 `--adopt` to replace it",
+                path.display()
+            )));
+        }
+        gathered.inputs.retain(|input| input.canonical != target);
+        self.passed_over.push(format!("note: skipped {}, which is the output", path.display()));
+        Ok(())
+    }
+}
+
+/// A relative path with `/` as the separator.
+fn slashed(path: &Path) -> String {
+    path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
 fn usage(message: impl Into<String>) -> Fatal {
@@ -142,17 +270,54 @@ fn destination(args: &ConvertArgs) -> Result<Destination, Fatal> {
     if path.as_os_str() == "-" {
         return Ok(Destination::Stdout);
     }
-    match suffix(path).as_deref() {
-        Some("json" | "yaml" | "yml" | "pb") if path.is_dir() => {
-            Err(usage(format!("{} is a folder, but has the name of a file", path.display())))
+    let shown = path.display();
+    let is_folder = path.to_string_lossy().ends_with(is_separator);
+    let is_file = !is_folder && matches!(suffix(path).as_deref(), Some("json" | "yaml" | "yml" | "pb"));
+    let there = fs::metadata(path);
+    match &there {
+        Ok(metadata) if metadata.is_dir() && is_file => {
+            return Err(usage(format!("{shown} is a folder, but has the name of a file")));
         }
-        Some("json" | "yaml" | "yml" | "pb") => Ok(Destination::File(path.clone())),
-        _ if path.exists() && !path.is_dir() => Err(usage(format!(
-            "{} is a file, and its name is taken for a folder's: use a name ending in .json, .yaml or .pb for a file",
-            path.display()
-        ))),
-        _ => Ok(Destination::Folder(path.clone())),
+        Ok(metadata) if metadata.is_file() && !is_file => {
+            return Err(usage(format!(
+                "{shown} is a file that exists, and not one for results:\n\
+                 their names end in .json, .yaml, .yml or .pb; a folder needs another name"
+            )));
+        }
+        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+            return Err(usage(format!(
+                "{shown} is {}; results go to a file or a folder, or with `-o -`\n\
+                 to standard output",
+                what(metadata)
+            )));
+        }
+        _ => {}
     }
+    for above in path.ancestors().skip(1) {
+        match fs::metadata(above) {
+            Ok(metadata) if !metadata.is_dir() => {
+                let what = what(&metadata);
+                return Err(usage(format!("{shown} cannot be written, because {} is {what}", above.display())));
+            }
+            Ok(_) => break,
+            Err(_) => {}
+        }
+    }
+    if is_file {
+        return Ok(Destination::File(path.clone()));
+    }
+    if there.is_err() && !is_folder && suffix(path).is_some_and(|suffix| is_ending(&suffix)) {
+        return Err(usage(format!(
+            "{shown} has the name of a file, and results have names that end in\n\
+             .json, .yaml, .yml or .pb; for a folder of that name, write {shown}/"
+        )));
+    }
+    Ok(Destination::Folder(path.clone()))
+}
+
+/// Whether this looks like what the names of files end in, as opposed to a version or a group.
+fn is_ending(suffix: &str) -> bool {
+    (2..=6).contains(&suffix.len()) && suffix.bytes().all(|byte| byte.is_ascii_alphabetic())
 }
 
 fn suffix(path: &Path) -> Option<String> {
@@ -188,8 +353,9 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                 Shape::Smd => (&[Resource, Single], Resource, Single, Format::Yaml),
                 Shape::JsonSchema => (&[Resource], Resource, Resource, Format::Json),
                 Shape::Structural => (&[Resource], Resource, Resource, Format::Yaml),
+                Shape::Kustomize => (&[Single], Single, Single, Format::Json),
             };
-            let kinds = (!args.kind.is_empty()).then_some(Resource);
+            let kinds = (!args.kind.is_empty() && shape != Shape::Kustomize).then_some(Resource);
             let per = args.per.or(kinds);
             if let Some(per) = per.filter(|per| !units.contains(per)) {
                 let units: Vec<_> = units.iter().map(|per| format!("`--per {}`", per.name())).collect();
@@ -209,6 +375,7 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
                 Shape::V2 => args.rename.is_some(),
                 Shape::Smd => per == Some(Single),
                 Shape::JsonSchema | Shape::Structural => false,
+                Shape::Kustomize => true,
             };
             let (per, documents) = (per.unwrap_or(default), per.unwrap_or(documents));
             Ok(Target { shape, per, documents, published, format })
@@ -388,12 +555,25 @@ mod tests {
             (&["--to", "smd", "-o", "x.pb"], "there is no protobuf form of smd"),
             (&["--to", "jsonschema", "--format", "pb"], "there is no protobuf form of jsonschema"),
             (&["--to", "v3", "-o", "x.json", "--format", "yaml"], "do not agree"),
-            (&["--to", "v3", "-o", "Cargo.toml"], "is a file, and its name is taken for a folder's"),
+            (&["--to", "v3", "-o", "Cargo.toml"], "is a file that exists, and not one for results"),
+            (&["--to", "v3", "-o", "x.txt"], "x.txt has the name of a file"),
+            (&["--to", "v3", "-o", "Cargo.toml/x"], "Cargo.toml/x cannot be written, because Cargo.toml is a file"),
+            (&["--to", "v3", "--dry-run"], "--dry-run lists files"),
+            (&["--to", "v3", "--adopt"], "--adopt needs a folder"),
         ] {
             let line: Vec<&str> = ["-"].iter().chain(arguments).copied().collect();
             let error = plan(&line).err().unwrap_or_default();
             assert!(error.contains(message), "{line:?}: {error}");
         }
+    }
+
+    #[test]
+    fn names_with_a_version_or_a_slash_are_folders() -> Result<(), String> {
+        for name in ["v1.31", "out.d", "schemas", ".cache", "x.txt/", "x.json/", "k8s.v1", "a.example-domain"] {
+            let destination = plan(&["-", "--to", "v3", "-o", name])?.destination;
+            assert_eq!(destination, Destination::Folder(name.into()));
+        }
+        Ok(())
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub(crate) struct FileResult {
     pub(crate) found: bool,
     /// Whether anything of the file could not be read.
     pub(crate) failed: bool,
+    /// Whether its bytes could not be read.
+    pub(crate) unreadable: bool,
     /// The error that ends the whole batch.
     pub(crate) fatal: Option<Fatal>,
 }
@@ -130,6 +132,7 @@ impl<'e> Worker<'e> {
         let bytes = match bytes.read(input, &context.limits) {
             Ok(bytes) => bytes,
             Err(finding) => {
+                out.unreadable = finding.code == Code::Unreadable;
                 out.fail(context, *finding);
                 return out;
             }

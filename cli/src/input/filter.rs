@@ -3,6 +3,7 @@
 use super::ignored::{IgnoreFiles, NAMES, Said, reason};
 use crate::args::WalkArgs;
 use crate::error::Fatal;
+use crate::output::record;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::Path;
 
@@ -109,6 +110,9 @@ fn line(glob: &str) -> String {
 /// Whether a file with this name is read in a folder.
 fn is_candidate(path: &Path) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()) else { return false };
+    if name == record::NAME {
+        return false;
+    }
     let name = COMPRESSED.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
     SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }

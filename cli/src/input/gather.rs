@@ -39,6 +39,14 @@ pub(crate) struct Gathered {
     pub(crate) followed: Vec<PathBuf>,
 }
 
+impl Gathered {
+    /// A folder of the command line in which nothing was found.
+    pub(crate) fn empty_folder(&self) -> Option<&Path> {
+        let has = |root: &Root| self.inputs.iter().any(|input| input.canonical.starts_with(&root.canonical));
+        self.roots.iter().find(|root| !has(root)).map(|root| root.path.as_path())
+    }
+}
+
 /// Finds all inputs. `outside` is a folder that is not searched: the output folder.
 pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Filter) -> Gathered {
     let mut arguments: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();

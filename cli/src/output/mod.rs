@@ -3,12 +3,14 @@
 pub(crate) mod format;
 mod layout;
 pub(crate) mod names;
-mod prune;
+pub(crate) mod prune;
+pub(crate) mod record;
 mod stage;
 
 pub(crate) use layout::{Layout, Subject};
-pub(crate) use prune::prune;
 pub(crate) use stage::{Stage, Staged};
+
+use std::fs::Metadata;
 
 /// A result that was not renamed yet.
 #[derive(Debug)]
@@ -26,4 +28,35 @@ impl Output {
             Output::Staged(_, name) | Output::Held(_, name) => name,
         }
     }
+}
+
+/// What a path leads to, in words.
+pub(crate) fn what(metadata: &Metadata) -> &'static str {
+    let kind = metadata.file_type();
+    if kind.is_dir() {
+        "a folder"
+    } else if kind.is_file() {
+        "a file"
+    } else if kind.is_symlink() {
+        "a link"
+    } else {
+        special(kind)
+    }
+}
+
+#[cfg(unix)]
+fn special(kind: std::fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: std::fs::FileType) -> &'static str {
+    "a device"
 }

@@ -15,6 +15,7 @@ pub(crate) fn single(shape: Shape, format: Format) -> String {
     let stem = match shape {
         Shape::V2 => "swagger",
         Shape::Smd => "schema.smd",
+        Shape::Kustomize => "kustomize",
         Shape::V3 | Shape::JsonSchema | Shape::Structural => "openapi",
     };
     format!("{stem}.{}", suffix(format))
@@ -96,7 +97,7 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
     };
     match components {
         [name] => stem(name).is_some_and(|stem| {
-            ["swagger", "openapi", "schema.smd"].contains(&stem.as_str())
+            ["swagger", "openapi", "schema.smd", "kustomize"].contains(&stem.as_str())
                 || ["_openapi", ".v3", ".v2", ".schema", ".smd"]
                     .iter()
                     .any(|end| stem.strip_suffix(end).is_some_and(|key| !key.is_empty()))

@@ -1,65 +1,103 @@
-//! Deletion of results of earlier runs.
+//! Files of earlier runs in an output folder: which of them may be deleted, and which may be adopted.
 
-use super::{names, stage};
+use super::names;
+use super::record::{NAME, Record, There};
 use crate::error::Fatal;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Deletes results in `root` that are not in `keep`, unfinished files of runs that were killed, and folders that become
-/// empty. `keep` has names relative to `root`, with `/` as the separator. Returns the number of deleted files.
-///
-/// # Errors
-/// A folder cannot be read, or a file cannot be deleted.
-pub(crate) fn prune(root: &Path, keep: &BTreeSet<String>) -> Result<usize, Fatal> {
-    let mut deleted = 0;
-    let is_old = |components: &[&str]| {
-        let name = components.last().copied().unwrap_or_default();
-        (names::is_result(components) || stage::is_unfinished(name)) && !keep.contains(&components.join("/"))
-    };
-    for (path, name, is_folder) in entries(root)? {
-        if !is_folder {
-            if is_old(&[&name]) {
-                remove(&path)?;
-                deleted += 1;
-            }
-            continue;
-        }
-        // Folders of resources are named PLURAL.GROUP. Other folders are not touched.
-        if name.starts_with('.') || !name.contains('.') {
-            continue;
-        }
-        let mut found = false;
-        for (inner, inner_name, is_folder) in entries(&path)? {
-            if !is_folder && is_old(&[&name, &inner_name]) {
-                remove(&inner)?;
-                found = true;
-                deleted += 1;
-            }
-        }
-        if found {
-            // Fails if the folder is not empty.
-            let _ = fs::remove_dir(&path);
+/// Names in an output folder that must stay: this run's results, and what it reads.
+#[derive(Debug, Default)]
+pub(crate) struct Keep(BTreeSet<String>);
+
+impl Keep {
+    /// Adds a name. Names differ by more than the case of their letters, as on some file systems.
+    pub(crate) fn add(&mut self, name: &str) {
+        self.0.insert(name.to_lowercase());
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.contains(&name.to_lowercase())
+    }
+}
+
+/// Results of earlier runs that this run did not write.
+#[derive(Debug, Default)]
+pub(crate) struct Old {
+    /// Unchanged: their names and paths.
+    pub(crate) unchanged: Vec<(String, PathBuf)>,
+    /// Changed since, or replaced by something else.
+    pub(crate) changed: Vec<String>,
+}
+
+/// Finds the results of earlier runs that are not in `keep`. Takes out of the record what does not exist any more.
+pub(crate) fn old(folder: &Path, record: &mut Record, keep: &Keep) -> Old {
+    let mut old = Old::default();
+    let names: Vec<String> = record.names().filter(|name| !keep.has(name)).map(str::to_owned).collect();
+    for name in names {
+        match record.there(folder, &name) {
+            There::Nothing => record.remove(&name),
+            There::Result(path) => old.unchanged.push((name, path)),
+            There::Other => old.changed.push(name),
         }
     }
-    Ok(deleted)
+    old
 }
 
-/// The entries of a folder: path, name, and whether it is a folder. Links are not followed.
-fn entries(folder: &Path) -> Result<Vec<(PathBuf, String, bool)>, Fatal> {
-    let list = || -> io::Result<Vec<_>> {
-        fs::read_dir(folder)?
-            .map(|entry| {
-                let entry = entry?;
-                let name = entry.file_name().to_string_lossy().into_owned();
-                Ok((entry.path(), name, entry.file_type()?.is_dir()))
-            })
-            .collect()
+/// Deletes a result of an earlier run, and the folders that become empty.
+///
+/// # Errors
+/// The file cannot be deleted.
+pub(crate) fn delete(folder: &Path, path: &Path) -> Result<(), Fatal> {
+    fs::remove_file(path).map_err(|error| Fatal::write(path, error))?;
+    let above = path.ancestors().skip(1).take_while(|above| *above != folder);
+    for above in above {
+        // Fails if the folder is not empty.
+        if fs::remove_dir(above).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The files that are named like a result, and that neither the record nor `keep` has, sorted.
+///
+/// # Errors
+/// A folder cannot be read.
+pub(crate) fn unrecorded(folder: &Path, record: &Record, keep: &Keep) -> Result<Vec<String>, Fatal> {
+    let mut found = Vec::new();
+    let is_wanted = |components: &[&str], name: &str| {
+        names::is_result(components) && name != NAME && !record.has(name) && !keep.has(name)
     };
-    list().map_err(|error| Fatal::write(folder, error))
+    for (path, name, kind) in entries(folder)? {
+        if kind.is_file() && is_wanted(&[&name], &name) {
+            found.push(name);
+        } else if kind.is_dir() && !name.starts_with('.') {
+            for (_, inner, kind) in entries(&path)? {
+                let full = format!("{name}/{inner}");
+                if kind.is_file() && is_wanted(&[&name, &inner], &full) {
+                    found.push(full);
+                }
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
-fn remove(path: &Path) -> Result<(), Fatal> {
-    fs::remove_file(path).map_err(|error| Fatal::write(path, error))
+/// The entries of a folder whose names are Unicode. Links are not followed.
+fn entries(folder: &Path) -> Result<Vec<(PathBuf, String, fs::FileType)>, Fatal> {
+    let list = || -> io::Result<Vec<_>> {
+        let mut out = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if let Ok(name) = entry.file_name().into_string() {
+                out.push((entry.path(), name, entry.file_type()?));
+            }
+        }
+        Ok(out)
+    };
+    list().map_err(|error| Fatal::Read { path: folder.to_owned(), message: crate::error::describe(&error) })
 }

@@ -24,6 +24,13 @@ enum Target {
     Stdout(BufWriter<io::Stdout>),
     /// Kept until the end, when it is known which lines go to standard output.
     Memory(Vec<u8>),
+    /// Standard output, whose reader has seen enough.
+    Closed,
+}
+
+/// An error of standard output, unless its reader closed it. The results go elsewhere, and are written all the same.
+fn closed(error: io::Error) -> Result<(), Fatal> {
+    if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(Fatal::Stdout(error)) }
 }
 
 impl Report {
@@ -48,7 +55,13 @@ impl Report {
     pub(crate) fn append(&mut self, lines: &[u8]) -> Result<Range<u64>, Fatal> {
         match &mut self.to {
             Target::File(file, staged) => file.write_all(lines).map_err(|error| Fatal::write(&staged.target, error))?,
-            Target::Stdout(out) => out.write_all(lines).map_err(Fatal::Stdout)?,
+            Target::Stdout(out) => {
+                if let Err(error) = out.write_all(lines) {
+                    closed(error)?;
+                    self.to = Target::Closed;
+                }
+            }
+            Target::Closed => {}
             Target::Memory(text) => text.extend_from_slice(lines),
         }
         let start = self.length;
@@ -68,10 +81,11 @@ impl Report {
     pub(crate) fn finish(mut self, stage: &Stage) -> Result<(), Fatal> {
         self.void.sort_by_key(|range| range.start);
         match self.to {
-            Target::Stdout(mut out) => out.flush().map_err(Fatal::Stdout),
+            Target::Stdout(mut out) => out.flush().or_else(closed),
+            Target::Closed => Ok(()),
             Target::Memory(text) => {
                 let mut out = io::stdout().lock();
-                copy(text.as_slice(), &self.void, &mut out).and_then(|()| out.flush()).map_err(Fatal::Stdout)
+                copy(text.as_slice(), &self.void, &mut out).and_then(|()| out.flush()).or_else(closed)
             }
             Target::File(file, staged) => {
                 let target: PathBuf = staged.target.clone();

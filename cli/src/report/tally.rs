@@ -12,6 +12,8 @@ pub(crate) struct Totals {
     pub(crate) openapi: usize,
     pub(crate) skipped: usize,
     pub(crate) failed: usize,
+    /// Inputs among the failed ones whose bytes could not be read.
+    pub(crate) unreadable: usize,
     pub(crate) results: usize,
     pub(crate) pruned: usize,
     pub(crate) tally: Tally,

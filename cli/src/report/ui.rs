@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// # Errors
 /// Standard output is closed or full.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Fatal> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     let newline: &[u8] = if out.is_terminal() && !bytes.ends_with(b"\n") { b"\n" } else { b"" };
     out.write_all(bytes).and_then(|()| out.write_all(newline)).and_then(|()| out.flush()).map_err(Fatal::Stdout)

@@ -94,8 +94,11 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
 /// All documents in files and folders.
 fn documents(paths: &[PathBuf], filter: &Filter) -> Result<BaseDocuments, Fatal> {
     let gathered = gather(paths, None, filter);
-    if let Some((path, message)) = gathered.unreadable.into_iter().next() {
+    if let Some((path, message)) = gathered.unreadable.first().cloned() {
         return Err(Fatal::Read { path, message });
+    }
+    if let Some(folder) = gathered.empty_folder() {
+        return Err(Fatal::Read { path: folder.to_owned(), message: "found no documents in the folder".to_owned() });
     }
     let mut reader = Reader::default();
     let mut out = BaseDocuments::default();

@@ -2,7 +2,7 @@
 
 use super::object::{Identity, Object, objects};
 use super::print::Output;
-use super::text::{Missing, check_stdin, nowhere, read_all};
+use super::text::{Missing, Text, check_stdin, nowhere, read_all};
 use super::{Session, diagnose, types};
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
@@ -11,6 +11,7 @@ use kubeshape_registry::{Endpoint, EndpointError, Error, Locations, Registry, Ti
 use kubeshape_smd::Value;
 use kubeshape_smd::managed;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 /// Conflicts whose places are shown; the server's message names all of them.
@@ -55,7 +56,7 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
     let registry = types::read(&args.types, session)?;
     let Some(mut lives) = lives(args, registry, session) else { return Ok(false) };
     let mut touched: Vec<Identity<'a>> = Vec::new();
-    for text in read_all(&args.filenames.and(&args.configs), Missing::Error, session) {
+    for text in configs(&args.filenames.and(&args.configs), session) {
         let before = session.errors();
         let configs = objects(text, session);
         if configs.is_empty() && !text.failed && session.errors() == before {
@@ -95,6 +96,20 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
     Ok(true)
 }
 
+/// The files with configurations. A folder that has none is told.
+fn configs<'a>(paths: &[PathBuf], session: &mut Session<'a>) -> Vec<&'a Text<'a>> {
+    let mut texts = Vec::new();
+    for path in paths {
+        let before = session.errors();
+        let found = read_all(std::slice::from_ref(path), Missing::Error, session);
+        if found.is_empty() && session.errors() == before {
+            session.tell(&nowhere(Code::NotAnObject, &path.to_string_lossy(), "found no files with objects"));
+        }
+        texts.extend(found);
+    }
+    texts
+}
+
 /// The live objects; none if one of them cannot be read. It must not be taken for one that is to be created.
 fn lives<'a>(
     args: &WriteArgs,
@@ -102,7 +117,8 @@ fn lives<'a>(
     session: &mut Session<'a>,
 ) -> Option<BTreeMap<Identity<'a>, Live<'a>>> {
     let mut lives: BTreeMap<Identity<'a>, Live<'a>> = BTreeMap::new();
-    for text in read_all(&args.live, Missing::Empty, session) {
+    let missing = if args.live_optional { Missing::Empty } else { Missing::Error };
+    for text in read_all(&args.live, missing, session) {
         for object in objects(text, session) {
             if object.gvk().kind().is_empty() && !registry.has_one_type() {
                 types::unknown(object.gvk(), object.location, registry, session);

@@ -23,7 +23,7 @@ use crate::convert::STACK;
 use crate::error::Fatal;
 use crate::input::Filter;
 use crate::report::Ui;
-use kubeshape_input::Finding;
+use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Bump;
 
 /// A command.
@@ -46,9 +46,17 @@ pub(super) struct Session<'a> {
     pub(super) filter: Filter,
     ui: Ui,
     errors: usize,
+    /// Whether the bytes of an input could not be read.
+    unread: bool,
 }
 
 impl Session<'_> {
+    /// Tells that the bytes of an input cannot be read.
+    pub(super) fn unreadable(&mut self, finding: &Finding) {
+        self.unread |= finding.code == Code::Unreadable;
+        self.tell(finding);
+    }
+
     /// Shows a finding.
     pub(super) fn tell(&mut self, finding: &Finding) {
         self.errors += usize::from(finding.is_error());
@@ -102,7 +110,7 @@ fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
         Job::Scenario(args) => &args.walk,
     };
     let (filter, ui) = (Filter::new(walk)?, Ui::new(color, When::Never, quiet, false));
-    let mut session = Session { arena: &arena, filter, ui, errors: 0 };
+    let mut session = Session { arena: &arena, filter, ui, errors: 0, unread: false };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),
@@ -114,5 +122,8 @@ fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
         Job::Scenario(args) => scenario::run(args, &mut session),
     };
     session.ui.end(None, "");
-    answer.map(|fine| fine && session.errors == 0)
+    match answer {
+        Ok(_) if session.unread => Err(Fatal::Unread),
+        answer => answer.map(|fine| fine && session.errors == 0),
+    }
 }

@@ -10,12 +10,13 @@ use kubeshape_smd::managed::ObjectName;
 use kubeshape_yaml::emit::Emitter;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where results go, and how they are written.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     pub(crate) format: Format,
-    file: Option<PathBuf>,
+    file: Option<(PathBuf, Arc<Stage>)>,
     /// Whether the path is that of a folder, in which every object gets a file.
     is_folder: bool,
 }
@@ -28,7 +29,7 @@ impl Output {
     pub(crate) fn of_objects(args: &ResultArgs) -> Result<Output, Fatal> {
         match &args.output {
             Some(path) if path.as_os_str() != "-" && (ends_in_slash(path) || path.is_dir()) => {
-                Ok(Output { format: Format::Yaml, file: Some(path.clone()), is_folder: true })
+                Ok(Output { format: Format::Yaml, file: Some(staged(path)), is_folder: true })
             }
             _ => Output::new(args),
         }
@@ -50,8 +51,8 @@ impl Output {
         let (format, file) = match (text.as_ref(), suffix.as_deref()) {
             ("json", _) => (Format::Json, None),
             ("yaml" | "-", _) => (Format::Yaml, None),
-            (_, Some("json")) => (Format::Json, Some(path.clone())),
-            (_, Some("yaml" | "yml")) => (Format::Yaml, Some(path.clone())),
+            (_, Some("json")) => (Format::Json, Some(staged(path))),
+            (_, Some("yaml" | "yml")) => (Format::Yaml, Some(staged(path))),
             _ => {
                 return Err(Fatal::Usage(format!(
                     "-o takes `json`, `yaml`, `-`, or a file whose name ends in .json, .yaml or .yml (for objects also a \
@@ -76,8 +77,8 @@ impl Output {
         if values.is_empty() {
             return Ok(());
         }
-        if let Some(folder) = self.file.as_ref().filter(|_| self.is_folder) {
-            return self.files(folder, values);
+        if let Some((folder, stage)) = self.file.as_ref().filter(|_| self.is_folder) {
+            return self.files(folder, stage, values).inspect_err(|_| stage.abandon());
         }
         let mut out = Vec::new();
         if self.is_json() {
@@ -98,7 +99,7 @@ impl Output {
     }
 
     /// Writes a file for each object. None gets its name before all of them have their bytes.
-    fn files(&self, folder: &Path, values: &[Value<'_>]) -> Result<(), Fatal> {
+    fn files(&self, folder: &Path, stage: &Stage, values: &[Value<'_>]) -> Result<(), Fatal> {
         // By names as file systems compare them that do not tell capital letters.
         let mut files: BTreeMap<String, (PathBuf, Value<'_>)> = BTreeMap::new();
         for value in values {
@@ -113,24 +114,14 @@ impl Output {
                 )));
             }
         }
-        let stage = Stage::default();
         let mut written = Vec::new();
         for (path, value) in files.into_values() {
             let mut out = Vec::new();
             print::write_yaml(value, &mut Emitter::new(&mut out));
-            match stage.write(path, &out) {
-                Ok(staged) => written.push(staged),
-                Err(error) => {
-                    stage.abandon();
-                    return Err(error);
-                }
-            }
+            written.push(stage.write(path, &out)?);
         }
-        let finished = written.into_iter().try_for_each(|staged| stage.finish(staged));
-        if finished.is_err() {
-            stage.abandon();
-        }
-        finished
+        let placing = stage.placing()?;
+        written.into_iter().try_for_each(|staged| placing.finish(staged))
     }
 
     /// Writes a text.
@@ -141,13 +132,17 @@ impl Output {
         match &self.file {
             None if bytes.is_empty() => Ok(()),
             None => report::print(bytes),
-            Some(path) => {
-                let stage = Stage::default();
-                let staged = stage.write(path.clone(), bytes)?;
-                stage.finish(staged)
+            Some((path, stage)) => {
+                let written = stage.write(path.clone(), bytes).and_then(|staged| stage.finish(staged));
+                written.inspect_err(|_| stage.abandon())
             }
         }
     }
+}
+
+/// The path with what writes there.
+fn staged(path: &Path) -> (PathBuf, Arc<Stage>) {
+    (path.to_owned(), Stage::default().until_interrupted())
 }
 
 /// Whether a path is written as that of a folder.

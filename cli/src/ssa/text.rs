@@ -62,9 +62,9 @@ pub(crate) fn nowhere(code: Code, input: &str, detail: impl Into<String>) -> Fin
 /// What becomes of a file that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// It is an error.
+    /// It is an error, because a name that is mistyped must not count as nothing.
     Error,
-    /// It is as good as an empty one.
+    /// It is as good as an empty one, because the user says so.
     Empty,
 }
 
@@ -72,7 +72,8 @@ pub(crate) enum Missing {
 pub(crate) fn read_all<'a>(paths: &[PathBuf], missing: Missing, session: &mut Session<'a>) -> Vec<&'a Text<'a>> {
     let mut texts = Vec::new();
     for path in paths {
-        if missing == Missing::Empty && path.as_os_str() != "-" && !path.exists() {
+        // What may be there and cannot be looked for is no missing file.
+        if missing == Missing::Empty && path.as_os_str() != "-" && matches!(path.try_exists(), Ok(false)) {
             continue;
         }
         let gathered = gather(std::slice::from_ref(path), None, &session.filter);
@@ -80,7 +81,7 @@ pub(crate) fn read_all<'a>(paths: &[PathBuf], missing: Missing, session: &mut Se
             session.tell(finding);
         }
         for (path, why) in gathered.unreadable {
-            session.tell(&nowhere(Code::Unreadable, &path.to_string_lossy(), why));
+            session.unreadable(&nowhere(Code::Unreadable, &path.to_string_lossy(), why));
         }
         for input in gathered.inputs {
             texts.extend(read(&input, session));
@@ -112,7 +113,7 @@ fn read<'a>(input: &Input, session: &mut Session<'a>) -> Option<&'a Text<'a>> {
     let bytes = match reader.read(input, &limits) {
         Ok(bytes) => bytes,
         Err(finding) => {
-            session.tell(&finding);
+            session.unreadable(&finding);
             return None;
         }
     };

@@ -46,7 +46,7 @@ spec:
   - name: web
     port: 80
 "#;
-    for live in ["--live live.yaml", "--live missing.yaml", ""] {
+    for live in ["--live live.yaml", "--live missing.yaml --live-optional", ""] {
         let run = folder.run(&format!(
             "apply --schemas crd.yaml {live} --field-manager ci --now 2024-02-01T01:00:00+01:00 config.yaml"
         ));
@@ -256,7 +256,7 @@ fn bad_schemas_are_told_and_nothing_is_written() {
         .write("none.yaml", "a: 1\n")
         .write("types.yaml", "types: [{nam: a}]\n");
     let run = |schemas: &str| folder.run(&format!("apply --schemas {schemas} --field-manager ci config.yaml"));
-    run("missing.yaml").says(1, &["error[KS1007]", "missing.yaml"]);
+    run("missing.yaml").says(2, &["error[KS1007]", "missing.yaml"]);
     run("none.yaml").says(1, &["error[KS1008]", "none.yaml", "neither a CustomResourceDefinition"]);
     // In a folder, everything else is passed over; with nothing else in it, nothing was named.
     folder.write("dir/none.yaml", "a: 1\n");

@@ -276,13 +276,13 @@ fn what_cannot_be_read() {
     folder.write("in/a.yaml", crd("widgets", &["v1"]));
     folder
         .run("convert in missing.yaml --to v3 -o out")
-        .says(1, &["error[KS1007]", "--> missing.yaml", "no such file or directory"]);
+        .says(2, &["error[KS1007]", "--> missing.yaml", "no such file or directory"]);
     assert_eq!(folder.names("out"), [GOOD]);
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("loop.yaml", folder.path("in/loop.yaml")).unwrap();
         std::os::unix::fs::symlink(folder.path("in"), folder.path("in/again")).unwrap();
-        folder.run("convert in --to v3 -o out --report r.ndjson").says(1, &["error[KS1007]", "--> in/loop.yaml"]);
+        folder.run("convert in --to v3 -o out --report r.ndjson").says(2, &["error[KS1007]", "--> in/loop.yaml"]);
         let line = &report(&folder.read("r.ndjson"))[0];
         assert_eq!(
             (line["code"].as_str(), line["line"].as_u64(), line["pointer"].as_str()),
@@ -297,7 +297,7 @@ fn what_cannot_be_read() {
         }
         fs::set_permissions(folder.path("in/b.yaml"), fs::Permissions::from_mode(0o000)).unwrap();
         fs::set_permissions(folder.path("in/closed"), fs::Permissions::from_mode(0o000)).unwrap();
-        folder.run("convert in --to v3 -o out").says(1, &["--> in/b.yaml", "--> in/closed", "permission denied"]);
+        folder.run("convert in --to v3 -o out").says(2, &["--> in/b.yaml", "--> in/closed", "permission denied"]);
         fs::set_permissions(folder.path("in/closed"), fs::Permissions::from_mode(0o755)).unwrap();
     }
     let _ = is_root;

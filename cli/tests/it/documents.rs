@@ -416,8 +416,4 @@ fn what_goes_with_documents_and_what_does_not() {
     // The summary counts documents.
     let run = folder.run("convert v2.json a.yaml --to v2 -o y.json --progress always");
     run.says(0, &["read      2 files, 2 documents: 1 CustomResourceDefinition with 1 version, 1 OpenAPI document"]);
-    // Older results go, other files stay.
-    folder.write("old/openapi.pb", "").write("old/Pod.core/v1.schema.json", "").write("old/notes.json", "");
-    folder.run("convert v2.json --to v2 -o old --prune").is_silent();
-    assert_eq!(folder.names("old"), ["notes.json", "swagger.json"]);
 }

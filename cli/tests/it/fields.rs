@@ -371,7 +371,7 @@ fn objects_are_needed() {
         .says(1, &["error[KS8009]", "two.yaml:7:1", "found 2 objects, expected one"]);
     for command in ["fieldset", "blame", "extract --field-manager x"] {
         folder.run(&format!("{command} --schemas crd.yaml none.yaml")).says(1, &["error[KS8009]", "none.yaml"]);
-        folder.run(&format!("{command} --schemas crd.yaml missing.yaml")).says(1, &["error[KS1007]", "missing.yaml"]);
+        folder.run(&format!("{command} --schemas crd.yaml missing.yaml")).says(2, &["error[KS1007]", "missing.yaml"]);
     }
     for command in [
         "fieldset live.yaml",

@@ -38,7 +38,7 @@ fn a_kind_of_a_document_has_the_names_that_kubectl_takes() {
         ("deploymentspec", "io.k8s.api.apps.v1.DeploymentSpec.schema.json"),
     ] {
         let out = format!("out-{name}");
-        let run = folder.run(&format!("convert api.json --to jsonschema -o {out} --kind {name}"));
+        let run = folder.run(&format!("convert api.json --to jsonschema -o {out}/ --kind {name}"));
         assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{name}");
         assert_eq!(folder.names(&out), [expected], "{name}");
     }

@@ -259,7 +259,7 @@ fn yaml_language_server_shows_the_kind() {
         let file = folder.path("a.yaml");
         let shown = node(&[script.as_ref(), server.as_os_str(), file.as_os_str(), "2".as_ref(), "1".as_ref()]);
         let hover = shown["hover"].as_str().unwrap_or_default();
-        assert!(hover.starts_with("#### Widget (example.com/v1)\n"), "{shown}");
+        assert!(hover.starts_with("#### Widget (example.com/v1)"), "{shown}");
         assert_eq!(shown["diagnostics"], serde_json::json!(["5: Incorrect type. Expected \"integer\"."]));
     }
 }

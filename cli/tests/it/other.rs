@@ -43,6 +43,9 @@ fn help_names_every_option_and_has_examples() {
         "--jobs",
         "--strict-input",
         "--prune",
+        "--dry-run",
+        "--adopt",
+        "--keep-going",
         "--quiet",
         "--verbose",
         "--color",
@@ -224,6 +227,6 @@ fn colours_and_summaries_are_for_terminals() {
     assert!(forced.stderr.contains(&0x1B));
     let forbidden = command.env("NO_COLOR", "1").output().unwrap();
     assert!(!forbidden.stderr.contains(&0x1B));
-    let lively = folder.run("convert a.yaml b.yaml --to v2 -o x.json --progress always");
-    lively.says(1, &["read      2 files, ", "written   1 result to x.json", "losses    1 dropped", "failed 1 input"]);
+    let lively = folder.run("convert a.yaml b.yaml --to v2 -o y.json --progress always");
+    lively.says(1, &["read      2 files, ", "written   1 result to y.json", "losses    1 dropped", "failed 1 input"]);
 }

@@ -99,32 +99,6 @@ fn usage_errors_write_nothing() {
 }
 
 #[test]
-fn older_results_stay_unless_they_are_pruned() {
-    let folder = Folder::new();
-    folder.write("a.yaml", crd("widgets", &["v1"])).write("b.yaml", crd("gadgets", &["v1", "v2"]));
-    folder.run("convert a.yaml b.yaml --to v3 --to smd --per resource -o out").is_silent();
-    folder
-        .write("out/README.md", "")
-        .write("out/gadgets.example.com/notes.yaml", "")
-        .write("out/.kubeshape-1-2.tmp", "");
-    folder.write("out/apis__old__v1_openapi.json", "").write("out/other/v1.v3.json", "").write("out/swagger.json", "");
-    let before = folder.names("out");
-    folder.run("convert a.yaml --to v3 --per resource -o out").is_silent();
-    assert_eq!(folder.names("out"), before);
-
-    // Not while anything failed.
-    folder.write("bad.yaml", "a: [");
-    folder.run("convert a.yaml bad.yaml --to v3 --per resource -o out --prune").says(1, &["nothing was pruned"]);
-    assert_eq!(folder.names("out"), before);
-
-    folder.run("convert a.yaml --to v3 --per resource -o out --prune").is_silent();
-    let left = ["README.md", "gadgets.example.com/notes.yaml", "other/v1.v3.json", "widgets.example.com/v1.v3.json"];
-    assert_eq!(folder.names("out"), left);
-    folder.run("convert b.yaml --to v3 --per resource -o out --prune").is_silent();
-    assert!(!folder.path("out/widgets.example.com").exists(), "folders that are empty go as well");
-}
-
-#[test]
 fn the_same_again_is_fine() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
@@ -162,7 +136,7 @@ fn folders_that_cannot_be_written_are_one_message() {
     }
     // A name of a result is taken by a folder.
     fs::create_dir_all(folder.path("taken/swagger.json/x")).unwrap();
-    folder.run("convert a.yaml --to v2 -o taken").says(2, &["cannot write taken/swagger.json"]);
+    folder.run("convert a.yaml --to v2 -o taken").says(2, &["cannot write taken/swagger.json: it is a folder\n"]);
     assert!(folder.names("taken").is_empty(), "{:?}", folder.names("taken"));
     if !is_root() {
         fs::create_dir(folder.path("closed")).unwrap();
@@ -173,6 +147,93 @@ fn folders_that_cannot_be_written_are_one_message() {
             .run("convert a.yaml --to v2 -o closed")
             .says(2, &["cannot write closed/swagger.json: permission denied"]);
     }
+}
+
+#[test]
+fn refused_runs_leave_no_folder() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1", "v2"])).write("bad.yaml", "a: [");
+    for (line, code) in [
+        ("convert bad.yaml --to v3 -o out", 1),
+        ("convert missing.yaml --to v3 -o new/out", 2),
+        ("convert a.yaml --to v3 -o new/out.json", 2),
+        ("convert a.yaml --to v2 --onto missing.json -o new/out", 2),
+        ("convert a.yaml --to v2 -o new/out --report a.yaml/r.ndjson", 2),
+        ("apply --schemas a.yaml --field-manager ci missing.yaml -o new/", 2),
+    ] {
+        let run = folder.run(line);
+        assert_eq!(run.code, Some(code), "{line}: {}", run.err);
+        let left: Vec<_> = fs::read_dir(folder.path(".")).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(left.len(), 2, "{line}: {left:?}");
+    }
+}
+
+#[test]
+fn names_of_files_are_no_folders() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("notes", "mine").write("notes.txt", "mine");
+    for (output, message) in [
+        (
+            "x.txt",
+            "error: x.txt has the name of a file, and results have names that end in
+.json, .yaml, .yml or .pb; for a folder of that name, write x.txt/
+",
+        ),
+        (
+            "notes",
+            "error: notes is a file that exists, and not one for results:
+their names end in .json, .yaml, .yml or .pb; a folder needs another name
+",
+        ),
+        (
+            "notes.txt",
+            "error: notes.txt is a file that exists, and not one for results:
+their names end in .json, .yaml, .yml or .pb; a folder needs another name
+",
+        ),
+        ("notes/out", "error: notes/out cannot be written, because notes is a file\n"),
+        ("notes/out.json", "error: notes/out.json cannot be written, because notes is a file\n"),
+    ] {
+        let run = folder.run(&format!("convert a.yaml --to v3 -o {output}"));
+        let expected = format!("{message}\nFor more, try `kubeshape --help`.\n");
+        assert_eq!((run.code, run.err), (Some(2), expected), "{output}");
+        assert_eq!(folder.names("."), ["a.yaml", "notes", "notes.txt"]);
+    }
+    folder.run("convert a.yaml --to v3 -o x.txt/").is_silent();
+    folder.run("convert a.yaml --to v2 -o x.txt").is_silent();
+    folder.run("convert a.yaml --to v3 -o v1.31").is_silent();
+    assert_eq!(folder.names("x.txt"), ["apis__example.com__v1_openapi.json", "swagger.json"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_and_pipes_are_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"]));
+    assert!(std::process::Command::new("mkfifo").arg(folder.path("pipe.json")).status().unwrap().success());
+    std::os::unix::fs::symlink("/dev/full", folder.path("full.json")).unwrap();
+    for (output, what) in [("/dev/full", "a device"), ("full.json", "a device"), ("pipe.json", "a pipe")] {
+        let run = folder.run(&format!("convert a.yaml --to v3 -o {output}"));
+        let message = format!(
+            "error: {output} is {what}; results go to a file or a folder, or with `-o -`\nto standard output\n\n\
+             For more, try `kubeshape --help`.\n"
+        );
+        assert_eq!((run.code, run.err), (Some(2), message));
+    }
+    for (line, message) in [
+        ("convert a.yaml --to v2 -o x.json --report pipe.json", "error: cannot write pipe.json: it is a pipe\n"),
+        ("convert a.yaml --to v2 -o x.json --report full.json", "error: cannot write full.json: it is a device\n"),
+    ] {
+        let run = folder.run(line);
+        assert_eq!((run.code, run.err.as_str()), (Some(2), message));
+    }
+    folder.write("live.yaml", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n");
+    let run = folder.run("apply --schemas a.yaml --field-manager ci live.yaml -o full.json");
+    assert_eq!((run.code, run.err.as_str()), (Some(2), "error: cannot write full.json: it is a device\n"));
+    assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
+    assert!(fs::metadata(folder.path("pipe.json")).unwrap().file_type().is_fifo());
+    assert!(!folder.path("x.json").exists());
 }
 
 #[cfg(target_os = "linux")]
@@ -186,20 +247,48 @@ fn a_full_disk_is_one_message() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: cannot write to standard output: the disk is full\n");
 }
 
+/// Ends a run whose standard output is closed at once.
+fn cut_off(folder: &Folder, line: &str) -> (Option<i32>, String) {
+    let arguments: Vec<&str> = line.split_whitespace().collect();
+    let mut child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
 #[test]
-fn a_closed_pipe_is_one_message() {
+fn a_reader_that_stops_early_is_no_error() {
     let folder = Folder::new();
     // More than a pipe holds.
     let fields = (0..5000).map(|n| ["              field", &n.to_string(), ": {type: string}\n"].concat());
     let fields: String = fields.collect();
     folder.write("a.yaml", crd("widgets", &["v1"]) + &fields);
-    let mut command = folder.command(&["convert", "a.yaml", "--to", "v3", "--pretty"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let expected = "error: cannot write to standard output: the reader closed it (broken pipe)\n";
-    assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
+    folder.write("in/a.yaml", crd("gadgets", &["v1"]) + &fields);
+    folder.write("s.yaml", "scenario: x\nsteps:\n- set: null\n");
+    folder.write("widget.yaml", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n");
+    for line in [
+        "convert a.yaml --to v3 --pretty",
+        "convert a.yaml in/a.yaml --to v2",
+        "scenario s.yaml",
+        "apply --schemas a.yaml --field-manager ci widget.yaml",
+        "explain-code --list",
+        "explain-code KS1001",
+        "man",
+        "completions bash",
+        "--help",
+        "convert --help",
+        "--version",
+    ] {
+        assert_eq!(cut_off(&folder, line), (Some(0), String::new()), "{line}");
+    }
+    // The results are complete although nobody reads the report.
+    for flag in ["", "--duplicates last"] {
+        let run = cut_off(&folder, &format!("convert a.yaml in --to v2 -o out/x.json --report - {flag}"));
+        assert_eq!(run, (Some(0), String::new()));
+        let document = crate::common::json(&folder.read("out/x.json"));
+        assert!(document["definitions"]["com.example.v1.Gadget"].is_object());
+        std::fs::remove_file(folder.path("out/x.json")).unwrap();
+    }
 }
 
 #[cfg(unix)]
@@ -209,26 +298,56 @@ fn an_interrupt_leaves_no_unfinished_file() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
     // Waits for the end of standard input, with a report begun.
-    let arguments = ["convert", "a.yaml", "-", "--to", "v3", "--per", "resource", "-o", "out", "--report", "r.ndjson"];
+    let arguments =
+        ["convert", "a.yaml", "-", "--to", "v3", "--per", "resource", "-o", "new/out", "--report", "report/r.ndjson"];
     let mut command = folder.command(&arguments);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"# a beginning\n").unwrap();
-    let unfinished = || folder.names(".").iter().any(|name| name.contains(".kubeshape-"));
+    let unfinished = |of: &str| folder.names(of).iter().any(|name| name.contains(".kubeshape-"));
     for _ in 0..500 {
-        if unfinished() {
+        if unfinished("new") && unfinished("report") {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    assert!(unfinished());
+    assert!(unfinished("new") && unfinished("report"));
     let id = child.id().to_string();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let output = child.wait_with_output().unwrap();
     drop(stdin);
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(130));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted\n");
-    assert!(!unfinished(), "{:?}", folder.names("."));
+    assert_eq!(folder.names("."), ["a.yaml"]);
+    assert!(!folder.path("new").exists() && !folder.path("report").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_replaces_no_file() {
+    use std::io::Write;
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("live.yaml", "mine").write("out/swagger.json", "mine");
+    for line in [
+        "convert a.yaml - --to v2 --to smd -o out",
+        "convert a.yaml - --to v2 -o out/swagger.json",
+        "apply --schemas a.yaml --field-manager ci - -o live.yaml",
+        "update --schemas a.yaml --field-manager ci --live - a.yaml -o out/",
+    ] {
+        let before = folder.tree(".");
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut child = folder.command(&arguments).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // It reads what is more than a pipe holds, so it has begun.
+        stdin.write_all(format!("# {}\n", "x".repeat(1 << 20)).as_bytes()).unwrap();
+        let id = child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        drop(stdin);
+        assert_eq!(output.status.code(), Some(130), "{line}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "error: interrupted\n", "{line}");
+        assert_eq!(folder.tree("."), before, "{line}");
+    }
 }
 
 #[cfg(unix)]

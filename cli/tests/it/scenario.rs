@@ -211,7 +211,7 @@ fn what_is_no_scenario_is_told_with_its_place() {
     folder
         .write("s/b.yaml", "scenario: x\nschemas: [{file: missing.yaml}]\nsteps: []\n")
         .write("s/c.yaml", "steps: []\nscenario: [\n");
-    folder.run("scenario s/b.yaml").says(1, &["error[KS1007]", "missing.yaml", "error[KS8013]", "s/b.yaml:2:18"]);
+    folder.run("scenario s/b.yaml").says(2, &["error[KS1007]", "missing.yaml", "error[KS8013]", "s/b.yaml:2:18"]);
     folder.run("scenario s/c.yaml").says(1, &["error[KS1001]"]);
     folder.run("scenario").says(2, &["FILE"]);
     folder.write("s/d.yaml", "a: 1\n").write("s/e.yaml", "");
@@ -220,7 +220,7 @@ fn what_is_no_scenario_is_told_with_its_place() {
     // The others are run all the same.
     let all = folder.run("scenario s/a.yaml s/b.yaml");
     assert!(all.out.ends_with("1 scenario, 1 step, 0 expectations: 0 failed\n"), "{}", all.out);
-    assert_eq!(all.code, Some(1));
+    assert_eq!(all.code, Some(2));
 }
 
 #[test]

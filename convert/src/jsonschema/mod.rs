@@ -13,7 +13,8 @@
 //!   refuses null there, against the author's intention) and a lone `anyOf`; beside other branches or a
 //!   reference an `anyOf` of null and the rest goes around. Null where it is not nullable is refused, though
 //!   a server takes it and puts the default in its place or removes the field: what is stored is not what
-//!   was written. In a CustomResourceDefinition a value without type may be null whatever its branches
+//!   was written; [`Nulls::Server`] accepts it in fields that are not required or have a default, and in values of maps, as
+//!   the server does. In a CustomResourceDefinition a value without type may be null whatever its branches
 //!   say. Times (`…meta.v1.Time`, `MicroTime`) may be null, which is how Go writes the zero time.
 //! - **int-or-string**: `anyOf` of integer and string, as the normal form of structural schemas has it;
 //!   whatever else the schema names as its type does not count. In documents the format `int-or-string`
@@ -81,6 +82,17 @@ impl Draft {
     }
 }
 
+/// Where null is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Nulls {
+    /// Where it can be stored: in nullable values.
+    #[default]
+    Stored,
+    /// Where a server accepts it: also in fields and values of maps that are not nullable. The server removes such a null, or
+    /// puts the default in its place (`PruneNonNullableNullsWithoutDefaults` of apiextensions-apiserver).
+    Server,
+}
+
 /// What the result looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Options<'o> {
@@ -88,6 +100,8 @@ pub struct Options<'o> {
     pub draft: Draft,
     /// Whether fields that a server would remove are refused.
     pub strict: bool,
+    /// Where null is accepted.
+    pub nulls: Nulls,
     /// `$id`; none if empty.
     pub id: &'o str,
     /// `title` of the root; the schema's own if empty.

@@ -1,7 +1,7 @@
 //! The walk over a schema: annotations, null, properties, branches.
 
 use super::format::{self, Shown};
-use super::{Options, Resolver};
+use super::{Nulls, Options, Resolver};
 use kubeshape_schema::escape::{self, Escape};
 use kubeshape_schema::{Additional, Code, Converted, Flags, Gvk, Json, Note, NoteKind, Property, Schema, Type, order};
 use std::borrow::Cow;
@@ -125,6 +125,8 @@ pub(super) struct Writer<'r, 'a, 'o> {
     pub(super) widened: usize,
     /// Whether it was said that there is no definition of metadata.
     metadata_noted: bool,
+    /// Whether a server drops null in place of the next schema.
+    drops_null: bool,
 }
 
 impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
@@ -141,6 +143,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             queue: VecDeque::new(),
             widened: 0,
             metadata_noted: false,
+            drops_null: false,
         }
     }
 
@@ -293,7 +296,10 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             all_of.push(br#"{"anyOf":[{"type":"integer"},{"type":"string"}]}"#.to_vec());
             blocked = true;
         }
-        let said = s.flags.any(Flags::NULLABLE) || is_true(s, "x-nullable") || special == Special::Time;
+        let said = s.flags.any(Flags::NULLABLE)
+            || is_true(s, "x-nullable")
+            || special == Special::Time
+            || std::mem::take(&mut self.drops_null);
         // Of null the server looks at type and enum only.
         let untyped =
             crd && s.ty == Type::Absent && !int_or_string && s.enumeration.is_empty() && place != Place::Branch;
@@ -335,7 +341,11 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
                     self.metadata(s, schema);
                 }
                 (Meta::Embedded, "apiVersion" | "kind", Some(schema)) => self.object(schema, Place::InBranch),
-                (_, _, Some(schema)) => self.object(schema, place.child()),
+                (_, _, Some(schema)) => {
+                    let may_be_absent = schema.default.is_some() || !s.required.contains(&name);
+                    self.drops_null = self.options.nulls == Nulls::Server && may_be_absent;
+                    self.object(schema, place.child());
+                }
                 (_, _, None) => self.out.extend_from_slice(br#"{"type":"string"}"#),
             }
             self.first = false;
@@ -394,6 +404,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         match s.additional {
             Some(Additional::Schema(schema)) => {
                 key!(self, "additionalProperties");
+                self.drops_null = self.options.nulls == Nulls::Server;
                 self.object(schema, place.child());
             }
             Some(Additional::Allowed(allowed)) => {

@@ -333,7 +333,7 @@ fn string(schema: &Schema<'_>) -> AtomId {
 }
 
 /// How a list is merged.
-fn list_merge<'s>(schema: &Schema<'s>) -> ListMerge<'s> {
+pub(super) fn list_merge<'s>(schema: &Schema<'s>) -> ListMerge<'s> {
     let Some(extra) = schema.extra else { return ListMerge::ATOMIC };
     let keys = match extra.list_map_keys {
         [] => merging::extension(extra, merging::MAP_KEYS).map_or(KeyNames::Absent, KeyNames::json),

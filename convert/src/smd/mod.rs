@@ -21,6 +21,9 @@ mod tests;
 mod unions;
 
 pub use kubeshape_schema::Profile;
+use kubeshape_schema::Schema;
+use kubeshape_smd::schema::Relationship;
+use std::borrow::Cow;
 
 /// The version of structured-merge-diff that schemas are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -63,6 +66,14 @@ pub type Built = Result<kubeshape_smd::Schema, Vec<SmdError>>;
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 /// The definition that is always replaced as a whole.
 const RAW_EXTENSION: &str = "io.k8s.apimachinery.pkg.runtime.RawExtension";
+
+/// The keys of the items of a list that is merged, none of them for a set; `None` if the list is replaced as a whole or its
+/// extensions are wrong.
+pub(crate) fn merge_keys<'s>(schema: &Schema<'s>) -> Option<Cow<'s, [&'s str]>> {
+    let merge = direct::list_merge(schema);
+    let is_merged = merge.relationship == Relationship::Associative && merge.error.is_none();
+    is_merged.then_some(merge.keys)
+}
 
 /// `text` after one "inlined in" for each schema around it.
 fn nested(depth: u16, definition: &str, text: &str) -> String {

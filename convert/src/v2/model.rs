@@ -177,3 +177,66 @@ in_place!(Parameter<'a>, Response<'a>, Header<'a>, PathItem<'a>, SecurityScheme<
 impl ResponseObject for Response<'_> {
     const EMPTY_DEFAULT: bool = false;
 }
+
+impl Parameter<'_> {
+    /// Whether it has members beside its reference.
+    pub(crate) fn has_siblings(&self) -> bool {
+        let Parameter {
+            simple: Simple { ty, format, unique_items, .. },
+            description,
+            name,
+            location,
+            required,
+            schema,
+            allow_empty_value,
+            reference: _,
+            extensions,
+            at: _,
+        } = self;
+        *required
+            || *allow_empty_value
+            || *unique_items
+            || schema.is_some()
+            || [description, name, location, ty, format].iter().any(|text| !text.is_empty())
+            || !extensions.is_empty()
+            || self.simple.is_restricted()
+    }
+}
+
+impl Simple<'_> {
+    /// Whether it has members beside the type, the format, `uniqueItems` and extensions.
+    pub(crate) fn is_restricted(&self) -> bool {
+        let Simple {
+            maximum,
+            exclusive_maximum,
+            minimum,
+            exclusive_minimum,
+            max_length,
+            min_length,
+            pattern,
+            max_items,
+            min_items,
+            unique_items: _,
+            multiple_of,
+            enumeration,
+            ty: _,
+            nullable,
+            format: _,
+            items,
+            collection_format,
+            default,
+            example,
+            extensions: _,
+            at: _,
+        } = self;
+        *exclusive_maximum
+            || *exclusive_minimum
+            || *nullable
+            || [maximum, minimum, multiple_of].iter().any(|limit| limit.is_some())
+            || [max_length, min_length, max_items, min_items].iter().any(|limit| limit.is_some())
+            || !(pattern.is_empty() && enumeration.is_empty() && collection_format.is_empty())
+            || items.is_some()
+            || default.is_some()
+            || example.is_some()
+    }
+}

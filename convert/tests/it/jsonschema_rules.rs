@@ -1,12 +1,14 @@
 //! How each keyword is said in JSON Schema: the smallest schema and the whole answer.
 
-use kubeshape_convert::jsonschema::{Draft, Options, from_definition, from_structural};
+use kubeshape_convert::jsonschema::{Draft, Nulls, Options, from_definition, from_structural};
 use kubeshape_schema::{Bump, Code, Gvk, Profile, Schema, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 type Result = std::result::Result<(), kubeshape_yaml::Error>;
 
-const LAX: Options<'static> = Options { draft: Draft::D2020_12, strict: false, id: "", title: "" };
+const LAX: Options<'static> =
+    Options { draft: Draft::D2020_12, strict: false, nulls: Nulls::Stored, id: "", title: "" };
+const SERVER: Options<'static> = Options { nulls: Nulls::Server, ..LAX };
 const STRICT: Options<'static> = Options { strict: true, ..LAX };
 const D7: Options<'static> = Options { draft: Draft::D7, ..LAX };
 
@@ -295,5 +297,40 @@ fn schemas_as_deep_as_the_reader_allows_are_converted() -> Result {
     let deep = format!(r#"{{"z":{}{{}}{}}}"#, r#"{"items":"#.repeat(480), "}".repeat(480));
     let (text, _) = document(&deep, STRICT)?;
     assert_eq!(text.matches("items").count(), 480);
+    Ok(())
+}
+
+#[test]
+fn null_is_accepted_where_a_server_drops_it() -> Result {
+    for (source, stored, server) in [
+        (
+            "{type: object, properties: {b: {type: string}}}",
+            r#"{"type":"object","properties":{"b":{"type":"string"}}}"#,
+            r#"{"type":["object","null"],"properties":{"b":{"type":["string","null"]}}}"#,
+        ),
+        (
+            "{type: object, required: [b, c], properties: {b: {type: string}, c: {type: string, default: x}}}",
+            r#"{"type":"object","properties":{"b":{"type":"string"},"c":{"default":"x","type":"string"}},"required":["b","c"]}"#,
+            r#"{"type":["object","null"],"properties":{"b":{"type":"string"},"c":{"default":"x","type":["string","null"]}},"required":["b","c"]}"#,
+        ),
+        (
+            "{type: array, items: {type: string, enum: [x]}}",
+            r#"{"type":"array","items":{"type":"string","enum":["x"]}}"#,
+            r#"{"type":["array","null"],"items":{"type":"string","enum":["x"]}}"#,
+        ),
+        (
+            "{type: object, additionalProperties: {type: string, enum: [x]}}",
+            r#"{"type":"object","additionalProperties":{"type":"string","enum":["x"]}}"#,
+            r#"{"type":["object","null"],"additionalProperties":{"type":["string","null"],"enum":["x",null]}}"#,
+        ),
+        (
+            "{type: string, not: {pattern: x}}",
+            r#"{"type":"string","not":{"pattern":"x"}}"#,
+            r#"{"anyOf":[{"type":"null"},{"type":"string","not":{"pattern":"x"}}]}"#,
+        ),
+    ] {
+        assert_eq!(property(source, LAX)?.0, stored);
+        assert_eq!(property(source, SERVER)?.0, server);
+    }
     Ok(())
 }

@@ -10,6 +10,13 @@ fn the_v2_document_of_nothing_has_no_paths() {
 }
 
 #[test]
+fn it_may_be_valid_nevertheless() {
+    let document = MergeV2::new().valid().finish(&Base::builtin());
+    let expected = r#"{"swagger":"2.0","info":{"title":"Kubernetes","version":"unversioned"},"paths":{}}"#;
+    assert_eq!(String::from_utf8(document).as_deref(), Ok(expected));
+}
+
+#[test]
 fn there_is_no_v3_document_of_nothing() {
     assert_eq!(MergeV3::new().finish(&Base::builtin()).count(), 0);
 }

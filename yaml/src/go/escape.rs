@@ -147,9 +147,10 @@ pub fn escaped(out: &mut Vec<u8>, bytes: &[u8], escape: Escape) {
 
 #[inline]
 fn any_html(chunk: &[u8]) -> bool {
-    chunk.iter().fold(false, |any, &b| {
-        any | (b < 0x20) | (b == b'"') | (b == b'\\') | (b == b'<') | (b == b'>') | (b == b'&') | (b == 0xE2)
-    })
+    // `"` and `&` differ in one bit, and so do `<` and `>`.
+    chunk
+        .iter()
+        .fold(false, |any, &b| any | (b < 0x20) | (b | 4 == b'&') | (b == b'\\') | (b | 2 == b'>') | (b == 0xE2))
 }
 
 #[inline]

@@ -198,6 +198,7 @@ impl<'a> Results<'_, 'a> {
             Shape::V2 => self.documents(target, Dialect::V2),
             Shape::Smd => self.smd(target),
             Shape::JsonSchema => self.json_schemas(target),
+            Shape::Kustomize => self.kustomize(target),
             Shape::Structural => {
                 self.without_form(target, |_| true, "a document has no structural schema");
                 Ok(())
@@ -537,6 +538,14 @@ impl<'a> Results<'_, 'a> {
             }
         }
         Ok(())
+    }
+
+    fn kustomize(&mut self, target: Target) -> Result<(), Fatal> {
+        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
+        let Some(whole) = self.whole(Dialect::V3, true, target) else { return Ok(()) };
+        let Some(Document::V3(document)) = self.document(&whole) else { return Ok(()) };
+        let json = documents::kustomize(&document, self.arena, self.settings);
+        self.print_json(json, None, target)
     }
 
     fn numbers(&self, of: impl Fn(&Source<'a>) -> bool) -> Vec<usize> {

@@ -36,7 +36,7 @@ impl Needs {
             }
             _ => false,
         };
-        let v3 = has(Shape::V3) || has(Shape::JsonSchema) || (has(Shape::Smd) && !only_v2);
+        let v3 = has(Shape::V3) || has(Shape::JsonSchema) || has(Shape::Kustomize) || (has(Shape::Smd) && !only_v2);
         Needs { v3: v3 && !is_printed_only, v2: has(Shape::V2) && !is_printed_only, is_printed_only }
     }
 }

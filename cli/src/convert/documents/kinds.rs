@@ -4,7 +4,7 @@ use super::Settings;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::jsonschema;
 use kubeshape_registry::{KindNames, KindQuery, did_you_mean, resources_of_document};
-use kubeshape_schema::{Bump, Property};
+use kubeshape_schema::{Bump, Gvk, Property};
 use kubeshape_smd::typed::nearest;
 use kubeshape_yaml::Tape;
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,18 +120,7 @@ pub(super) fn wanted<'a>(
     let by_name: BTreeMap<&str, &Property<'a>> =
         definitions.iter().map(|definition| (definition.name, definition)).collect();
     let kinds = jsonschema::kinds(definitions.iter().map(|definition| (definition.name, &definition.schema)), arena);
-    let mut names: Vec<KindNames<'_>> = kinds
-        .iter()
-        .map(|(gvk, _)| KindNames {
-            kind: gvk.kind(),
-            group: gvk.group(),
-            version: gvk.version(),
-            ..KindNames::default()
-        })
-        .collect();
-    if !settings.kinds.is_all() && !settings.kinds.all_fit(&names) {
-        name_by_paths(document, &mut names, arena, settings);
-    }
+    let names = named(document, &kinds, arena, settings);
     let of_kind = kinds.iter().zip(&names).filter_map(|((gvk, name), names)| {
         let kind = KindName { kind: gvk.kind(), group: gvk.group(), version: gvk.version() };
         Some((kind, *by_name.get(name)?)).filter(|_| settings.kinds.has(names))
@@ -149,6 +138,31 @@ pub(super) fn wanted<'a>(
         (kind, definition)
     }));
     out
+}
+
+/// The names of the kinds of a document.
+pub(super) fn names<'a>(document: &Document<'a>, arena: &'a Bump, settings: &Settings) -> Vec<KindNames<'a>> {
+    let definitions = document.definitions().iter().map(|definition| (definition.name, &definition.schema));
+    named(document, &jsonschema::kinds(definitions, arena), arena, settings)
+}
+
+fn named<'a>(
+    document: &Document<'a>,
+    kinds: &[(Gvk<'a>, &'a str)],
+    arena: &'a Bump,
+    settings: &Settings,
+) -> Vec<KindNames<'a>> {
+    let name = |(gvk, _): &(Gvk<'a>, &'a str)| KindNames {
+        kind: gvk.kind(),
+        group: gvk.group(),
+        version: gvk.version(),
+        ..KindNames::default()
+    };
+    let mut names: Vec<KindNames<'a>> = kinds.iter().map(name).collect();
+    if !settings.kinds.is_all() && !settings.kinds.all_fit(&names) {
+        name_by_paths(document, &mut names, arena, settings);
+    }
+    names
 }
 
 /// Adds the plural and singular names that the paths of a document tell.

@@ -16,6 +16,7 @@ use kubeshape_convert::jsonschema;
 use kubeshape_convert::v2::from_v3;
 use kubeshape_convert::{smd, v2, v3};
 use kubeshape_publish::ResourceVersion;
+use kubeshape_registry::KindNames;
 use kubeshape_schema::{Bump, Code, Converted, Gvk, Note, Profile, Property, Schema};
 use kubeshape_smd::Schema as SmdSchema;
 use kubeshape_smd::schema::ReadErrors;
@@ -43,6 +44,7 @@ pub(crate) struct Settings {
     pub(crate) layout: Layout,
     /// The address at which JSON Schemas will be found; empty if that is not known.
     pub(crate) id_base: String,
+    pub(crate) nulls: jsonschema::Nulls,
 }
 
 impl Settings {
@@ -87,6 +89,10 @@ impl Settings {
             strict: args.strict,
             layout: args.layout.clone(),
             id_base: args.id_base.clone().unwrap_or_default(),
+            nulls: match args.nulls.unwrap_or_default() {
+                args::Nulls::Stored => jsonschema::Nulls::Stored,
+                args::Nulls::Server => jsonschema::Nulls::Server,
+            },
         }
     }
 }
@@ -255,6 +261,17 @@ pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
     errors.0.into_iter().map(|error| Note::new(Code::WrongType, error.at, error.message)).collect()
 }
 
+/// The document with which kustomize merges lists of the wanted kinds by key.
+pub(crate) fn kustomize<'a>(document: &v3::Document<'a>, arena: &'a Bump, settings: &Settings) -> Vec<u8> {
+    let names = kinds::names(&Document::V3(*document), arena, settings);
+    kubeshape_convert::kustomize::document(document, arena, |kind| {
+        let of = |names: &&KindNames<'_>| {
+            (names.kind, names.group, names.version) == (kind.kind(), kind.group(), kind.version())
+        };
+        settings.kinds.is_all() || names.iter().find(of).is_some_and(|names| settings.kinds.has(names))
+    })
+}
+
 /// The JSON Schemas of the wanted kinds of a document.
 pub(crate) fn json_schemas<'a>(
     document: &Document<'a>,
@@ -317,7 +334,7 @@ fn schema_options(settings: &Settings) -> jsonschema::Options<'static> {
         Draft::Draft7 => jsonschema::Draft::D7,
         Draft::Draft202012 => jsonschema::Draft::D2020_12,
     };
-    jsonschema::Options { draft, strict: settings.strict, ..jsonschema::Options::default() }
+    jsonschema::Options { draft, strict: settings.strict, nulls: settings.nulls, ..jsonschema::Options::default() }
 }
 
 /// The JSON Schema of a version of a CustomResourceDefinition; `None` if it has no schema. `metadata` has the definitions

@@ -38,30 +38,49 @@ struct Totals {
 /// There is no answer.
 pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let mut totals = Totals::default();
-    let mut out = String::new();
-    for text in read_all(&args.filenames.and(&args.files), Missing::Error, session) {
-        let mut edits = Vec::new();
-        if text.named && !text.failed && text.documents().is_empty() {
-            session.tell(&nowhere(Code::Scenario, text.name, "found nothing, expected a scenario"));
+    let stage = args.update.then(|| Stage::default().until_interrupted());
+    for path in &args.filenames.and(&args.files) {
+        let (scenarios, errors) = (totals.scenarios, session.errors());
+        for text in read_all(std::slice::from_ref(path), Missing::Error, session) {
+            play_all(text, args, stage.as_deref(), &mut totals, session)?;
         }
-        for document in text.documents() {
-            // Folders hold the schemas, too.
-            if !text.named && document.root().get("scenario").is_none() {
-                continue;
-            }
-            let Some(scenario) = read::scenario(text, document, args.smd_compat, session) else { continue };
-            play(&scenario, args, &mut totals, &mut edits, &mut out, session);
-            // Long runs are worth watching.
-            report::print(std::mem::take(&mut out).as_bytes())?;
-        }
-        if args.update && !edits.is_empty() {
-            totals.updated += edits.len();
-            write(text, edits)?;
+        // A name that is mistyped must not count as success.
+        if totals.scenarios == scenarios && session.errors() == errors {
+            session.tell(&nowhere(Code::Scenario, &path.to_string_lossy(), "found no scenario"));
         }
     }
-    let _ = writeln!(out, "{}", summary(totals));
-    report::print(out.as_bytes())?;
+    report::print(format!("{}\n", summary(totals)).as_bytes())?;
     Ok(totals.failed == 0)
+}
+
+/// Runs the scenarios of a file, and corrects their expectations if there is a stage to write with.
+fn play_all<'a>(
+    text: &'a Text<'a>,
+    args: &ScenarioArgs,
+    stage: Option<&Stage>,
+    totals: &mut Totals,
+    session: &mut Session<'a>,
+) -> Result<(), Fatal> {
+    let mut edits = Vec::new();
+    if text.named && !text.failed && text.documents().is_empty() {
+        session.tell(&nowhere(Code::Scenario, text.name, "found nothing, expected a scenario"));
+    }
+    for document in text.documents() {
+        // Folders hold the schemas, too.
+        if !text.named && document.root().get("scenario").is_none() {
+            continue;
+        }
+        let Some(scenario) = read::scenario(text, document, args.smd_compat, session) else { continue };
+        let mut out = String::new();
+        play(&scenario, args, totals, &mut edits, &mut out, session);
+        // Long runs are worth watching.
+        report::print(out.as_bytes())?;
+    }
+    if let Some(stage) = stage.filter(|_| !edits.is_empty()) {
+        totals.updated += edits.len();
+        write(text, edits, stage)?;
+    }
+    Ok(())
 }
 
 /// Runs one scenario.
@@ -124,14 +143,15 @@ fn play<'a>(
 }
 
 /// Puts the edits into the file, which is whole or as it was.
-fn write(text: &Text<'_>, edits: Vec<Edit>) -> Result<(), Fatal> {
+fn write(text: &Text<'_>, edits: Vec<Edit>, stage: &Stage) -> Result<(), Fatal> {
     let result = update::applied(text.source(), edits);
     if text.path.as_os_str().is_empty() {
         return report::print(result.as_bytes());
     }
-    let stage = Stage::default();
-    let staged = stage.write(text.path.clone(), result.as_bytes())?;
-    stage.finish(staged)
+    // A link stays a link.
+    let target = text.path.canonicalize().unwrap_or_else(|_| text.path.clone());
+    let written = stage.write(target, result.as_bytes()).and_then(|staged| stage.finish(staged));
+    written.inspect_err(|_| stage.abandon())
 }
 
 fn summary(totals: Totals) -> String {

@@ -81,7 +81,7 @@ impl Folder {
         Run::of(&output)
     }
 
-    /// All files below a folder with their content; names are relative and end in `/` for empty folders.
+    /// All files below a folder with their content, except for records of results; names are relative.
     pub(crate) fn tree(&self, name: &str) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         let root = self.path(name);
@@ -92,7 +92,7 @@ impl Folder {
                 let path = entry.path();
                 if path.is_dir() {
                     todo.push(path);
-                } else {
+                } else if entry.file_name() != ".kubeshape.json" {
                     let relative = path.strip_prefix(&root).expect("below").to_string_lossy().into_owned();
                     found.insert(relative, fs::read(&path).unwrap_or_default());
                 }
@@ -101,7 +101,13 @@ impl Folder {
         found
     }
 
-    /// Names of all files below a folder.
+    /// The names in the record of a folder.
+    pub(crate) fn recorded(&self, name: &str) -> Vec<String> {
+        let record = json(&self.read(&format!("{name}/.kubeshape.json")));
+        record["files"].as_object().expect("files").keys().cloned().collect()
+    }
+
+    /// Names of all files below a folder, except for records of results.
     pub(crate) fn names(&self, name: &str) -> Vec<String> {
         self.tree(name).into_keys().collect()
     }

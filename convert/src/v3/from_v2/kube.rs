@@ -248,8 +248,7 @@ impl<'a, 'n> Converter<'a, 'n> {
             let schema = self.schema(schema);
             &*self.arena.alloc(schema)
         } else {
-            let lost = v2::Simple { ty: "", format: "", unique_items: false, extensions: &[], at: 0, ..p.simple };
-            self.lose(lost != v2::Simple::default(), p.at, "restrictions, items, default and example");
+            self.lose(p.simple.is_restricted(), p.at, "restrictions, items, default and example");
             self.simple(&p.simple)
         };
         if !p.reference.text.is_empty() && cut(p.reference.text, "#/parameters/").is_some() {
@@ -360,6 +359,9 @@ impl<'a, 'n> Converter<'a, 'n> {
 
     /// The text with the first `from` in it replaced.
     fn replace(&self, text: &'a str, from: &str, to: &str) -> &'a str {
+        if text.is_empty() {
+            return text;
+        }
         match cut(text, from) {
             Some((before, after)) => concat(self.arena, &[before, to, after]),
             None => text,

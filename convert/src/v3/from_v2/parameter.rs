@@ -59,7 +59,7 @@ impl<'a> Converter<'a, '_> {
 
     /// A reference to a shared parameter, or a copy of it where Kubernetes' v3 documents have a copy.
     pub(super) fn referring(&mut self, p: &v2::Parameter<'a>, target: Option<usize>) -> v3::Parameter<'a> {
-        if (v2::Parameter { reference: Reference::default(), at: 0, ..*p }) != v2::Parameter::default() {
+        if p.has_siblings() {
             self.notes.add(Code::V3RefSiblings, p.at, p.reference.text);
         }
         if let Some(shared) = target.map(|target| &self.common.shared[target]) {
@@ -179,12 +179,13 @@ impl<'a> Converter<'a, '_> {
             other_type,
             ..Extra::default()
         };
+        let has_extra = simple.is_restricted() && extra != Extra::default() || !other_type.is_empty();
         let mut out = Schema {
             ty,
             format,
             enumeration: simple.enumeration,
             default: simple.default.map(|value| &*arena.alloc(value)),
-            extra: (extra != Extra::default()).then(|| &*arena.alloc(extra)),
+            extra: has_extra.then(|| &*arena.alloc(extra)),
             at,
             ..Schema::default()
         };

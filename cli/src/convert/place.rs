@@ -1,0 +1,256 @@
+//! Putting results in place: all of them at the end, so that an error before leaves everything as it was.
+//!
+//! A result that lacks a failed input does not replace a file. What is written is recorded in the output folder, and
+//! files of earlier runs that the record names may be deleted.
+
+use super::plan::{Destination, Plan};
+use crate::args::ConvertArgs;
+use crate::error::Fatal;
+use crate::output::prune::{self, Keep};
+use crate::output::record::{self, Record, digest_of};
+use crate::output::{Stage, Staged};
+use crate::report::Ui;
+use kubeshape_input::Finding;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files that are named in a message.
+const SHOWN: usize = 10;
+
+/// What the command line says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    /// Whether results may replace files although inputs failed.
+    pub(super) keep_going: bool,
+    /// Whether to delete results of earlier runs.
+    prune: bool,
+    /// Whether to record files that are named like results.
+    adopt: bool,
+    /// Whether to say what would be done, and to do nothing.
+    pub(super) dry_run: bool,
+}
+
+impl Options {
+    pub(super) fn new(args: &ConvertArgs) -> Options {
+        Options { keep_going: args.keep_going, prune: args.prune, adopt: args.adopt, dry_run: args.dry_run }
+    }
+}
+
+/// A result that is complete.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) staged: Staged,
+    /// Relative to the folder with the record.
+    pub(super) name: String,
+    /// Whether it lacks an input that failed.
+    pub(super) is_partial: bool,
+}
+
+/// The inputs that failed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Failed {
+    inputs: BTreeSet<String>,
+    /// Whether there is an error that is about no input.
+    other: bool,
+}
+
+impl Failed {
+    /// Takes note of an error.
+    pub(super) fn add(&mut self, finding: &Finding) {
+        match &finding.input {
+            Some(input) => _ = self.inputs.insert(input.to_string()),
+            None => self.other = true,
+        }
+    }
+
+    /// Whether nothing failed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.inputs.is_empty() && !self.other
+    }
+
+    /// What failed, as the subject and verb of a sentence.
+    fn told(&self) -> String {
+        match (self.inputs.first(), self.inputs.len()) {
+            (None, _) => "there were errors".to_owned(),
+            (Some(first), 1) => format!("{first} failed"),
+            (Some(first), 2) => format!("{first} and another input failed"),
+            (Some(first), n) => format!("{first} and {} other inputs failed", n - 1),
+        }
+    }
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub(super) struct Placed {
+    /// Number of results that got their names.
+    pub(super) written: usize,
+    /// Number of files of earlier runs that were deleted.
+    pub(super) deleted: usize,
+    /// Files that a result did not replace.
+    stay: Vec<PathBuf>,
+    /// What is wrong with the record.
+    pub(super) damaged: Option<Box<Finding>>,
+    /// Lines about other files in the folder.
+    said: Vec<String>,
+    /// Lines for standard output: what would be done.
+    pub(super) plan: String,
+}
+
+impl Placed {
+    /// Says what became of files that a user might miss.
+    pub(super) fn tell(&self, failed: &Failed, ui: &mut Ui) {
+        if !self.stay.is_empty() {
+            let (s, were) = if self.stay.len() == 1 { ("", "was") } else { ("s", "were") };
+            let mut text = format!("{} result{s} {were} not written, because {}", self.stay.len(), failed.told());
+            for path in self.stay.iter().take(SHOWN) {
+                let _ = write!(text, "\n  {} stays as it was", path.display());
+            }
+            if self.stay.len() > SHOWN {
+                let _ = write!(text, "\n  and so do {} more files", self.stay.len() - SHOWN);
+            }
+            text.push_str(HELP);
+            ui.error(&text);
+        }
+        self.said.iter().for_each(|line| ui.say(line));
+    }
+}
+
+const HELP: &str = "\n  help: `--keep-going` writes what the other inputs give";
+
+/// Says that there is nothing on standard output.
+pub(super) fn tell_nothing_printed(failed: &Failed, ui: &mut Ui) {
+    ui.error(&format!("the result was not written, because {}{HELP}", failed.told()));
+}
+
+/// Gives results their names, records them, and deletes or records files of earlier runs.
+///
+/// # Errors
+/// A file cannot be written or deleted, or the run was interrupted.
+pub(super) fn place(
+    ready: Vec<Ready>,
+    plan: &Plan,
+    stage: &Stage,
+    options: Options,
+    has_errors: bool,
+) -> Result<Placed, Fatal> {
+    let mut out = Placed::default();
+    let mut keep = Keep::default();
+    plan.keep.iter().for_each(|name| keep.add(name));
+    let mut files = Vec::new();
+    for ready in ready {
+        keep.add(&ready.name);
+        if ready.is_partial && !options.keep_going && fs::symlink_metadata(&ready.staged.target).is_ok() {
+            out.stay.push(ready.staged.target.clone());
+            stage.discard(ready.staged);
+        } else {
+            files.push(ready);
+        }
+    }
+    files.sort_by(|a, b| a.staged.target.cmp(&b.staged.target));
+    let mut recorded = None;
+    if let Some(folder) = &plan.record {
+        match Record::read(folder) {
+            Ok(record) => recorded = Some((folder.as_path(), record.unwrap_or_default())),
+            Err(finding) => out.damaged = Some(finding),
+        }
+    }
+    let before = recorded.as_ref().map(|(_, record)| record.clone());
+    let placing = stage.placing()?;
+    for Ready { staged, name, .. } in files {
+        out.written += 1;
+        if options.dry_run {
+            let _ = writeln!(out.plan, "would write {} ({})", staged.target.display(), difference(&staged));
+        }
+        if let Some((_, record)) = &mut recorded {
+            record.add(&name, staged.digest);
+        }
+        placing.finish(staged)?;
+    }
+    let mut failure = None;
+    if options.prune && (has_errors || recorded.is_none()) {
+        out.said.push("nothing was deleted, because there were errors".to_owned());
+    } else if let (true, Some((folder, record))) = (options.prune, &mut recorded) {
+        failure = out.prune(folder, record, &keep, options).err();
+    }
+    if let (true, Some(report)) = (options.dry_run, &plan.report) {
+        let _ = writeln!(out.plan, "would write {} (a report)", report.display());
+    }
+    if let (true, Some((folder, record)), Destination::Folder(_)) = (options.adopt, &mut recorded, &plan.destination) {
+        out.adopt(folder, record, &keep, options)?;
+    }
+    if let (false, Some((folder, record))) = (options.dry_run, recorded)
+        && before.as_ref() != Some(&record)
+    {
+        placing.write(&folder.join(record::NAME), &record.print())?;
+    }
+    failure.map_or(Ok(out), Err)
+}
+
+/// What a result would change.
+fn difference(staged: &Staged) -> &'static str {
+    match digest_of(&staged.target) {
+        Err(_) => "new",
+        Ok(digest) if digest == staged.digest => "unchanged",
+        Ok(_) => "changed",
+    }
+}
+
+impl Placed {
+    /// Deletes results of earlier runs. What could not be deleted stays in the record.
+    fn prune(&mut self, folder: &Path, record: &mut Record, keep: &Keep, options: Options) -> Result<(), Fatal> {
+        let old = prune::old(folder, record, keep);
+        let mut failure = Ok(());
+        for (name, path) in old.unchanged {
+            if options.dry_run {
+                let _ = writeln!(self.plan, "would delete {}", path.display());
+                continue;
+            }
+            match prune::delete(folder, &path) {
+                Ok(()) => {
+                    self.deleted += 1;
+                    self.said.push(format!("deleted {}", path.display()));
+                    record.remove(&name);
+                }
+                Err(error) => failure = failure.and(Err(error)),
+            }
+        }
+        for name in old.changed {
+            self.said.push(format!("kept {}, which changed since kubeshape wrote it", folder.join(name).display()));
+        }
+        let others = if folder.is_dir() { prune::unrecorded(folder, record, keep)? } else { Vec::new() };
+        if !others.is_empty() {
+            let (s, are, it) = if others.len() == 1 { ("", "is", "it") } else { ("s", "are", "them") };
+            let count = others.len();
+            let mut text = format!("kept {count} file{s} that {are} named like results but not in {}:", record::NAME);
+            for name in others.iter().take(SHOWN) {
+                let _ = write!(text, "\n  {}", folder.join(name).display());
+            }
+            if count > SHOWN {
+                let _ = write!(text, "\n  and {} more", count - SHOWN);
+            }
+            let _ = write!(text, "\n  help: `--adopt` instead of `--prune` adds {it} to {}", record::NAME);
+            self.said.push(text);
+        }
+        failure
+    }
+
+    /// Records files that are named like results.
+    fn adopt(&mut self, folder: &Path, record: &mut Record, keep: &Keep, options: Options) -> Result<(), Fatal> {
+        if !folder.is_dir() {
+            return Ok(());
+        }
+        for name in prune::unrecorded(folder, record, keep)? {
+            let path = folder.join(&name);
+            if options.dry_run {
+                let _ = writeln!(self.plan, "would adopt {}", path.display());
+                continue;
+            }
+            let unreadable = |error| Fatal::Read { path: path.clone(), message: crate::error::describe(&error) };
+            record.add(&name, digest_of(&path).map_err(unreadable)?);
+            self.said.push(format!("adopted {}", path.display()));
+        }
+        Ok(())
+    }
+}
