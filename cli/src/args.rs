@@ -3,6 +3,7 @@
 mod findings;
 mod serve;
 mod ssa;
+mod walk;
 
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs, Switch};
@@ -10,7 +11,9 @@ pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
     UpdateArgs, WriteArgs,
 };
+pub(crate) use walk::{FilenameArgs, WalkArgs};
 
+use crate::output::Layout;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use kubeshape_builtin::Release;
 use kubeshape_smd::value::Compat;
@@ -20,6 +23,7 @@ use std::path::PathBuf;
 const VERSION: &str = env!("KUBESHAPE_VERSION");
 
 const DOCUMENTS: &str = "Options for documents";
+const SCHEMAS: &str = "Options for JSON Schemas";
 
 const EXIT_CODES: &str = "Exit codes:
   0    success
@@ -29,7 +33,7 @@ const EXIT_CODES: &str = "Exit codes:
 
 /// Shows every form that Kubernetes gives to an API, without a cluster: OpenAPI, JSON Schema, discovery, server-side apply.
 #[derive(Debug, Parser)]
-#[command(name = "kubeshape", version = VERSION, disable_help_subcommand = true, max_term_width = 80)]
+#[command(name = "kubeshape", version = VERSION, max_term_width = 80)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -79,6 +83,8 @@ pub(crate) enum Command {
     /// Print the manual page, as input for `man`
     #[command(after_help = "Example:\n  kubeshape man | man -l -")]
     Man,
+    /// Print the version
+    Version,
 }
 
 /// Convert CustomResourceDefinitions and OpenAPI documents
@@ -94,8 +100,9 @@ pub(crate) enum Command {
 /// same name are renamed, and the same path in two documents is an error.
 ///
 /// Inputs are YAML, JSON or, for documents, protobuf. They may be compressed (.gz, .zst) and may hold several
-/// documents and lists. Folders are searched for .yaml, .yml, .json and .pb files; objects of other kinds are
-/// skipped and counted. A broken file is reported, and the others are still converted. The order of the inputs makes
+/// documents and lists. Folders are searched for .yaml, .yml, .json and .pb files, without hidden files, node_modules,
+/// what .gitignore and .ignore files leave out, and templates of Helm charts. Objects of other kinds are skipped and
+/// counted. A broken file is reported, and the others are still converted. The order of the inputs makes
 /// no difference.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -114,6 +121,12 @@ pub(crate) struct ConvertArgs {
     /// Files and folders to read; `-` is standard input, and the default
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
+
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
 
     /// What to write (repeatable)
     #[arg(long, value_name = "SHAPE", required = true, value_delimiter = ',')]
@@ -143,8 +156,9 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "UNIT")]
     pub(crate) per: Option<Per>,
 
-    /// Write this kind only (repeatable): Deployment, v1/Deployment, apps/v1/Deployment, or the name of a definition
+    /// Write this kind only (repeatable): Deployment, deployments, deploy, apps/v1/Deployment, deployments.apps
     ///
+    /// A kind, a plural, singular or short name as kubectl takes it, in upper or lower case, or the name of a definition.
     /// Implies `--per resource`.
     #[arg(long, value_name = "NAME", help_heading = DOCUMENTS)]
     pub(crate) kind: Vec<String>,
@@ -183,6 +197,29 @@ pub(crate) struct ConvertArgs {
     /// Make JSON Schemas reject unknown fields wherever the API server prunes them
     #[arg(long)]
     pub(crate) strict: bool,
+
+    /// How JSON Schemas are named in the output folder: kubeshape, datree, kubeconform, yamlls, flat, or a template
+    ///
+    /// kubeshape is PLURAL.GROUP/VERSION.schema.json. datree and yamlls are GROUP/KIND_VERSION.json, where
+    /// yaml-language-server looks for custom resources (yaml.kubernetesCRDStore). kubeconform is
+    /// master-standalone/KIND-GROUP-VERSION.json, where `kubeconform -schema-location FOLDER` looks, with the first label
+    /// of the group; with --strict the folder is master-standalone-strict. flat is KIND-GROUP-VERSION.json. All of them but
+    /// kubeshape write kinds in lower case, and the version as the group of kinds of the core group.
+    ///
+    /// A template such as '{group}/{kind}_{version}.json' is a path that ends in .json. {kind} is in lower case, {Kind} as
+    /// it is. The variables of kubeconform's templates can be used as well: '{{.Group}}/{{.ResourceKind}}.json'.
+    #[arg(
+        long,
+        value_name = "LAYOUT",
+        value_parser = Layout::parse,
+        default_value = "kubeshape",
+        help_heading = SCHEMAS
+    )]
+    pub(crate) layout: Layout,
+
+    /// Address at which the JSON Schemas will be found; each gets an $id, which is this and its name
+    #[arg(long, value_name = "URL", help_heading = SCHEMAS)]
+    pub(crate) id_base: Option<String>,
 
     /// Where JSON Schemas accept null [default: stored]
     #[arg(long, value_name = "WHERE")]
@@ -325,6 +362,11 @@ Examples:
 
   For editors and validators, a schema per kind that rejects unknown fields:
       kubeshape convert openapi.json crds/ --to jsonschema --strict -o schemas/
+
+  For kubeconform, which finds them with `-schema-location schemas/`:
+      kubeshape convert crds/ --to jsonschema --layout kubeconform -o schemas/
+
+  A kind without references, for tools that do not follow them:
       kubeshape convert openapi.json --to v3 --kind Deployment --inline
 
   The types of a document as server-side apply merges them:

@@ -18,6 +18,7 @@ mod output;
 mod report;
 mod serve;
 mod ssa;
+mod tips;
 
 use args::{Cli, Command, When};
 use clap::{CommandFactory, Parser};
@@ -36,7 +37,8 @@ fn main() -> ExitCode {
     };
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(message) if configured.is_ok() || !message.use_stderr() => {
+        Err(mut message) if configured.is_ok() || !message.use_stderr() => {
+            tips::correct(&mut message);
             // Help and version go to standard output.
             let answered = !message.use_stderr();
             let printed = message.print().map_err(Fatal::Stdout);
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Command::Config(args) => config::run(args, cli.config.clone(), cli.no_config).map(|()| true),
         Command::Completions { shell } => completions(*shell).map(|()| true),
         Command::Man => man().map(|()| true),
+        Command::Version => report::print(Cli::command().render_version().as_bytes()).map(|()| true),
     };
     match answer {
         Ok(true) => ExitCode::SUCCESS,

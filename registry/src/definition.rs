@@ -223,6 +223,14 @@ fn openapi(
     (definition, kinds)
 }
 
+/// Group, version and kind.
+type ResourceKey = (Arc<str>, Arc<str>, Arc<str>);
+
+/// The resources of an OpenAPI document by group, version and kind, as far as its paths tell.
+pub fn resources_of_document(root: Node<'_>) -> BTreeMap<ResourceKey, Resource> {
+    Resources::of(&group_versions_of_document(root)).0
+}
+
 /// The resources that discovery documents among the parts of an input show.
 pub(crate) fn discovered(parts: &[Location]) -> Resources {
     let mut records = Records::default();
@@ -238,9 +246,6 @@ pub(crate) fn discovered(parts: &[Location]) -> Resources {
         groups.flat_map(|group| group.versions.into_iter().map(move |version| (Arc::clone(&group.name), version)));
     Resources::of(&versions.collect::<Vec<_>>())
 }
-
-/// Group, version and kind.
-type ResourceKey = (Arc<str>, Arc<str>, Arc<str>);
 
 /// Resources by group, version and kind.
 #[derive(Default)]

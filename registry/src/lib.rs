@@ -59,13 +59,14 @@ mod extract;
 pub mod kind;
 pub mod locate;
 mod location;
+mod name;
 mod object;
 mod operations;
 mod options;
 pub mod print;
 mod registry;
 
-pub use definition::{Definition, Form};
+pub use definition::{Definition, Form, resources_of_document};
 pub use endpoint::Endpoint;
 pub use error::{
     Conflict, Conflicts, EndpointError, Error, FieldError, FieldErrorKind, Invalid, KindError, ManagerError,
@@ -75,6 +76,7 @@ pub use explain::{Locations, managed_fields_error};
 pub use extract::extract_applied;
 pub use kind::Kind;
 pub use location::Location;
+pub use name::{KindNames, KindQuery, guessed_plural};
 pub use object::{FieldSet, Object, Owner, describe, managed};
 pub use operations::Comparison;
 pub use options::{Now, WriteOptions};

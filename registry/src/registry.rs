@@ -2,7 +2,8 @@
 
 use crate::definition::{self, Definition, Form, Shared, Source};
 use crate::error::{KindError, TypeError};
-use crate::{Kind, Location};
+use crate::name::Reading;
+use crate::{Kind, KindQuery, Location};
 use kubeshape_discovery::version_order;
 use kubeshape_input::{Finding, Input};
 use kubeshape_publish::{Base, Options, Publisher};
@@ -299,15 +300,15 @@ impl Registry {
         versions.filter(move |known| known.group() == group)
     }
 
-    /// The kinds that somebody means by a name, as `kubectl get` takes it: the plural or singular name of a resource, a
-    /// short name, or the kind, in any case; with the group behind a dot, or the version and the group. They are ordered
-    /// by group, and by version as servers prefer them: `v2`, `v1`, `v1beta1`.
+    /// The kinds that somebody means by a name, as `kubectl get` takes it (see [`KindQuery`]): the plural or singular name
+    /// of a resource, a short name, or the kind, in any case; with the group behind a dot, or the version and the group.
+    /// They are ordered by group, and by version as servers prefer them: `v2`, `v1`, `v1beta1`.
     pub fn by_name(&self, name: &str) -> Vec<&Kind> {
-        let lower = name.to_lowercase();
-        let named = |word: &str, group: Option<&str>, version: Option<&str>| {
+        let named = |reading: &Reading| {
             let mut found: Vec<&Kind> = Vec::new();
-            for (_, kind) in self.names.get(word).into_iter().flatten() {
-                let fits = group.is_none_or(|g| g == kind.group()) && version.is_none_or(|v| v == kind.version_name());
+            for (_, kind) in self.names.get(reading.word.as_str()).into_iter().flatten() {
+                let fits = reading.group.as_ref().is_none_or(|g| g == kind.group())
+                    && reading.version.as_ref().is_none_or(|v| v == kind.version_name());
                 if fits && self.counts(kind) {
                     found.push(kind);
                 }
@@ -317,13 +318,7 @@ impl Registry {
             });
             found
         };
-        let Some((word, rest)) = lower.split_once('.') else { return named(&lower, None, None) };
-        let of_group = named(word, Some(rest), None);
-        match rest.split_once('.') {
-            Some((version, group)) if of_group.is_empty() => named(word, Some(group), Some(version)),
-            None if of_group.is_empty() => named(word, Some(""), Some(rest)),
-            _ => of_group,
-        }
+        KindQuery::new(name).readings().iter().map(named).find(|found| !found.is_empty()).unwrap_or_default()
     }
 
     /// Whether this is what counts among the definitions of its kind.

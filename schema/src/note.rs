@@ -125,6 +125,8 @@ codes! {
     TextExpected = 1015, Warning, "A number or boolean stands where a text belongs; it is read as the text that is written.";
     NumberRounded = 1016, Approximated, "A number has more digits than a double holds, and is rounded.";
     Config = 1017, Error, "The configuration file is wrong.";
+    ChartTemplates = 1031, Warning, "Templates of a Helm chart are not read.";
+    IgnoreFile = 1032, Warning, "An ignore file, or a line of it, is not used.";
     // 11xx: output folders
     DamagedRecord = 1101, Error, "The record of results cannot be used; nothing is deleted.";
     // 2xxx: what OpenAPI v2 does not carry
@@ -206,6 +208,7 @@ codes! {
     EmbeddedRequired = 4009, Narrowed, "apiVersion and kind of an embedded resource are required.";
     V2PathDropped = 4010, Dropped, "A path is dropped, because the document that the resources are merged onto has it.";
     VersionName = 4011, Warning, "Two versions of one CustomResourceDefinition have one name.";
+    ResultName = 4021, Error, "Two results would get one file.";
     // 41xx: splitting, aggregating, renaming and inlining documents
     DanglingReference = 4101, Warning, "A reference points at a part that the document does not have.";
     RemoteReference = 4102, Warning, "A reference points out of the document; it stays as it is.";
@@ -271,6 +274,7 @@ codes! {
     NotApplied = 8012, Error, "The objects cannot be put together.";
     Scenario = 8013, Error, "A scenario cannot be run.";
     NothingApplied = 8014, Warning, "The manager applied nothing to the object.";
+    NoManagedFields = 8031, Warning, "The object has no managedFields, so nobody owns its fields.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";

@@ -1,6 +1,6 @@
 //! The command line of the server.
 
-use super::{LevelArgs, Profile};
+use super::{FilenameArgs, LevelArgs, Profile, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_builtin::Release;
 use std::net::SocketAddr;
@@ -38,6 +38,12 @@ pub(crate) struct ServeArgs {
     /// Files and folders to read; `-` is standard input
     #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
+
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
 
     /// Address to listen on (repeatable); port 0 takes a free one [default: 127.0.0.1:8001, unless --unix-socket is given]
     ///
@@ -153,6 +159,13 @@ pub(crate) struct ServeArgs {
 
     #[command(flatten)]
     pub(crate) levels: LevelArgs,
+}
+
+impl ServeArgs {
+    /// Files and folders to read.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        self.filenames.and(&self.inputs)
+    }
 }
 
 /// `on` or `off`

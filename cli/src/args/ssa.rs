@@ -1,6 +1,7 @@
 //! The command lines about objects, their fields and who owns them.
 
-use super::{FindingArgs, SmdCompat};
+use super::{FilenameArgs, FindingArgs, SmdCompat, WalkArgs};
+use crate::error::Fatal;
 use clap::{Args, ValueHint};
 use kubeshape_builtin::Release;
 use std::path::PathBuf;
@@ -36,6 +37,9 @@ pub(crate) struct TypeArgs {
     /// that are made from CustomResourceDefinitions and OpenAPI documents also tell whether they are nullable.
     #[arg(long, value_name = "RELEASE", default_value = "v6.3")]
     pub(crate) smd_compat: SmdCompat,
+
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
 }
 
 /// How results are printed.
@@ -105,8 +109,11 @@ pub(crate) struct UpdateArgs {
 #[derive(Args, Debug)]
 pub(crate) struct WriteArgs {
     /// Configurations: files with any number of objects, or `-`
-    #[arg(value_name = "CONFIG", required = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "CONFIG", required_unless_present = "filename", value_hint = ValueHint::FilePath)]
     pub(crate) configs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
 
     #[command(flatten)]
     pub(crate) types: TypeArgs,
@@ -139,21 +146,28 @@ pub(crate) struct WriteArgs {
     pub(crate) result: ResultArgs,
 }
 
-/// Show who owns each field of an object
+/// Show who owns each field of objects
 ///
-/// Prints the object as YAML with a comment after each line that names its owners: manager, operation and time, and
+/// Prints each object as YAML with a comment after each line that names its owners: manager, operation and time, and
 /// subresource and version where they matter. Fields without an owner are marked as well.
+///
+/// Of a list, or of several objects, each is printed behind its name; with --paths, the name stands in front of each
+/// line.
 ///
 /// Without --schemas, items of lists are found by the keys in managedFields.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kubectl get deploy web -o yaml --show-managed-fields | kubeshape blame -
+  kubectl get deploy -A -o yaml --show-managed-fields | kubeshape blame --paths -
   kubeshape blame --paths widget.yaml | grep '\\.spec\\.'")]
 pub(crate) struct BlameArgs {
-    /// The object, with its managedFields: a file, or `-`
-    #[arg(value_name = "OBJECT", value_hint = ValueHint::FilePath)]
-    pub(crate) object: PathBuf,
+    /// Objects, with their managedFields: files with any number of objects, folders, or `-`
+    #[arg(value_name = "OBJECT", required_unless_present = "filename", value_hint = ValueHint::AnyPath)]
+    pub(crate) objects: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
 
     #[command(flatten)]
     pub(crate) types: TypeArgs,
@@ -172,14 +186,17 @@ pub(crate) struct BlameArgs {
 
 /// Extract the configuration that a manager applied
 ///
-/// Prints the part of the object that the manager owns, as client-go's Extract functions do. If the manager applies this
+/// Prints the part of each object that the manager owns, as client-go's Extract functions do. If the manager applies this
 /// configuration again, nothing changes. Prints nothing if the manager has not applied anything.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  kubeshape extract --schemas crds/ --field-manager ci live.yaml > config.yaml")]
 pub(crate) struct ExtractArgs {
-    /// The object, with its managedFields: a file, or `-`
-    #[arg(value_name = "OBJECT", value_hint = ValueHint::FilePath)]
-    pub(crate) object: PathBuf,
+    /// Objects, with their managedFields: files with any number of objects, folders, or `-`
+    #[arg(value_name = "OBJECT", required_unless_present = "filename", value_hint = ValueHint::AnyPath)]
+    pub(crate) objects: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
 
     #[command(flatten)]
     pub(crate) types: TypeArgs,
@@ -196,20 +213,26 @@ pub(crate) struct ExtractArgs {
     pub(crate) result: ResultArgs,
 }
 
-/// Compare two objects of one type
+/// Compare objects of one type
 ///
-/// Prints the fields that only B has, the fields whose values differ, and the fields that only A has. The order of
-/// items with keys does not matter. The exit code is 1 if there is a difference.
+/// Prints the fields that only B has, the fields whose values differ with the old and the new value, and the fields that
+/// only A has. The order of items with keys does not matter. The exit code is 1 if there is a difference.
+///
+/// If A and B hold one object each, these two are compared. Otherwise objects are compared that have the same group,
+/// kind, namespace and name, and the others are named.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  kubeshape compare --schemas crds/ before.yaml after.yaml")]
 pub(crate) struct CompareArgs {
-    /// The object before: a file, or `-`
-    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
-    pub(crate) a: PathBuf,
+    /// The objects before: a file with any number of objects, a folder, or `-`
+    #[arg(value_name = "A", required_unless_present = "filename", value_hint = ValueHint::AnyPath)]
+    pub(crate) a: Option<PathBuf>,
 
-    /// The object after: a file, or `-`
-    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
-    pub(crate) b: PathBuf,
+    /// The objects after
+    #[arg(value_name = "B", required_unless_present = "filename", value_hint = ValueHint::AnyPath)]
+    pub(crate) b: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
 
     #[command(flatten)]
     pub(crate) types: TypeArgs,
@@ -225,12 +248,15 @@ pub(crate) struct CompareArgs {
 #[command(after_help = "Example:\n  kubeshape merge --schemas crds/ live.yaml config.yaml")]
 pub(crate) struct MergeArgs {
     /// The object to merge into: a file, or `-`
-    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
-    pub(crate) a: PathBuf,
+    #[arg(value_name = "A", required_unless_present = "filename", value_hint = ValueHint::FilePath)]
+    pub(crate) a: Option<PathBuf>,
 
     /// The object to merge: a file, or `-`
-    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
-    pub(crate) b: PathBuf,
+    #[arg(value_name = "B", required_unless_present = "filename", value_hint = ValueHint::FilePath)]
+    pub(crate) b: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
 
     #[command(flatten)]
     pub(crate) types: TypeArgs,
@@ -239,7 +265,9 @@ pub(crate) struct MergeArgs {
     pub(crate) result: ResultArgs,
 }
 
-/// Print the field set of an object, as in managedFields
+/// Print the field set of objects, as in managedFields
+///
+/// Of a list, or of several objects, each set is printed with the name of its object.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -247,9 +275,12 @@ Examples:
   kubeshape fieldset --schemas k8s-schema.yaml --type io.k8s.api.core.v1.Pod \\
     --paths pod.yaml")]
 pub(crate) struct FieldsetArgs {
-    /// The object: a file, or `-`
-    #[arg(value_name = "OBJECT", value_hint = ValueHint::FilePath)]
-    pub(crate) object: PathBuf,
+    /// Objects: files with any number of objects, folders, or `-`
+    #[arg(value_name = "OBJECT", required_unless_present = "filename", value_hint = ValueHint::AnyPath)]
+    pub(crate) objects: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
 
     #[command(flatten)]
     pub(crate) types: TypeArgs,
@@ -274,8 +305,14 @@ Examples:
   kubeshape scenario --update tests/conflict.yaml   correct the expectations")]
 pub(crate) struct ScenarioArgs {
     /// Files and folders of scenarios, or `-`
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "FILE", required_unless_present = "filename", value_hint = ValueHint::AnyPath)]
     pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) filenames: FilenameArgs,
+
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
 
     /// Correct expectations that do not hold, and fill in empty ones; nothing else in the file changes
     #[arg(long)]
@@ -303,4 +340,35 @@ pub(crate) struct ScenarioArgs {
 
     #[command(flatten)]
     pub(crate) findings: FindingArgs,
+}
+
+/// The two inputs of a command.
+///
+/// # Errors
+/// There are not two.
+fn two(filenames: &FilenameArgs, a: Option<&PathBuf>, b: Option<&PathBuf>) -> Result<[PathBuf; 2], Fatal> {
+    let others: Vec<PathBuf> = a.into_iter().chain(b).cloned().collect();
+    let found = filenames.and(&others);
+    let count = found.len();
+    found.try_into().map_err(|_| Fatal::Usage(format!("expected two inputs, A and B; found {count}")))
+}
+
+impl CompareArgs {
+    /// A and B.
+    ///
+    /// # Errors
+    /// There are not two inputs.
+    pub(crate) fn two(&self) -> Result<[PathBuf; 2], Fatal> {
+        two(&self.filenames, self.a.as_ref(), self.b.as_ref())
+    }
+}
+
+impl MergeArgs {
+    /// A and B.
+    ///
+    /// # Errors
+    /// There are not two inputs.
+    pub(crate) fn two(&self) -> Result<[PathBuf; 2], Fatal> {
+        two(&self.filenames, self.a.as_ref(), self.b.as_ref())
+    }
 }

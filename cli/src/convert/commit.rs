@@ -28,6 +28,10 @@ pub(crate) struct Commit<'c> {
     documents: Vec<Document>,
     /// Without an output folder: the result, its name, and the index of its resource.
     held: Option<(Vec<u8>, String, usize)>,
+    /// Whether `--layout` names results, which may then have one name.
+    has_layout: bool,
+    /// With `--layout`, the names that results have: in lower case, whose they are, and the number of the resource.
+    named: BTreeMap<String, (String, usize)>,
     /// Results of all inputs, with their names.
     merged: Vec<(Staged, String)>,
     /// What failed so far.
@@ -78,6 +82,8 @@ impl<'c> Commit<'c> {
             parts: BTreeMap::new(),
             documents: Vec::new(),
             held: None,
+            has_layout: plan.has_layout,
+            named: BTreeMap::new(),
             merged: Vec::new(),
             failed: Failed::default(),
             options,
@@ -128,7 +134,7 @@ impl<'c> Commit<'c> {
         ui.finding(finding);
     }
 
-    /// Reports a finding of the commit itself.
+    /// Reports a finding of the commit itself, or of the search for inputs.
     ///
     /// # Errors
     /// The report cannot be written.
@@ -178,7 +184,7 @@ impl<'c> Commit<'c> {
         let is_final = self.duplicates != Duplicates::Last;
         let losses = if is_final { Vec::new() } else { std::mem::take(&mut converted.notes.losses) };
         let lines = self.notes(&converted.notes, ui)?;
-        self.accept(converted, tally, lines, losses)
+        self.accept(converted, tally, lines, losses, ui)
     }
 
     /// Drops a CustomResourceDefinition that is not used. Only its findings are reported.
@@ -206,6 +212,7 @@ impl<'c> Commit<'c> {
         resource.results.drain(..).for_each(|(staged, _)| self.stage.discard(staged));
         self.parts.remove(&resource.name);
         self.held.take_if(|(_, _, owner)| *owner == number);
+        self.named.retain(|_, (_, owner)| *owner != number);
         self.resources.by_name.retain(|_, owner| *owner != number);
     }
 
@@ -215,12 +222,20 @@ impl<'c> Commit<'c> {
         tally: Tally,
         lines: Option<Range<u64>>,
         losses: Vec<Finding>,
+        ui: &mut Ui,
     ) -> Result<(), Fatal> {
         let number = self.resources.all.len();
         let mut results = Vec::new();
         self.totals.resources += 1;
         self.totals.versions += converted.versions;
         for output in converted.results {
+            if let Some(detail) = self.is_taken(&output, &converted.name, number) {
+                let mut finding = converted.about.clone();
+                (finding.code, finding.detail) = (Code::ResultName, detail);
+                self.finding(&finding, ui)?;
+                discard(self.stage, output);
+                continue;
+            }
             match output {
                 Output::Staged(staged, name) => results.push((staged, name)),
                 Output::Held(bytes, name) => self.hold(bytes, name, &converted.name, number)?,
@@ -244,6 +259,22 @@ impl<'c> Commit<'c> {
             losses,
         });
         Ok(())
+    }
+
+    /// With `--layout`, whether another result has the name of this one, and whose that is.
+    fn is_taken(&mut self, output: &Output, of: &str, owner: usize) -> Option<String> {
+        let Output::Staged(_, name) = output else { return None };
+        if !self.has_layout {
+            return None;
+        }
+        // Names that differ in upper and lower case only are one file on many machines.
+        let key = name.to_lowercase();
+        if let Some((first, _)) = self.named.get(&key) {
+            return Some(format!("{name} is the file of {first} already"));
+        }
+        let of = if of.is_empty() { "a document" } else { of };
+        self.named.insert(key, (of.to_owned(), owner));
+        None
     }
 
     /// Takes in a result of all inputs.
@@ -305,7 +336,13 @@ impl<'c> Commit<'c> {
                         self.totals.failed += usize::from(failed);
                         self.notes(&notes, ui)?;
                     }
-                    Answer::Result(output) => self.output(output)?,
+                    Answer::Result(output) => match self.is_taken(&output, "", usize::MAX) {
+                        None => self.output(output)?,
+                        Some(detail) => {
+                            self.finding(&Finding::new(Code::ResultName, detail), ui)?;
+                            discard(self.stage, output);
+                        }
+                    },
                     Answer::Finding(finding) => self.merged(*finding, ui)?,
                 }
             }
@@ -335,9 +372,8 @@ impl<'c> Commit<'c> {
         }
         // A kind that does not exist is lacking in no other result.
         let failed = self.failed.clone();
-        for name in engine.settings().kinds.missing() {
-            let detail = format!("there is no kind {name}, and no definition of that name");
-            self.finding(&Finding::new(Code::Nothing, detail), ui)?;
+        for missing in engine.settings().kinds.missing() {
+            self.finding(&Finding::new(Code::NoSuchKind, missing.to_string()), ui)?;
         }
         self.place(&failed, ui)?;
         Ok(self.totals)

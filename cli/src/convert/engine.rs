@@ -1,10 +1,10 @@
 //! Conversion of CustomResourceDefinitions: all calls of `kubeshape-publish` are here.
 
-use super::documents::{self, KindName, Settings};
+use super::documents::{self, Settings};
 use super::plan::{Plan, Target};
 use crate::args::{self, ConvertArgs, Per, Shape};
 use crate::error::Fatal;
-use crate::input::{Reader, gather};
+use crate::input::{Filter, Reader, gather};
 use crate::output::Output;
 use crate::output::format::{self, Formatter};
 use crate::output::names;
@@ -14,6 +14,7 @@ use kubeshape_publish::{
     Base, GroupVersionParts, MergeConflict, MergeError, MergeV2, MergeV3, Options, Profile, Publisher, Resource,
     ResourceVersion, Shape as Published, V2Form, V2Fragments, V3Fragments,
 };
+use kubeshape_registry::KindNames;
 use kubeshape_schema::read::Rules;
 use kubeshape_schema::{Bump, Code, Note, Property};
 use kubeshape_structural::{Crd, Version};
@@ -102,7 +103,7 @@ impl Engine {
         } else if args.base.is_empty() {
             Base::builtin()
         } else {
-            let documents = bases(&args.base)?;
+            let documents = bases(&args.base, &Filter::new(&args.walk)?)?;
             let names: Vec<_> = args.base.iter().map(|path| path.to_string_lossy()).collect();
             let read = |error: kubeshape_publish::BaseError| Fatal::Read {
                 path: names.join(", ").into(),
@@ -144,8 +145,14 @@ impl Engine {
         let mut notes = Vec::new();
         let mut metadata = None;
         let is_wanted = |version: &ResourceVersion<'_>| {
-            let version = version.version().name;
-            self.settings.kinds.has(KindName { kind: crd.names.kind, group: crd.group, version })
+            self.settings.kinds.has(&KindNames {
+                group: crd.group,
+                version: version.version().name,
+                kind: crd.names.kind,
+                plural: crd.names.plural,
+                singular: crd.names.singular,
+                short_names: crd.names.short_names,
+            })
         };
         for target in &self.targets {
             let published = || resource.versions().iter().filter(|version| version.is_published());
@@ -486,8 +493,8 @@ fn release_documents(release: Release) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The documents in files and folders.
-fn bases(paths: &[std::path::PathBuf]) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
-    let gathered = gather(paths, None);
+fn bases(paths: &[std::path::PathBuf], filter: &Filter) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
+    let gathered = gather(paths, None, filter);
     if let Some((path, message)) = gathered.unreadable.first().cloned() {
         return Err(Fatal::Read { path, message });
     }

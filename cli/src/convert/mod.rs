@@ -93,6 +93,9 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
     for (path, why) in &plan.gathered.unreadable {
         commit.nothing(&path.to_string_lossy(), Code::Unreadable, why, ui)?;
     }
+    for finding in &plan.gathered.findings {
+        commit.finding(finding, ui)?;
+    }
     if ui.lively {
         let size = |input: &Input| std::fs::metadata(&input.canonical).map_or(0, |metadata| metadata.len());
         ui.expect(inputs.iter().map(size).sum());
@@ -109,7 +112,8 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
             let Some(result) = result else { return Err(Fatal::Internal { input: input.name() }) };
             if result.found || result.failed {
                 for (root, used) in plan.gathered.roots.iter().zip(&mut used) {
-                    *used |= input.canonical.starts_with(&root.canonical);
+                    // A link in a folder may lead out of it.
+                    *used |= input.canonical.starts_with(&root.canonical) || input.path().starts_with(&root.path);
                 }
             }
             commit.file(result, ui)?;

@@ -2,7 +2,7 @@
 
 use crate::args::{ConvertArgs, Format, Per, Shape};
 use crate::error::Fatal;
-use crate::input::{Gathered, gather};
+use crate::input::{Filter, Gathered, gather};
 use crate::output::record::{Record, There};
 use crate::output::{names, what};
 use kubeshape_input::Finding;
@@ -55,6 +55,8 @@ pub(crate) struct Plan {
     pub(crate) gathered: Gathered,
     /// Names of inputs in the output folder, relative to it.
     pub(crate) keep: BTreeSet<String>,
+    /// Whether JSON Schemas are named by `--layout`.
+    pub(crate) has_layout: bool,
     /// The folder whose record names the results: the output folder, or the folder of an output file if that folder is
     /// searched for inputs.
     pub(crate) record: Option<PathBuf>,
@@ -88,6 +90,8 @@ impl Plan {
             (args.keep_losses, Shape::V2, "--keep-losses"),
             (args.preserve_unknown, Shape::Smd, "--preserve-unknown"),
             (args.strict, Shape::JsonSchema, "--strict"),
+            (!args.layout.is_own(), Shape::JsonSchema, "--layout"),
+            (args.id_base.is_some(), Shape::JsonSchema, "--id-base"),
             (args.nulls.is_some(), Shape::JsonSchema, "--nulls"),
             (args.inline, Shape::V3, "--inline"),
         ] {
@@ -103,8 +107,18 @@ impl Plan {
         if args.inline && targets.iter().any(|target| target.shape == Shape::V2) {
             return Err(usage("references are inlined in OpenAPI v3: convert the result of `--to v3 --inline` to v2"));
         }
+        let is_other = |target: &Target| target.shape == Shape::JsonSchema && target.format != Format::Json;
+        if !args.layout.is_own() && targets.iter().any(is_other) {
+            return Err(usage("--layout names JSON files: leave out `--format`"));
+        }
+        if args.id_base.as_deref().is_some_and(|base| !is_address(base)) {
+            return Err(usage("--id-base takes an absolute address such as https://example.com/schemas/"));
+        }
         match &destination {
             Destination::Folder(_) => {}
+            _ if !args.layout.is_own() => {
+                return Err(usage("--layout names files in a folder: give one with `-o`"));
+            }
             _ if args.prune => return Err(usage("--prune needs a folder: give one with `-o`")),
             Destination::Stdout if args.dry_run => {
                 return Err(usage("--dry-run lists files: give a file or a folder with `-o`"));
@@ -124,7 +138,8 @@ impl Plan {
         }
 
         let stdin = [PathBuf::from("-")];
-        let arguments = if args.inputs.is_empty() {
+        let inputs = args.filenames.and(&args.inputs);
+        let arguments = if inputs.is_empty() {
             if std::io::stdin().is_terminal() {
                 return Err(usage(
                     "no input: name files or folders, or pipe CustomResourceDefinitions or a document in",
@@ -132,13 +147,13 @@ impl Plan {
             }
             stdin.as_slice()
         } else {
-            args.inputs.as_slice()
+            inputs.as_slice()
         };
         let folder = match &destination {
             Destination::Folder(path) => resolved(path),
             _ => None,
         };
-        let mut gathered = gather(arguments, folder.as_deref());
+        let mut gathered = gather(arguments, folder.as_deref(), &Filter::new(&args.walk)?);
         let mut own = Own::default();
         own.pass_over_results(&mut gathered);
         if let Destination::File(path) = &destination {
@@ -155,7 +170,8 @@ impl Plan {
         };
         let report = args.report.clone().filter(|path| path.as_os_str() != "-");
         let Own { passed_over, findings } = own;
-        Ok(Plan { targets, destination, gathered, keep, record, report, passed_over, findings })
+        let has_layout = !args.layout.is_own();
+        Ok(Plan { targets, destination, gathered, keep, has_layout, record, report, passed_over, findings })
     }
 }
 
@@ -401,7 +417,8 @@ fn collisions(
         let Ok(relative) = path.strip_prefix(folder) else { continue };
         let names: Vec<_> = relative.components().map(|c| c.as_os_str().to_string_lossy()).collect();
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-        if names::is_result(&names) && targets.iter().any(|target| may_write(*target, &names)) {
+        let is_result = names::is_result(&names) && targets.iter().any(|target| may_write(*target, &names));
+        if is_result || args.layout.may_write(&names) {
             return Err(usage(format!(
                 "{} is read, and has the name of a result in the output folder",
                 path.display()
@@ -410,6 +427,17 @@ fn collisions(
         keep.insert(names.join("/"));
     }
     Ok(keep)
+}
+
+/// `https://example.com/schemas/`: a scheme and something behind it, without a fragment.
+fn is_address(text: &str) -> bool {
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+    };
+    let is_plain =
+        |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_graphic() && !b"#\"<>\\^`{|}".contains(&b));
+    text.split_once(':').is_some_and(|(scheme, rest)| is_scheme(scheme) && is_plain(rest))
 }
 
 /// Whether a result of this kind may have that name, for which [`names::is_result`] is true.
@@ -514,6 +542,11 @@ mod tests {
             (&["--to", "v2", "--inline"], "--inline says something about v3 only"),
             (&["--to", "v2,v3", "--inline", "-o", "nowhere"], "references are inlined in OpenAPI v3"),
             (&["--to", "v3", "--strict"], "--strict says something about jsonschema only"),
+            (&["--to", "v3", "--layout", "flat"], "--layout says something about jsonschema only"),
+            (&["--to", "jsonschema", "--layout", "flat"], "--layout names files in a folder"),
+            (&["--to", "jsonschema", "--layout", "flat", "--format", "yaml", "-o", "x"], "--layout names JSON files"),
+            (&["--to", "jsonschema", "--layout", "x", "-o", "x"], "expected kubeshape, datree"),
+            (&["--to", "jsonschema", "--id-base", "schemas/", "-o", "x"], "--id-base takes an absolute address"),
             (&["--to", "v3", "--keep-losses"], "--keep-losses says something about v2 only"),
             (&["--to", "v2", "--preserve-unknown"], "--preserve-unknown says something about smd only"),
             (&["--to", "v3", "--onto", "x"], "--onto takes the merged OpenAPI v2 document"),

@@ -1,5 +1,6 @@
 //! Conversion of one file: from its bytes to temporary files and findings.
 
+use super::documents::KindName;
 use super::engine::{Engine, Fragments, Scratch, Sink};
 use super::plan::Target;
 use crate::args::Shape;
@@ -269,9 +270,22 @@ impl FileResult {
         let crd = &*arena.alloc(crd);
         let resource = format!("{}.{}", crd.names.plural, crd.group);
         let folder = context.folder.map(|root| (root, names::folder(crd.names.plural, crd.group)));
-        let mut collect = Collector { context, notes: Vec::new(), folder, results: Vec::new() };
+        let of = (crd.group, crd.names.kind);
+        let mut collect = Collector {
+            context,
+            notes: Vec::new(),
+            folder,
+            of,
+            results: Vec::new(),
+            versions: Vec::new(),
+            same: Vec::new(),
+        };
         let converted = context.engine.convert(crd, arena, scratch, &mut collect);
         notes.append(&mut collect.notes);
+        for (version, detail) in collect.same.drain(..) {
+            let at = crd.versions.iter().find(|known| known.name == version).map_or(crd.at, |version| version.at);
+            notes.push((Note::new(Code::ResultName, at, detail), Some(Shape::JsonSchema)));
+        }
         let fragments = match converted {
             Ok(fragments) => fragments,
             Err(fatal) => {
@@ -322,7 +336,13 @@ struct Collector<'c, 'a> {
     notes: Vec<(Note<'a>, Option<Shape>)>,
     /// The output folder and the name of the resource's folder in it.
     folder: Option<(&'c Path, String)>,
+    /// Its group and kind.
+    of: (&'a str, &'a str),
     results: Vec<Output>,
+    /// The versions of the results.
+    versions: Vec<String>,
+    /// Versions whose results would get the names of others.
+    same: Vec<(String, String)>,
 }
 
 impl<'a> Sink<'a> for Collector<'_, 'a> {
@@ -336,12 +356,20 @@ impl<'a> Sink<'a> for Collector<'_, 'a> {
             self.results.push(Output::Held(bytes.to_vec(), file));
             return Ok(());
         };
-        let name = format!("{folder}/{file}");
-        // Two versions have the same name. This is an error, and the first one is used.
-        if self.results.iter().any(|result| result.name() == name) {
+        let (group, kind) = self.of;
+        let is_schema = target.shape == Shape::JsonSchema;
+        let laid_out = is_schema.then(|| self.context.engine.settings().laid_out(KindName { kind, group, version }));
+        let name = laid_out.flatten().unwrap_or_else(|| format!("{folder}/{file}"));
+        if let Some(first) = self.results.iter().position(|result| result.name() == name) {
+            // Two versions have the same name, which is told elsewhere, or the layout gives it to several.
+            if self.versions[first] != version {
+                let detail = format!("{name} is that of {} and of {version}", self.versions[first]);
+                self.same.push((version.to_owned(), detail));
+            }
             return Ok(());
         }
-        let path: PathBuf = [root, Path::new(folder), Path::new(&file)].iter().collect();
+        let path: PathBuf = root.join(name.split('/').collect::<PathBuf>());
+        self.versions.push(version.to_owned());
         self.results.push(Output::Staged(self.context.stage.write(path, bytes)?, name));
         Ok(())
     }

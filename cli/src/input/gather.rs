@@ -1,16 +1,17 @@
 //! Finding the input files of the command line.
 
+use super::chart::{self, Charts};
+use super::filter::{Filter, View};
+use super::ignored::{self, IgnoreFiles};
 use super::order::by_component;
 use super::{Input, Source};
 use crate::error::describe;
-use crate::output::record;
+use kubeshape_input::Finding;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Suffixes of files that are read in folders. Each may be followed by one of [`COMPRESSED`].
-const SUFFIXES: [&str; 4] = [".yaml", ".yml", ".json", ".pb"];
-const COMPRESSED: [&str; 2] = [".gz", ".zst"];
+use std::sync::Arc;
 
 /// A folder of the command line.
 #[derive(Clone, Debug)]
@@ -30,10 +31,12 @@ pub(crate) struct Gathered {
     pub(crate) roots: Vec<Root>,
     /// Files and folders that cannot be read, sorted, with the reason.
     pub(crate) unreadable: Vec<(PathBuf, String)>,
+    /// What there is to say about what was passed over.
+    pub(crate) findings: Vec<Finding>,
     /// Canonical paths of the folders that were searched.
     pub(crate) folders: BTreeSet<PathBuf>,
-    /// All symbolic links that were found in folders.
-    pub(crate) links: Vec<PathBuf>,
+    /// All symbolic links that were found in folders, and the ignore files that were read.
+    pub(crate) followed: Vec<PathBuf>,
 }
 
 impl Gathered {
@@ -45,13 +48,21 @@ impl Gathered {
 }
 
 /// Finds all inputs. `outside` is a folder that is not searched: the output folder.
-pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>) -> Gathered {
+pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>, filter: &Filter) -> Gathered {
     let mut arguments: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();
     arguments.sort_by(|a, b| by_component(a, b));
     arguments.dedup();
 
-    let mut walk =
-        Walk { outside, files: BTreeMap::new(), folders: BTreeSet::new(), unreadable: Vec::new(), links: Vec::new() };
+    let mut walk = Walk {
+        outside,
+        filter,
+        files: BTreeMap::new(),
+        folders: BTreeSet::new(),
+        unreadable: Vec::new(),
+        links: Vec::new(),
+        ignored: ignored::Read::default(),
+        charts: Charts::default(),
+    };
     let mut roots = Vec::new();
     let mut stdin = false;
     for path in arguments {
@@ -63,33 +74,59 @@ pub(crate) fn gather(arguments: &[PathBuf], outside: Option<&Path>) -> Gathered 
             Err(error) => walk.unreadable.push((path.to_owned(), describe(&error))),
             Ok((metadata, canonical)) if metadata.is_dir() => {
                 roots.push(Root { path: path.to_owned(), canonical: canonical.clone() });
-                walk.folder(path.to_owned(), canonical);
+                walk.root(path.to_owned(), canonical);
             }
             Ok((_, canonical)) => walk.file(path.to_owned(), canonical, true),
         }
     }
 
-    let mut inputs: Vec<Input> = walk
-        .files
+    let Walk { files, folders, mut unreadable, links, ignored, charts, .. } = walk;
+    let mut findings = charts.findings(|template| files.contains_key(template));
+    findings.extend(ignored.findings);
+    findings.sort_by(|a, b| (&a.input, a.place.map(|at| at.line)).cmp(&(&b.input, b.place.map(|at| at.line))));
+    findings.dedup();
+    let mut inputs: Vec<Input> = files
         .into_iter()
-        .map(|(canonical, (path, named))| Input { source: Source::File(path), canonical, named })
+        .map(|(canonical, (path, named))| {
+            let in_chart = !named && chart::around(canonical.parent().unwrap_or(&canonical)).is_some();
+            Input { source: Source::File(path), canonical, named, in_chart }
+        })
         .collect();
     if stdin {
-        inputs.push(Input { source: Source::Stdin, canonical: PathBuf::new(), named: true });
+        inputs.push(Input { source: Source::Stdin, canonical: PathBuf::new(), named: true, in_chart: false });
     }
     inputs.sort_by(|a, b| by_component(a.path(), b.path()));
-    walk.unreadable.sort_by(|a, b| by_component(&a.0, &b.0));
-    Gathered { inputs, roots, unreadable: walk.unreadable, folders: walk.folders, links: walk.links }
+    unreadable.sort_by(|a, b| by_component(&a.0, &b.0));
+    let followed = links.into_iter().chain(ignored.files).collect();
+    Gathered { inputs, roots, unreadable, findings, folders, followed }
 }
 
 struct Walk<'a> {
     outside: Option<&'a Path>,
+    filter: &'a Filter,
     /// By canonical path: the path that is used in messages, and whether it is on the command line.
     files: BTreeMap<PathBuf, (PathBuf, bool)>,
     /// Canonical paths of the folders that were searched. Each is searched once, so loops of symbolic links end.
     folders: BTreeSet<PathBuf>,
     unreadable: Vec<(PathBuf, String)>,
     links: Vec<PathBuf>,
+    ignored: ignored::Read,
+    charts: Charts,
+}
+
+/// A folder to search.
+#[derive(Clone)]
+struct Folder {
+    /// The path in messages.
+    path: PathBuf,
+    /// The path without links.
+    canonical: PathBuf,
+    /// The absolute path by which it is reached from the folder of the command line; ignore files are about it.
+    place: PathBuf,
+    /// The ignore files around it.
+    ignored: Option<Arc<IgnoreFiles>>,
+    /// The chart in whose templates it is.
+    chart: Option<Arc<Path>>,
 }
 
 impl Walk<'_> {
@@ -114,59 +151,80 @@ impl Walk<'_> {
         Ok((fs::metadata(path)?, path.canonicalize()?))
     }
 
-    /// Searches a folder recursively.
-    fn folder(&mut self, path: PathBuf, canonical: PathBuf) {
-        let mut todo = vec![(path, canonical)];
-        while let Some((path, canonical)) = todo.pop() {
-            if self.outside == Some(canonical.as_path()) || !self.folders.insert(canonical.clone()) {
+    /// Searches a folder of the command line and the folders in it.
+    fn root(&mut self, path: PathBuf, canonical: PathBuf) {
+        let filter = self.filter;
+        let view = filter.in_folder(&canonical);
+        let ignored =
+            if filter.reads_ignore_files() { IgnoreFiles::around(&canonical, &mut self.ignored) } else { None };
+        let chart = chart::around(&canonical).map(Arc::from);
+        let mut todo = vec![Folder { path, place: canonical.clone(), canonical, ignored, chart }];
+        while let Some(folder) = todo.pop() {
+            if self.outside == Some(folder.canonical.as_path()) || !self.folders.insert(folder.canonical.clone()) {
                 continue;
             }
-            let mut entries = match fs::read_dir(&path).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
-                Ok(entries) => entries,
+            self.search(folder, &view, &mut todo);
+        }
+    }
+
+    fn search(&mut self, mut folder: Folder, view: &View<'_>, todo: &mut Vec<Folder>) {
+        let mut entries = match fs::read_dir(&folder.path).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.unreadable.push((folder.path, describe(&error)));
+                return;
+            }
+        };
+        // In reverse order, because folders are taken from the end of the list.
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name().into_encoded_bytes()));
+        let has = |name: &str| entries.iter().any(|entry| entry.file_name() == OsStr::new(name));
+        if self.filter.reads_ignore_files() {
+            let outer = folder.ignored.take();
+            folder.ignored = IgnoreFiles::enter(outer, &folder.place, &folder.path, has, &mut self.ignored);
+        }
+        let is_chart = has(chart::CHART);
+        for entry in &entries {
+            let name = entry.file_name();
+            let path = folder.path.join(&name);
+            let (mut canonical, place) = (folder.canonical.join(&name), folder.place.join(&name));
+            let kind = match entry.file_type() {
+                Ok(kind) => kind,
                 Err(error) => {
                     self.unreadable.push((path, describe(&error)));
                     continue;
                 }
             };
-            // In reverse order, because folders are taken from the end of the list.
-            entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name().into_encoded_bytes()));
-            for entry in entries {
-                let name = entry.file_name();
-                let (path, inner) = (path.join(&name), canonical.join(&name));
-                match entry.file_type() {
-                    Err(error) => self.unreadable.push((path, describe(&error))),
-                    // Kubernetes mounts each version of a ConfigMap as a folder `..TIME`, and links to the current one.
-                    Ok(kind) if kind.is_dir() && name.as_encoded_bytes().starts_with(b"..") => {}
-                    Ok(kind) if kind.is_dir() => todo.push((path, inner)),
-                    Ok(kind) if kind.is_file() && is_candidate(&path) => self.file(path, inner, false),
-                    Ok(kind) if kind.is_symlink() && name.as_encoded_bytes().starts_with(b"..") => {
-                        self.links.push(path);
+            let ignored = folder.ignored.as_deref();
+            let (mut is_folder, mut is_file) = (kind.is_dir(), kind.is_file());
+            if kind.is_symlink() {
+                match self.link(&path) {
+                    Ok((metadata, target)) => {
+                        (is_folder, is_file, canonical) = (metadata.is_dir(), metadata.is_file(), target);
                     }
-                    Ok(kind) if kind.is_symlink() => match self.link(&path) {
-                        Ok((metadata, target)) if metadata.is_dir() => todo.push((path, target)),
-                        Ok((metadata, target)) if metadata.is_file() && is_candidate(&path) => {
-                            self.file(path, target, false);
+                    // A link that leads nowhere is reported only if its name is that of an input.
+                    Err(error) => {
+                        if view.takes(&place, false, ignored) {
+                            self.unreadable.push((path, describe(&error)));
                         }
-                        // A dangling link is reported only if its name is that of an input.
-                        Err(error) if is_candidate(&path) => self.unreadable.push((path, describe(&error))),
-                        _ => {}
-                    },
-                    // Other files, pipes and devices.
-                    Ok(_) => {}
+                        continue;
+                    }
                 }
             }
+            // Kubernetes mounts each version of a ConfigMap as a folder `..TIME`, and links to the current one.
+            let is_version = name.as_encoded_bytes().starts_with(b"..");
+            if is_folder && !is_version && view.takes(&place, true, ignored) {
+                let of_chart = is_chart && name == chart::TEMPLATES && folder.chart.is_none();
+                let chart = if of_chart { Some(Arc::from(folder.path.as_path())) } else { folder.chart.clone() };
+                todo.push(Folder { path, canonical, place, ignored: folder.ignored.clone(), chart });
+            } else if is_file && view.takes(&place, false, ignored) {
+                match &folder.chart {
+                    Some(chart) if chart::is_template(&path) => self.charts.add(chart, canonical),
+                    _ => self.file(path, canonical, false),
+                }
+            }
+            // Other files, pipes and devices are passed over.
         }
     }
-}
-
-/// Whether a file with this name is read in a folder.
-pub(crate) fn is_candidate(path: &Path) -> bool {
-    let Some(name) = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()) else { return false };
-    if name == record::NAME {
-        return false;
-    }
-    let name = COMPRESSED.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
-    SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]
@@ -195,7 +253,7 @@ mod tests {
         arguments.push("-".into());
         for _ in 0..arguments.len() {
             arguments.rotate_left(1);
-            let gathered = gather(&arguments, None);
+            let gathered = gather(&arguments, None, &Filter::default());
             // `-` is relative and therefore stands behind absolute paths.
             let mut found = names(&gathered, root);
             found.sort_by(|a, b| by_component(Path::new(a), Path::new(b)));
@@ -216,7 +274,7 @@ mod tests {
         symlink(root, root.join("a/up"))?;
         symlink(root.join("a/self.yaml"), root.join("a/self.yaml"))?;
         symlink("1.yaml", root.join("a/2.yaml"))?;
-        let gathered = gather(&[root.to_owned()], None);
+        let gathered = gather(&[root.to_owned()], None, &Filter::default());
         assert_eq!(names(&gathered, root), ["a/1.yaml"]);
         assert_eq!(gathered.unreadable.len(), 1);
         assert_eq!(gathered.unreadable[0].0, root.join("a/self.yaml"));
@@ -230,7 +288,10 @@ mod tests {
         fs::create_dir_all(root.join("out"))?;
         fs::write(root.join("out/swagger.json"), "")?;
         fs::write(root.join("a.yaml"), "")?;
-        assert_eq!(names(&gather(std::slice::from_ref(&root), Some(&root.join("out"))), &root), ["a.yaml"]);
+        assert_eq!(
+            names(&gather(std::slice::from_ref(&root), Some(&root.join("out")), &Filter::default()), &root),
+            ["a.yaml"]
+        );
         Ok(())
     }
 }

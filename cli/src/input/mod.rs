@@ -1,13 +1,18 @@
 //! Inputs: which files are read, in which order, and their bytes.
 //!
-//! [`gather()`] makes a list of the inputs without duplicates, whose order depends only on their names;
+//! [`gather()`] makes a list of the inputs without duplicates, whose order depends only on their names; a [`Filter`] says
+//! what is passed over in folders;
 //! [`read`](read::Reader::read) gives the bytes of one of them. What they hold is told by `kubeshape-input`.
 
+mod chart;
+mod filter;
 mod gather;
+mod ignored;
 mod order;
 mod read;
 
-pub(crate) use gather::{Gathered, gather, is_candidate};
+pub(crate) use filter::Filter;
+pub(crate) use gather::{Gathered, gather};
 pub(crate) use read::Reader;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +35,8 @@ pub(crate) struct Input {
     pub(crate) canonical: PathBuf,
     /// Whether it was named on the command line, as opposed to found in a folder.
     pub(crate) named: bool,
+    /// Whether it is in the templates of a Helm chart. It has no template actions, or it was named.
+    pub(crate) in_chart: bool,
 }
 
 impl Input {

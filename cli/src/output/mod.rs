@@ -1,11 +1,13 @@
 //! Results: their names, their formats, and writing them completely or not at all.
 
 pub(crate) mod format;
+mod layout;
 pub(crate) mod names;
 pub(crate) mod prune;
 pub(crate) mod record;
 mod stage;
 
+pub(crate) use layout::{Layout, Subject};
 pub(crate) use stage::{Stage, Staged};
 
 use std::fs::Metadata;

@@ -124,7 +124,7 @@ pub(crate) fn suffix(format: Format) -> &'static str {
     }
 }
 
-fn encoded(text: &str) -> String {
+pub(super) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.') {
@@ -137,7 +137,7 @@ fn encoded(text: &str) -> String {
 }
 
 /// The name, or its beginning and a hash if it is too long.
-fn shortened(name: String) -> String {
+pub(super) fn shortened(name: String) -> String {
     if name.len() <= LONGEST {
         return name;
     }

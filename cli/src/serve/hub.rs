@@ -44,6 +44,8 @@ pub(super) struct Hub {
 pub(super) struct FirstScan {
     /// Those that cannot be read, and why.
     pub(super) unreadable: Vec<Finding>,
+    /// What there is to say about what was passed over.
+    pub(super) passed_over: Vec<Finding>,
     pub(super) applied: Applied,
 }
 
@@ -141,6 +143,7 @@ impl Hub {
         for Finding { input, code, detail, .. } in &scan.unreadable {
             tracing::warn!(file = input.as_deref(), %code, reason = detail, "a file cannot be read; what it held before is served");
         }
+        scan.passed_over.iter().for_each(|finding| finding::log(finding, &self.levels));
         let files = scan.changes.len();
         let before = std::mem::take(&mut self.broken);
         let applied = self.store.apply(scan.changes, SystemTime::now());
@@ -166,12 +169,12 @@ impl Hub {
     /// Reads the inputs for the first time. Returns what was read, for messages about it.
     pub(super) fn first(&mut self) -> FirstScan {
         let began = Instant::now();
-        let Scan { changes, unreadable } = self.inputs.scan(&BTreeSet::new());
+        let Scan { changes, unreadable, passed_over } = self.inputs.scan(&BTreeSet::new());
         let applied = self.store.apply(changes, SystemTime::now());
         self.broken.clone_from(&applied.broken);
         self.publish(&applied, began, false);
         self.report();
-        FirstScan { unreadable, applied }
+        FirstScan { unreadable, passed_over, applied }
     }
 
     /// Serves the current snapshot of the store.

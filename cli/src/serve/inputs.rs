@@ -1,7 +1,7 @@
 //! The input files of the server, and which of them changed.
 
 use crate::error::describe;
-use crate::input::{Gathered, Input, Reader, Source, gather};
+use crate::input::{Filter, Gathered, Input, Reader, Source, gather};
 use bytes::Bytes;
 use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_server::Change;
@@ -17,6 +17,8 @@ struct FileState {
     name: Arc<str>,
     /// `None` if it could not be read, or was not checked yet.
     stamp: Option<Stamp>,
+    /// Whether a change may make a template of it.
+    in_chart: bool,
 }
 
 /// Metadata that changes whenever the content does. It may also change otherwise, so contents are compared afterwards.
@@ -26,6 +28,9 @@ type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 #[derive(Debug)]
 pub(super) struct Inputs {
     arguments: Vec<PathBuf>,
+    filter: Filter,
+    /// What there is to say about what was passed over.
+    passed_over: Vec<Finding>,
     /// By canonical path.
     files: BTreeMap<PathBuf, FileState>,
     /// Files and folders that cannot be read, with the reason.
@@ -35,7 +40,7 @@ pub(super) struct Inputs {
 }
 
 /// The places to watch for changes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     /// Folders to watch.
     pub(super) watched: BTreeSet<PathBuf>,
@@ -43,6 +48,7 @@ pub(super) struct Places {
     searched: BTreeSet<PathBuf>,
     /// Paths that always matter: files, links on the way to them, and folders of the command line.
     names: BTreeSet<PathBuf>,
+    filter: Filter,
 }
 
 /// Files that changed.
@@ -51,12 +57,16 @@ pub(super) struct Scan {
     pub(super) changes: Vec<Change>,
     /// Files that could be read before and cannot be read now, with the reason.
     pub(super) unreadable: Vec<Finding>,
+    /// What there is to say about what was passed over, unless it was said already.
+    pub(super) passed_over: Vec<Finding>,
 }
 
 impl Inputs {
-    pub(super) fn new(arguments: &[PathBuf]) -> Inputs {
+    pub(super) fn new(arguments: Vec<PathBuf>, filter: Filter) -> Inputs {
         Inputs {
-            arguments: arguments.to_vec(),
+            arguments,
+            filter,
+            passed_over: Vec::new(),
             files: BTreeMap::new(),
             unreadable: BTreeMap::new(),
             reader: Reader::default(),
@@ -84,7 +94,8 @@ impl Inputs {
     pub(super) fn rescan(&mut self, paths: &BTreeSet<PathBuf>) -> Scan {
         let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
         let relevant: BTreeSet<PathBuf> = paths.iter().filter(|path| self.places.concern(path)).cloned().collect();
-        if !relevant.iter().all(|path| self.files.contains_key(path) && is_file(path)) {
+        let stays = |path: &PathBuf| self.files.get(path).is_some_and(|known| !known.in_chart) && is_file(path);
+        if !relevant.iter().all(stays) {
             return self.scan(&relevant);
         }
         let mut scan = Scan::default();
@@ -96,21 +107,23 @@ impl Inputs {
 
     /// Checks everything. A file whose metadata did not change is read only if it is in `changed`.
     pub(super) fn scan(&mut self, changed: &BTreeSet<PathBuf>) -> Scan {
-        let Gathered { inputs, unreadable, folders, links, roots: _ } = gather(&self.arguments, None);
+        let Gathered { inputs, unreadable, findings, folders, followed, roots: _ } =
+            gather(&self.arguments, None, &self.filter);
         let mut scan = Scan::default();
-        self.places = Places::new(&self.arguments, &inputs, folders, &links);
+        self.places = Places::new(&self.arguments, &inputs, folders, &followed, &self.filter);
+        scan.passed_over.extend(findings.iter().filter(|finding| !self.passed_over.contains(finding)).cloned());
+        self.passed_over = findings;
 
         let gone: BTreeMap<Arc<str>, String> =
             unreadable.into_iter().map(|(path, why)| (path.to_string_lossy().into(), why)).collect();
         // If an argument cannot be read now, its files stay, because it may be replaced at the moment.
         let kept = |path: &str| gone.keys().any(|root| Path::new(path).starts_with(&**root));
-        let found: BTreeMap<PathBuf, Arc<str>> = inputs
-            .iter()
-            .map(|input| {
-                let path = if input.source == Source::Stdin { PathBuf::from("-") } else { input.canonical.clone() };
-                (path, Arc::from(input.name()))
-            })
-            .collect();
+        let path = |input: &Input| {
+            if input.source == Source::Stdin { PathBuf::from("-") } else { input.canonical.clone() }
+        };
+        let found: BTreeMap<PathBuf, Arc<str>> =
+            inputs.iter().map(|input| (path(input), Arc::from(input.name()))).collect();
+        let in_charts: BTreeSet<PathBuf> = inputs.iter().filter(|input| input.in_chart).map(path).collect();
         let mut removed = Vec::new();
         self.files.retain(|path, known| {
             let stays = found.get(path) == Some(&known.name) || (!found.contains_key(path) && kept(&known.name));
@@ -128,7 +141,8 @@ impl Inputs {
         for (path, name) in found {
             present.insert(Arc::clone(&name));
             let is_changed = changed.contains(&path);
-            self.files.entry(path.clone()).or_insert(FileState { name, stamp: None });
+            let in_chart = in_charts.contains(&path);
+            self.files.entry(path.clone()).or_insert(FileState { name, stamp: None, in_chart }).in_chart = in_chart;
             self.read(&path, is_changed, &mut scan);
         }
         // If a link has a new target, its file has a new path and the same name, so it was not removed.
@@ -146,7 +160,7 @@ impl Inputs {
             return;
         }
         let source = if is_stdin { Source::Stdin } else { Source::File(path.to_owned()) };
-        let input = Input { source, canonical: path.to_owned(), named: true };
+        let input = Input { source, canonical: path.to_owned(), named: true, in_chart: known.in_chart };
         let name = Arc::clone(&known.name);
         match self.reader.read(&input, &Limits::default()) {
             Ok(bytes) => {
@@ -190,13 +204,20 @@ fn stamp(_: &Metadata) -> Option<Stamp> {
 }
 
 impl Places {
-    fn new(arguments: &[PathBuf], inputs: &[Input], folders: BTreeSet<PathBuf>, links: &[PathBuf]) -> Places {
-        let mut places = Places { watched: folders.clone(), searched: folders, names: BTreeSet::new() };
+    fn new(
+        arguments: &[PathBuf],
+        inputs: &[Input],
+        folders: BTreeSet<PathBuf>,
+        followed: &[PathBuf],
+        filter: &Filter,
+    ) -> Places {
+        let (searched, names) = (folders.clone(), BTreeSet::new());
+        let mut places = Places { watched: folders, searched, names, filter: filter.clone() };
         for path in arguments.iter().filter(|path| path.as_os_str() != "-") {
             places.trail(path, 0);
         }
-        for link in links {
-            places.trail(link, 0);
+        for path in followed {
+            places.trail(path, 0);
         }
         for input in inputs.iter().filter(|input| input.source != Source::Stdin) {
             places.watched.extend(input.canonical.parent().map(Path::to_owned));
@@ -263,7 +284,7 @@ impl Places {
         }
         // In a folder: new files, folders and links, but not temporary files of editors.
         path.parent().is_some_and(|parent| self.searched.contains(parent))
-            && fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() || crate::input::is_candidate(path))
+            && fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() || self.filter.may_matter(path))
     }
 }
 

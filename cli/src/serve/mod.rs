@@ -15,6 +15,7 @@ mod watch;
 
 use crate::args::{LogFormat, ServeArgs, Switch, When};
 use crate::error::{Fatal, describe};
+use crate::input::Filter;
 use crate::report::{self, Setup, Ui};
 use event::Event;
 use hub::{FirstScan, Hub};
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     readiness.set(SHUTDOWN, None);
     let mut hub = Hub {
         store,
-        inputs: inputs::Inputs::new(&args.inputs),
+        inputs: inputs::Inputs::new(args.files(), Filter::new(&args.walk)?),
         secrets: plan.secrets,
         live: Arc::clone(&live),
         metrics: Arc::clone(&metrics),
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     if is_denied {
         return Ok(false);
     }
-    if !args.inputs.is_empty()
+    if !args.files().is_empty()
         && !anything
         && args.base.is_empty()
         && args.kubernetes.is_none()
@@ -175,10 +176,11 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
 fn first(hub: &mut Hub, format: LogFormat, mut ui: Ui) -> (bool, bool) {
     // Before the inputs are read, there are only findings about the base.
     let of_base: Vec<Finding> = hub.store.findings().cloned().collect();
-    let FirstScan { unreadable, applied } = hub.first();
+    let FirstScan { unreadable, passed_over, applied } = hub.first();
     // Inputs may hold objects of other kinds. A document of --base that is not used is worth a note.
     let is_told = |found: &&Finding| hub.levels.of(found.code) != Level::Note;
-    for finding in unreadable.iter().chain(&of_base).chain(applied.findings.iter().filter(is_told)) {
+    for finding in unreadable.iter().chain(&passed_over).chain(&of_base).chain(applied.findings.iter().filter(is_told))
+    {
         match format {
             LogFormat::Text => ui.finding(finding),
             LogFormat::Json => finding::log(finding, &hub.levels),

@@ -3,7 +3,7 @@
 use super::secrets::Secrets;
 use crate::args::{self, ServeArgs};
 use crate::error::Fatal;
-use crate::input::{Input, Reader, Source, gather};
+use crate::input::{Filter, Input, Reader, Source, gather};
 use bytes::Bytes;
 use kubeshape_builtin::Release;
 use kubeshape_publish::Profile;
@@ -28,11 +28,12 @@ impl Plan {
     /// # Errors
     /// The command line is wrong, or one of these files cannot be read.
     pub(super) fn new(args: &ServeArgs) -> Result<Plan, Fatal> {
+        let inputs = args.files();
         let has_base = !args.base.is_empty() || args.kubernetes.is_some();
-        if args.inputs.is_empty() && !has_base && args.onto.is_none() && args.aggregate.is_empty() {
+        if inputs.is_empty() && !has_base && args.onto.is_none() && args.aggregate.is_empty() {
             return Err(usage("nothing to serve: name files or folders, or give --base, --kubernetes or --aggregate"));
         }
-        if args.watch && args.inputs.iter().any(|path| path.as_os_str() == "-") {
+        if args.watch && inputs.iter().any(|path| path.as_os_str() == "-") {
             return Err(usage("standard input cannot be watched: leave out `-` or --watch"));
         }
         if let Some(address) = &args.advertise_address
@@ -51,7 +52,7 @@ impl Plan {
                 onto: args.onto.as_deref().map(onto).transpose()?,
                 ..match args.kubernetes {
                     Some(release) => release_documents(release),
-                    None => documents(&args.base)?,
+                    None => documents(&args.base, &Filter::new(&args.walk)?)?,
                 }
             },
             secrets: Secrets::read(tls, args.token_file.as_deref())?,
@@ -111,8 +112,8 @@ fn release_documents(release: Release) -> BaseDocuments {
 }
 
 /// All documents in files and folders.
-fn documents(paths: &[PathBuf]) -> Result<BaseDocuments, Fatal> {
-    let gathered = gather(paths, None);
+fn documents(paths: &[PathBuf], filter: &Filter) -> Result<BaseDocuments, Fatal> {
+    let gathered = gather(paths, None, filter);
     if let Some((path, message)) = gathered.unreadable.first().cloned() {
         return Err(Fatal::Read { path, message });
     }
@@ -132,7 +133,8 @@ fn documents(paths: &[PathBuf]) -> Result<BaseDocuments, Fatal> {
 }
 
 fn onto(path: &Path) -> Result<(Arc<str>, Bytes), Fatal> {
-    let input = Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true };
+    let input =
+        Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true, in_chart: false };
     document(&mut Reader::default(), &input)
 }
 

@@ -57,7 +57,7 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
     let mut registry = types::read(&args.types, session)?;
     let Some(mut lives) = lives(args, &registry, session) else { return Ok(false) };
     let mut touched: Vec<Identity<'a>> = Vec::new();
-    let texts = configs(&args.configs, session);
+    let texts = configs(&args.filenames.and(&args.configs), session);
     if let Some(built_in) = BuiltIn::of(&args.types) {
         let of_lives = lives.values().filter_map(|live| live.value).map(Value::gvk);
         let objects: Vec<Gvk<'a>> = types::gvks(&texts).into_iter().chain(of_lives).collect();
@@ -158,7 +158,7 @@ fn options(args: &WriteArgs) -> Result<WriteOptions, Fatal> {
             WriteOptions::new(&args.field_manager, Time::parse(text).ok_or_else(|| Fatal::Usage(wrong()))?)
         }
     };
-    check_stdin(args.types.schemas.iter().chain(&args.live).chain(&args.configs))?;
+    check_stdin(args.types.schemas.iter().chain(&args.live).chain(&args.filenames.and(&args.configs)))?;
     if options.check().is_err() {
         return Err(Fatal::Usage(
             "--field-manager takes a name of 1 to 128 bytes, all of them printable characters".to_owned(),

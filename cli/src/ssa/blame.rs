@@ -1,15 +1,16 @@
-//! `blame`: who owns each field of an object.
+//! `blame`: who owns each field of objects.
 //!
-//! The object is printed as YAML, and read again: then every line is known to belong to the paths that begin on it.
+//! An object is printed as YAML, and read again: then every line is known to belong to the paths that begin on it.
 
-use super::object::Object;
+use super::object::{Object, read_objects};
 use super::print::Output;
-use super::sets::{managed, read_object};
+use super::sets::managed;
 use super::text::check_stdin;
 use super::types::BuiltIn;
 use super::{Session, diagnose, types};
 use crate::args::BlameArgs;
 use crate::error::Fatal;
+use kubeshape_input::Code;
 use kubeshape_registry::{Registry, print};
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{DisplayPath, PathElement, Set};
@@ -38,24 +39,50 @@ struct Field<'o, 'a> {
 ///
 /// # Errors
 /// There is no answer.
-pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+pub(crate) fn run(args: &BlameArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
-    check_stdin(args.types.schemas.iter().chain([&args.object]))?;
+    let inputs = args.filenames.and(&args.objects);
+    check_stdin(args.types.schemas.iter().chain(&inputs))?;
     let mut registry = types::read(&args.types, session)?;
     // Without a release, the keys in managedFields are enough.
     if let Some(built_in) = BuiltIn::new(args.types.kubernetes, false) {
         built_in.add(&mut registry, session);
     }
     let registry: &Registry = session.arena.alloc(registry);
-    let Some(object) = read_object(&args.object, session) else { return Ok(false) };
-    let ownership = match managed(&object, args.types.smd_compat, session) {
+    let objects = read_objects(&inputs, session);
+    let mut out = Vec::new();
+    for object in &objects.all {
+        let Some(printed) = blamed(object, objects.is_one, (args, &output), registry, session)? else { continue };
+        if !out.is_empty() && !output.is_json() && !args.paths {
+            out.extend_from_slice(b"---\n");
+        }
+        out.extend(printed);
+    }
+    output.bytes(&out)?;
+    Ok(true)
+}
+
+/// An object with its owners; none if there is something wrong with it, which is told.
+fn blamed<'a>(
+    object: &Object<'a>,
+    is_one: bool,
+    (args, output): (&BlameArgs, &Output),
+    registry: &'a Registry,
+    session: &mut Session<'a>,
+) -> Result<Option<Vec<u8>>, Fatal> {
+    let ownership = match managed(object, args.types.smd_compat, session) {
         Ok(managed) => Ownership::new(&managed),
         Err(error) => {
-            diagnose::managed_fields(&object, &error, session);
-            return Ok(false);
+            diagnose::managed_fields(object, &error, session);
+            return Ok(None);
         }
     };
-    let Some(items) = items(&object, registry, session) else { return Ok(false) };
+    let Some(items) = items(object, registry, session) else { return Ok(None) };
+    if object.value.get("metadata").and_then(|metadata| metadata.get("managedFields")).is_none() {
+        let at = object.at_pointer("/metadata").shown();
+        let detail = "found no metadata.managedFields; kubectl prints them with --show-managed-fields";
+        diagnose::tell(object, Code::NoManagedFields, at, detail, session);
+    }
     let value = shown(object.value, args.show_managed_fields, session);
     let arena = session.arena;
     let text: &'a str = arena.alloc_str(&print::yaml(value));
@@ -71,19 +98,33 @@ pub(crate) fn run<'a>(args: &BlameArgs, session: &mut Session<'a>) -> Result<boo
     walk.value(root, &ownership.root(), items, &[]);
     let fields = walk.fields;
     let version = object.gvk().api_version();
-    let out = if output.is_json() {
-        as_json(&fields, session)
+    Ok(Some(if output.is_json() {
+        let list = as_json(&fields, session);
+        let mut compact = Vec::new();
+        if is_one {
+            compact = list;
+        } else {
+            compact.extend(object.begin_json());
+            compact.extend_from_slice(b",\"fields\":");
+            compact.extend(list);
+            compact.push(b'}');
+        }
+        let mut out = Vec::new();
+        json::indent(&compact, &mut out);
+        out.push(b'\n');
+        out
     } else if args.paths {
+        let name = if is_one { String::new() } else { object.name() + "\t" };
         let mut out = String::new();
         for field in fields.iter().filter(|field| field.counts || !field.owners.is_empty()) {
-            let _ = writeln!(out, "{}\t{}", DisplayPath(&field.path), names(&field.owners, version));
+            let _ = writeln!(out, "{name}{}\t{}", DisplayPath(&field.path), names(&field.owners, version));
         }
         out.into_bytes()
     } else {
-        in_margin(text, &fields, version).into_bytes()
-    };
-    output.bytes(&out)?;
-    Ok(true)
+        let mut out = if is_one { String::new() } else { format!("# {}\n", object.name()) };
+        out.push_str(&in_margin(text, &fields, version));
+        out.into_bytes()
+    }))
 }
 
 /// The fields by the object's type, from which the items of lists get their names; empty if there is no type.
@@ -341,7 +382,7 @@ fn in_margin(text: &str, fields: &[Field<'_, '_>], version: &str) -> String {
     out
 }
 
-/// The fields as JSON: a list in the order of the object.
+/// The fields as compact JSON: a list in the order of the object.
 fn as_json(fields: &[Field<'_, '_>], session: &Session<'_>) -> Vec<u8> {
     let arena = session.arena;
     let text = |text: &str| Value::String(arena.alloc_str(text));
@@ -388,8 +429,5 @@ fn as_json(fields: &[Field<'_, '_>], session: &Session<'_>) -> Vec<u8> {
         compact.extend(entry);
     }
     compact.push(b']');
-    let mut out = Vec::new();
-    json::indent(&compact, &mut out);
-    out.push(b'\n');
-    out
+    compact
 }

@@ -7,6 +7,7 @@
 
 mod apply;
 mod blame;
+mod compare;
 mod diagnose;
 mod object;
 mod print;
@@ -20,6 +21,7 @@ use crate::args::{
 };
 use crate::convert::STACK;
 use crate::error::Fatal;
+use crate::input::Filter;
 use crate::report::{Setup, Ui};
 use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Bump;
@@ -40,6 +42,8 @@ pub(crate) enum Job<'j> {
 /// What every command needs: memory for what is read, which lives as long as the command, and somebody to tell.
 pub(super) struct Session<'a> {
     pub(super) arena: &'a Bump,
+    /// Which files of folders are read.
+    pub(super) filter: Filter,
     ui: Ui,
     errors: usize,
     /// Whether the bytes of an input could not be read.
@@ -102,16 +106,27 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
         Job::Fieldset(args) => (&args.result.findings, args.result.quiet),
         Job::Scenario(args) => (&args.findings, false),
     };
+    let walk = match job {
+        Job::Apply(args) => &args.write.types.walk,
+        Job::Update(args) => &args.write.types.walk,
+        Job::Blame(args) => &args.types.walk,
+        Job::Extract(args) => &args.types.walk,
+        Job::Compare(args) => &args.types.walk,
+        Job::Merge(args) => &args.types.walk,
+        Job::Fieldset(args) => &args.types.walk,
+        Job::Scenario(args) => &args.walk,
+    };
+    let filter = Filter::new(walk)?;
     let ui = Ui::new(setup.color, When::Never, quiet, false)
         .with_levels(setup.levels(&findings.levels))
         .in_format(findings.output_format);
-    let mut session = Session { arena: &arena, ui, errors: 0, unread: false, built_in: None };
+    let mut session = Session { arena: &arena, filter, ui, errors: 0, unread: false, built_in: None };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),
         Job::Blame(args) => blame::run(args, &mut session),
         Job::Extract(args) => sets::extract(args, &mut session),
-        Job::Compare(args) => sets::compare(args, &mut session),
+        Job::Compare(args) => compare::run(args, &mut session),
         Job::Merge(args) => sets::merge(args, &mut session),
         Job::Fieldset(args) => sets::fieldset(args, &mut session),
         Job::Scenario(args) => scenario::run(args, &mut session),

@@ -1,7 +1,7 @@
 //! Objects with their places.
 
 use super::Session;
-use super::text::{Text, nowhere};
+use super::text::{Missing, Text, nowhere, read_all};
 use kubeshape_input::{Code, Finding};
 use kubeshape_registry::locate::{Found, at_pointer};
 use kubeshape_registry::{Gvk, Location, describe};
@@ -9,6 +9,7 @@ use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
 use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::{Kind, Node};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An object and where it stands.
@@ -29,6 +30,11 @@ impl<'a> Object<'a> {
 
     pub(crate) fn gvk(&self) -> Gvk<'a> {
         self.value.gvk()
+    }
+
+    /// Whether both are the same object of the same input.
+    pub(crate) fn is(&self, other: &Object<'_>) -> bool {
+        std::ptr::eq(self.location, other.location)
     }
 
     pub(crate) fn identity(&self) -> Identity<'a> {
@@ -53,14 +59,66 @@ impl<'a> Object<'a> {
 
     /// The finding with the name of the object.
     pub(crate) fn named(&self, finding: Finding) -> Finding {
+        finding.of_resource(self.name())
+    }
+
+    /// `Widget x/a`: the kind, namespace and name, as far as it has them.
+    pub(crate) fn name(&self) -> String {
         let (_, kind, namespace, name) = self.identity();
-        finding.of_resource(match (kind, namespace, name) {
-            ("", _, _) => String::new(),
+        let name = match (kind, namespace, name) {
+            ("", _, _) => return String::new(),
             (kind, _, "") => kind.to_owned(),
             (kind, "", name) => format!("{kind} {name}"),
             (kind, namespace, name) => format!("{kind} {namespace}/{name}"),
-        })
+        };
+        // It stands on one line.
+        name.replace(char::is_control, "\u{FFFD}")
     }
+
+    /// Begins a JSON object with what tells the object apart, without the last brace.
+    pub(crate) fn begin_json(&self) -> Vec<u8> {
+        let (_, kind, namespace, name) = self.identity();
+        let mut out = b"{".to_vec();
+        let members =
+            [("apiVersion", self.gvk().api_version()), ("kind", kind), ("namespace", namespace), ("name", name)];
+        for (at, (member, text)) in members.into_iter().enumerate() {
+            out.extend_from_slice(if at == 0 { b"\"" } else { b",\"" });
+            out.extend_from_slice(member.as_bytes());
+            out.extend_from_slice(b"\":");
+            // A text is always finite.
+            let _ = Value::String(text).write_json(&mut out);
+        }
+        out
+    }
+}
+
+/// The objects of a command's inputs.
+pub(crate) struct Objects<'a> {
+    pub(crate) all: Vec<Object<'a>>,
+    /// Whether the input is one object, as opposed to a list, a stream or a folder, even of one.
+    pub(crate) is_one: bool,
+}
+
+/// Reads the objects of files and folders. What cannot be read, and inputs without objects, are told.
+pub(crate) fn read_objects<'a>(paths: &[PathBuf], session: &mut Session<'a>) -> Objects<'a> {
+    let texts = read_all(paths, Missing::Error, session);
+    let mut out = Objects { all: Vec::new(), is_one: false };
+    for text in &texts {
+        let before = session.errors();
+        let found = objects(text, session);
+        let is_empty = found.is_empty() && text.documents().is_empty();
+        if is_empty && text.named && !text.failed && session.errors() == before {
+            session.tell(&nowhere(Code::NotAnObject, text.name, "found nothing, expected an object"));
+        }
+        out.all.extend(found);
+    }
+    if let ([text], [object]) = (texts.as_slice(), out.all.as_slice())
+        && text.named
+        && let [document] = text.documents()
+    {
+        out.is_one = document.root().index() == object.location.node().index();
+    }
+    out
 }
 
 /// The objects of an input, those of lists included. What is no object is told.

@@ -1,34 +1,27 @@
-//! `fieldset`, `compare`, `merge`, `extract`: what needs one or two objects and no stack.
+//! `fieldset`, `merge`, `extract`: what needs objects and no stack.
 
-use super::object::{Object, only};
+use super::object::{Object, only, read_objects};
 use super::print::Output;
-use super::text::{Text, check_stdin, read_path};
+use super::text::{check_stdin, read_path};
 use super::types::BuiltIn;
 use super::{Session, diagnose, types};
-use crate::args::{CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
+use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry, extract_applied};
 use kubeshape_smd::Value;
-use kubeshape_smd::fieldpath::SetError;
+use kubeshape_smd::fieldpath::{DisplayPath, SetError};
 use kubeshape_smd::managed::{DecodeError, ExtractError, Managed};
 use kubeshape_smd::typed::{CompareError, Duplicates, TypedValue};
-use kubeshape_yaml::json;
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 /// An object and its type.
 #[derive(Clone, Copy)]
-struct Typed<'a> {
-    object: Object<'a>,
-    kind: &'a Kind,
-    value: TypedValue<'a>,
-}
-
-/// Reads the one object of a file.
-pub(super) fn read_object<'a>(path: &Path, session: &mut Session<'a>) -> Option<Object<'a>> {
-    let text: &'a Text<'a> = read_path(path, session)?;
-    only(text, session)
+pub(super) struct Typed<'a> {
+    pub(super) object: Object<'a>,
+    pub(super) kind: &'a Kind,
+    pub(super) value: TypedValue<'a>,
 }
 
 /// Reads the managed fields of an object as a release does.
@@ -41,8 +34,12 @@ pub(super) fn managed<'a>(
 }
 
 /// Reads the types that are needed.
-fn registry<'a>(args: &TypeArgs, objects: &[&PathBuf], session: &mut Session<'a>) -> Result<&'a Registry, Fatal> {
-    check_stdin(args.schemas.iter().chain(objects.iter().copied()))?;
+pub(super) fn registry<'a>(
+    args: &TypeArgs,
+    objects: &[PathBuf],
+    session: &mut Session<'a>,
+) -> Result<&'a Registry, Fatal> {
+    check_stdin(args.schemas.iter().chain(objects))?;
     let mut registry = types::read(args, session)?;
     if let Some(built_in) = BuiltIn::of(args) {
         built_in.add(&mut registry, session);
@@ -50,14 +47,13 @@ fn registry<'a>(args: &TypeArgs, objects: &[&PathBuf], session: &mut Session<'a>
     Ok(session.arena.alloc(registry))
 }
 
-/// Reads an object and gives it the type of its kind.
-fn typed<'a>(
-    path: &Path,
+/// Gives an object the type of its kind.
+pub(super) fn typed<'a>(
+    object: Object<'a>,
     duplicates: Duplicates,
     registry: &'a Registry,
     session: &mut Session<'a>,
 ) -> Option<Typed<'a>> {
-    let object = read_object(path, session)?;
     let kind = types::kind(&object, registry, session)?;
     match kind.merge_type()?.validate(object.value, duplicates) {
         Ok(value) => Some(Typed { object, kind, value }),
@@ -74,75 +70,44 @@ fn typed<'a>(
 /// There is no answer.
 pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
-    let registry = registry(&args.types, &[&args.object], session)?;
-    let Some(typed) = typed(&args.object, Duplicates::Refused, registry, session) else { return Ok(false) };
-    let set = match typed.value.to_field_set(session.arena) {
-        Ok(set) => set,
-        Err(errors) => {
-            diagnose::invalid(&typed.object, &errors, typed.kind, registry, session);
-            return Ok(false);
+    let inputs = args.filenames.and(&args.objects);
+    let registry = registry(&args.types, &inputs, session)?;
+    let objects = read_objects(&inputs, session);
+    let mut out = Vec::new();
+    for object in &objects.all {
+        let Some(typed) = typed(*object, Duplicates::Refused, registry, session) else { continue };
+        let set = match typed.value.to_field_set(session.arena) {
+            Ok(set) => set,
+            Err(errors) => {
+                diagnose::invalid(&typed.object, &errors, typed.kind, registry, session);
+                continue;
+            }
+        };
+        if args.paths {
+            let name = if objects.is_one { String::new() } else { object.name() + "\t" };
+            for path in set {
+                let _ = writeln!(out, "{name}{}", DisplayPath(&path));
+            }
+            continue;
         }
-    };
-    let text = match args.paths {
-        true if set.is_empty() => Ok(String::new()),
-        true => Ok(format!("{set}\n")),
-        false => set.to_json().map(|json| json + "\n"),
-    };
-    match text {
-        Ok(text) => output.bytes(text.as_bytes()).map(|()| true),
-        Err(error) => Ok(unwritable(&typed.object, &error, session)),
+        let mut line = Vec::new();
+        if !objects.is_one {
+            line = object.begin_json();
+            line.extend_from_slice(b",\"fields\":");
+        }
+        if let Err(error) = set.write_json(&mut line) {
+            unwritable(object, &error, session);
+            continue;
+        }
+        line.extend_from_slice(if objects.is_one { b"\n" } else { b"}\n" });
+        out.extend(line);
     }
+    output.bytes(&out).map(|()| true)
 }
 
-fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'a>) -> bool {
+pub(super) fn unwritable<'a>(object: &Object<'a>, error: &SetError, session: &mut Session<'a>) {
     let detail = format!("the object has a key that JSON cannot hold: {}", error.message);
     session.tell(&object.finding_of_all(Code::NotApplied, detail));
-    false
-}
-
-/// `kubeshape compare`
-///
-/// # Errors
-/// There is no answer.
-pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
-    let output = Output::new(&args.result)?;
-    let registry = registry(&args.types, &[&args.a, &args.b], session)?;
-    let a = typed(&args.a, Duplicates::Allowed, registry, session);
-    let b = typed(&args.b, Duplicates::Allowed, registry, session);
-    let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
-    let comparison = match a.value.compare(b.value, session.arena) {
-        Ok(comparison) => comparison,
-        Err(error) => {
-            failed(&error, &a, &b, registry, session);
-            return Ok(false);
-        }
-    };
-    let sections = [("added", comparison.added), ("modified", comparison.modified), ("removed", comparison.removed)];
-    let mut out = Vec::new();
-    if output.is_json() {
-        let mut compact = b"{".to_vec();
-        for (at, (name, set)) in sections.iter().enumerate() {
-            let comma = if at == 0 { "" } else { "," };
-            compact.extend_from_slice(format!("{comma}\"{name}\":").as_bytes());
-            if let Err(error) = set.write_json(&mut compact) {
-                return Ok(unwritable(&a.object, &error, session));
-            }
-        }
-        compact.push(b'}');
-        json::indent(&compact, &mut out);
-        out.push(b'\n');
-    } else {
-        let mut text = String::new();
-        for (name, set) in sections.iter().filter(|(_, set)| !set.is_empty()) {
-            let _ = writeln!(text, "{name}:");
-            for path in set.to_string().lines() {
-                let _ = writeln!(text, "  {path}");
-            }
-        }
-        out = text.into_bytes();
-    }
-    output.bytes(&out)?;
-    Ok(comparison.is_same())
 }
 
 /// `kubeshape merge`
@@ -151,9 +116,11 @@ pub(crate) fn compare(args: &CompareArgs, session: &mut Session<'_>) -> Result<b
 /// There is no answer.
 pub(crate) fn merge(args: &MergeArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
-    let registry = registry(&args.types, &[&args.a, &args.b], session)?;
-    let a = typed(&args.a, Duplicates::Allowed, registry, session);
-    let b = typed(&args.b, Duplicates::Refused, registry, session);
+    let inputs = args.two()?;
+    let registry = registry(&args.types, &inputs, session)?;
+    let [a, b] = inputs.each_ref().map(|path| read_path(path, session).and_then(|text| only(text, session)));
+    let a = a.and_then(|a| typed(a, Duplicates::Allowed, registry, session));
+    let b = b.and_then(|b| typed(b, Duplicates::Refused, registry, session));
     let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
     match a.value.merge(b.value, session.arena) {
         Ok(merged) => output.objects(&[merged.value().unwrap_or(Value::Null)]).map(|()| true),
@@ -165,7 +132,13 @@ pub(crate) fn merge(args: &MergeArgs, session: &mut Session<'_>) -> Result<bool,
 }
 
 /// Two objects that cannot be compared or merged.
-fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, registry: &Registry, session: &mut Session<'a>) {
+pub(super) fn failed<'a>(
+    error: &CompareError,
+    a: &Typed<'a>,
+    b: &Typed<'a>,
+    registry: &Registry,
+    session: &mut Session<'a>,
+) {
     match error {
         CompareError::Invalid(errors) => diagnose::invalid(&b.object, errors, b.kind, registry, session),
         CompareError::OtherSchema | CompareError::OtherType(..) => {
@@ -187,31 +160,39 @@ fn failed<'a>(error: &CompareError, a: &Typed<'a>, b: &Typed<'a>, registry: &Reg
 /// There is no answer.
 pub(crate) fn extract(args: &ExtractArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
-    let registry = registry(&args.types, &[&args.object], session)?;
-    let Some(object) = read_object(&args.object, session) else { return Ok(false) };
-    let Some(kind) = types::kind(&object, registry, session) else { return Ok(false) };
-    if let Err(error) = managed(&object, args.types.smd_compat, session) {
-        diagnose::managed_fields(&object, &error, session);
-        return Ok(false);
+    let inputs = args.filenames.and(&args.objects);
+    let registry = registry(&args.types, &inputs, session)?;
+    let mut out = Vec::new();
+    for object in read_objects(&inputs, session).all {
+        out.extend(extracted(&object, args, registry, session));
     }
-    let Some(ty) = kind.merge_type() else { return Ok(false) };
-    match extract_applied(object.value, ty, &args.field_manager, &args.subresource, session.arena) {
-        Ok(Some(value)) => output.objects(&[value]).map(|()| true),
+    output.objects(&out).map(|()| true)
+}
+
+/// What the manager applied to an object; what there is to say about it is told.
+fn extracted<'a>(
+    object: &Object<'a>,
+    args: &ExtractArgs,
+    registry: &'a Registry,
+    session: &mut Session<'a>,
+) -> Option<Value<'a>> {
+    let kind = types::kind(object, registry, session)?;
+    if let Err(error) = managed(object, args.types.smd_compat, session) {
+        diagnose::managed_fields(object, &error, session);
+        return None;
+    }
+    let at = || object.at_pointer("/metadata/managedFields").shown();
+    match extract_applied(object.value, kind.merge_type()?, &args.field_manager, &args.subresource, session.arena) {
+        Ok(Some(value)) => return Some(value),
         Ok(None) => {
-            let at = object.at_pointer("/metadata/managedFields");
             let through = if args.subresource.is_empty() { String::new() } else { format!(" to {}", args.subresource) };
             let detail = format!("found no entry of {:?} that was applied{through}", args.field_manager);
-            diagnose::tell(&object, Code::NothingApplied, at.shown(), detail, session);
-            Ok(true)
+            diagnose::tell(object, Code::NothingApplied, at(), detail, session);
         }
-        Err(ExtractError::Invalid(errors)) => {
-            diagnose::invalid(&object, &errors, kind, registry, session);
-            Ok(false)
-        }
+        Err(ExtractError::Invalid(errors)) => diagnose::invalid(object, &errors, kind, registry, session),
         Err(error @ (ExtractError::Fields(_) | ExtractError::Nothing { .. })) => {
-            let at = object.at_pointer("/metadata/managedFields");
-            diagnose::tell(&object, Code::NotApplied, at.shown(), error.to_string(), session);
-            Ok(false)
+            diagnose::tell(object, Code::NotApplied, at(), error.to_string(), session);
         }
     }
+    None
 }

@@ -76,7 +76,10 @@ pub(crate) fn read_all<'a>(paths: &[PathBuf], missing: Missing, session: &mut Se
         if missing == Missing::Empty && path.as_os_str() != "-" && matches!(path.try_exists(), Ok(false)) {
             continue;
         }
-        let gathered = gather(std::slice::from_ref(path), None);
+        let gathered = gather(std::slice::from_ref(path), None, &session.filter);
+        for finding in &gathered.findings {
+            session.tell(finding);
+        }
         for (path, why) in gathered.unreadable {
             session.unreadable(&nowhere(Code::Unreadable, &path.to_string_lossy(), why));
         }

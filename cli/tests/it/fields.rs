@@ -38,35 +38,167 @@ fn a_field_set_is_printed_as_managed_fields_hold_it() {
 }
 
 #[test]
-fn a_comparison_names_what_was_added_modified_and_removed() {
+fn a_comparison_shows_old_and_new_values() {
     let folder = folder();
-    folder
-        .write("a.yaml", config("{replicas: 1, names: [a, b]}"))
-        .write("b.yaml", config("{replicas: 2, names: [b, c]}"));
+    let long = "a".repeat(50);
+    folder.write("a.yaml", config("{replicas: 1, names: [a, b], args: [x], ports: [{port: 80}]}")).write(
+        "b.yaml",
+        config(&format!("{{replicas: 2, names: [b, c], args: [x, {long}], ports: [{{port: 90, name: web}}]}}")),
+    );
     let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml");
-    let expected = "\
+    let expected = format!(
+        "\
 added:
   .spec.names[=\"c\"]
+  .spec.ports[port=90,protocol=\"TCP\"]
+  .spec.ports[port=90,protocol=\"TCP\"].name: \"web\"
+  .spec.ports[port=90,protocol=\"TCP\"].port: 90
 modified:
-  .spec.replicas
+  .spec.args:
+    - [\"x\"]
+    + [\"x\",\"{long}\"]
+  .spec.replicas: 1 -> 2
 removed:
   .spec.names[=\"a\"]
-";
-    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(1), expected, ""));
+  .spec.ports[port=80,protocol=\"TCP\"]
+  .spec.ports[port=80,protocol=\"TCP\"].port: 80
+"
+    );
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(1), expected.as_str(), ""));
+    folder.write("b.yaml", config("{replicas: 2, names: [b, c], args: [x], ports: [{port: 80}]}"));
     let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml -o json");
     let expected = serde_json::json!({
         "added": {"f:spec": {"f:names": {"v:\"c\"": {}}}},
         "modified": {"f:spec": {"f:replicas": {}}},
         "removed": {"f:spec": {"f:names": {"v:\"a\"": {}}}},
+        "changes": [
+            {"path": ".spec.names[=\"c\"]"},
+            {"path": ".spec.replicas", "old": 1, "new": 2},
+            {"path": ".spec.names[=\"a\"]"},
+        ],
     });
     assert_eq!((run.code, json(&run.out), run.err.as_str()), (Some(1), expected, ""));
     // The order of items in a set makes no difference.
+    folder.write("a.yaml", config("{names: [a, b], replicas: 1}"));
     folder.write("b.yaml", config("{names: [b, a], replicas: 1}"));
     folder.run("compare --schemas crd.yaml a.yaml b.yaml").is_silent();
+    folder.run("compare --schemas crd.yaml -f a.yaml -f b.yaml").is_silent();
+    folder.run("compare --schemas crd.yaml -f a.yaml").says(2, &["expected two inputs, A and B; found 1"]);
+    folder.run("compare --schemas crd.yaml -f a.yaml b.yaml a.yaml").says(2, &["expected two inputs", "found 3"]);
     folder.write("b.yaml", config("{}").replace("v1", "v2"));
     folder
         .run("compare --schemas crd.yaml a.yaml b.yaml")
         .says(1, &["error[KS8012]", "b.yaml:2:7", "found example.com/v1, Kind=Widget and example.com/v2, Kind=Widget"]);
+}
+
+/// A list of objects with these names and specs, as kubectl prints it.
+fn list(objects: &[(&str, &str)]) -> String {
+    let item = |(name, spec): &(&str, &str)| {
+        let object = config(spec).replace("name: a,", &format!("name: {name},"));
+        let lines: Vec<&str> = object.lines().collect();
+        format!("- {}\n", lines.join("\n  "))
+    };
+    let items: String = objects.iter().map(item).collect();
+    format!("apiVersion: v1\nkind: List\nitems:\n{items}")
+}
+
+#[test]
+fn objects_of_lists_are_compared_by_name() {
+    let folder = folder();
+    folder
+        .write("a.yaml", list(&[("one", "{replicas: 1}"), ("two", "{replicas: 1}"), ("old", "{}")]))
+        .write("b.yaml", list(&[("new", "{}"), ("two", "{replicas: 2}"), ("one", "{replicas: 1}")]));
+    let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml");
+    let expected = "\
+Widget x/two:
+  modified:
+    .spec.replicas: 1 -> 2
+Widget x/old: only in A, a.yaml:14:3
+Widget x/new: only in B, b.yaml:4:3
+";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(1), expected, ""));
+    let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml -o json");
+    let values: Vec<serde_json::Value> =
+        serde_json::Deserializer::from_str(&run.out).into_iter().map(Result::unwrap).collect();
+    let of = |name: &str| serde_json::json!({"apiVersion": "example.com/v1", "kind": "Widget", "namespace": "x", "name": name});
+    let with = |name: &str, members: serde_json::Value| {
+        let mut object = of(name);
+        object.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        object
+    };
+    let expected = [
+        with(
+            "two",
+            serde_json::json!({
+                "added": {}, "modified": {"f:spec": {"f:replicas": {}}}, "removed": {},
+                "changes": [{"path": ".spec.replicas", "old": 1, "new": 2}],
+            }),
+        ),
+        with("old", serde_json::json!({"only": "A"})),
+        with("new", serde_json::json!({"only": "B"})),
+    ];
+    assert_eq!(values, expected);
+    folder.run("compare --schemas crd.yaml a.yaml a.yaml").is_silent();
+    // What is wrong with one object does not hide the others.
+    folder.write("b.yaml", list(&[("one", "{replicas: x}"), ("two", "{replicas: 2}"), ("two", "{}"), ("old", "{}")]));
+    let run = folder.run("compare --schemas crd.yaml a.yaml b.yaml");
+    run.says(1, &["error[KS8003]", "in Widget x/one", "error[KS8008]", "in Widget x/two", "b.yaml:9:3"]);
+    assert_eq!(run.out, "Widget x/two:\n  modified:\n    .spec.replicas: 1 -> 2\n");
+}
+
+#[test]
+fn lists_and_streams_are_many_objects() {
+    let folder = folder();
+    let objects = list(&[("one", "{replicas: 1}"), ("two", "{size: 1}"), ("three", "{replicas: 3}")]);
+    let run = folder.pipe("fieldset --schemas crd.yaml --paths -", &objects);
+    run.says(1, &["error[KS8002]", "-:13:6", "in Widget x/two"]);
+    let expected: String = ["one", "three"]
+        .iter()
+        .flat_map(|name| {
+            [".apiVersion", ".kind", ".metadata.name", ".metadata.namespace", ".spec.replicas"]
+                .map(|path| format!("Widget x/{name}\t{path}\n"))
+        })
+        .collect();
+    assert_eq!(run.out, expected);
+    let run = folder.pipe("fieldset --schemas crd.yaml -", list(&[("one", "{replicas: 1}")]));
+    let expected = concat!(
+        r#"{"apiVersion":"example.com/v1","kind":"Widget","namespace":"x","name":"one","fields":{"f:apiVersion":{},"#,
+        r#""f:kind":{},"f:metadata":{"f:name":{},"f:namespace":{}},"f:spec":{"f:replicas":{}}}}"#,
+        "\n"
+    );
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+
+    folder.write("stream.yaml", format!("{LIVE}---\n{}", LIVE.replace("name: a\n", "name: b\n")));
+    let run = folder.run("extract --schemas crd.yaml --field-manager kubectl stream.yaml");
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let names: Vec<&str> = run.out.lines().filter(|line| line.starts_with("  name: ")).collect();
+    assert_eq!((names, run.out.matches("\n---\n").count()), (vec!["  name: a", "  name: b"], 1));
+
+    let run = folder.run("blame stream.yaml");
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+    let (a, b) = run.out.split_once("---\n").unwrap();
+    assert!(a.starts_with("# Widget x/a\napiVersion: "), "{a}");
+    assert!(b.starts_with("# Widget x/b\napiVersion: "), "{b}");
+    assert!(b.contains("  replicas: 3      # kubectl Apply 2024-01-01T00:00:00Z\n"), "{b}");
+    let run = folder.run("blame --paths stream.yaml");
+    assert_eq!(run.out.matches("Widget x/b\t.spec.replicas\tkubectl Apply 2024-01-01T00:00:00Z\n").count(), 1);
+    let run = folder.run("blame -o json stream.yaml");
+    let values: Vec<serde_json::Value> =
+        serde_json::Deserializer::from_str(&run.out).into_iter().map(Result::unwrap).collect();
+    assert_eq!(values.len(), 2);
+    assert_eq!((&values[1]["name"], &values[1]["fields"][0]["path"]), (&"b".into(), &".spec.args".into()));
+    // kubectl prints an empty list where there is nothing.
+    folder.pipe("blame -", "apiVersion: v1\nkind: List\nitems: []\n").is_silent();
+}
+
+#[test]
+fn blame_says_that_managed_fields_are_missing() {
+    let folder = folder();
+    let run = folder.pipe("blame -", list(&[("one", "{replicas: 1}")]));
+    let expected = "warning[KS8031]: -:6:3: The object has no managedFields, so nobody owns its fields: found no \
+                    metadata.managedFields; kubectl prints them with --show-managed-fields (in Widget x/one)\n";
+    assert_eq!((run.code, run.err.as_str()), (Some(0), expected));
+    assert!(run.out.contains("replicas: 1  # -\n"), "{}", run.out);
 }
 
 #[test]
@@ -236,13 +368,13 @@ warning[KS8010]: old.yaml:1:1: A kind has a type in several schemas; one of them
 }
 
 #[test]
-fn one_object_is_needed() {
+fn objects_are_needed() {
     let folder = folder();
     folder.write("two.yaml", format!("{}---\n{}", config("{}"), config("{}"))).write("none.yaml", "# nothing\n");
+    folder
+        .run("merge --schemas crd.yaml two.yaml live.yaml")
+        .says(1, &["error[KS8009]", "two.yaml:7:1", "expected exactly one object, found 2"]);
     for command in ["fieldset", "blame", "extract --field-manager x"] {
-        folder
-            .run(&format!("{command} --schemas crd.yaml two.yaml"))
-            .says(1, &["error[KS8009]", "two.yaml:7:1", "expected exactly one object, found 2"]);
         folder.run(&format!("{command} --schemas crd.yaml none.yaml")).says(1, &["error[KS8009]", "none.yaml"]);
         folder.run(&format!("{command} --schemas crd.yaml missing.yaml")).says(2, &["error[KS1007]", "missing.yaml"]);
     }

@@ -118,7 +118,7 @@ fn a_kind_that_does_not_exist_takes_no_other_result() {
     let folder = Folder::new();
     folder.write("a.yaml", crd("widgets", &["v1"]));
     let run = folder.run("convert a.yaml --to jsonschema --kind Widget --kind Gadget");
-    run.says(1, &["there is no kind Gadget"]);
+    run.says(1, &["no kind, resource or definition is called Gadget"]);
     assert!(json(&run.out)["properties"].is_object());
 }
 

@@ -21,6 +21,15 @@ fn help_names_every_option_and_has_examples() {
         "--budget",
         "--rename",
         "--keep-losses",
+        "--layout",
+        "--id-base",
+        "-f, --filename",
+        "--no-ignore",
+        "--hidden",
+        "--exclude",
+        "--include",
+        "Options for folders:",
+        "Options for JSON Schemas:",
         "--preserve-unknown",
         "--draft",
         "--strict ",
@@ -72,6 +81,64 @@ fn help_names_every_option_and_has_examples() {
     }
     let version = folder.run("--version");
     assert!(version.out.starts_with(concat!("kubeshape ", env!("CARGO_PKG_VERSION"))), "{}", version.out);
+}
+
+#[test]
+fn help_and_version_are_commands() {
+    let folder = Folder::new();
+    for line in ["help", "help convert", "help blame"] {
+        let run = folder.run(line);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+        let command = line.replacen("help", "", 1);
+        assert_eq!(run.out, folder.run(&format!("{command} --help")).out);
+    }
+    assert_eq!(folder.run("version"), folder.run("--version"));
+    folder.run("help convrt").says(2, &["unrecognized subcommand 'convrt'"]);
+}
+
+#[test]
+fn a_mistyped_command_line_gets_no_misleading_tip() {
+    let folder = Folder::new();
+    let run = folder.run("covnert x.yaml");
+    run.says(2, &["unrecognized subcommand 'covnert'", "a similar subcommand exists: 'convert'"]);
+    for line in ["diff a b", "get", "validate x.yaml"] {
+        let run = folder.run(line);
+        run.says(2, &["unrecognized subcommand"]);
+        assert!(!run.err.contains("tip"), "{}", run.err);
+    }
+    let run = folder.run("convert --to v3 -x a.yaml");
+    run.says(2, &["unexpected argument '-x'"]);
+    assert!(!run.err.contains("tip") && !run.err.contains("-- -x"), "{}", run.err);
+    let run = folder.run("convert --to v3 --kinds Pod");
+    run.says(2, &["unexpected argument '--kinds'", "a similar argument exists: '--kind'"]);
+}
+
+#[test]
+fn files_may_stand_behind_f() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("b.yaml", crd("gadgets", &["v1"])).write(
+        "object.yaml",
+        "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a, namespace: x}\nspec: {size: 2}\n",
+    );
+    let both = folder.run("convert a.yaml b.yaml --to v2");
+    for line in ["-f a.yaml -f b.yaml", "-f a.yaml b.yaml", "--filename=a.yaml --filename b.yaml", "-fb.yaml a.yaml"] {
+        assert_eq!(folder.run(&format!("convert {line} --to v2")), both);
+    }
+    for line in [
+        "blame -q",
+        "fieldset --schemas a.yaml",
+        "extract -q --schemas a.yaml --field-manager x",
+        "apply --schemas a.yaml --field-manager x --now 2030-01-01T00:00:00Z",
+        "merge --schemas a.yaml -f object.yaml",
+        "compare --schemas a.yaml -f object.yaml",
+    ] {
+        let run = folder.run(&format!("{line} -f object.yaml"));
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{line}");
+        assert_eq!(folder.run(&format!("{line} object.yaml")), run, "{line}");
+    }
+    for line in ["blame", "fieldset --schemas a.yaml", "apply --schemas a.yaml --field-manager x", "scenario"] {
+        folder.run(line).says(2, &["required arguments were not provided"]);
+    }
 }
 
 #[test]

@@ -204,6 +204,30 @@ fn changed_files_are_followed() {
     server.index_has("d.example.com/v1", true);
 }
 
+#[test]
+fn ignore_files_and_charts_are_followed() {
+    let folder = Folder::new();
+    folder.write("crds/a.yaml", crd("a.example.com", "x")).write("crds/old/b.yaml", crd("b.example.com", "x"));
+    folder.write("crds/.hidden/c.yaml", crd("c.example.com", "x")).write("crds/.ignore", "old\n");
+    let server = Server::start(&folder, "crds --watch");
+    server.index_has("a.example.com/v1", true);
+    let index = server.get("/openapi/v3").1;
+    assert!(!index.contains("b.example.com") && !index.contains("c.example.com"), "{index}");
+    folder.write("crds/.ignore", "a.yaml\n");
+    server.index_has("b.example.com/v1", true);
+    server.index_has("a.example.com/v1", false);
+    std::fs::remove_file(folder.path("crds/.ignore")).expect("removed");
+    server.index_has("a.example.com/v1", true);
+
+    // A file in the templates of a chart becomes a template, and is no broken file.
+    folder.write("crds/web/Chart.yaml", "name: web\n").write("crds/web/templates/d.yaml", crd("d.example.com", "x"));
+    server.index_has("d.example.com/v1", true);
+    folder.write("crds/web/templates/d.yaml", "a: {{ .Values.a }}\nkind: [\n");
+    server.index_has("d.example.com/v1", false);
+    server.says("Templates of a Helm chart are not read");
+    assert_eq!(server.get("/readyz").0, 200);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_mounted_config_map_is_followed() {

@@ -19,7 +19,7 @@ use kubeshape_yaml::Node;
 use rayon::prelude::*;
 use source::{Needs, Source, printed};
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The printed documents that are published for CustomResourceDefinitions.
 #[derive(Debug, Default)]
@@ -518,12 +518,22 @@ impl<'a> Results<'_, 'a> {
             }
             _ => {}
         }
-        let mut seen = BTreeSet::new();
+        let mut seen: BTreeMap<String, KindName<'_>> = BTreeMap::new();
         for (kind, json) in value {
-            let name = kind_file(&kind, target);
-            if seen.insert(name.clone())
-                && let Some(bytes) = formatted(json, target, self.context, &mut Vec::new())
-            {
+            let name = self.settings.laid_out(kind).unwrap_or_else(|| kind_file(&kind, target));
+            // Names that differ in upper and lower case only are one file on many machines.
+            let key = if self.settings.layout.is_own() { name.clone() } else { name.to_lowercase() };
+            match seen.get(&key) {
+                // Two definitions are of one kind; the first one counts.
+                Some(first) if *first == kind => continue,
+                Some(first) => {
+                    let detail = format!("{name} is that of {first} and of {kind}");
+                    self.say(&whole.of, Note::new(Code::ResultName, 0, detail), target);
+                    continue;
+                }
+                None => _ = seen.insert(key, kind),
+            }
+            if let Some(bytes) = formatted(json, target, self.context, &mut Vec::new()) {
                 self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
             }
         }

@@ -6,6 +6,7 @@ mod kinds;
 pub(crate) use kinds::KindName;
 
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
+use crate::output::{Layout, Subject, names};
 use kinds::{Kinds, wanted};
 use kubeshape_convert::aggregate::Aggregator;
 use kubeshape_convert::document::Document;
@@ -15,6 +16,7 @@ use kubeshape_convert::jsonschema;
 use kubeshape_convert::v2::from_v3;
 use kubeshape_convert::{smd, v2, v3};
 use kubeshape_publish::ResourceVersion;
+use kubeshape_registry::KindNames;
 use kubeshape_schema::{Bump, Code, Converted, Gvk, Note, Profile, Property, Schema};
 use kubeshape_smd::Schema as SmdSchema;
 use kubeshape_smd::schema::ReadErrors;
@@ -39,6 +41,9 @@ pub(crate) struct Settings {
     pub(crate) smd_compat: args::SmdCompat,
     pub(crate) draft: Draft,
     pub(crate) strict: bool,
+    pub(crate) layout: Layout,
+    /// The address at which JSON Schemas will be found; empty if that is not known.
+    pub(crate) id_base: String,
     pub(crate) nulls: jsonschema::Nulls,
 }
 
@@ -46,6 +51,15 @@ impl Settings {
     /// Whether documents are printed without changes.
     pub(crate) fn is_plain(&self) -> bool {
         self.inline.is_none() && self.rename.is_none()
+    }
+
+    /// The name of a JSON Schema in the output folder, if `--layout` names them.
+    pub(crate) fn laid_out(&self, kind: KindName<'_>) -> Option<String> {
+        if self.layout.is_own() || kind.version.is_empty() {
+            return None;
+        }
+        let KindName { kind, group, version } = kind;
+        Some(self.layout.name(Subject { group, version, kind, strict: self.strict }))
     }
 
     /// How documents are converted to OpenAPI v2 and back.
@@ -73,6 +87,8 @@ impl Settings {
             smd_compat: args.smd_compat,
             draft: args.draft,
             strict: args.strict,
+            layout: args.layout.clone(),
+            id_base: args.id_base.clone().unwrap_or_default(),
             nulls: match args.nulls.unwrap_or_default() {
                 args::Nulls::Stored => jsonschema::Nulls::Stored,
                 args::Nulls::Server => jsonschema::Nulls::Server,
@@ -247,8 +263,12 @@ pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
 
 /// The document with which kustomize merges lists of the wanted kinds by key.
 pub(crate) fn kustomize<'a>(document: &v3::Document<'a>, arena: &'a Bump, settings: &Settings) -> Vec<u8> {
+    let names = kinds::names(&Document::V3(*document), arena, settings);
     kubeshape_convert::kustomize::document(document, arena, |kind| {
-        settings.kinds.has(KindName { kind: kind.kind(), group: kind.group(), version: kind.version() })
+        let of = |names: &&KindNames<'_>| {
+            (names.kind, names.group, names.version) == (kind.kind(), kind.group(), kind.version())
+        };
+        settings.kinds.is_all() || names.iter().find(of).is_some_and(|names| settings.kinds.has(names))
     })
 }
 
@@ -265,7 +285,8 @@ pub(crate) fn json_schemas<'a>(
     for (kind, definition) in wanted(document, arena, settings) {
         let gvk = Gvk::from_parts(kind.group, kind.version, kind.kind, arena);
         let gvk = (!kind.version.is_empty()).then_some(gvk);
-        let options = schema_options(settings);
+        let (title, id) = (title(&kind, &definition.schema), id(&kind, None, settings));
+        let options = jsonschema::Options { title: &title, id: &id, ..schema_options(settings) };
         let schema = jsonschema::from_definition(definition.name, &definition.schema, gvk, &resolver, options);
         if settings.losses {
             // A definition may be part of many kinds. Its losses are reported once.
@@ -276,6 +297,36 @@ pub(crate) fn json_schemas<'a>(
     notes.sort_by(|a: &Note<'_>, b| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
     notes.dedup();
     Converted { value, notes }
+}
+
+/// `Widget (example.com/v1)`, so that editors say which kind it is; nothing if the schema has a title of its own.
+fn title(kind: &KindName<'_>, schema: &Schema<'_>) -> String {
+    let KindName { kind, group, version } = kind;
+    match (schema.extra().title, *version, *group) {
+        ("", version, "") if !version.is_empty() => format!("{kind} ({version})"),
+        ("", version, group) if !version.is_empty() => format!("{kind} ({group}/{version})"),
+        _ => String::new(),
+    }
+}
+
+/// The `$id`: the address of the folder and the name in it. Resources have a plural.
+fn id(kind: &KindName<'_>, plural: Option<&str>, settings: &Settings) -> String {
+    if settings.id_base.is_empty() {
+        return String::new();
+    }
+    let name = settings.laid_out(*kind).unwrap_or_else(|| schema_name(kind, plural));
+    format!("{}/{}", settings.id_base.trim_end_matches('/'), name.replace('%', "%25"))
+}
+
+/// The name of a JSON Schema in kubeshape's own layout.
+fn schema_name(kind: &KindName<'_>, plural: Option<&str>) -> String {
+    let (shape, format) = (args::Shape::JsonSchema, args::Format::Json);
+    let folder = match plural {
+        _ if kind.version.is_empty() => return names::definition(kind.kind, shape, format),
+        Some(plural) => names::folder(plural, kind.group),
+        None => names::kind_folder(kind.kind, kind.group),
+    };
+    format!("{folder}/{}", names::file(shape, kind.version, format))
 }
 
 fn schema_options(settings: &Settings) -> jsonschema::Options<'static> {
@@ -297,6 +348,8 @@ pub(crate) fn resource_schema<'a>(
     let arena = Bump::new();
     let gvk = Gvk::from_parts(crd.group, version.version().name, crd.names.kind, &arena);
     let resolver = |name: &str| metadata.iter().find(|definition| definition.name == name).map(|found| &found.schema);
-    let options = schema_options(settings);
+    let kind = KindName { kind: crd.names.kind, group: crd.group, version: version.version().name };
+    let (title, id) = (title(&kind, version.schema()?), id(&kind, Some(crd.names.plural), settings));
+    let options = jsonschema::Options { title: &title, id: &id, ..schema_options(settings) };
     Some(jsonschema::from_structural(version.schema()?, gvk, crd.preserve_unknown_fields, &resolver, options))
 }

@@ -39,7 +39,7 @@ struct Totals {
 pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let mut totals = Totals::default();
     let stage = args.update.then(|| Stage::default().until_interrupted());
-    for path in &args.files {
+    for path in &args.filenames.and(&args.files) {
         let (scenarios, errors) = (totals.scenarios, session.errors());
         for text in read_all(std::slice::from_ref(path), Missing::Error, session) {
             play_all(text, args, stage.as_deref(), &mut totals, session)?;

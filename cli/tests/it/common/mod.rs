@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// A folder of its own for every test, in which the binary runs.
-pub(crate) struct Folder(TempDir);
+pub(crate) struct Folder(TempDir, &'static str);
 
 /// What a run left.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,11 +22,18 @@ pub(crate) struct Run {
 
 impl Folder {
     pub(crate) fn new() -> Folder {
-        Folder(tempfile::tempdir().expect("a temporary folder"))
+        Folder(tempfile::tempdir().expect("a temporary folder"), "")
+    }
+
+    /// One in which the binary runs in a folder inside, so that results can go beside it.
+    pub(crate) fn in_sub() -> Folder {
+        let folder = Folder(tempfile::tempdir().expect("a temporary folder"), "in");
+        fs::create_dir(folder.0.path().join("in")).expect("a folder");
+        folder
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path().join(self.1).join(name)
     }
 
     /// Writes a file, and the folders above it.
@@ -47,7 +54,7 @@ impl Folder {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kubeshape"));
-        command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
+        command.args(arguments).current_dir(self.0.path().join(self.1)).stdin(Stdio::null());
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
             command.env_remove(name);
         }

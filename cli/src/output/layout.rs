@@ -1,0 +1,324 @@
+//! Names of JSON Schemas as other tools look for them.
+//!
+//! A layout is a template with variables in braces, or with those of kubeconform's `-schema-location`, so that one text
+//! does for both. What comes from the input never leaves its part of the path: it is encoded as in [`names`].
+
+use super::names::{encoded, shortened};
+use std::fmt::Write as _;
+
+/// How JSON Schemas are named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// The parts of the path, each of which is a list of pieces; none in kubeshape's own layout.
+    parts: Vec<Vec<Piece>>,
+    /// The same for groups of OpenShift, if they have a place of their own.
+    openshift: Option<Vec<Vec<Piece>>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Variable(Variable),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variable {
+    /// The group; of a kind of the core group the version, as kubeconform has it.
+    Group,
+    /// The group and a hyphen; nothing of the core group.
+    GroupPrefix,
+    /// The kind in lower case.
+    LowerKind,
+    Kind,
+    Version,
+    /// kubeconform's `KindSuffix`: `-apps-v1`, `-v1`, with the first label of the group.
+    KindSuffix,
+    /// kubeconform's `NormalizedKubernetesVersion`, if no version is asked for.
+    Release,
+    /// kubeconform's `StrictSuffix`.
+    Strict,
+}
+
+/// The layouts with names of their own.
+const KNOWN: [(&str, &str); 4] = [
+    ("datree", "{group}/{kind}_{version}.json"),
+    (
+        "kubeconform",
+        "{{.NormalizedKubernetesVersion}}-standalone{{.StrictSuffix}}/{{.ResourceKind}}{{.KindSuffix}}.json",
+    ),
+    ("yamlls", "{group}/{kind}_{version}.json"),
+    ("flat", "{kind}-{group-}{version}.json"),
+];
+
+/// Where yaml-language-server 1.25 looks for groups of OpenShift.
+const OPENSHIFT: &str = "openshift/v4.15-strict/{kind}_{group}_{version}.json";
+
+/// The variables of kubeconform's templates.
+const KUBECONFORM: [(&str, Variable); 6] = [
+    ("Group", Variable::Group),
+    ("ResourceKind", Variable::LowerKind),
+    ("ResourceAPIVersion", Variable::Version),
+    ("KindSuffix", Variable::KindSuffix),
+    ("NormalizedKubernetesVersion", Variable::Release),
+    ("StrictSuffix", Variable::Strict),
+];
+
+/// The variables in simple braces.
+const SIMPLE: [(&str, Variable); 5] = [
+    ("group", Variable::Group),
+    ("group-", Variable::GroupPrefix),
+    ("kind", Variable::LowerKind),
+    ("Kind", Variable::Kind),
+    ("version", Variable::Version),
+];
+
+/// What a schema is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'s> {
+    pub(crate) group: &'s str,
+    pub(crate) version: &'s str,
+    pub(crate) kind: &'s str,
+    /// Whether the schema refuses unknown fields.
+    pub(crate) strict: bool,
+}
+
+impl Layout {
+    /// Reads the name of a layout, or a template.
+    ///
+    /// # Errors
+    /// The text is neither.
+    pub(crate) fn parse(text: &str) -> Result<Layout, String> {
+        if text == "kubeshape" {
+            return Ok(Layout::default());
+        }
+        let template = KNOWN.iter().find(|(name, _)| *name == text).map_or(text, |(_, template)| template);
+        if !template.contains('{') {
+            let names: Vec<&str> = KNOWN.iter().map(|(name, _)| *name).collect();
+            return Err(format!(
+                "\n  expected kubeshape, {}, or a template\n  such as '{{group}}/{{kind}}_{{version}}.json'",
+                names.join(", ")
+            ));
+        }
+        if template.strip_suffix(".json").is_none() {
+            return Err("\n  expected a template that ends in .json".to_owned());
+        }
+        if template.chars().any(|c| c.is_control() || matches!(c, '\\' | ':')) {
+            return Err("\n  expected a path with `/`, without `\\`, `:` and control characters".to_owned());
+        }
+        let parts = parts(template)?;
+        let is_fixed = |part: &Vec<Piece>, text: &str| matches!(part.as_slice(), [Piece::Text(own)] if own == text);
+        if parts.iter().any(|part| part.is_empty() || is_fixed(part, ".") || is_fixed(part, "..")) {
+            return Err("\n  expected a path inside of the output folder, without empty parts, `.` and `..`".to_owned());
+        }
+        let openshift = if text == "yamlls" { Some(self::parts(OPENSHIFT)?) } else { None };
+        Ok(Layout { parts, openshift })
+    }
+
+    /// Whether it is kubeshape's own.
+    pub(crate) fn is_own(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The name of a schema relative to the output folder.
+    pub(crate) fn name(&self, subject: Subject<'_>) -> String {
+        let part = |pieces: &Vec<Piece>| {
+            let mut out = String::new();
+            for piece in pieces {
+                match piece {
+                    Piece::Text(text) => out.push_str(text),
+                    Piece::Variable(variable) => out.push_str(&value(*variable, subject)),
+                }
+            }
+            let (stem, suffix) = match out.strip_suffix(".json") {
+                Some(stem) => (stem, ".json"),
+                None => (out.as_str(), ""),
+            };
+            // Avoids `.`, `..` and hidden files, unless the template asks for them.
+            let asks = matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
+            let stem = match stem.strip_prefix('.') {
+                _ if stem.is_empty() => "%".to_owned(),
+                Some(rest) if !asks => format!("%2E{rest}"),
+                _ => stem.to_owned(),
+            };
+            shortened(stem) + suffix
+        };
+        let openshift = self.openshift.as_ref().filter(|_| subject.group.contains("openshift.io"));
+        openshift.unwrap_or(&self.parts).iter().map(part).collect::<Vec<_>>().join("/")
+    }
+
+    /// Whether a result may have this name, relative to the output folder.
+    pub(crate) fn may_write(&self, names: &[&str]) -> bool {
+        let fits = |(pieces, name): (&Vec<Piece>, &&str)| {
+            let mut rest = *name;
+            for (at, piece) in pieces.iter().enumerate() {
+                let Piece::Text(text) = piece else { continue };
+                let found =
+                    if at == 0 { rest.starts_with(text.as_str()).then_some(0) } else { rest.find(text.as_str()) };
+                let Some(found) = found else { return false };
+                rest = &rest[found + text.len()..];
+            }
+            true
+        };
+        let all_fit = |parts: &Vec<Vec<Piece>>| parts.len() == names.len() && parts.iter().zip(names).all(fits);
+        !self.is_own() && (all_fit(&self.parts) || self.openshift.as_ref().is_some_and(all_fit))
+    }
+}
+
+/// The pieces of the parts of a template.
+fn parts(template: &str) -> Result<Vec<Vec<Piece>>, String> {
+    let mut out = vec![Vec::new()];
+    let mut rest = template;
+    while let Some(at) = rest.find(['/', '{', '}']) {
+        let (text, behind) = rest.split_at(at);
+        if !text.is_empty() {
+            out.last_mut().ok_or("no part")?.push(Piece::Text(text.to_owned()));
+        }
+        if let Some(behind) = behind.strip_prefix('/') {
+            out.push(Vec::new());
+            rest = behind;
+            continue;
+        }
+        let (variables, open, close): (&[_], _, _) =
+            if behind.starts_with("{{") { (&KUBECONFORM, "{{", "}}") } else { (&SIMPLE, "{", "}") };
+        let inner = behind.strip_prefix(open).and_then(|inner| inner.split_once(close));
+        let Some((name, behind)) = inner else {
+            return Err(format!("\n  found a brace without its other one in {behind:?}"));
+        };
+        let bare = name.trim();
+        let bare = if open == "{{" { bare.strip_prefix('.').unwrap_or("") } else { bare };
+        let Some((_, variable)) = variables.iter().find(|(known, _)| *known == bare) else {
+            let mut known = String::new();
+            for (name, _) in variables.iter().filter(|(name, _)| *name != "group-") {
+                // Each line fits a terminal.
+                let line = known.rsplit('\n').next().unwrap_or_default();
+                let comma = if known.is_empty() {
+                    ""
+                } else if line.len() + name.len() > 45 {
+                    ",\n    "
+                } else {
+                    ", "
+                };
+                let dot = if open == "{{" { "." } else { "" };
+                let _ = write!(known, "{comma}{open}{dot}{name}{close}");
+            }
+            return Err(format!("\n  found the variable {open}{name}{close},\n  expected one of {known}"));
+        };
+        out.last_mut().ok_or("no part")?.push(Piece::Variable(*variable));
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        out.last_mut().ok_or("no part")?.push(Piece::Text(rest.to_owned()));
+    }
+    Ok(out)
+}
+
+fn value(variable: Variable, subject: Subject<'_>) -> String {
+    let Subject { group, version, kind, strict } = subject;
+    match variable {
+        Variable::Group => encoded(if group.is_empty() { version } else { group }),
+        Variable::GroupPrefix if group.is_empty() => String::new(),
+        Variable::GroupPrefix => encoded(group) + "-",
+        Variable::LowerKind => encoded(&kind.to_lowercase()),
+        Variable::Kind => encoded(kind),
+        Variable::Version => encoded(version),
+        Variable::KindSuffix => {
+            let first = if group.is_empty() { version } else { group }.split('.').next().unwrap_or_default();
+            let mut suffix = format!("-{}", encoded(&first.to_lowercase()));
+            if !group.is_empty() {
+                let _ = write!(suffix, "-{}", encoded(&version.to_lowercase()));
+            }
+            suffix
+        }
+        Variable::Release => "master".to_owned(),
+        Variable::Strict => if strict { "-strict" } else { "" }.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CERTIFICATE: Subject<'_> =
+        Subject { group: "cert-manager.io", version: "v1", kind: "Certificate", strict: false };
+    const POD: Subject<'_> = Subject { group: "", version: "v1", kind: "Pod", strict: true };
+
+    #[test]
+    fn layouts_name_schemas_as_the_tools_do() -> Result<(), String> {
+        for (layout, certificate, pod) in [
+            ("datree", "cert-manager.io/certificate_v1.json", "v1/pod_v1.json"),
+            ("yamlls", "cert-manager.io/certificate_v1.json", "v1/pod_v1.json"),
+            (
+                "kubeconform",
+                "master-standalone/certificate-cert-manager-v1.json",
+                "master-standalone-strict/pod-v1.json",
+            ),
+            ("flat", "certificate-cert-manager.io-v1.json", "pod-v1.json"),
+            ("{group}/{kind}_{version}.json", "cert-manager.io/certificate_v1.json", "v1/pod_v1.json"),
+            ("all/{Kind}.{version}.json", "all/Certificate.v1.json", "all/Pod.v1.json"),
+            (
+                "{{ .Group }}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json",
+                "cert-manager.io/certificate_v1.json",
+                "v1/pod_v1.json",
+            ),
+        ] {
+            let layout = Layout::parse(layout)?;
+            assert_eq!((layout.name(CERTIFICATE), layout.name(POD)), (certificate.to_owned(), pod.to_owned()));
+        }
+        let route = Subject { group: "route.openshift.io", version: "v1", kind: "Route", strict: false };
+        let expected = "openshift/v4.15-strict/route_route.openshift.io_v1.json";
+        assert_eq!(Layout::parse("yamlls")?.name(route), expected);
+        assert_eq!(Layout::parse("datree")?.name(route), "route.openshift.io/route_v1.json");
+        assert!(Layout::parse("kubeshape")?.is_own());
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_no_layout_is_refused() {
+        for (text, message) in [
+            ("datre", "expected kubeshape, datree, kubeconform, yamlls, flat, or a template\n  such as"),
+            ("{kind}.yaml", "ends in .json"),
+            ("{kind}", "ends in .json"),
+            ("../{kind}.json", "inside of the output folder"),
+            ("/{kind}.json", "inside of the output folder"),
+            ("a//{kind}.json", "inside of the output folder"),
+            ("{group}/./{kind}.json", "inside of the output folder"),
+            ("C:\\{kind}.json", "without `\\`"),
+            ("{knd}.json", "found the variable {knd},\n  expected one of {group}, {kind}, {Kind}, {version}"),
+            ("{{.Kind}}.json", "expected one of {{.Group}}, {{.ResourceKind}}"),
+            ("{{Group}}.json", "found the variable {{Group}}"),
+            ("{kind.json", "without its other one"),
+            ("{kind}}.json", "without its other one"),
+        ] {
+            let error = Layout::parse(text).err().unwrap_or_default();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_the_input_says_stays_in_its_part_of_the_path() -> Result<(), String> {
+        for layout in ["{group}/{kind}_{version}.json", "{group}/{kind}.json", "{kind}/{version}/x.json", "flat"] {
+            let layout = Layout::parse(layout)?;
+            let bad = ["", ".", "..", "../..", "/etc", "a\\b", "a\0b", "é", "~"];
+            for group in bad {
+                for kind in bad {
+                    let name = layout.name(Subject { group, version: group, kind, strict: false });
+                    let parts: Vec<&str> = name.split('/').collect();
+                    assert_eq!(parts.len(), layout.parts.len(), "{name}");
+                    assert!(parts.iter().all(|part| !part.is_empty() && !part.starts_with('.')), "{name}");
+                    assert!(name.bytes().all(|b| b.is_ascii_graphic() && b != b'\\'), "{name}");
+                    assert!(layout.may_write(&parts), "{name}");
+                }
+            }
+        }
+        assert!(!Layout::parse("datree")?.may_write(&["example.com", "notes.json"]));
+        Ok(())
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_suffix() -> Result<(), String> {
+        let kind = "K".repeat(300);
+        let name = Layout::parse("flat")?.name(Subject { group: "g", version: "v1", kind: &kind, strict: false });
+        assert!(name.len() < 200 && name.strip_suffix(".json").is_some(), "{name}");
+        Ok(())
+    }
+}
