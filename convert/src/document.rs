@@ -91,7 +91,7 @@ impl<'a> Document<'a> {
                 Converted { value: Some(*self), notes: Vec::new() }
             }
             (Document::V2(document), Dialect::V3) => {
-                if !carries_losses(source, options) {
+                if !carries_losses(source, *options) {
                     return from_v2::convert(document, arena, options.profile).map(|v3| v3.map(Document::V3));
                 }
                 let mut restored = from_v3::restore(document, scratch, arena);
@@ -135,7 +135,7 @@ impl<'a> Document<'a> {
         scratch: &mut Scratch,
         out: &mut Vec<u8>,
     ) -> Converted<'static, bool> {
-        if let (Document::V2(document), Dialect::V3, false) = (self, dialect, carries_losses(source, options)) {
+        if let (Document::V2(document), Dialect::V3, false) = (self, dialect, carries_losses(source, *options)) {
             return from_v2::print(document, out, options.profile);
         }
         let arena = Bump::new();
@@ -206,6 +206,6 @@ impl<'a> Document<'a> {
 }
 
 /// Whether entries of losses in a v2 document are read.
-fn carries_losses(source: &str, options: &from_v3::Options) -> bool {
+fn carries_losses(source: &str, options: from_v3::Options) -> bool {
     options.profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some()
 }

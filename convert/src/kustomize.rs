@@ -218,12 +218,11 @@ impl<'a> Merging<'a> {
 
 /// Marks the schemas in whose reach a list is merged, and returns whether this is one.
 fn mark<'a>(schema: &Schema<'a>, leading: &BTreeSet<&str>, marked: &mut HashSet<*const Schema<'a>>) -> bool {
-    let leads = match target(schema) {
-        Some(name) => leading.contains(&*name),
-        None => {
-            let merged = strategy(schema).is_some();
-            below(schema).fold(merged, |leads, inner| mark(inner, leading, marked) | leads)
-        }
+    let leads = if let Some(name) = target(schema) {
+        leading.contains(&*name)
+    } else {
+        let merged = strategy(schema).is_some();
+        below(schema).fold(merged, |leads, inner| mark(inner, leading, marked) | leads)
     };
     if leads {
         marked.insert(std::ptr::from_ref(schema));

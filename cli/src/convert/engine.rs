@@ -459,10 +459,8 @@ fn losses<'a>(target: Target, resource: &Resource<'a>, notes: &mut Vec<Note<'a>>
         Shape::Smd => resource.smd_losses(notes),
         Shape::V3 => published.for_each(|version| version.losses(Published::V3, notes)),
         Shape::Structural => published.for_each(|version| version.losses(Published::Structural, notes)),
-        // The results come with their losses.
-        Shape::JsonSchema => {}
-        // It holds merge keys only.
-        Shape::Kustomize => {}
+        // JSON Schemas come with their losses, and the document for kustomize holds merge keys only.
+        Shape::JsonSchema | Shape::Kustomize => {}
         Shape::V2 => {
             for version in published {
                 version.losses(Published::V2, notes);

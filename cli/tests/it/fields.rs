@@ -195,8 +195,11 @@ fn lists_and_streams_are_many_objects() {
 fn blame_says_that_managed_fields_are_missing() {
     let folder = folder();
     let run = folder.pipe("blame -", list(&[("one", "{replicas: 1}")]));
-    let expected = "warning[KS8031]: -:6:3: The object has no managedFields, so nobody owns its fields: found no \
-                    metadata.managedFields; kubectl prints them with --show-managed-fields (in Widget x/one)\n";
+    let expected = "\
+warning[KS8031]: -:6:3: The object has no managedFields, so nobody owns its
+    fields: found no metadata.managedFields; kubectl prints them with
+    --show-managed-fields (in Widget x/one)
+";
     assert_eq!((run.code, run.err.as_str()), (Some(0), expected));
     assert!(run.out.contains("replicas: 1  # -\n"), "{}", run.out);
 }

@@ -11,6 +11,7 @@ mod documents;
 mod fields;
 mod findings;
 mod folders;
+mod guides;
 mod kept;
 mod kinds;
 mod kustomize;
