@@ -5,7 +5,7 @@ use super::object::Object;
 use super::text::{Missing, nowhere, read_all};
 use crate::args::{SmdCompat, TypeArgs};
 use crate::error::Fatal;
-use kubeshape_input::Code;
+use kubeshape_input::{Code, Finding};
 use kubeshape_registry::{Gvk, Kind, Location, Registry, Settings};
 
 /// A registry that follows this release of structured-merge-diff.
@@ -56,7 +56,7 @@ pub(super) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mu
     let gvk = object.gvk();
     let kind = registry.kind(gvk);
     if kind.is_none() {
-        unknown(gvk, object.location, registry, session);
+        unknown_of(object, registry, session);
     } else if let Some((first, second)) = registry.repeated(gvk) {
         let at = second.definition().location();
         let place = first.definition().location();
@@ -66,10 +66,19 @@ pub(super) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mu
     kind
 }
 
+/// Tells that there is no kind for an object.
+pub(super) fn unknown_of(object: &Object<'_>, registry: &Registry, session: &mut Session<'_>) {
+    session.tell(&object.named(unknown_finding(object.gvk(), object.location, registry)));
+}
+
 /// Tells that there is no kind for an object, which stands there.
 pub(super) fn unknown(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &mut Session<'_>) {
+    session.tell(&unknown_finding(gvk, object, registry));
+}
+
+fn unknown_finding(gvk: Gvk<'_>, object: &Location, registry: &Registry) -> Finding {
     let error = registry.unknown(gvk);
     let node = object.node();
     let at = node.get(if error.versions.is_empty() { "kind" } else { "apiVersion" }).unwrap_or(node);
-    session.tell(&object.at(at).finding(Code::UnknownKind, error.to_string()));
+    object.at(at).finding(Code::UnknownKind, error.to_string())
 }
