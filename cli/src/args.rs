@@ -1,9 +1,11 @@
 //! The command line: one definition from which help, man page and completions are made.
 
+mod findings;
 mod serve;
 mod ssa;
 mod walk;
 
+pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs, Switch};
 pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
@@ -13,6 +15,7 @@ pub(crate) use walk::{FilenameArgs, WalkArgs};
 
 use crate::output::Layout;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use kubeshape_builtin::Release;
 use kubeshape_smd::value::Compat;
 use std::path::PathBuf;
 
@@ -30,7 +33,7 @@ const EXIT_CODES: &str = "Exit codes:
 
 /// Shows every form that Kubernetes gives to an API, without a cluster: OpenAPI, JSON Schema, discovery, server-side apply.
 #[derive(Debug, Parser)]
-#[command(name = "kubeshape", version = VERSION, max_term_width = 100)]
+#[command(name = "kubeshape", version = VERSION, max_term_width = 80)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -46,6 +49,14 @@ pub(crate) struct Cli {
         display_order = 900
     )]
     pub(crate) color: When,
+
+    /// Configuration file to read, instead of the kubeshape.toml in this folder or the nearest one above it
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, display_order = 901)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Read no configuration file
+    #[arg(long, global = true, conflicts_with = "config", display_order = 902)]
+    pub(crate) no_config: bool,
 }
 
 /// What to do.
@@ -62,6 +73,7 @@ pub(crate) enum Command {
     Scenario(ScenarioArgs),
     Serve(Box<ServeArgs>),
     ExplainCode(ExplainArgs),
+    Config(ConfigArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -221,6 +233,13 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
 
+    /// Release of Kubernetes to take these definitions from, such as 1.34 [default: 1.36, without --base]
+    ///
+    /// The definitions of the releases from 1.31 on are part of kubeshape, without Kubernetes' own descriptions. So the
+    /// hashes of documents differ from those of a cluster; --base makes them equal.
+    #[arg(long, value_name = "RELEASE", value_parser = release, conflicts_with = "base")]
+    pub(crate) kubernetes: Option<Release>,
+
     /// OpenAPI v2 document to merge the resources into, as the API server does
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
     pub(crate) onto: Option<PathBuf>,
@@ -243,8 +262,8 @@ pub(crate) struct ConvertArgs {
 
     /// Write every finding and loss to this file, one JSON object per line
     ///
-    /// The members are code, kind, pointer, input, line, column, resource, version, shape and detail. `-` is
-    /// standard output, unless the results go there.
+    /// The members are code, kind, pointer, input, line, column, resource, version, shape, detail and message. `-` is
+    /// standard output, unless the results go there. A file whose name ends in .sarif is a SARIF 2.1.0 document.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
 
@@ -304,6 +323,9 @@ pub(crate) struct ConvertArgs {
     /// When to show a progress bar and a summary; `auto`, the default, shows them on a terminal
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_default_value = true)]
     pub(crate) progress: When,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -369,6 +391,23 @@ pub(crate) struct ExplainArgs {
     /// List all codes
     #[arg(long, conflicts_with = "code")]
     pub(crate) list: bool,
+}
+
+/// Show the configuration file and what it says
+///
+/// Prints what kubeshape.toml says as TOML, with the place of every value. With COMMAND, prints every option of the
+/// command that has a value, and whether it comes from the file or is the default.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape config
+  kubeshape config convert
+
+docs/findings.md describes the file.")]
+pub(crate) struct ConfigArgs {
+    /// The command, such as convert
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
 }
 
 /// A shape in which Kubernetes shows or treats an API.
@@ -554,4 +593,12 @@ pub(crate) enum When {
     Always,
     /// Never
     Never,
+}
+
+/// A release of Kubernetes whose API is part of the program.
+fn release(text: &str) -> Result<Release, String> {
+    text.parse().map_err(|_| {
+        let oldest = Release::all().next().map_or("", Release::minor);
+        format!("expected one from {oldest} to {}", Release::newest())
+    })
 }

@@ -1,5 +1,6 @@
 //! Errors that end a command, and the exit code of each.
 
+use kubeshape_input::Finding;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,9 @@ pub(crate) enum Fatal {
         /// The input.
         input: String,
     },
+    /// The configuration file is wrong.
+    #[error("{0}")]
+    Config(Box<Finding>),
     /// Inputs could not be read. Findings told which, and the others were handled.
     #[error("not every input could be read")]
     Unread,

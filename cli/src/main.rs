@@ -2,13 +2,14 @@
 //!
 //! [`args`] is the command line. [`convert`] makes what is published for an API, [`ssa`] works on objects, [`serve`]
 //! answers clients, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
-//! [`output`], and tell people about it with [`report`].
+//! [`output`], and tell people about it with [`report`]. [`config`] completes the command line by the configuration file.
 //!
 //! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and
 //! expectations that do not hold; 2 if the command line is wrong or something cannot be read or written; 130 if the
 //! user interrupted it. A reader that closes standard output early, as `head` does, ends a command with 0.
 
 mod args;
+mod config;
 mod convert;
 mod error;
 mod explain;
@@ -21,13 +22,22 @@ mod tips;
 
 use args::{Cli, Command, When};
 use clap::{CommandFactory, Parser};
+use config::Configured;
 use error::Fatal;
+use report::Setup;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let (arguments, configured) = match config::configured(arguments.clone()) {
+        Ok(Configured { arguments, rules }) => (arguments, Ok(rules)),
+        // Help is there for those whose configuration is wrong, too.
+        Err(error) => (arguments, Err(error)),
+    };
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(mut message) => {
+        Err(mut message) if configured.is_ok() || !message.use_stderr() => {
             tips::correct(&mut message);
             // Help and version go to standard output.
             let answered = !message.use_stderr();
@@ -38,19 +48,26 @@ fn main() -> ExitCode {
                 _ => ExitCode::from(2),
             };
         }
+        // The command line may be fine when the file is, too.
+        Err(_) => return configured.err().map_or(ExitCode::from(2), |error| ended(&error, When::Auto)),
+    };
+    let setup = match configured {
+        Ok(rules) => Setup { color: cli.color, rules },
+        Err(error) => return ended(&error, cli.color),
     };
     let answer = match &cli.command {
-        Command::Convert(args) => convert::run(args, cli.color),
-        Command::Apply(args) => ssa::run(ssa::Job::Apply(args), cli.color),
-        Command::Update(args) => ssa::run(ssa::Job::Update(args), cli.color),
-        Command::Blame(args) => ssa::run(ssa::Job::Blame(args), cli.color),
-        Command::Extract(args) => ssa::run(ssa::Job::Extract(args), cli.color),
-        Command::Compare(args) => ssa::run(ssa::Job::Compare(args), cli.color),
-        Command::Merge(args) => ssa::run(ssa::Job::Merge(args), cli.color),
-        Command::Fieldset(args) => ssa::run(ssa::Job::Fieldset(args), cli.color),
-        Command::Scenario(args) => ssa::run(ssa::Job::Scenario(args), cli.color),
-        Command::Serve(args) => serve::run(args, cli.color),
-        Command::ExplainCode(args) => explain::run(args).map(|()| true),
+        Command::Convert(args) => convert::run(args, &setup),
+        Command::Apply(args) => ssa::run(ssa::Job::Apply(args), &setup),
+        Command::Update(args) => ssa::run(ssa::Job::Update(args), &setup),
+        Command::Blame(args) => ssa::run(ssa::Job::Blame(args), &setup),
+        Command::Extract(args) => ssa::run(ssa::Job::Extract(args), &setup),
+        Command::Compare(args) => ssa::run(ssa::Job::Compare(args), &setup),
+        Command::Merge(args) => ssa::run(ssa::Job::Merge(args), &setup),
+        Command::Fieldset(args) => ssa::run(ssa::Job::Fieldset(args), &setup),
+        Command::Scenario(args) => ssa::run(ssa::Job::Scenario(args), &setup),
+        Command::Serve(args) => serve::run(args, &setup),
+        Command::ExplainCode(args) => explain::run(args, cli.color).map(|()| true),
+        Command::Config(args) => config::run(args, cli.config.clone(), cli.no_config).map(|()| true),
         Command::Completions { shell } => completions(*shell).map(|()| true),
         Command::Man => man().map(|()| true),
         Command::Version => report::print(Cli::command().render_version().as_bytes()).map(|()| true),

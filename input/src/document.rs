@@ -20,6 +20,11 @@ impl Document {
         Document { source, tape, content }
     }
 
+    pub(crate) fn without_lines(self) -> Document {
+        let source = Arc::unwrap_or_clone(self.source).without_lines();
+        Document { source: Arc::new(source), ..self }
+    }
+
     /// What it is.
     pub fn content(&self) -> Content {
         self.content

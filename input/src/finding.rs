@@ -40,7 +40,8 @@ impl Shape {
 /// An error, a warning or a loss.
 ///
 /// Its [`Display`](fmt::Display) is one line. Serialized, it is an object with the members `code`, `kind`, `pointer`,
-/// `input`, `line`, `column`, `resource`, `version`, `shape` and `detail`, in this order; what is not known is null.
+/// `input`, `line`, `column`, `resource`, `version`, `shape`, `detail` and `message`, in this order; what is not known is
+/// null.
 ///
 /// # Example
 /// ```
@@ -81,6 +82,8 @@ pub struct Finding {
     pub detail: String,
     /// What else there is to know.
     pub notes: Vec<String>,
+    /// What to do, if it is known better than for all cases of the code.
+    pub advice: Option<String>,
 }
 
 impl Finding {
@@ -98,6 +101,7 @@ impl Finding {
             shape: None,
             detail: detail.into(),
             notes: Vec::new(),
+            advice: None,
         }
     }
 
@@ -133,6 +137,11 @@ impl Finding {
         self.code.title().trim_end_matches('.')
     }
 
+    /// What is the matter, as one sentence: what the code means, and what is particular to this case.
+    pub fn message(&self) -> String {
+        if self.detail.is_empty() { self.title().to_owned() } else { format!("{}: {}", self.title(), self.detail) }
+    }
+
     /// Where it is: `INPUT:LINE:COLUMN`, `INPUT`, or nothing.
     pub fn location(&self) -> String {
         match (&self.input, self.place) {
@@ -142,9 +151,9 @@ impl Finding {
         }
     }
 
-    /// What to do, in general: see [`Code::help`].
+    /// What to do in this case, else in general: see [`Code::help`].
     pub fn help(&self) -> String {
-        self.code.help()
+        self.advice.clone().unwrap_or_else(|| self.code.help())
     }
 }
 
@@ -154,10 +163,7 @@ impl fmt::Display for Finding {
         if self.input.is_some() {
             write!(f, "{}: ", self.location())?;
         }
-        write!(f, "{} {}", self.code, self.title())?;
-        if !self.detail.is_empty() {
-            write!(f, ": {}", self.detail)?;
-        }
+        write!(f, "{} {}", self.code, self.message())?;
         match (&self.resource, self.version.as_deref().unwrap_or_default()) {
             (Some(resource), "") => write!(f, " (in {resource})"),
             (Some(resource), version) => write!(f, " (in {resource}, version {version})"),
@@ -170,7 +176,7 @@ impl std::error::Error for Finding {}
 
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Finding", 10)?;
+        let mut out = serializer.serialize_struct("Finding", 11)?;
         out.serialize_field("code", &format_args!("{}", self.code))?;
         out.serialize_field("kind", self.kind().name())?;
         out.serialize_field("pointer", &self.pointer)?;
@@ -181,6 +187,7 @@ impl Serialize for Finding {
         out.serialize_field("version", &self.version)?;
         out.serialize_field("shape", &self.shape.map(Shape::name))?;
         out.serialize_field("detail", &self.detail)?;
+        out.serialize_field("message", &self.message())?;
         out.end()
     }
 }

@@ -35,6 +35,7 @@
 //! );
 //! ```
 
+mod advice;
 mod content;
 mod document;
 mod finding;

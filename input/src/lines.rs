@@ -19,6 +19,14 @@ impl Place {
         let Position { line, column } = Position::of(text, offset);
         Place { line, column }
     }
+
+    /// Whether the column helps nobody, because the line is as long as only programs write lines. A JSON pointer says
+    /// more then.
+    pub fn is_far(self) -> bool {
+        /// People do not write such lines.
+        const FAR: usize = 300;
+        self.column > FAR
+    }
 }
 
 /// `LINE:COLUMN`

@@ -1,5 +1,6 @@
 //! From bytes to documents.
 
+use crate::advice::not_yaml;
 use crate::{Code, Content, Document, DocumentRef, Finding, Lines, Place, Source, UnpackError, unpack};
 use kubeshape_convert::proto;
 use kubeshape_yaml::{Error, Limits, Stream, Tape};
@@ -12,6 +13,16 @@ pub struct Input {
     pub documents: Vec<Document>,
     /// What is wrong with it, in order.
     pub findings: Vec<Finding>,
+}
+
+impl Input {
+    /// The same, as an input whose places have no lines: a program made its text, so that nobody knows its lines. Places
+    /// in it are its name.
+    #[must_use]
+    pub fn without_lines(mut self) -> Input {
+        self.documents = self.documents.into_iter().map(Document::without_lines).collect();
+        self
+    }
 }
 
 /// Reads an input. A document that cannot be read is a finding; those behind it are read all the same.
@@ -119,6 +130,7 @@ fn open<'r>(
             let place = Place { line: error.line, column: error.column };
             let mut finding = Finding::new(code_of(&error), error.message).in_input(Arc::clone(name));
             finding.place = Some(place);
+            finding.advice = if error.limit { None } else { not_yaml(text, error.offset) };
             Err(Box::new(finding))
         }
     }
@@ -170,6 +182,7 @@ impl<'r> Documents<'r> {
         let content = loop {
             if let Err(error) = stream.next(self.tape)? {
                 let mut finding = Finding::new(code_of(&error), error.message).in_input(Arc::clone(&self.name));
+                finding.advice = if error.limit { None } else { not_yaml(text.as_bytes(), error.offset) };
                 if self.has_lines {
                     let span = error.offset..error.offset + 1;
                     finding.place = Some(Place { line: error.line, column: error.column });

@@ -1,5 +1,6 @@
 //! From notes, which borrow and know nodes, to findings, which are owned and know places.
 
+use crate::advice;
 use crate::{Excerpt, Finding, Lines, Place, Shape};
 use kubeshape_schema::Note;
 use kubeshape_yaml::{Document, Node};
@@ -122,6 +123,7 @@ impl<'r> Resolver<'r> {
         finding.version = version.map(|(_, name)| (*name).to_owned());
         if let Some(node) = self.node(note.at) {
             finding.pointer = self.pointers.then(|| node.pointer());
+            finding.advice = advice::about(note.code, node);
             if self.has_lines {
                 finding.span = Some(node.span());
                 finding.place = self.place(note.at);

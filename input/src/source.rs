@@ -17,6 +17,10 @@ impl Source {
         Source { name, text, has_lines }
     }
 
+    pub(crate) fn without_lines(self) -> Source {
+        Source { has_lines: false, ..self }
+    }
+
     /// The name of the input in messages.
     pub fn name(&self) -> &Arc<str> {
         &self.name
@@ -27,7 +31,8 @@ impl Source {
         &self.text
     }
 
-    /// Whether lines and columns of the text are those of the input. They are not where the input is protobuf.
+    /// Whether lines and columns of the text are those of the input. They are not where the input is protobuf, or where
+    /// a program made it.
     pub fn has_lines(&self) -> bool {
         self.has_lines
     }

@@ -53,7 +53,7 @@ impl Crd {
         match crds.pop() {
             Some(crd) if found == 1 => Ok(crd),
             _ => {
-                let detail = format!("found {found} CustomResourceDefinitions, expected one");
+                let detail = format!("expected exactly one CustomResourceDefinition, found {found}");
                 Err(Finding::new(Code::Nothing, detail).in_input(name).into())
             }
         }

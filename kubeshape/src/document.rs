@@ -46,7 +46,7 @@ impl Document {
         match documents.pop() {
             Some(document) if found == 1 => Ok(document),
             _ => {
-                let detail = format!("found {found} OpenAPI documents, expected one");
+                let detail = format!("expected exactly one OpenAPI document, found {found}");
                 Err(Finding::new(Code::Nothing, detail).in_input(name).into())
             }
         }

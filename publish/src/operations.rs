@@ -240,7 +240,8 @@ impl Builder<'_> {
             let description = self.texts.namespace.clone();
             parameters.push(Parameter { name: "namespace", location: In::Path, ty: "string", description });
         }
-        for name in names.iter().chain(&["pretty"]) {
+        // A release may lack some of them.
+        for name in names.iter().chain(&["pretty"]).filter(|name| self.texts.query.contains_key(**name)) {
             let description = self.texts.query(name, method == Method::Patch).to_owned();
             parameters.push(Parameter { name, location: In::Query, ty: type_of(name), description });
         }

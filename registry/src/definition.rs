@@ -3,7 +3,7 @@
 use crate::kind::{Column, Kind, Resource, Scale, Scope, Version};
 use crate::{Location, Settings};
 use kubeshape_convert::smd::served::{self, Served};
-use kubeshape_discovery::group_versions_of_document;
+use kubeshape_discovery::{GroupVersion, Records, group_versions_of_document, read as discovery};
 use kubeshape_input::{Code, Content, Finding, Note, NoteKind};
 use kubeshape_publish::{Publisher, names};
 use kubeshape_schema::{Bump, Dialect};
@@ -12,6 +12,7 @@ use kubeshape_smd::typed::Types;
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_structural::{ApiVersion, Crd};
 use kubeshape_yaml::Node;
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -20,6 +21,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Definition {
     location: Location,
     form: Form,
+    built_in: bool,
     /// `metadata.name` of a CustomResourceDefinition.
     name: Arc<str>,
     /// What is wrong with its text.
@@ -71,6 +73,11 @@ impl Definition {
     /// Whether it is a CustomResourceDefinition.
     pub fn is_custom_resource(&self) -> bool {
         matches!(self.form, Form::CustomResource(_))
+    }
+
+    /// Whether it was set by [`Registry::set_built_in`](crate::Registry::set_built_in).
+    pub fn is_built_in(&self) -> bool {
+        self.built_in
     }
 
     /// Where it stands.
@@ -155,12 +162,21 @@ fn findings(location: &Location, notes: &[Note<'_>], resource: &str) -> Vec<Find
     notes.iter().map(|note| resolver.finding(&Note { at: at(note), ..note.clone() })).collect()
 }
 
+/// What is known of all parts of an input.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'s> {
+    pub(crate) shared: &'s Arc<Shared>,
+    /// The resources that its discovery documents show.
+    pub(crate) names: &'s Resources,
+    pub(crate) built_in: bool,
+}
+
 /// Whether a node of a document defines anything, and what.
-pub(crate) fn read(location: &Location, shared: &Arc<Shared>) -> Vec<(Arc<Definition>, Vec<Kind>)> {
-    let root = location.node();
+pub(crate) fn read(location: &Location, source: Source<'_>) -> Vec<(Arc<Definition>, Vec<Kind>)> {
+    let (root, shared) = (location.node(), source.shared);
     match Content::of(root) {
-        Content::OpenApi(dialect) => vec![openapi(location, root, dialect, shared)],
-        Content::Definitions => vec![openapi(location, root, Dialect::V2, shared)],
+        Content::OpenApi(dialect) => vec![openapi(location, root, dialect, source)],
+        Content::Definitions => vec![openapi(location, root, Dialect::V2, source)],
         Content::Smd => vec![(smd(location, root, shared), Vec::new())],
         _ => manifests(root).0.into_iter().map(|manifest| custom_resource(location, manifest, shared)).collect(),
     }
@@ -170,7 +186,7 @@ fn openapi(
     location: &Location,
     root: Node<'_>,
     dialect: Dialect,
-    shared: &Arc<Shared>,
+    Source { shared, names, built_in }: Source<'_>,
 ) -> (Arc<Definition>, Vec<Kind>) {
     let arena = Bump::new();
     let served = served::of_document(root, dialect, shared.settings.smd_compat, &arena);
@@ -182,12 +198,13 @@ fn openapi(
     let definition = Arc::new(Definition {
         location: location.clone(),
         form: Form::OpenApi(dialect),
+        built_in,
         name: "".into(),
         found,
         settings: Arc::clone(shared),
         types: built.map(OnceLock::from).unwrap_or_default(),
     });
-    let resources = resources_of_document(root);
+    let resources = Resources::of(&group_versions_of_document(root));
     let kinds = kinds.into_iter().filter(|kind| definition.types().named(kind.type_name).is_some());
     let kinds = kinds.map(|kind| Kind {
         api_version: kind.gvk.api_version().into(),
@@ -195,7 +212,10 @@ fn openapi(
         definition: Arc::clone(&definition),
         type_name: kind.type_name.into(),
         schema: Some(kind.at),
-        resource: resources.get(&(kind.gvk.group().into(), kind.gvk.version().into(), kind.gvk.kind().into())).cloned(),
+        resource: {
+            let key = (kind.gvk.group(), kind.gvk.version(), kind.gvk.kind());
+            names.get(&key).or_else(|| resources.get(&key)).cloned()
+        },
         version: None,
         reset: [kind.reset_fields(""), kind.reset_fields("status")],
     });
@@ -203,32 +223,65 @@ fn openapi(
     (definition, kinds)
 }
 
+/// The resources of an OpenAPI document by group, version and kind, as far as its paths tell.
+pub fn resources_of_document(root: Node<'_>) -> BTreeMap<ResourceKey, Resource> {
+    Resources::of(&group_versions_of_document(root)).0
+}
+
+/// The resources that discovery documents among the parts of an input show.
+pub(crate) fn discovered(parts: &[Location]) -> Resources {
+    let mut records = Records::default();
+    for root in parts.iter().map(Location::node) {
+        if matches!(Content::of(root), Content::Discovery(_))
+            && let Ok(document) = discovery::read_node(root)
+        {
+            records.add(document);
+        }
+    }
+    let groups = records.groups().into_iter();
+    let versions =
+        groups.flat_map(|group| group.versions.into_iter().map(move |version| (Arc::clone(&group.name), version)));
+    Resources::of(&versions.collect::<Vec<_>>())
+}
+
 /// Group, version and kind.
 type ResourceKey = (Arc<str>, Arc<str>, Arc<str>);
 
-/// The resources of an OpenAPI document by group, version and kind, as far as its paths tell.
-pub fn resources_of_document(root: Node<'_>) -> BTreeMap<ResourceKey, Resource> {
-    let mut found = BTreeMap::new();
-    for (group, version) in group_versions_of_document(root) {
-        for resource in &version.resources {
-            let names = Resource {
-                plural: Arc::clone(&resource.name),
-                singular: Arc::clone(&resource.singular),
-                short_names: Vec::new(),
-                categories: Vec::new(),
-                list_kind: None,
-                scope: resource.scope,
-                subresources: resource.subresources.iter().map(|subresource| Arc::clone(&subresource.name)).collect(),
-            };
-            // Kinds of other groups are answers, such as the Scale of autoscaling.
-            let kind = &resource.response_kind;
-            let own =
-                |text: &Arc<str>, own: &Arc<str>| if text.is_empty() { Arc::clone(own) } else { Arc::clone(text) };
-            let key = (own(&kind.group, &group), own(&kind.version, &version.version), Arc::clone(&kind.kind));
-            found.entry(key).or_insert(names);
+/// Resources by group, version and kind.
+#[derive(Default)]
+pub(crate) struct Resources(BTreeMap<ResourceKey, Resource>);
+
+impl Resources {
+    /// The resources of group versions, each with its group.
+    fn of<V: Borrow<GroupVersion>>(versions: &[(Arc<str>, V)]) -> Resources {
+        let mut found = Resources::default();
+        for (group, version) in versions {
+            let version: &GroupVersion = version.borrow();
+            for resource in &version.resources {
+                let subresources = resource.subresources.iter();
+                let names = Resource {
+                    plural: Arc::clone(&resource.name),
+                    singular: Arc::clone(&resource.singular),
+                    short_names: resource.short_names.clone(),
+                    categories: resource.categories.clone(),
+                    list_kind: None,
+                    scope: resource.scope,
+                    subresources: subresources.map(|subresource| Arc::clone(&subresource.name)).collect(),
+                };
+                // Kinds of other groups are answers, such as the Scale of autoscaling.
+                let kind = &resource.response_kind;
+                let own =
+                    |text: &Arc<str>, own: &Arc<str>| if text.is_empty() { Arc::clone(own) } else { Arc::clone(text) };
+                let key = (own(&kind.group, group), own(&kind.version, &version.version), Arc::clone(&kind.kind));
+                found.0.entry(key).or_insert(names);
+            }
         }
+        found
     }
-    found
+
+    fn get(&self, (group, version, kind): &(&str, &str, &str)) -> Option<&Resource> {
+        self.0.get(&((*group).into(), (*version).into(), (*kind).into()))
+    }
 }
 
 fn smd(location: &Location, root: Node<'_>, shared: &Arc<Shared>) -> Arc<Definition> {
@@ -243,6 +296,7 @@ fn smd(location: &Location, root: Node<'_>, shared: &Arc<Shared>) -> Arc<Definit
     Arc::new(Definition {
         location: location.clone(),
         form: Form::Smd,
+        built_in: false,
         name: "".into(),
         found,
         settings: Arc::clone(shared),
@@ -259,6 +313,7 @@ fn custom_resource(location: &Location, manifest: Manifest<'_>, shared: &Arc<Sha
         found: findings(&location, &errors, ""),
         location,
         form: Form::CustomResource(manifest.implied),
+        built_in: false,
         name: read.value.map_or("", |crd| crd.name).into(),
         settings: Arc::clone(shared),
         types: OnceLock::new(),

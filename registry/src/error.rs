@@ -4,8 +4,9 @@
 //! objects were read from inputs.
 
 use crate::Location;
+use kubeshape_schema::did_you_mean;
 use kubeshape_smd::managed::{Operation, Status, Time};
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// Why a request is refused, or a question about an object has no answer.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -132,7 +133,7 @@ impl fmt::Display for KindError {
             _ if !self.has_kinds && self.has_types => f.write_str("; the schemas name types without kinds"),
             _ if !self.has_kinds => f.write_str(", and there are no schemas"),
             _ if self.kind.is_empty() => Ok(()),
-            Some(near) => write!(f, "; did you mean {near}?"),
+            Some(near) => write!(f, "; did you mean `{near}`?"),
             None => f.write_str(", expected one of the kinds in the schemas"),
         }
     }
@@ -179,7 +180,7 @@ impl std::error::Error for TypeError {}
 impl fmt::Display for TypeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no schema has a type called {}", self.name)?;
-        self.nearest.first().map_or(Ok(()), |near| write!(f, "; did you mean {near}?"))
+        self.nearest.first().map_or(Ok(()), |near| write!(f, "; did you mean `{near}`?"))
     }
 }
 
@@ -317,16 +318,4 @@ impl fmt::Display for FieldError {
             _ => Ok(()),
         }
     }
-}
-
-/// `; did you mean a, or b?`, or nothing.
-pub fn did_you_mean(nearest: &[String]) -> String {
-    let mut out = String::new();
-    let Some((first, others)) = nearest.split_first() else { return out };
-    let _ = write!(out, "; did you mean {first}");
-    for other in others {
-        let _ = write!(out, " or {other}");
-    }
-    out.push('?');
-    out
 }

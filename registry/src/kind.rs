@@ -35,9 +35,9 @@ pub struct Resource {
     pub plural: Arc<str>,
     /// `widget`; of a built-in resource the kind in lower case.
     pub singular: Arc<str>,
-    /// `wd`; no OpenAPI document has them.
+    /// `wd`; no OpenAPI document has them, but discovery documents beside it in one input.
     pub short_names: Vec<Arc<str>>,
-    /// `all`; no OpenAPI document has them.
+    /// `all`; as the short names.
     pub categories: Vec<Arc<str>>,
     /// `WidgetList`; no OpenAPI document says which kind is the list of which.
     pub list_kind: Option<Arc<str>>,

@@ -70,7 +70,7 @@ pub use definition::{Definition, Form, resources_of_document};
 pub use endpoint::Endpoint;
 pub use error::{
     Conflict, Conflicts, EndpointError, Error, FieldError, FieldErrorKind, Invalid, KindError, ManagerError,
-    SubresourceError, TypeError, did_you_mean,
+    SubresourceError, TypeError,
 };
 pub use explain::{Locations, managed_fields_error};
 pub use extract::extract_applied;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 /// A node of a document, with the document.
 ///
-/// Its [`Display`](fmt::Display) is `FILE:LINE:COLUMN`, or the name of the input alone if the input has no lines.
+/// Its [`Display`](fmt::Display) is `FILE:LINE:COLUMN`, or the name of the input alone if the input has no lines. Far in a
+/// long line it is `FILE at POINTER`.
 #[derive(Clone)]
 pub struct Location {
     document: Arc<Document>,
@@ -59,7 +60,9 @@ impl Location {
 
     /// A finding about the node.
     pub fn finding(&self, code: Code, detail: impl Into<String>) -> Finding {
-        self.document.source().finding(code, self.node().span(), detail)
+        let mut finding = self.document.source().finding(code, self.node().span(), detail);
+        finding.pointer = Some(self.pointer());
+        finding
     }
 }
 
@@ -75,7 +78,11 @@ impl Eq for Location {}
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.input())?;
-        self.place().map_or(Ok(()), |place| write!(f, ":{place}"))
+        match self.place() {
+            None => Ok(()),
+            Some(place) if place.is_far() => write!(f, " at {}", self.pointer()),
+            Some(place) => write!(f, ":{place}"),
+        }
     }
 }
 

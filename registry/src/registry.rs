@@ -1,6 +1,6 @@
 //! The registry: inputs by name, and the kinds that they define.
 
-use crate::definition::{self, Definition, Form, Shared};
+use crate::definition::{self, Definition, Form, Shared, Source};
 use crate::error::{KindError, TypeError};
 use crate::name::Reading;
 use crate::{Kind, KindQuery, Location};
@@ -37,7 +37,7 @@ impl Settings {
 ///
 /// Inputs have names, by which they are replaced and removed. What a registry holds depends on its inputs alone, not
 /// on the order in which they came: where several define one kind, CustomResourceDefinitions go before OpenAPI
-/// documents, and of two of a sort the first counts, by the name of the input, then by its place in it.
+/// documents, these before built-in ones, and of two of a sort the first counts, by the name of the input, then by its place in it.
 ///
 /// A clone shares everything with the original, so that a server can change a copy while requests read the other one.
 ///
@@ -103,6 +103,7 @@ enum Class {
     Given,
     CustomResource,
     Document,
+    BuiltIn,
 }
 
 impl Registry {
@@ -135,9 +136,36 @@ impl Registry {
         parts: impl IntoIterator<Item = Location>,
         found: Vec<Finding>,
     ) -> bool {
-        let name = name.into();
+        self.set_parts(name.into(), parts, found, false)
+    }
+
+    /// As [`set_input`](Self::set_input), for documents that hold Kubernetes' own kinds and do not come from the cluster
+    /// that is meant. Whatever else defines a kind goes before them.
+    ///
+    /// Discovery documents among them give the resources of the OpenAPI documents what these lack: short names,
+    /// categories.
+    pub fn set_built_in(&mut self, name: impl Into<Arc<str>>, input: Input) -> bool {
+        let Input { documents, findings } = input;
+        self.set_parts(
+            name.into(),
+            documents.into_iter().map(|document| Location::root(Arc::new(document))),
+            findings,
+            true,
+        )
+    }
+
+    fn set_parts(
+        &mut self,
+        name: Arc<str>,
+        parts: impl IntoIterator<Item = Location>,
+        found: Vec<Finding>,
+        built_in: bool,
+    ) -> bool {
         self.take_out(&name);
-        let definitions = parts.into_iter().flat_map(|part| definition::read(&part, &self.shared));
+        let parts: Vec<Location> = parts.into_iter().collect();
+        let names = definition::discovered(&parts);
+        let source = Source { shared: &self.shared, names: &names, built_in };
+        let definitions = parts.iter().flat_map(|part| definition::read(part, source));
         let definitions: Vec<(Arc<Definition>, Vec<Arc<Kind>>)> =
             definitions.map(|(definition, kinds)| (definition, kinds.into_iter().map(Arc::new).collect())).collect();
         for (rank, kind) in ranked(&name, &definitions) {
@@ -312,8 +340,9 @@ impl Registry {
     pub fn repeated(&self, gvk: Gvk<'_>) -> Option<(&Kind, &Kind)> {
         let mut all = self.definitions_of(gvk);
         let (first, second) = (all.next()?, all.next()?);
+        let is_built_in = second.definition().is_built_in();
         let of_a_sort = first.definition().is_custom_resource() == second.definition().is_custom_resource();
-        of_a_sort.then_some((first, second))
+        (of_a_sort && !is_built_in).then_some((first, second))
     }
 
     /// Says that the objects of a kind have the type of that name, from a structured-merge-diff schema, or else from
@@ -421,7 +450,11 @@ fn ranked<'i>(
     definitions: &'i [(Arc<Definition>, Vec<Arc<Kind>>)],
 ) -> impl Iterator<Item = (Rank, &'i Arc<Kind>)> {
     definitions.iter().enumerate().flat_map(move |(at, (definition, kinds))| {
-        let class = if definition.is_custom_resource() { Class::CustomResource } else { Class::Document };
+        let class = match definition.form() {
+            _ if definition.is_built_in() => Class::BuiltIn,
+            Form::CustomResource(_) => Class::CustomResource,
+            Form::OpenApi(_) | Form::Smd => Class::Document,
+        };
         let rank = move |version| Rank { class, input: Arc::clone(input), definition: at, version };
         kinds.iter().enumerate().map(move |(version, kind)| (rank(version), kind))
     })

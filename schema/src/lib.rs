@@ -26,6 +26,8 @@
 mod dialect;
 mod gvk;
 pub mod json;
+mod level;
+mod nearest;
 pub mod node;
 pub mod note;
 pub mod order;
@@ -39,6 +41,8 @@ pub use dialect::Dialect;
 pub use gvk::Gvk;
 pub use json::Json;
 pub use kubeshape_yaml::go::escape;
+pub use level::{Level, LevelRules, Levels, Selector, SelectorError};
+pub use nearest::{did_you_mean, nearest};
 pub use node::{Additional, Dependency, ExternalDocs, Extra, Flags, Items, Property, Rule, Schema, Type};
 pub use note::{Code, Converted, Note, NoteKind};
 pub use profile::Profile;

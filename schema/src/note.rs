@@ -10,6 +10,8 @@ pub enum NoteKind {
     Error,
     /// The answer is given, but probably not the one the author expects.
     Warning,
+    /// The answer is as expected, and there is something to know about it.
+    Note,
     /// A loss: something of the source is not in the result, which accepts the same objects.
     Dropped,
     /// A loss: the result accepts objects that the source refuses.
@@ -23,11 +25,24 @@ pub enum NoteKind {
 }
 
 impl NoteKind {
+    /// All kinds: findings, then losses.
+    pub const ALL: [NoteKind; 8] = [
+        NoteKind::Error,
+        NoteKind::Warning,
+        NoteKind::Note,
+        NoteKind::Dropped,
+        NoteKind::Widened,
+        NoteKind::Narrowed,
+        NoteKind::Renamed,
+        NoteKind::Approximated,
+    ];
+
     /// The word used in reports.
     pub fn name(self) -> &'static str {
         match self {
             NoteKind::Error => "error",
             NoteKind::Warning => "warning",
+            NoteKind::Note => "note",
             NoteKind::Dropped => "dropped",
             NoteKind::Widened => "widened",
             NoteKind::Narrowed => "narrowed",
@@ -36,9 +51,23 @@ impl NoteKind {
         }
     }
 
+    /// What it means for the result, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            NoteKind::Error => "the input is wrong",
+            NoteKind::Warning => "the result is probably not what the author expects",
+            NoteKind::Note => "the result is as expected",
+            NoteKind::Dropped => "something is missing in the result",
+            NoteKind::Widened => "the result accepts objects that the source rejects",
+            NoteKind::Narrowed => "the result rejects objects that the source accepts",
+            NoteKind::Renamed => "something has another name in the result",
+            NoteKind::Approximated => "the result says nearly the same",
+        }
+    }
+
     /// Whether this is a loss of a conversion, as opposed to a finding about the input.
     pub fn is_loss(self) -> bool {
-        !matches!(self, NoteKind::Error | NoteKind::Warning)
+        !matches!(self, NoteKind::Error | NoteKind::Warning | NoteKind::Note)
     }
 }
 
@@ -87,7 +116,7 @@ codes! {
     UnknownField = 1006, Warning, "A field that the API does not know is dropped.";
     Unreadable = 1007, Error, "The file cannot be read.";
     Nothing = 1008, Error, "The input yields nothing that can be converted.";
-    Skipped = 1009, Warning, "A document is skipped, because it is nothing that can be converted.";
+    Skipped = 1009, Note, "A document is skipped, because it is nothing that can be converted.";
     NoVersions = 1010, Error, "The CustomResourceDefinition has no version.";
     WrongApiVersion = 1011, Error, "The apiVersion of the CustomResourceDefinition is not known.";
     IgnoredText = 1012, Warning, "Text behind the document's value is read past without a word.";
@@ -95,6 +124,7 @@ codes! {
     RepeatedKey = 1014, Error, "A key stands twice in one object of a JSON document, which Kubernetes refuses.";
     TextExpected = 1015, Warning, "A number or boolean stands where a text belongs; it is read as the text that is written.";
     NumberRounded = 1016, Approximated, "A number has more digits than a double holds, and is rounded.";
+    Config = 1017, Error, "The configuration file is wrong.";
     ChartTemplates = 1031, Warning, "Templates of a Helm chart are not read.";
     IgnoreFile = 1032, Warning, "An ignore file, or a line of it, is not used.";
     // 11xx: output folders
@@ -167,9 +197,9 @@ codes! {
     UnknownType = 3003, Warning, "The schema names a type that does not exist; the version is published without schema.";
     NoSchema = 3004, Warning, "The version has no schema; it is published as any object.";
     // 4xxx: publishing
-    DuplicateCrd = 4001, Warning, "Two CustomResourceDefinitions have one name; one of them counts.";
-    DuplicateCrdError = 4002, Error, "Two CustomResourceDefinitions have one name.";
-    NotServed = 4003, Warning, "The version is not served and not published.";
+    DuplicateCrd = 4001, Warning, "Duplicate CustomResourceDefinition.";
+    DuplicateCrdError = 4002, Error, "Duplicate CustomResourceDefinition; only the first is used.";
+    NotServed = 4003, Note, "The version is not served and not published.";
     RootMetadata = 4004, Dropped, "Restrictions on metadata, apiVersion and kind of the root are not published.";
     SchemaConflict = 4005, Error, "Two resources of one group version define one name differently; the group version cannot be published.";
     PathConflict = 4006, Error, "A path is already defined by the document that the resources are merged onto.";
@@ -189,7 +219,7 @@ codes! {
     AggregateRenamed = 4107, Renamed, "A part of a document has another name in the aggregate.";
     AggregateDropped = 4108, Dropped, "What a document says about itself is not in the aggregate, which has it from the first document.";
     NameCollision = 4109, Warning, "Two definitions would get one name; they keep the ones they have.";
-    RecursionKept = 4110, Warning, "A definition contains itself; references to it are not inlined.";
+    RecursionKept = 4110, Note, "A definition contains itself; references to it are not inlined.";
     RecursionCut = 4111, Widened, "A definition contains itself; inside of itself it is any value.";
     InlineBudget = 4112, Error, "With all references inlined the document would be larger than allowed.";
     NoSuchKind = 4113, Error, "The document has no definition of the wanted kind.";
@@ -261,6 +291,12 @@ impl Code {
         let digits = text.strip_prefix("KS").or_else(|| text.strip_prefix("ks")).unwrap_or(text);
         let number: u16 = digits.parse().ok()?;
         Code::ALL.iter().copied().find(|code| code.number() == number)
+    }
+
+    /// The code whose number is nearest to this one, if one is near: in the same hundred.
+    pub fn nearest(number: u16) -> Option<Code> {
+        let near = Code::ALL.iter().copied().filter(|code| code.number() / 100 == number / 100);
+        near.min_by_key(|code| code.number().abs_diff(number))
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod api;
+mod builtin;
 mod package;
 mod run;
 mod tools;
@@ -20,6 +21,8 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   agree [AREA…]      compares kubeshape's answers with recorded answers and prints a table
                      (without areas: the project's own corpus, which needs nothing else)
   api [--update]     compares the public API of every library with the listings in api/, or writes them anew
+  builtin [--update] compares the API of Kubernetes' releases in builtin/ with the released modules (this needs Go
+                     and downloads them), or makes it anew
   package            packs every crate, builds the command from the archives alone, and runs the main job with it
   fuzz               builds the fuzz targets
   msrv               checks that everything compiles with the oldest Rust that Cargo.toml promises
@@ -64,6 +67,8 @@ fn command(arguments: &[&str]) -> Result {
         }
         ["api"] => api::compare(),
         ["api", "--update"] => api::update(),
+        ["builtin"] => builtin::compare(),
+        ["builtin", "--update"] => builtin::update(),
         ["package"] => package::prove(),
         ["fuzz"] => run(cargo("check").args(["--quiet", "--manifest-path", "fuzz/Cargo.toml"])),
         ["msrv"] => tools::msrv(),

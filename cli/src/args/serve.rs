@@ -1,7 +1,8 @@
 //! The command line of the server.
 
-use super::{FilenameArgs, Profile, WalkArgs};
+use super::{FilenameArgs, LevelArgs, Profile, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
+use kubeshape_builtin::Release;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -68,6 +69,14 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
 
+    /// Release of Kubernetes whose built-in groups are served along with the inputs, such as 1.34
+    ///
+    /// The API of the releases from 1.31 on is part of kubeshape: definitions, paths and discovery of all groups, also of
+    /// those that a cluster does not serve by default, without descriptions. So hashes differ from those of a cluster.
+    /// Take --base for a cluster of your own.
+    #[arg(long, value_name = "RELEASE", value_parser = super::release, conflicts_with = "base")]
+    pub(crate) kubernetes: Option<Release>,
+
     /// OpenAPI v2 document to merge the resources into, instead of the one of --base
     #[arg(long, value_name = "DOC", value_hint = ValueHint::FilePath)]
     pub(crate) onto: Option<PathBuf>,
@@ -121,7 +130,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FORM", default_value = "text", help_heading = OPERATION)]
     pub(crate) log_format: LogFormat,
 
-    /// Least severe messages to log; requests are `debug`
+    /// Minimum severity to log; requests are `debug`
     #[arg(long, value_name = "LEVEL", default_value = "info", help_heading = OPERATION)]
     pub(crate) log_level: LogLevel,
 
@@ -147,6 +156,9 @@ pub(crate) struct ServeArgs {
     /// Time that running requests have to finish when the server stops
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration, help_heading = OPERATION)]
     pub(crate) shutdown_grace: Duration,
+
+    #[command(flatten)]
+    pub(crate) levels: LevelArgs,
 }
 
 impl ServeArgs {

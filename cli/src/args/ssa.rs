@@ -1,8 +1,9 @@
 //! The command lines about objects, their fields and who owns them.
 
-use super::{FilenameArgs, SmdCompat, WalkArgs};
+use super::{FilenameArgs, FindingArgs, SmdCompat, WalkArgs};
 use crate::error::Fatal;
 use clap::{Args, ValueHint};
+use kubeshape_builtin::Release;
 use std::path::PathBuf;
 
 /// Where the types of objects come from.
@@ -12,11 +13,18 @@ pub(crate) struct TypeArgs {
     /// schemas, folders of them, or `-`
     ///
     /// The type of an object is found by its apiVersion and kind, in all versions of CustomResourceDefinitions (v1 and
-    /// v1beta1), and by x-kubernetes-group-version-kind in OpenAPI v2 and v3 documents. For built-in types, take a
-    /// document of a cluster: `kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json`. A structured-merge-diff schema
+    /// v1beta1), and by x-kubernetes-group-version-kind in OpenAPI v2 and v3 documents. For the built-in kinds of your
+    /// cluster, take its document: `kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json`. A structured-merge-diff schema
     /// does not tell the kinds of its types, so it needs `--type`.
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
+
+    /// Release of Kubernetes whose built-in kinds are known, such as 1.34 [default: the newest if there is no --schemas]
+    ///
+    /// The types of the built-in kinds are part of kubeshape, for releases from 1.31 on. A kind that --schemas defines
+    /// counts instead of the built-in one.
+    #[arg(long, value_name = "RELEASE", value_parser = super::release)]
+    pub(crate) kubernetes: Option<Release>,
 
     /// Name of the type of all objects in a structured-merge-diff schema
     #[arg(long = "type", value_name = "NAME")]
@@ -49,6 +57,9 @@ pub(crate) struct ResultArgs {
     /// Print errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
 }
 
 /// Apply configurations to live objects, as server-side apply does
@@ -65,7 +76,7 @@ Examples:
   kubeshape apply --schemas crds/ --live live.yaml --field-manager ci new.yaml
   kubeshape apply --schemas crds/ --field-manager ci new.yaml
   kubectl get deploy web -o yaml --show-managed-fields |
-    kubeshape apply --schemas apps.json --live - --field-manager ci web.yaml")]
+    kubeshape apply --kubernetes 1.34 --live - --field-manager ci web.yaml")]
 pub(crate) struct ApplyArgs {
     /// Take over fields that other managers own
     #[arg(long)]
@@ -307,6 +318,14 @@ pub(crate) struct ScenarioArgs {
     #[arg(long)]
     pub(crate) update: bool,
 
+    /// Release of Kubernetes whose built-in kinds are known, such as 1.34 [default: that of the scenario, else the newest
+    /// if it has no schemas]
+    ///
+    /// A scenario names its release as `kubernetes: "1.34"`. A kind that its schemas define counts instead of the
+    /// built-in one.
+    #[arg(long, value_name = "RELEASE", value_parser = super::release)]
+    pub(crate) kubernetes: Option<Release>,
+
     /// Release of structured-merge-diff to follow
     ///
     /// The releases differ in two ways. v6.3, which Kubernetes 1.36 uses, ignores text after the JSON of a key or a value
@@ -318,6 +337,9 @@ pub(crate) struct ScenarioArgs {
     /// Print only failed expectations and the summary
     #[arg(short, long)]
     pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
 }
 
 /// The two inputs of a command.

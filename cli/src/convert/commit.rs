@@ -60,6 +60,8 @@ struct Resource {
     tally: Tally,
     versions: usize,
     lines: Option<Range<u64>>,
+    /// Its losses to show.
+    losses: Vec<Finding>,
 }
 
 impl<'c> Commit<'c> {
@@ -95,6 +97,7 @@ impl<'c> Commit<'c> {
     /// A file cannot be written, or there are several results and no output folder.
     pub(crate) fn file(&mut self, result: FileResult, ui: &mut Ui) -> Result<(), Fatal> {
         self.totals.files += 1;
+        self.totals.bytes += result.bytes;
         self.totals.documents += result.documents;
         self.totals.skipped += result.skipped;
         self.totals.failed += usize::from(result.failed);
@@ -117,7 +120,7 @@ impl<'c> Commit<'c> {
     /// Shows findings, and appends findings and losses to the report. Returns their lines.
     fn notes(&mut self, notes: &Notes, ui: &mut Ui) -> Result<Option<Range<u64>>, Fatal> {
         self.totals.tally.add(&notes.tally);
-        for finding in &notes.findings {
+        for finding in notes.findings.iter().chain(&notes.losses) {
             self.show(finding, ui);
         }
         self.report.as_mut().map(|report| report.append(&notes.report)).transpose()
@@ -136,19 +139,20 @@ impl<'c> Commit<'c> {
     /// # Errors
     /// The report cannot be written.
     pub(crate) fn finding(&mut self, finding: &Finding, ui: &mut Ui) -> Result<(), Fatal> {
-        self.totals.tally.count(finding.kind());
+        if !ui.filter().counts(finding.code) {
+            return Ok(());
+        }
+        self.totals.tally.count(finding.code);
         if let Some(report) = &mut self.report {
             let mut line = Vec::new();
             write_line(finding, &mut line);
             report.append(&line)?;
         }
-        if !finding.is_loss() {
-            self.show(finding, ui);
-        }
+        self.show(finding, ui);
         Ok(())
     }
 
-    fn converted(&mut self, converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
+    fn converted(&mut self, mut converted: Converted, ui: &mut Ui) -> Result<(), Fatal> {
         let mut earlier: Vec<usize> = [&converted.name, &converted.resource]
             .into_iter()
             .filter_map(|name| self.resources.by_name.get(name).copied())
@@ -158,14 +162,15 @@ impl<'c> Commit<'c> {
         if let Some(first) = earlier.first() {
             let first = &self.resources.all[*first];
             let place = first.about.location();
-            let (code, which) = match self.duplicates {
-                Duplicates::First => (Code::DuplicateCrd, "that one counts"),
-                Duplicates::Last => (Code::DuplicateCrd, "this one counts"),
-                Duplicates::Error => (Code::DuplicateCrdError, "give only one of them"),
+            let name = &first.name;
+            let here = converted.about.location();
+            let (code, detail) = match self.duplicates {
+                Duplicates::First => (Code::DuplicateCrd, format!("{name} ignored; using {place}")),
+                Duplicates::Last => (Code::DuplicateCrd, format!("{name} in {place} ignored; using {here}")),
+                Duplicates::Error => (Code::DuplicateCrdError, format!("{name} is already defined in {place}")),
             };
             let mut finding = converted.about.clone();
-            finding.code = code;
-            finding.detail = format!("{} stands in {place}, too; {which}", first.name);
+            (finding.code, finding.detail) = (code, detail);
             self.finding(&finding, ui)?;
             if self.duplicates != Duplicates::Last {
                 return self.refuse(converted, ui);
@@ -174,9 +179,12 @@ impl<'c> Commit<'c> {
                 self.retract(number);
             }
         }
-        let tally = converted.notes.tally;
+        let tally = converted.notes.tally.clone();
+        // A later one may replace it, and then its losses are void.
+        let is_final = self.duplicates != Duplicates::Last;
+        let losses = if is_final { Vec::new() } else { std::mem::take(&mut converted.notes.losses) };
         let lines = self.notes(&converted.notes, ui)?;
-        self.accept(converted, tally, lines, ui)
+        self.accept(converted, tally, lines, losses, ui)
     }
 
     /// Drops a CustomResourceDefinition that is not used. Only its findings are reported.
@@ -185,7 +193,8 @@ impl<'c> Commit<'c> {
         let mut notes = converted.notes;
         let lines = notes.report.split_inclusive(|byte| *byte == b'\n').filter(|line| is_finding(line));
         notes.report = lines.flatten().copied().collect();
-        let all = notes.tally;
+        notes.losses.clear();
+        let all = notes.tally.clone();
         notes.tally.remove_losses(&all);
         self.notes(&notes, ui).map(|_| ())
     }
@@ -194,6 +203,7 @@ impl<'c> Commit<'c> {
     fn retract(&mut self, number: usize) {
         let resource = &mut self.resources.all[number];
         self.totals.tally.remove_losses(&resource.tally);
+        resource.losses.clear();
         self.totals.resources -= 1;
         self.totals.versions -= resource.versions;
         if let (Some(report), Some(lines)) = (&mut self.report, resource.lines.take()) {
@@ -211,6 +221,7 @@ impl<'c> Commit<'c> {
         converted: Converted,
         tally: Tally,
         lines: Option<Range<u64>>,
+        losses: Vec<Finding>,
         ui: &mut Ui,
     ) -> Result<(), Fatal> {
         let number = self.resources.all.len();
@@ -245,6 +256,7 @@ impl<'c> Commit<'c> {
             tally,
             versions: converted.versions,
             lines,
+            losses,
         });
         Ok(())
     }
@@ -302,6 +314,7 @@ impl<'c> Commit<'c> {
     /// A file cannot be written, or there are several results and no output folder.
     pub(crate) fn finish(mut self, context: &Context<'_>, jobs: usize, ui: &mut Ui) -> Result<Totals, Fatal> {
         let engine = context.engine;
+        self.resources.all.iter().flat_map(|resource| &resource.losses).for_each(|loss| ui.finding(loss));
         let (mut parts, documents) = (std::mem::take(&mut self.parts), std::mem::take(&mut self.documents));
         if engine.has_onto() && !documents.is_empty() {
             return Err(Fatal::Usage(

@@ -17,10 +17,11 @@ mod worker;
 
 pub(crate) use batch::STACK;
 
-use crate::args::{ConvertArgs, Duplicates, When};
+use crate::args::{ConvertArgs, Duplicates};
 use crate::error::Fatal;
+use crate::input::Input;
 use crate::output::Stage;
-use crate::report::{Report, Totals, Ui};
+use crate::report::{Report, Setup, Totals, Ui};
 use commit::Commit;
 use engine::Engine;
 use kubeshape_schema::{Code, NoteKind};
@@ -33,10 +34,15 @@ use worker::{Context, Worker};
 ///
 /// # Errors
 /// The command line is wrong, or a file cannot be written.
-pub(crate) fn run(args: &ConvertArgs, color: When) -> Result<bool, Fatal> {
-    let mut ui = Ui::new(color, args.progress, args.quiet, args.verbose);
+pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
+    let mut ui = Ui::new(setup.color, args.progress, args.quiet, args.verbose)
+        .with_levels(setup.levels(&args.findings.levels))
+        .in_format(args.findings.output_format);
     let plan = Plan::new(args)?;
-    let engine = Engine::new(args, &plan, args.report.is_some() || ui.lively)?;
+    let engine = Engine::new(args, &plan, args.report.is_some() || ui.filter().wants_losses())?;
+    if let Some(release) = args.kubernetes {
+        ui.say(&format!("Using the definitions of Kubernetes {release}, so hashes differ from a cluster's."));
+    }
     let stage = if args.dry_run { Stage::dry() } else { Stage::default() }.until_interrupted();
     let result = convert(args, &plan, &engine, &stage, &mut ui);
     if result.is_err() {
@@ -48,18 +54,22 @@ pub(crate) fn run(args: &ConvertArgs, color: When) -> Result<bool, Fatal> {
         Destination::Stdout => "standard output".to_owned(),
         Destination::File(path) | Destination::Folder(path) => path.display().to_string(),
     };
-    ui.end(result.as_ref().ok(), &to);
+    let all = match &args.report {
+        Some(path) => format!("{} lists all of them.", path.display()),
+        None => "`--report FILE` lists all of them.".to_owned(),
+    };
+    let is_denied = ui.end(result.as_ref().ok(), &to, &all);
     let totals = result?;
     if totals.unreadable > 0 {
         return Err(Fatal::Unread);
     }
-    Ok(totals.tally.get(NoteKind::Error) == 0)
+    Ok(totals.tally.get(NoteKind::Error) == 0 && !is_denied)
 }
 
 fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: &mut Ui) -> Result<Totals, Fatal> {
     let revised = args.duplicates == Duplicates::Last;
     let report = args.report.as_deref().filter(|_| !args.dry_run);
-    let report = report.map(|path| Report::new(path, revised, stage)).transpose()?;
+    let report = report.map(|path| Report::new(path, revised, ui.filter().levels(), stage)).transpose()?;
     let context = Context {
         engine,
         stage,
@@ -69,8 +79,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
         },
         limits: Limits::default(),
         report: report.is_some(),
-        warnings: !args.quiet,
-        verbose: args.verbose,
+        filter: ui.filter().clone(),
         strict: args.strict_input,
         pretty: args.pretty,
     };
@@ -87,7 +96,10 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
     for finding in &plan.gathered.findings {
         commit.finding(finding, ui)?;
     }
-    ui.expect(inputs.len());
+    if ui.lively {
+        let size = |input: &Input| std::fs::metadata(&input.canonical).map_or(0, |metadata| metadata.len());
+        ui.expect(inputs.iter().map(size).sum());
+    }
     // Whether each folder of the command line has an input.
     let mut used = vec![false; plan.gathered.roots.len()];
     let worker = || {
@@ -106,7 +118,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
             }
             commit.file(result, ui)?;
         }
-        ui.progress(commit.totals.files);
+        ui.progress(commit.totals.bytes);
         Ok(())
     })?;
     for (root, used) in plan.gathered.roots.iter().zip(used) {

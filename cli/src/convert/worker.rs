@@ -7,8 +7,8 @@ use crate::args::Shape;
 use crate::error::Fatal;
 use crate::input::{self, Input};
 use crate::output::{Output, Stage, names};
-use crate::report::{Tally, write_line};
-use kubeshape_input::{Code, Document, Finding, Limits, Note, NoteKind, Place, Reader, Resolver, skipped};
+use crate::report::{Filter, Tally, write_line};
+use kubeshape_input::{Code, Document, Finding, Limits, Note, Place, Reader, Resolver, skipped};
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
 use kubeshape_yaml::Node;
@@ -25,9 +25,8 @@ pub(crate) struct Context<'e> {
     pub(crate) limits: Limits,
     /// Whether to make lines for the report.
     pub(crate) report: bool,
-    /// Whether to show warnings, and to show them with their source.
-    pub(crate) warnings: bool,
-    pub(crate) verbose: bool,
+    /// Which findings are counted and shown.
+    pub(crate) filter: Filter,
     /// Whether skipped objects are failures.
     pub(crate) strict: bool,
     /// Whether to indent JSON.
@@ -39,6 +38,8 @@ pub(crate) struct Context<'e> {
 pub(crate) struct FileResult {
     /// In document order.
     pub(crate) events: Vec<Event>,
+    /// Bytes of the file, as they are on disk.
+    pub(crate) bytes: u64,
     /// Documents with content.
     pub(crate) documents: usize,
     /// Objects that are neither CustomResourceDefinitions nor OpenAPI documents.
@@ -69,9 +70,11 @@ pub(crate) enum Event {
 pub(crate) struct Notes {
     /// Findings to show.
     pub(crate) findings: Vec<Finding>,
+    /// Losses to show, or to keep as examples.
+    pub(crate) losses: Vec<Finding>,
     /// Lines of the report for all findings and losses.
     pub(crate) report: Vec<u8>,
-    /// The number of each kind.
+    /// The number of each code.
     pub(crate) tally: Tally,
 }
 
@@ -137,6 +140,7 @@ impl<'e> Worker<'e> {
                 return out;
             }
         };
+        out.bytes = bytes.len() as u64;
         let name: Arc<str> = input.name().into();
         let mut documents = documents.documents(Arc::clone(&name), bytes, context.limits);
         while let Some(document) = documents.next() {
@@ -184,22 +188,25 @@ impl Notes {
         resolver: &mut Resolver<'_>,
         context: &Context<'_>,
     ) {
-        let kind = note.code.kind();
-        self.tally.count(kind);
-        let is_error = kind == NoteKind::Error;
-        // The summary counts skipped objects.
-        let shown =
-            is_error || (context.warnings && !kind.is_loss() && (note.code != Code::Skipped || context.verbose));
+        let (code, filter) = (note.code, &context.filter);
+        if !filter.counts(code) {
+            return;
+        }
+        let before = self.tally.of(code);
+        self.tally.count(code);
+        let shown = filter.wants(code, before);
         if !shown && !context.report {
             return;
         }
-        resolver.pointers(context.report).excerpts(shown && (is_error || context.verbose));
+        let pointer = context.report || filter.wants_pointer(before);
+        resolver.pointers(pointer).excerpts(shown && filter.wants_excerpt(code));
         let finding = resolver.finding_in(note, shape.map(Into::into));
         if context.report {
             write_line(&finding, &mut self.report);
         }
         if shown {
-            self.findings.push(finding);
+            let list = if finding.is_loss() { &mut self.losses } else { &mut self.findings };
+            list.push(finding);
         }
     }
 }
@@ -213,8 +220,11 @@ impl FileResult {
 
     /// Reports a finding without a node.
     fn say(&mut self, context: &Context<'_>, finding: Finding) {
+        if !context.filter.counts(finding.code) {
+            return;
+        }
         let mut notes = Notes::default();
-        notes.tally.count(finding.kind());
+        notes.tally.count(finding.code);
         if context.report {
             write_line(&finding, &mut notes.report);
         }

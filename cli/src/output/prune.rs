@@ -65,7 +65,7 @@ pub(crate) fn delete(folder: &Path, path: &Path) -> Result<(), Fatal> {
 /// The files that are named like a result, and that neither the record nor `keep` has, sorted.
 ///
 /// # Errors
-/// A folder cannot be read.
+/// The folder cannot be read.
 pub(crate) fn unrecorded(folder: &Path, record: &Record, keep: &Keep) -> Result<Vec<String>, Fatal> {
     let mut found = Vec::new();
     let is_wanted = |components: &[&str], name: &str| {
@@ -75,7 +75,8 @@ pub(crate) fn unrecorded(folder: &Path, record: &Record, keep: &Keep) -> Result<
         if kind.is_file() && is_wanted(&[&name], &name) {
             found.push(name);
         } else if kind.is_dir() && !name.starts_with('.') {
-            for (_, inner, kind) in entries(&path)? {
+            // A folder that cannot be read is somebody else's.
+            for (_, inner, kind) in entries(&path).unwrap_or_default() {
                 let full = format!("{name}/{inner}");
                 if kind.is_file() && is_wanted(&[&name, &inner], &full) {
                     found.push(full);

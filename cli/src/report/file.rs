@@ -1,8 +1,11 @@
-//! The report file: one line per finding and loss, in the order of the inputs.
+//! The report file: one line per finding and loss, in the order of the inputs, or a SARIF document of them.
 
 use super::line::is_finding;
+use super::sarif;
 use crate::error::Fatal;
 use crate::output::{Stage, Staged};
+use kubeshape_schema::{Code, Level, Levels};
+use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::ops::Range;
@@ -16,6 +19,8 @@ pub(crate) struct Report {
     length: u64,
     /// Lines of CustomResourceDefinitions that were replaced by a later one. Their losses are left out.
     void: Vec<Range<u64>>,
+    /// The levels of findings, if the report becomes a SARIF document.
+    sarif: Option<Levels>,
 }
 
 #[derive(Debug)]
@@ -38,14 +43,15 @@ impl Report {
     ///
     /// # Errors
     /// The file cannot be created.
-    pub(crate) fn new(path: &Path, revised: bool, stage: &Stage) -> Result<Report, Fatal> {
+    pub(crate) fn new(path: &Path, revised: bool, levels: &Levels, stage: &Stage) -> Result<Report, Fatal> {
+        let is_sarif = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("sarif"));
         let to = if path.as_os_str() == "-" {
             if revised { Target::Memory(Vec::new()) } else { Target::Stdout(BufWriter::new(io::stdout())) }
         } else {
             let (file, staged) = stage.open(path.to_owned())?;
             Target::File(BufWriter::with_capacity(1 << 16, file), staged)
         };
-        Ok(Report { to, length: 0, void: Vec::new() })
+        Ok(Report { to, length: 0, void: Vec::new(), sarif: is_sarif.then(|| levels.clone()) })
     }
 
     /// Appends lines, and returns their range.
@@ -91,18 +97,38 @@ impl Report {
                 let target: PathBuf = staged.target.clone();
                 let failed = |error: io::Error| Fatal::write(&target, error);
                 let mut file = file.into_inner().map_err(|error| failed(error.into_error()))?;
-                if self.void.is_empty() {
+                if self.void.is_empty() && self.sarif.is_none() {
                     return stage.finish(staged);
                 }
                 file.rewind().map_err(failed)?;
                 let (to, counted) = stage.open(target.clone())?;
                 let mut to = BufWriter::new(to);
-                copy(BufReader::new(file), &self.void, &mut to).and_then(|()| to.flush()).map_err(failed)?;
+                let from = BufReader::new(file);
+                match &self.sarif {
+                    None => copy(from, &self.void, &mut to),
+                    Some(levels) => {
+                        let mut lines = Vec::new();
+                        copy(from, &self.void, &mut lines).and_then(|()| write_sarif(&lines, levels, &mut to))
+                    }
+                }
+                .and_then(|()| to.flush())
+                .map_err(failed)?;
                 stage.discard(staged);
                 stage.finish(counted)
             }
         }
     }
+}
+
+/// Writes the SARIF document of these lines.
+fn write_sarif(lines: &[u8], levels: &Levels, to: &mut impl Write) -> io::Result<()> {
+    let lines = lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let result = |line: Value| {
+        let code = line["code"].as_str().and_then(Code::parse);
+        sarif::of_line(&line, code.map_or(Level::Note, |code| levels.of(code)))
+    };
+    serde_json::to_writer_pretty(&mut *to, &sarif::document(lines.map(result).collect()))?;
+    to.write_all(b"\n")
 }
 
 /// Copies all lines except for losses in void ranges.

@@ -19,7 +19,7 @@ pub(crate) fn write_line(finding: &Finding, out: &mut Vec<u8>) {
 /// Whether a line of the report is a finding about the input, and not a loss.
 pub(crate) fn is_finding(line: &[u8]) -> bool {
     let kind = line.get(KIND.len()..).unwrap_or_default();
-    [NoteKind::Error, NoteKind::Warning].iter().any(|k| kind.starts_with(k.name().as_bytes()))
+    [NoteKind::Error, NoteKind::Warning, NoteKind::Note].iter().any(|k| kind.starts_with(k.name().as_bytes()))
 }
 
 #[cfg(test)]
@@ -40,10 +40,11 @@ mod tests {
         write_line(&Finding::new(Code::Unreadable, "gone"), &mut out);
         let expected = concat!(
             r#"{"code":"KS2001","kind":"widened","pointer":"/a~1b","input":"a.yaml","line":3,"column":7,"#,
-            r#""resource":"widgets.example.com","version":"v1","shape":"v2","detail":"\"<x>\""}"#,
+            r#""resource":"widgets.example.com","version":"v1","shape":"v2","detail":"\"<x>\"","#,
+            r#""message":"OpenAPI v2 drops allOf, oneOf, anyOf and not: \"<x>\""}"#,
             "\n",
             r#"{"code":"KS1007","kind":"error","pointer":null,"input":null,"line":null,"column":null,"#,
-            r#""resource":null,"version":null,"shape":null,"detail":"gone"}"#,
+            r#""resource":null,"version":null,"shape":null,"detail":"gone","message":"The file cannot be read: gone"}"#,
             "\n"
         );
         assert_eq!(String::from_utf8_lossy(&out), expected);

@@ -1,15 +1,22 @@
 //! Messages of the command: findings, progress and a summary on standard error, and the report file.
 //!
-//! A [`Finding`](kubeshape_input::Finding) is rendered by [`render`] with the advice of its code; [`Ui`] decides which
-//! findings are shown. In the [`Report`], a finding is a line. The commands make findings; nothing here knows the commands.
+//! A [`Finding`](kubeshape_input::Finding) is shown by [`Ui`] in the format that is asked for: to people by [`render`] and
+//! [`losses`], to programs by [`line`], [`sarif`] and [`github`]. Its level is decided by
+//! [`Levels`](kubeshape_schema::Levels), and [`Filter`] decides what is shown at all. In the [`Report`], a finding is a
+//! line. The commands make findings; nothing here knows the commands.
 
 mod file;
+mod github;
 mod line;
+mod losses;
 mod render;
+mod sarif;
 mod tally;
 mod ui;
+mod wrap;
 
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
 pub(crate) use tally::{Tally, Totals};
-pub(crate) use ui::{Ui, fatal, is_coloured, print};
+pub(crate) use ui::{Filter, Setup, Ui, fatal, is_coloured, is_output_coloured, print};
+pub(crate) use wrap::{width_of_output, wrap};

@@ -1,11 +1,14 @@
 //! Counts of inputs, results, findings and losses.
 
-use kubeshape_schema::NoteKind;
+use kubeshape_schema::{Code, NoteKind};
+use std::collections::BTreeMap;
 
 /// The counts of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) files: usize,
+    /// Bytes of the inputs, as they are on disk.
+    pub(crate) bytes: u64,
     pub(crate) documents: usize,
     pub(crate) resources: usize,
     pub(crate) versions: usize,
@@ -19,47 +22,44 @@ pub(crate) struct Totals {
     pub(crate) tally: Tally,
 }
 
-/// The number of findings and losses of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally([u64; 7]);
+/// The number of findings and losses by code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally(BTreeMap<Code, u64>);
 
 impl Tally {
-    const KINDS: [NoteKind; 7] = [
-        NoteKind::Error,
-        NoteKind::Warning,
-        NoteKind::Dropped,
-        NoteKind::Widened,
-        NoteKind::Narrowed,
-        NoteKind::Renamed,
-        NoteKind::Approximated,
-    ];
-
     /// Counts one.
-    pub(crate) fn count(&mut self, kind: NoteKind) {
-        self.0[kind as usize] += 1;
+    pub(crate) fn count(&mut self, code: Code) {
+        *self.0.entry(code).or_default() += 1;
     }
 
     /// Adds another tally.
     pub(crate) fn add(&mut self, other: &Tally) {
-        for (sum, n) in self.0.iter_mut().zip(other.0) {
-            *sum += n;
+        for (code, n) in &other.0 {
+            *self.0.entry(*code).or_default() += n;
         }
     }
 
     /// Subtracts the losses of another tally.
     pub(crate) fn remove_losses(&mut self, other: &Tally) {
-        for kind in Self::KINDS.into_iter().filter(|kind| kind.is_loss()) {
-            self.0[kind as usize] -= other.get(kind);
+        for (code, n) in other.0.iter().filter(|(code, _)| code.kind().is_loss()) {
+            if let Some(count) = self.0.get_mut(code) {
+                *count -= n;
+            }
         }
+    }
+
+    /// The count of a code.
+    pub(crate) fn of(&self, code: Code) -> u64 {
+        self.0.get(&code).copied().unwrap_or_default()
     }
 
     /// The count of a kind.
     pub(crate) fn get(&self, kind: NoteKind) -> u64 {
-        self.0[kind as usize]
+        self.codes().filter(|(code, _)| code.kind() == kind).map(|(_, n)| n).sum()
     }
 
-    /// The counts of losses, in a fixed order.
-    pub(crate) fn losses(&self) -> impl Iterator<Item = (NoteKind, u64)> + '_ {
-        Self::KINDS.into_iter().filter(|kind| kind.is_loss()).map(|kind| (kind, self.get(kind)))
+    /// The codes that were counted, in ascending order.
+    pub(crate) fn codes(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
+        self.0.iter().map(|(code, n)| (*code, *n)).filter(|(_, n)| *n > 0)
     }
 }

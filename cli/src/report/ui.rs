@@ -1,18 +1,24 @@
 //! Standard output and standard error.
 
-use super::render;
-use super::tally::Totals;
-use crate::args::When;
+use super::losses::{Losses, examples, thousands};
+use super::render::{self, Look};
+use super::tally::{Tally, Totals};
+use super::wrap::{width_of_messages, wrap};
+use super::{github, sarif, write_line};
+use crate::args::{LevelArgs, OutputFormat, When};
 use crate::error::Fatal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kubeshape_input::{Code, Finding, NoteKind};
-use std::collections::BTreeMap;
+use kubeshape_schema::{Level, LevelRules, Levels};
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// Number of warnings with the same code that are shown without `--verbose`.
 const SHOWN: u64 = 3;
+/// The same of denied findings, which are shown with their source.
+const DENIED: u64 = 5;
 /// A progress bar is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -31,30 +37,113 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Fatal> {
 
 /// Whether standard error is coloured.
 pub(crate) fn is_coloured(when: When) -> bool {
+    is_coloured_on(when, io::stderr().is_terminal())
+}
+
+/// Whether standard output is coloured.
+pub(crate) fn is_output_coloured(when: When) -> bool {
+    is_coloured_on(when, io::stdout().is_terminal())
+}
+
+fn is_coloured_on(when: When, is_terminal: bool) -> bool {
     match when {
         When::Always => true,
         When::Never => false,
         When::Auto => {
             !anstyle_query::no_color()
-                && (anstyle_query::clicolor_force()
-                    || (io::stderr().is_terminal() && anstyle_query::term_supports_color()))
+                && (anstyle_query::clicolor_force() || (is_terminal && anstyle_query::term_supports_color()))
         }
+    }
+}
+
+/// How a command tells what it finds: what holds for all commands, and what a configuration file says.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    pub(crate) color: When,
+    /// The rules of the configuration file, the ones that decide first before the others.
+    pub(crate) rules: Vec<LevelRules>,
+}
+
+impl Setup {
+    /// The levels of findings, with the rules of the command line first.
+    pub(crate) fn levels(&self, args: &LevelArgs) -> Levels {
+        Levels::new([args.rules()].into_iter().chain(self.rules.iter().cloned()))
+    }
+}
+
+/// Which findings are shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Filter {
+    levels: Levels,
+    format: OutputFormat,
+    quiet: bool,
+    verbose: bool,
+    /// Whether there is an overview of losses at the end.
+    overview: bool,
+    /// Whether notes are shown to people.
+    notes: bool,
+}
+
+impl Filter {
+    /// The levels of findings.
+    pub(crate) fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    /// Whether findings with that code are counted and reported.
+    pub(crate) fn counts(&self, code: Code) -> bool {
+        self.levels.of(code) > Level::Off
+    }
+
+    /// Whether a finding is shown, or kept as an example, of which there are so many with the same code before it.
+    pub(crate) fn wants(&self, code: Code, before: u64) -> bool {
+        let is_human = self.format == OutputFormat::Human;
+        match self.levels.of(code) {
+            Level::Off => false,
+            Level::Error => code.kind() == NoteKind::Error || !is_human || self.verbose || before < DENIED,
+            _ if self.quiet => false,
+            _ if code.kind().is_loss() => match self.format {
+                OutputFormat::Human => self.overview && before < examples(code) as u64,
+                OutputFormat::Json | OutputFormat::Sarif => true,
+                OutputFormat::Short | OutputFormat::Github => self.verbose || code.kind() == NoteKind::Narrowed,
+            },
+            Level::Note => self.notes || self.verbose || !is_human,
+            Level::Warning => true,
+        }
+    }
+
+    /// Whether findings with that code are shown with their line of the source.
+    pub(crate) fn wants_excerpt(&self, code: Code) -> bool {
+        self.format == OutputFormat::Human && (self.verbose || self.levels.of(code) == Level::Error)
+    }
+
+    /// Whether a finding that is shown needs its JSON pointer.
+    pub(crate) fn wants_pointer(&self, before: u64) -> bool {
+        // To people, few are shown of a code, and they have places.
+        self.format != OutputFormat::Human || self.verbose || before <= DENIED
+    }
+
+    /// Whether losses are looked for.
+    pub(crate) fn wants_losses(&self) -> bool {
+        self.overview || self.levels.denies_losses() || (self.format != OutputFormat::Human && !self.quiet)
     }
 }
 
 /// Messages of a run on standard error.
 pub(crate) struct Ui {
-    coloured: bool,
-    quiet: bool,
-    verbose: bool,
+    look: Look,
+    filter: Filter,
     /// Whether to show a progress bar and a summary.
     pub(crate) lively: bool,
     started: Instant,
     total: u64,
-    done: u64,
     bar: Option<ProgressBar>,
     /// Number of findings by code.
-    seen: BTreeMap<Code, u64>,
+    seen: Tally,
+    /// Examples of losses.
+    losses: Losses,
+    /// Results of a SARIF document.
+    sarif: Vec<Value>,
     first_error: Option<Code>,
 }
 
@@ -66,94 +155,198 @@ impl Ui {
             When::Never => false,
             When::Auto => io::stderr().is_terminal() && !quiet,
         };
-        Ui {
-            coloured: is_coloured(color),
+        let filter = Filter {
+            levels: Levels::default(),
+            format: OutputFormat::Human,
             quiet,
             verbose,
+            overview: lively,
+            notes: false,
+        };
+        Ui {
+            look: Look { styled: is_coloured(color), width: width_of_messages() },
+            filter,
             lively,
             started: Instant::now(),
             total: 0,
-            done: 0,
             bar: None,
-            seen: BTreeMap::new(),
+            seen: Tally::default(),
+            losses: Losses::default(),
+            sarif: Vec::new(),
             first_error: None,
         }
     }
 
-    /// Sets the number of files.
-    pub(crate) fn expect(&mut self, total: usize) {
-        self.total = total as u64;
+    /// The same with these levels.
+    pub(crate) fn with_levels(mut self, levels: Levels) -> Ui {
+        self.filter.levels = levels;
+        self
     }
 
-    /// Sets the number of files that are done.
-    pub(crate) fn progress(&mut self, done: usize) {
-        self.done = done as u64;
+    /// The same, with notes.
+    pub(crate) fn with_notes(mut self) -> Ui {
+        self.filter.notes = true;
+        self
+    }
+
+    /// The same in this format. Only people get a progress bar and a summary.
+    pub(crate) fn in_format(mut self, format: OutputFormat) -> Ui {
+        self.filter.format = format;
+        self.lively &= format == OutputFormat::Human;
+        self.filter.overview = self.lively;
+        self
+    }
+
+    /// Which findings are shown.
+    pub(crate) fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    /// Sets the number of bytes to read.
+    pub(crate) fn expect(&mut self, total: u64) {
+        self.total = total;
+    }
+
+    /// Sets the number of bytes that are read.
+    pub(crate) fn progress(&mut self, done: u64) {
         if !self.lively {
             return;
         }
-        if self.bar.is_none() && self.started.elapsed() > PATIENCE && self.total > 1 {
+        if self.bar.is_none() && self.started.elapsed() > PATIENCE && self.total > 0 {
             let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr_with_hz(10));
-            if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files, {eta} left") {
+            let template = "{bar:30} {bytes}/{total_bytes}, {eta} left";
+            if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
             self.bar = Some(bar);
         }
         if let Some(bar) = &self.bar {
-            bar.set_position(self.done);
+            bar.set_position(done.min(self.total));
         }
     }
 
     /// Shows a finding, or counts it.
     pub(crate) fn finding(&mut self, finding: &Finding) {
-        let seen = self.seen.entry(finding.code).or_default();
-        *seen += 1;
-        let seen = *seen;
-        if finding.code.kind() == NoteKind::Error {
+        let code = finding.code;
+        let before = self.seen.of(code);
+        if !self.filter.counts(code) {
+            return;
+        }
+        self.seen.count(code);
+        if !self.filter.wants(code, before) {
+            return;
+        }
+        let how = self.filter.levels.of(code);
+        match self.filter.format {
+            OutputFormat::Human => self.show(finding, how, before),
+            OutputFormat::Short => self.line(&render::short(finding, how)),
+            OutputFormat::Github => self.line(&github::annotation(finding, how)),
+            OutputFormat::Sarif => self.sarif.push(sarif::result(finding, how)),
+            OutputFormat::Json => {
+                let mut line = Vec::new();
+                write_line(finding, &mut line);
+                self.line(String::from_utf8_lossy(&line).trim_end());
+            }
+        }
+    }
+
+    /// Shows a finding to people.
+    fn show(&mut self, finding: &Finding, how: Level, before: u64) {
+        if finding.is_loss() {
+            self.losses.keep(finding);
+        }
+        if how == Level::Error {
             self.first_error.get_or_insert(finding.code);
-            self.line(&format!("{}\n", render::full(finding, self.coloured)));
-        } else if self.verbose {
-            self.line(&format!("{}\n", render::full(finding, self.coloured)));
-        } else if !self.quiet && seen <= SHOWN {
-            self.line(&render::short(finding, self.coloured));
+        } else if finding.is_loss() {
+            return;
+        }
+        if how == Level::Error || self.filter.verbose {
+            self.line(&format!("{}\n", render::full(finding, how, self.look)));
+        } else if before < SHOWN {
+            self.line(&render::brief(finding, how, self.look));
         }
     }
 
-    /// Prints a remark.
+    /// Prints a remark to people.
     pub(crate) fn say(&mut self, text: &str) {
-        if !self.quiet {
-            self.line(text);
+        if !self.filter.quiet && self.filter.format == OutputFormat::Human {
+            self.line(&wrap(text, self.look.width, 0, ""));
         }
     }
 
-    /// Prints an error.
+    /// Prints an error to people that no finding tells.
     pub(crate) fn error(&mut self, text: &str) {
-        let label = if self.coloured { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
-        self.line(&format!("{label}: {text}"));
+        if matches!(self.filter.format, OutputFormat::Human | OutputFormat::Short) {
+            self.line(&labelled(text, self.look));
+        }
     }
 
-    /// Ends the run: prints the number of hidden warnings, where to read more, and the summary if one is shown.
-    pub(crate) fn end(&mut self, totals: Option<&Totals>, to: &str) {
+    /// Ends the run: prints the number of hidden warnings, which findings are denied, where to read more, and the
+    /// overview of losses and the summary if they are shown. Returns whether findings are denied.
+    ///
+    /// `all` says where all losses are listed.
+    pub(crate) fn end(&mut self, totals: Option<&Totals>, to: &str, all: &str) -> bool {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
-        if !self.quiet && !self.verbose {
+        let denied = self.denied(totals);
+        match self.filter.format {
+            OutputFormat::Human => self.epilogue(totals, to, all, &denied),
+            OutputFormat::Sarif => {
+                let document = sarif::document(std::mem::take(&mut self.sarif));
+                self.line(&serde_json::to_string_pretty(&document).unwrap_or_default());
+            }
+            OutputFormat::Short | OutputFormat::Json | OutputFormat::Github => {}
+        }
+        !denied.is_empty()
+    }
+
+    fn epilogue(&mut self, totals: Option<&Totals>, to: &str, all: &str, denied: &[(Code, u64)]) {
+        let Filter { quiet, verbose, .. } = self.filter;
+        if !quiet && !verbose {
             let held: Vec<String> = self
                 .seen
-                .iter()
-                .filter(|(code, seen)| code.kind() != NoteKind::Error && **seen > SHOWN)
+                .codes()
+                .filter(|(code, seen)| self.filter.levels.of(*code) == Level::Warning && *seen > SHOWN)
                 .map(|(code, seen)| format!("{} more of {code}", thousands(seen - SHOWN)))
                 .collect();
             if !held.is_empty() {
-                self.line(&format!("warnings not shown: {} (`-v` shows all of them)", held.join(", ")));
+                self.say(&format!("warnings not shown: {} (`-v` shows all of them)", held.join(", ")));
             }
+        }
+        if let Some(totals) = totals.filter(|_| self.lively) {
+            let overview = self.losses.overview(&totals.tally, all, self.look);
+            if !overview.is_empty() {
+                self.line(&overview);
+            }
+        }
+        if !denied.is_empty() {
+            let count: u64 = denied.iter().map(|(_, n)| n).sum();
+            let codes = denied.iter().map(|(code, n)| {
+                let by = self.filter.levels.denied_by(*code).map_or_else(String::new, |rule| rule.to_string());
+                let by = if by == code.to_string() { by } else { format!("{code} ({by})") };
+                format!("{} of {by}", thousands(*n))
+            });
+            let codes: Vec<String> = codes.collect();
+            let (what, is) = if count == 1 { ("finding", "is") } else { ("findings", "are") };
+            let hidden = !verbose && denied.iter().any(|(_, n)| *n > DENIED);
+            let hint = if hidden { " (`-v` shows all of them)" } else { "" };
+            let text = format!("{} {what} {is} denied: {}{hint}", thousands(count), codes.join(", "));
+            self.line(&labelled(&text, self.look));
         }
         if let Some(code) = self.first_error {
             self.line(&format!("For more about an error, run `kubeshape explain-code {code}`."));
         }
         if let Some(totals) = totals.filter(|_| self.lively) {
-            let summary = summary(totals, to, self.started.elapsed());
+            let summary = summary(totals, to, self.started.elapsed(), self.look.width);
             self.line(summary.trim_end());
         }
+    }
+
+    /// The number of denied findings by code.
+    fn denied(&self, totals: Option<&Totals>) -> Vec<(Code, u64)> {
+        let tally = totals.map_or(&self.seen, |totals| &totals.tally);
+        tally.codes().filter(|(code, _)| self.filter.levels.denied_by(*code).is_some()).collect()
     }
 
     /// Writes a line. Errors are ignored: if standard error is closed, they cannot be shown.
@@ -168,57 +361,65 @@ impl Ui {
     }
 }
 
-/// Prints the error that ends a command.
-pub(crate) fn fatal(error: &Fatal, coloured: bool) {
-    let label = if coloured { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
-    let hint = if matches!(error, Fatal::Usage(_)) { "\n\nFor more, try `kubeshape --help`." } else { "" };
-    let _ = writeln!(io::stderr().lock(), "{label}: {error}{hint}");
+/// `error: TEXT`
+fn labelled(text: &str, look: Look) -> String {
+    let label = if look.styled { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
+    // Further lines are lists, which are indented already.
+    let (first, rest) = text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));
+    let first = wrap(&format!("{label}: {first}"), look.width, 0, "       ");
+    rest.map_or_else(|| first.clone(), |rest| format!("{first}\n{rest}"))
 }
 
-fn summary(totals: &Totals, to: &str, time: Duration) -> String {
-    let mut out = String::new();
-    let count = |n: usize, what: &str| {
-        let s = if n == 1 { "" } else { "s" };
-        format!("{} {what}{s}", thousands(n as u64))
+/// Prints the error that ends a command.
+pub(crate) fn fatal(error: &Fatal, coloured: bool) {
+    let look = Look { styled: coloured, width: width_of_messages() };
+    let text = match error {
+        Fatal::Config(finding) => render::full(finding, Level::Error, look),
+        Fatal::Usage(_) => format!("{}\n\nFor more, try `kubeshape --help`.", labelled(&error.to_string(), look)),
+        _ => labelled(&error.to_string(), look),
     };
-    let openapi =
-        if totals.openapi == 0 { String::new() } else { format!(", {}", count(totals.openapi, "OpenAPI document")) };
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+fn summary(totals: &Totals, to: &str, time: Duration, width: usize) -> String {
+    let mut out = String::new();
+    let count = |n: u64, what: &str| {
+        let s = if n == 1 { "" } else { "s" };
+        format!("{} {what}{s}", thousands(n))
+    };
+    let openapi = match totals.openapi {
+        0 => String::new(),
+        n => format!(", {}", count(n as u64, "OpenAPI document")),
+    };
     let _ = writeln!(
         out,
         "read      {}, {}: {} with {}{openapi}",
-        count(totals.files, "file"),
-        count(totals.documents, "document"),
-        count(totals.resources, "CustomResourceDefinition"),
-        count(totals.versions, "version")
+        count(totals.files as u64, "file"),
+        count(totals.documents as u64, "document"),
+        count(totals.resources as u64, "CustomResourceDefinition"),
+        count(totals.versions as u64, "version")
     );
-    let pruned =
-        if totals.pruned == 0 { String::new() } else { format!(", deleted {}", count(totals.pruned, "older one")) };
-    let _ = writeln!(out, "written   {} to {to}{pruned}", count(totals.results, "result"));
-    let losses: Vec<String> = totals
-        .tally
-        .losses()
+    let pruned = match totals.pruned {
+        0 => String::new(),
+        n => format!(", deleted {}", count(n as u64, "older one")),
+    };
+    let _ = writeln!(out, "written   {} to {to}{pruned}", count(totals.results as u64, "result"));
+    let losses: Vec<String> = NoteKind::ALL
+        .into_iter()
+        .filter(|kind| kind.is_loss())
+        .map(|kind| (kind, totals.tally.get(kind)))
         .filter(|(_, n)| *n > 0)
         .map(|(kind, n)| format!("{} {}", thousands(n), kind.name()))
         .collect();
     let losses = if losses.is_empty() { "none".to_owned() } else { losses.join(", ") };
     let _ = writeln!(out, "losses    {losses}");
-    let (errors, warnings) = (totals.tally.get(NoteKind::Error), totals.tally.get(NoteKind::Warning));
-    let _ = writeln!(out, "findings  {}, {}", count(errors as usize, "error"), count(warnings as usize, "warning"));
-    let _ = writeln!(out, "skipped   {}, failed {}", count(totals.skipped, "object"), count(totals.failed, "input"));
+    let [errors, warnings, notes] =
+        [NoteKind::Error, NoteKind::Warning, NoteKind::Note].map(|kind| count(totals.tally.get(kind), kind.name()));
+    let _ = writeln!(out, "findings  {errors}, {warnings}, {notes}");
+    let skipped = count(totals.skipped as u64, "object");
+    let _ = writeln!(out, "skipped   {skipped}, failed {}", count(totals.failed as u64, "input"));
     let _ = writeln!(out, "time      {:.2} s", time.as_secs_f64());
-    out
-}
-
-fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    out.lines().map(|line| wrap(line, width, 0, "          ") + "\n").collect()
 }
 
 #[cfg(test)]
@@ -226,25 +427,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_numbers_are_readable() {
-        let all: Vec<String> = [0, 999, 1000, 12_345, 1_234_567].into_iter().map(thousands).collect();
-        assert_eq!(all, ["0", "999", "1,000", "12,345", "1,234,567"]);
-    }
-
-    #[test]
     fn the_summary_says_everything() {
         let mut totals =
             Totals { files: 2, documents: 3, resources: 1, versions: 2, results: 4, skipped: 1, ..Totals::default() };
-        totals.tally.count(NoteKind::Widened);
-        totals.tally.count(NoteKind::Error);
+        totals.tally.count(Code::V2Nullable);
+        totals.tally.count(Code::NotYaml);
         let expected = "\
 read      2 files, 3 documents: 1 CustomResourceDefinition with 2 versions
 written   4 results to out
 losses    1 widened
-findings  1 error, 0 warnings
+findings  1 error, 0 warnings, 0 notes
 skipped   1 object, failed 0 inputs
 time      0.25 s
 ";
-        assert_eq!(summary(&totals, "out", Duration::from_millis(250)), expected);
+        assert_eq!(summary(&totals, "out", Duration::from_millis(250), 80), expected);
     }
 }

@@ -1,6 +1,7 @@
 //! Findings in logs and in `/readyz`.
 
 use kubeshape_input::{Finding, Place};
+use kubeshape_schema::{Level, Levels};
 
 /// `FILE:LINE:COLUMN: CODE detail`
 pub(super) fn line(finding: &Finding) -> String {
@@ -8,15 +9,16 @@ pub(super) fn line(finding: &Finding) -> String {
 }
 
 /// Logs a finding with its place.
-pub(super) fn log(finding: &Finding) {
+pub(super) fn log(finding: &Finding, levels: &Levels) {
     let Finding { code, detail, .. } = finding;
     let file = finding.input.as_deref().unwrap_or_default();
     let Place { line, column } = finding.place.unwrap_or(Place { line: 0, column: 0 });
     let (resource, title) = (finding.resource.as_deref().unwrap_or_default(), finding.title());
-    if finding.is_error() {
-        tracing::error!(%code, file, line, column, resource, detail, "{title}");
-    } else {
-        tracing::warn!(%code, file, line, column, resource, detail, "{title}");
+    match levels.of(*code) {
+        Level::Error => tracing::error!(%code, file, line, column, resource, detail, "{title}"),
+        Level::Warning => tracing::warn!(%code, file, line, column, resource, detail, "{title}"),
+        Level::Note => tracing::info!(%code, file, line, column, resource, detail, "{title}"),
+        Level::Off => {}
     }
 }
 

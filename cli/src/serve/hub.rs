@@ -7,6 +7,7 @@ use super::inputs::{Inputs, Scan};
 use super::secrets::Secrets;
 use super::watch::Watcher;
 use kubeshape_input::Finding;
+use kubeshape_schema::Levels;
 use kubeshape_server::{Applied, Live, Metrics, Readiness, Reason, RemoteState, Store};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub(super) struct Hub {
     pub(super) watcher: Option<Watcher>,
     /// The first finding of each file that cannot be read.
     pub(super) broken: Vec<Finding>,
+    /// The levels of findings.
+    pub(super) levels: Levels,
 }
 
 /// The result of the first scan.
@@ -140,12 +143,12 @@ impl Hub {
         for Finding { input, code, detail, .. } in &scan.unreadable {
             tracing::warn!(file = input.as_deref(), %code, reason = detail, "a file cannot be read; what it held before is served");
         }
-        scan.passed_over.iter().for_each(finding::log);
+        scan.passed_over.iter().for_each(|finding| finding::log(finding, &self.levels));
         let files = scan.changes.len();
         let before = std::mem::take(&mut self.broken);
         let applied = self.store.apply(scan.changes, SystemTime::now());
         for finding in &applied.findings {
-            finding::log(finding);
+            finding::log(finding, &self.levels);
         }
         for repaired in before.iter().filter(|old| applied.broken.iter().all(|new| new.input != old.input)) {
             tracing::info!(file = repaired.input.as_deref(), "a file that was broken is whole again, or gone");

@@ -16,10 +16,11 @@ mod watch;
 use crate::args::{LogFormat, ServeArgs, Switch, When};
 use crate::error::{Fatal, describe};
 use crate::input::Filter;
-use crate::report::{self, Ui};
+use crate::report::{self, Setup, Ui};
 use event::Event;
 use hub::{FirstScan, Hub};
-use kubeshape_input::{Code, Finding, NoteKind};
+use kubeshape_input::{Finding, NoteKind};
+use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
@@ -40,7 +41,8 @@ const SHUTDOWN: &str = "shutdown";
 ///
 /// # Errors
 /// The command line is wrong, no input can be served, or the server cannot listen.
-pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
+pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
+    let color = setup.color;
     let plan = Plan::new(args)?;
     log::begin(args.log_format, args.log_level, color);
     let metrics = Arc::new(Metrics::default());
@@ -57,6 +59,12 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
             return Ok(false);
         }
     };
+    if let Some(release) = args.kubernetes {
+        tracing::info!(
+            "serving the API of Kubernetes {release} without descriptions, so hashes differ from a cluster's; give \
+             --base for those of a cluster"
+        );
+    }
     let live = Arc::new(Live::new(store.snapshot()));
     let readiness = Arc::new(Readiness::default());
     readiness.set(SHUTDOWN, None);
@@ -69,14 +77,24 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
         readiness: Arc::clone(&readiness),
         watcher: None,
         broken: Vec::new(),
+        levels: setup.levels(&args.levels),
     };
     let (events, happened) = channel();
     if args.watch {
         // Watch before the files are read, so that no change is missed.
         hub.watcher = Some(watch::Watcher::new(events.clone()));
     }
-    let anything = first(&mut hub, args.log_format, color);
-    if !args.files().is_empty() && !anything && args.base.is_empty() && args.aggregate.is_empty() {
+    let ui = Ui::new(color, When::Never, false, false).with_levels(hub.levels.clone()).with_notes();
+    let (anything, is_denied) = first(&mut hub, args.log_format, ui);
+    if is_denied {
+        return Ok(false);
+    }
+    if !args.files().is_empty()
+        && !anything
+        && args.base.is_empty()
+        && args.kubernetes.is_none()
+        && args.aggregate.is_empty()
+    {
         Ui::new(color, When::Never, false, false).error("nothing of the inputs can be served");
         return Ok(false);
     }
@@ -153,22 +171,29 @@ pub(crate) fn run(args: &ServeArgs, color: When) -> Result<bool, Fatal> {
     Ok(ended.cut == 0)
 }
 
-/// Reads the inputs for the first time, and prints findings. Returns whether any of them is served.
-fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
+/// Reads the inputs for the first time, and prints findings. Returns whether any of them is served, and whether any
+/// finding is denied.
+fn first(hub: &mut Hub, format: LogFormat, mut ui: Ui) -> (bool, bool) {
     // Before the inputs are read, there are only findings about the base.
     let of_base: Vec<Finding> = hub.store.findings().cloned().collect();
     let FirstScan { unreadable, passed_over, applied } = hub.first();
-    let mut ui = Ui::new(color, When::Never, false, false);
-    let of_inputs = applied.findings.iter().filter(|found| found.code != Code::Skipped);
+    // Inputs may hold objects of other kinds. A document of --base that is not used is worth a note.
+    let is_told = |found: &&Finding| hub.levels.of(found.code) != Level::Note;
+    let of_inputs = applied.findings.iter().filter(is_told);
     for finding in unreadable.iter().chain(&passed_over).chain(&of_base).chain(of_inputs) {
         match format {
             LogFormat::Text => ui.finding(finding),
-            LogFormat::Json => finding::log(finding),
+            LogFormat::Json => finding::log(finding, &hub.levels),
         }
     }
-    if format == LogFormat::Text {
-        ui.end(None, "");
-    }
+    let is_denied = match format {
+        LogFormat::Text => ui.end(None, "", ""),
+        LogFormat::Json => unreadable
+            .iter()
+            .chain(&of_base)
+            .chain(&applied.findings)
+            .any(|found| hub.levels.denied_by(found.code).is_some()),
+    };
     let errors = applied.findings.iter().filter(|found| found.code.kind() == NoteKind::Error).count();
     tracing::info!(
         files = hub.inputs.len(),
@@ -178,7 +203,7 @@ fn first(hub: &mut Hub, format: LogFormat, color: When) -> bool {
         "inputs are read"
     );
     // An empty folder may be filled later.
-    !applied.documents.is_empty() || (hub.broken.is_empty() && unreadable.is_empty())
+    (!applied.documents.is_empty() || (hub.broken.is_empty() && unreadable.is_empty()), is_denied)
 }
 
 /// Binds the sockets.

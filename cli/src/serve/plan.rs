@@ -5,6 +5,7 @@ use crate::args::{self, ServeArgs};
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, Source, gather};
 use bytes::Bytes;
+use kubeshape_builtin::Release;
 use kubeshape_publish::Profile;
 use kubeshape_server::BaseDocuments;
 use kubeshape_server::aggregate::{AggregateOptions, Token};
@@ -28,8 +29,9 @@ impl Plan {
     /// The command line is wrong, or one of these files cannot be read.
     pub(super) fn new(args: &ServeArgs) -> Result<Plan, Fatal> {
         let inputs = args.files();
-        if inputs.is_empty() && args.base.is_empty() && args.onto.is_none() && args.aggregate.is_empty() {
-            return Err(usage("nothing to serve: name files or folders, or give --base or --aggregate"));
+        let has_base = !args.base.is_empty() || args.kubernetes.is_some();
+        if inputs.is_empty() && !has_base && args.onto.is_none() && args.aggregate.is_empty() {
+            return Err(usage("nothing to serve: name files or folders, or give --base, --kubernetes or --aggregate"));
         }
         if args.watch && inputs.iter().any(|path| path.as_os_str() == "-") {
             return Err(usage("standard input cannot be watched: leave out `-` or --watch"));
@@ -48,7 +50,10 @@ impl Plan {
             },
             base: BaseDocuments {
                 onto: args.onto.as_deref().map(onto).transpose()?,
-                ..documents(&args.base, &Filter::new(&args.walk)?)?
+                ..match args.kubernetes {
+                    Some(release) => release_documents(release),
+                    None => documents(&args.base, &Filter::new(&args.walk)?)?,
+                }
             },
             secrets: Secrets::read(tls, args.token_file.as_deref())?,
             aggregate,
@@ -89,6 +94,21 @@ fn aggregate(args: &ServeArgs) -> Result<Vec<AggregateOptions>, Fatal> {
         }
     }
     Ok(servers)
+}
+
+/// The documents of a release of Kubernetes.
+fn release_documents(release: Release) -> BaseDocuments {
+    let api = release.api();
+    let v3 = api.openapi_v3_of(|_| true);
+    let v3 = v3.into_iter().map(|(path, document)| (format!("{}.json", path.replace('/', "__")), document));
+    let discovery = api.discovery().into_iter().map(|(name, document)| (format!("discovery/{name}.json"), document));
+    let v2 = ("swagger.json".to_owned(), api.openapi_v2());
+    let named = |(name, document): (String, String)| (format!("Kubernetes {release} {name}").into(), document.into());
+    BaseDocuments {
+        documents: v3.chain(discovery).chain([v2]).map(named).collect(),
+        is_release: true,
+        ..BaseDocuments::default()
+    }
 }
 
 /// All documents in files and folders.

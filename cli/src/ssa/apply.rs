@@ -3,11 +3,12 @@
 use super::object::{Identity, Object, objects};
 use super::print::Output;
 use super::text::{Missing, Text, check_stdin, nowhere, read_all};
+use super::types::BuiltIn;
 use super::{Session, diagnose, types};
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
 use kubeshape_input::Code;
-use kubeshape_registry::{Endpoint, EndpointError, Error, Locations, Registry, Time, WriteOptions};
+use kubeshape_registry::{Endpoint, EndpointError, Error, Gvk, Locations, Registry, Time, WriteOptions};
 use kubeshape_smd::Value;
 use kubeshape_smd::managed;
 use std::collections::BTreeMap;
@@ -53,10 +54,17 @@ pub(crate) fn update<'a>(args: &'a UpdateArgs, session: &mut Session<'a>) -> Res
 fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -> Result<bool, Fatal> {
     let output = Output::of_objects(&args.result)?;
     let options = options(args)?.force(force);
-    let registry = types::read(&args.types, session)?;
-    let Some(mut lives) = lives(args, registry, session) else { return Ok(false) };
+    let mut registry = types::read(&args.types, session)?;
+    let Some(mut lives) = lives(args, &registry, session) else { return Ok(false) };
     let mut touched: Vec<Identity<'a>> = Vec::new();
-    for text in configs(&args.filenames.and(&args.configs), session) {
+    let texts = configs(&args.filenames.and(&args.configs), session);
+    if let Some(built_in) = BuiltIn::of(&args.types) {
+        let of_lives = lives.values().filter_map(|live| live.value).map(Value::gvk);
+        let objects: Vec<Gvk<'a>> = types::gvks(&texts).into_iter().chain(of_lives).collect();
+        built_in.add_for(&objects, &mut registry, session);
+    }
+    let registry: &'a Registry = session.arena.alloc(registry);
+    for text in texts {
         let before = session.errors();
         let configs = objects(text, session);
         if configs.is_empty() && !text.failed && session.errors() == before {
@@ -150,9 +158,6 @@ fn options(args: &WriteArgs) -> Result<WriteOptions, Fatal> {
             WriteOptions::new(&args.field_manager, Time::parse(text).ok_or_else(|| Fatal::Usage(wrong()))?)
         }
     };
-    if args.types.schemas.is_empty() {
-        return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
-    }
     check_stdin(args.types.schemas.iter().chain(&args.live).chain(&args.filenames.and(&args.configs)))?;
     if options.check().is_err() {
         return Err(Fatal::Usage(

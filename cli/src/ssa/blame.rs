@@ -6,6 +6,7 @@ use super::object::{Object, read_objects};
 use super::print::Output;
 use super::sets::managed;
 use super::text::check_stdin;
+use super::types::BuiltIn;
 use super::{Session, diagnose, types};
 use crate::args::BlameArgs;
 use crate::error::Fatal;
@@ -42,7 +43,12 @@ pub(crate) fn run(args: &BlameArgs, session: &mut Session<'_>) -> Result<bool, F
     let output = Output::new(&args.result)?;
     let inputs = args.filenames.and(&args.objects);
     check_stdin(args.types.schemas.iter().chain(&inputs))?;
-    let registry = types::read(&args.types, session)?;
+    let mut registry = types::read(&args.types, session)?;
+    // Without a release, the keys in managedFields are enough.
+    if let Some(built_in) = BuiltIn::new(args.types.kubernetes, false) {
+        built_in.add(&mut registry, session);
+    }
+    let registry: &Registry = session.arena.alloc(registry);
     let objects = read_objects(&inputs, session);
     let mut out = Vec::new();
     for object in &objects.all {

@@ -50,7 +50,7 @@ pub(crate) fn field_errors<'a>(
                 let code = if *other == FieldErrorKind::Duplicate { Code::DuplicateItem } else { Code::InvalidValue };
                 let mut finding = at.finding(code, detail);
                 finding.notes.extend(unquoted);
-                finding.notes.extend(declared(error, "the type is declared"));
+                finding.notes.extend(declared(error, "the type is declared in"));
                 finding
             }
         };
@@ -81,7 +81,7 @@ fn undeclared(
     registry: &Registry,
 ) {
     let notes = &mut finding.notes;
-    notes.extend(declared(error, "the schema that does not declare it stands"));
+    notes.extend(declared(error, "checked against"));
     match declared_by {
         Some([]) => notes.push(format!("no other version declares {name}")),
         Some(versions) => notes.push(format!("{} declares {name}", versions.join(", "))),
@@ -104,8 +104,10 @@ fn undeclared(
 fn declared(error: &FieldError, what: &str) -> Option<String> {
     let location = error.declared.as_ref()?;
     let pointer = location.pointer();
-    let pointer = if pointer.is_empty() { String::new() } else { format!(", {pointer}") };
-    Some(format!("{what} in {location}{pointer}"))
+    // Far in a long line, the pointer is the place.
+    let is_said = pointer.is_empty() || location.place().is_some_and(kubeshape_input::Place::is_far);
+    let pointer = if is_said { String::new() } else { format!(", {pointer}") };
+    Some(format!("{what} {location}{pointer}"))
 }
 
 /// Tells that the managed fields of an object cannot be read.

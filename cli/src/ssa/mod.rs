@@ -22,7 +22,7 @@ use crate::args::{
 use crate::convert::STACK;
 use crate::error::Fatal;
 use crate::input::Filter;
-use crate::report::Ui;
+use crate::report::{Setup, Ui};
 use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Bump;
 
@@ -48,6 +48,8 @@ pub(super) struct Session<'a> {
     errors: usize,
     /// Whether the bytes of an input could not be read.
     unread: bool,
+    /// The built-in kinds that are known, and whether their release is still to be said.
+    built_in: Option<types::BuiltIn>,
 }
 
 impl Session<'_> {
@@ -68,6 +70,11 @@ impl Session<'_> {
         self.ui.error(text);
     }
 
+    /// Shows a remark.
+    pub(super) fn remark(&mut self, text: &str) {
+        self.ui.say(text);
+    }
+
     /// How many errors were shown.
     pub(super) fn errors(&self) -> usize {
         self.errors
@@ -78,26 +85,26 @@ impl Session<'_> {
 ///
 /// # Errors
 /// There is no answer.
-pub(crate) fn run(job: Job<'_>, color: When) -> Result<bool, Fatal> {
+pub(crate) fn run(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
     // Objects may nest as deeply as the reader allows; the main thread may have little stack.
     std::thread::scope(|scope| {
-        let work = move || work(job, color);
+        let work = move || work(job, setup);
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
         thread.join().unwrap_or_else(|_| Err(Fatal::Internal { input: "the input".to_owned() }))
     })
 }
 
-fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
+fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
     let arena = Bump::new();
-    let quiet = match job {
-        Job::Apply(args) => args.write.result.quiet,
-        Job::Update(args) => args.write.result.quiet,
-        Job::Blame(args) => args.result.quiet,
-        Job::Extract(args) => args.result.quiet,
-        Job::Compare(args) => args.result.quiet,
-        Job::Merge(args) => args.result.quiet,
-        Job::Fieldset(args) => args.result.quiet,
-        Job::Scenario(_) => false,
+    let (findings, quiet) = match job {
+        Job::Apply(args) => (&args.write.result.findings, args.write.result.quiet),
+        Job::Update(args) => (&args.write.result.findings, args.write.result.quiet),
+        Job::Blame(args) => (&args.result.findings, args.result.quiet),
+        Job::Extract(args) => (&args.result.findings, args.result.quiet),
+        Job::Compare(args) => (&args.result.findings, args.result.quiet),
+        Job::Merge(args) => (&args.result.findings, args.result.quiet),
+        Job::Fieldset(args) => (&args.result.findings, args.result.quiet),
+        Job::Scenario(args) => (&args.findings, false),
     };
     let walk = match job {
         Job::Apply(args) => &args.write.types.walk,
@@ -109,8 +116,11 @@ fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
         Job::Fieldset(args) => &args.types.walk,
         Job::Scenario(args) => &args.walk,
     };
-    let (filter, ui) = (Filter::new(walk)?, Ui::new(color, When::Never, quiet, false));
-    let mut session = Session { arena: &arena, filter, ui, errors: 0, unread: false };
+    let filter = Filter::new(walk)?;
+    let ui = Ui::new(setup.color, When::Never, quiet, false)
+        .with_levels(setup.levels(&findings.levels))
+        .in_format(findings.output_format);
+    let mut session = Session { arena: &arena, filter, ui, errors: 0, unread: false, built_in: None };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),
@@ -121,9 +131,9 @@ fn work(job: Job<'_>, color: When) -> Result<bool, Fatal> {
         Job::Fieldset(args) => sets::fieldset(args, &mut session),
         Job::Scenario(args) => scenario::run(args, &mut session),
     };
-    session.ui.end(None, "");
+    let is_denied = session.ui.end(None, "", "");
     match answer {
         Ok(_) if session.unread => Err(Fatal::Unread),
-        answer => answer.map(|fine| fine && session.errors == 0),
+        answer => answer.map(|fine| fine && session.errors == 0 && !is_denied),
     }
 }

@@ -145,7 +145,7 @@ pub(crate) fn only<'a>(text: &'a Text<'a>, session: &mut Session<'a>) -> Option<
     match objects.as_slice() {
         [one] if !text.failed => Some(*one),
         [_, second, ..] => {
-            let detail = format!("found {} objects, expected one", objects.len());
+            let detail = format!("expected exactly one object, found {}", objects.len());
             session.tell(&second.location.finding(Code::NotAnObject, detail));
             None
         }

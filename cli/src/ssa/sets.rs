@@ -3,6 +3,7 @@
 use super::object::{Object, only, read_objects};
 use super::print::Output;
 use super::text::{check_stdin, read_path};
+use super::types::BuiltIn;
 use super::{Session, diagnose, types};
 use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
@@ -39,10 +40,11 @@ pub(super) fn registry<'a>(
     session: &mut Session<'a>,
 ) -> Result<&'a Registry, Fatal> {
     check_stdin(args.schemas.iter().chain(objects))?;
-    if args.schemas.is_empty() {
-        return Err(Fatal::Usage("the types of objects are needed: name what holds them with --schemas".to_owned()));
+    let mut registry = types::read(args, session)?;
+    if let Some(built_in) = BuiltIn::of(args) {
+        built_in.add(&mut registry, session);
     }
-    types::read(args, session)
+    Ok(session.arena.alloc(registry))
 }
 
 /// Gives an object the type of its kind.

@@ -1,12 +1,16 @@
-//! The registry of what `--schemas` names: which type an object has.
+//! The registry of what `--schemas` names and of built-in kinds: which type an object has.
 
 use super::Session;
 use super::object::Object;
-use super::text::{Missing, nowhere, read_all};
+use super::text::{Missing, Text, nowhere, read_all};
 use crate::args::{SmdCompat, TypeArgs};
 use crate::error::Fatal;
-use kubeshape_input::{Code, Finding};
+use kubeshape_builtin::{Api, Release};
+use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_registry::{Gvk, Kind, Location, Registry, Settings};
+use kubeshape_structural::read::expand_list;
+use kubeshape_yaml::Node;
+use std::collections::BTreeSet;
 
 /// A registry that follows this release of structured-merge-diff.
 pub(super) fn empty(compat: SmdCompat) -> Registry {
@@ -30,7 +34,7 @@ pub(super) fn add(
 ///
 /// # Errors
 /// The command line asks for a type that no schema has.
-pub(super) fn read<'a>(args: &TypeArgs, session: &mut Session<'a>) -> Result<&'a Registry, Fatal> {
+pub(super) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registry, Fatal> {
     let mut registry = empty(args.smd_compat);
     for path in &args.schemas {
         let before = session.errors();
@@ -48,13 +52,108 @@ pub(super) fn read<'a>(args: &TypeArgs, session: &mut Session<'a>) -> Result<&'a
     if let Some(name) = &args.type_name {
         registry.give_all_type(name).map_err(|error| Fatal::Usage(error.to_string()))?;
     }
-    Ok(session.arena.alloc(registry))
+    Ok(registry)
+}
+
+/// The built-in kinds that a registry gets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BuiltIn {
+    pub(super) release: Release,
+    /// Whether nobody named the release.
+    pub(super) by_default: bool,
+}
+
+impl BuiltIn {
+    /// What the command line asks for: a release, or the newest one if there is nothing else.
+    pub(super) fn of(args: &TypeArgs) -> Option<BuiltIn> {
+        BuiltIn::new(args.kubernetes, args.schemas.is_empty() && args.type_name.is_none())
+    }
+
+    pub(super) fn new(release: Option<Release>, is_needed: bool) -> Option<BuiltIn> {
+        match release {
+            Some(release) => Some(BuiltIn { release, by_default: false }),
+            None => is_needed.then(|| BuiltIn { release: Release::newest(), by_default: true }),
+        }
+    }
+
+    /// Adds all kinds.
+    pub(super) fn add(self, registry: &mut Registry, session: &mut Session<'_>) {
+        session.built_in = Some(self);
+        add_groups(self.release, &self.release.api(), registry, |_| true);
+    }
+
+    /// Adds the kinds of the groups that these objects need, if they need any: types are expensive.
+    pub(super) fn add_for(self, objects: &[Gvk<'_>], registry: &mut Registry, session: &mut Session<'_>) {
+        session.built_in = Some(self);
+        let unknown: BTreeSet<&str> =
+            objects.iter().filter(|gvk| registry.kind(**gvk).is_none()).map(|gvk| gvk.group()).collect();
+        if unknown.is_empty() {
+            return;
+        }
+        let api = self.release.api();
+        let known: BTreeSet<&str> =
+            api.openapi_v3_paths().filter_map(|path| group_version(path)).map(|(group, _)| group).collect();
+        // The message about a kind that is not known names similar ones of all groups.
+        let all = !unknown.is_subset(&known);
+        add_groups(self.release, &api, registry, |group| all || unknown.contains(group));
+    }
+}
+
+/// Adds the built-in kinds of groups.
+fn add_groups(release: Release, api: &Api, registry: &mut Registry, wanted: impl Fn(&str) -> bool) {
+    let discovery = api.discovery();
+    let documents = api.openapi_v3_of(|path| group_version(path).is_some_and(|(group, _)| wanted(group)));
+    for (path, document) in documents {
+        let name = format!("Kubernetes {release} {path}");
+        let read = |text: &str| kubeshape_input::read(name.as_str(), text.as_bytes(), Limits::default());
+        let mut input = read(&document);
+        let file = path.replace('/', "__");
+        if let Some((_, resources)) = discovery.iter().find(|(name, _)| *name == file) {
+            input.documents.extend(read(resources).documents);
+        }
+        registry.set_built_in(name.as_str(), input.without_lines());
+    }
+}
+
+/// The group and version of a document, such as `apis/apps/v1`; none if it is of neither.
+fn group_version(path: &str) -> Option<(&str, &str)> {
+    match path.split_once('/')? {
+        ("api", version) => Some(("", version)),
+        ("apis", rest) => rest.split_once('/'),
+        _ => None,
+    }
+}
+
+/// What the objects in these texts are, those of lists included.
+pub(super) fn gvks<'a>(texts: &[&'a Text<'a>]) -> Vec<Gvk<'a>> {
+    let documents = texts.iter().flat_map(|text| text.documents());
+    documents.flat_map(|document| expand_list(document.root())).map(gvk).collect()
+}
+
+/// What an object is.
+pub(super) fn gvk(object: Node<'_>) -> Gvk<'_> {
+    let text = |name| object.get(name).and_then(Node::as_str).unwrap_or_default();
+    Gvk::new(text("apiVersion"), text("kind"))
+}
+
+/// Says once that nobody named the release that a type comes from.
+pub(super) fn say_release(kind: &Kind, session: &mut Session<'_>) {
+    if let Some(BuiltIn { release, by_default: true }) = session.built_in
+        && kind.definition().is_built_in()
+    {
+        session.built_in = Some(BuiltIn { release, by_default: false });
+        session
+            .remark(&format!("Using the types of Kubernetes {release}. For others, give --kubernetes or --schemas."));
+    }
 }
 
 /// The kind of an object. What there is to say about it is told.
 pub(super) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<'a>) -> Option<&'a Kind> {
     let gvk = object.gvk();
     let kind = registry.kind(gvk);
+    if let Some(kind) = kind {
+        say_release(kind, session);
+    }
     if kind.is_none() {
         unknown_of(object, registry, session);
     } else if let Some((first, second)) = registry.repeated(gvk) {
@@ -68,17 +167,39 @@ pub(super) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mu
 
 /// Tells that there is no kind for an object.
 pub(super) fn unknown_of(object: &Object<'_>, registry: &Registry, session: &mut Session<'_>) {
-    session.tell(&object.named(unknown_finding(object.gvk(), object.location, registry)));
+    let finding = object.named(unknown_finding(object.gvk(), object.location, registry, session));
+    session.tell(&finding);
 }
 
 /// Tells that there is no kind for an object, which stands there.
 pub(super) fn unknown(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &mut Session<'_>) {
-    session.tell(&unknown_finding(gvk, object, registry));
+    let finding = unknown_finding(gvk, object, registry, session);
+    session.tell(&finding);
 }
 
-fn unknown_finding(gvk: Gvk<'_>, object: &Location, registry: &Registry) -> Finding {
+fn unknown_finding(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &Session<'_>) -> Finding {
     let error = registry.unknown(gvk);
     let node = object.node();
     let at = node.get(if error.versions.is_empty() { "kind" } else { "apiVersion" }).unwrap_or(node);
-    object.at(at).finding(Code::UnknownKind, error.to_string())
+    let mut finding = object.at(at).finding(Code::UnknownKind, error.to_string());
+    finding.notes.extend(match session.built_in {
+        Some(BuiltIn { release, .. }) => {
+            Some(format!("the built-in kinds are those of Kubernetes {release}; --schemas adds other kinds"))
+        }
+        None if is_built_in(gvk) => {
+            let newest = Release::newest();
+            Some(format!("Kubernetes has this kind; --kubernetes {newest} adds its built-in kinds"))
+        }
+        None => None,
+    });
+    finding
+}
+
+/// Whether the newest release has a kind.
+fn is_built_in(gvk: Gvk<'_>) -> bool {
+    let prefix = if gvk.group().is_empty() { "api" } else { "apis" };
+    let document = Release::newest().api().openapi_v3(&format!("{prefix}/{}", gvk.api_version()));
+    let marks =
+        format!("{{\"group\":\"{}\",\"kind\":\"{}\",\"version\":\"{}\"}}", gvk.group(), gvk.kind(), gvk.version());
+    document.is_some_and(|document| document.contains(&marks))
 }

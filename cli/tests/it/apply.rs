@@ -67,8 +67,9 @@ error[KS8005]: Another manager owns a field that would change
   |
   = note: in Widget x/a
   = note: the live value stands in live.yaml:33:13
-  = help: Take the field out of the configuration to leave it to the other manager, set it to the present value to \
-                    share it, or take it over with `--force-conflicts`.
+  = help: Take the field out of the configuration to leave it to the other
+          manager, set it to the present value to share it, or take it over with
+          `--force-conflicts`.
 
 For more about an error, run `kubeshape explain-code KS8005`.
 ";
@@ -158,16 +159,19 @@ error[KS8002]: The field is not declared in the schema
  --> config.yaml:5:3
   |
 5 |   replcas: 5
-  |   ^^^^^^^ .spec.replcas: field not declared in schema; did you mean replicas?
+  |   ^^^^^^^
   |
+  = note: .spec.replcas: field not declared in schema; did you mean `replicas`?
   = note: in Widget x/a
-  = note: the schema that does not declare it stands in crd.yaml:19:13, \
-                    /spec/versions/0/schema/openAPIV3Schema/properties/spec
+  = note: checked against crd.yaml:19:13,
+          /spec/versions/0/schema/openAPIV3Schema/properties/spec
   = note: no other version declares replcas
-  = note: a plain create would drop this field (prune it), server-side apply refuses it; with \
-                    x-kubernetes-preserve-unknown-fields: true in that schema both would keep it
-  = help: Correct the name, or use the apiVersion that declares it. If the schema is yours and the field is meant to be \
-                    free, declare it, or set `x-kubernetes-preserve-unknown-fields: true` where it belongs.
+  = note: a plain create would drop this field (prune it), server-side apply
+          refuses it; with x-kubernetes-preserve-unknown-fields: true in that
+          schema both would keep it
+  = help: Correct the name, or use the apiVersion that declares it. If the
+          schema is yours and the field is meant to be free, declare it, or set
+          `x-kubernetes-preserve-unknown-fields: true` where it belongs.
 
 For more about an error, run `kubeshape explain-code KS8002`.
 ";
@@ -181,7 +185,7 @@ fn bad_configurations_are_refused_with_their_place() {
     for (text, parts) in [
         ("a: [".to_owned(), &["error[KS1001]", "config.yaml:1:5"][..]),
         ("[1]".to_owned(), &["error[KS8009]", "config.yaml:1:1", "found a list, expected an object"]),
-        (good.replace("Widget", "Wodget"), &["error[KS8001]", "config.yaml:2:7", "did you mean Widget?"]),
+        (good.replace("Widget", "Wodget"), &["error[KS8001]", "config.yaml:2:7", "did you mean `Widget`?"]),
         (
             good.replace("com/v1", "com/v3"),
             &["error[KS8001]", "config.yaml:1:13", "the schemas have example.com/v1, example.com/v2"],
@@ -375,7 +379,6 @@ fn command_lines_that_cannot_be() {
     let folder = folder();
     folder.write("config.yaml", config("names: [m]"));
     for (line, part) in [
-        ("apply --field-manager ci config.yaml", "name what holds them with --schemas"),
         ("apply --schemas crd.yaml config.yaml", "--field-manager"),
         ("apply --schemas crd.yaml --field-manager ci", "CONFIG"),
         ("apply --schemas crd.yaml --field-manager ci --now today config.yaml", "--now takes a time such as"),
@@ -388,6 +391,9 @@ fn command_lines_that_cannot_be() {
     ] {
         folder.run(line).says(2, &[part]);
     }
+    // Without schemas there are the built-in kinds.
+    let what = "the built-in kinds are those of Kubernetes 1.37; --schemas adds other kinds";
+    folder.run("apply --field-manager ci config.yaml").says(1, &["error[KS8001]", what]);
     let long = "x".repeat(129);
     folder.run(&format!("apply --schemas crd.yaml --field-manager {long} config.yaml")).says(2, &["1 to 128 bytes"]);
 }
@@ -424,5 +430,5 @@ fn types_come_from_documents_and_schemas_too() {
     folder.write("config.yaml", config("replcas: 3"));
     folder
         .run("apply --schemas v3.json --field-manager ci config.yaml")
-        .says(1, &["did you mean replicas?", "/components/schemas/w/properties/spec", "with a warning at most"]);
+        .says(1, &["did you mean `replicas`?", "/components/schemas/w/properties/spec", "with a warning at most"]);
 }

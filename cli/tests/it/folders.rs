@@ -78,7 +78,7 @@ fn an_ignore_file_that_cannot_be_used_is_told() {
     let folder = folder();
     folder.write(".ignore", "gen\n[z-a]\n");
     let run = folder.run("convert . --to structural -o ../out");
-    let expected = "warning[KS1032]: ./.ignore:2:1: An ignore file, or a line of it, is not used: ";
+    let expected = "warning[KS1032]: ./.ignore:2:1: An ignore file, or a line of it, is not used:\n    found";
     assert!(run.err.starts_with(expected), "{}", run.err);
     assert_eq!((run.code, folder.names("../out").len()), (Some(0), 2));
     folder.write(".ignore", "a\n".repeat(200_000));
@@ -150,8 +150,12 @@ fn templates_of_a_chart_are_one_note() {
         .write("charts/web/charts/db/templates/x.yaml", TEMPLATE);
     let run = folder.run("convert charts --to structural -o ../out");
     let expected = "\
-warning[KS1031]: charts/web: Templates of a Helm chart are not read: 2 files in templates/ must be rendered: `helm template charts/web | kubeshape convert -`
-warning[KS1031]: charts/web/charts/db: Templates of a Helm chart are not read: 1 file in templates/ must be rendered: `helm template charts/web/charts/db | kubeshape convert -`
+warning[KS1031]: charts/web: Templates of a Helm chart are not read: 2 files in
+    templates/ must be rendered: `helm template charts/web | kubeshape convert
+    -`
+warning[KS1031]: charts/web/charts/db: Templates of a Helm chart are not read: 1
+    file in templates/ must be rendered: `helm template charts/web/charts/db |
+    kubeshape convert -`
 ";
     assert_eq!((run.code, run.err.as_str()), (Some(0), expected));
     // What has no action is the same before and after it is rendered.

@@ -54,7 +54,7 @@ fn a_kind_of_a_custom_resource_has_all_its_names() {
     }
     folder
         .run("convert crd.yaml --to structural -o out --kind mouses")
-        .says(1, &["error[KS4113]", "no kind, resource or definition is called mouses; did you mean Mouse?"]);
+        .says(1, &["error[KS4113]", "no kind, resource or definition is called mouses; did you mean `Mouse`?"]);
 }
 
 #[test]
@@ -62,9 +62,9 @@ fn a_mistyped_kind_gets_the_nearest_one() {
     let folder = Folder::new();
     folder.write("api.json", DOCUMENT);
     for (name, message) in [
-        ("Deploymnet", "no kind, resource or definition is called Deploymnet; did you mean Deployment?"),
-        ("apps/v1/deploymnt", "called apps/v1/deploymnt; did you mean Deployment?"),
-        ("deploymets.apps", "called deploymets.apps; did you mean Deployment?"),
+        ("Deploymnet", "no kind, resource or definition is called Deploymnet; did you mean `Deployment`?"),
+        ("apps/v1/deploymnt", "called apps/v1/deploymnt; did you mean `Deployment`?"),
+        ("deploymets.apps", "called deploymets.apps; did you mean `Deployment`?"),
         ("Certificate", "no kind, resource or definition is called Certificate\n"),
     ] {
         let run = folder.run(&format!("convert api.json --to jsonschema -o out --kind {name} --kind mice"));

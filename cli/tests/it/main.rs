@@ -3,10 +3,13 @@
 mod apply;
 mod bad_input;
 mod broken_documents;
+mod built_in;
 mod common;
+mod config;
 mod convert;
 mod documents;
 mod fields;
+mod findings;
 mod folders;
 mod kept;
 mod kinds;

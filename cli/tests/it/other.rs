@@ -66,6 +66,13 @@ fn help_names_every_option_and_has_examples() {
         assert_eq!(run.code, Some(0));
         assert!(run.out.contains("strict-input"), "{shell}");
     }
+    for command in [
+        "convert", "serve", "config", "apply", "update", "blame", "extract", "compare", "merge", "fieldset", "scenario",
+    ] {
+        for line in folder.run(&format!("{command} --help")).out.lines() {
+            assert!(line.chars().count() <= 80, "{command}: {line}");
+        }
+    }
     for command in ["apply", "update", "blame", "extract", "compare", "merge", "fieldset", "scenario"] {
         let run = folder.run(&format!("{command} --help"));
         assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
@@ -142,10 +149,16 @@ fn codes_are_explained() {
         assert_eq!(run.code, Some(0));
         assert!(run.out.starts_with("# KS2001: OpenAPI v2 drops allOf, oneOf, anyOf and not\n"), "{}", run.out);
     }
+    let page = folder.run("explain-code KS1009 --color always").out;
+    assert!(
+        page.starts_with("\u{1b}[1mKS1009: A document is skipped, because it is nothing that can be converted"),
+        "{page}"
+    );
+    assert!(!page.contains("##") && !page.contains("```") && page.contains("\n    kind: ConfigMap\n"), "{page}");
     let list = folder.run("explain-code --list");
     assert_eq!(list.code, Some(0));
     assert!(list.out.starts_with("KS1001  error         The text is not YAML"), "{}", list.out);
-    folder.run("explain-code KS0001").says(2, &["there is no code KS0001"]);
+    folder.run("explain-code KS3009").says(2, &["there is no code KS3009; did you mean `KS3004`?"]);
 }
 
 #[test]
@@ -190,7 +203,9 @@ properties:
     ];
     assert_eq!(lines.iter().map(of).collect::<Vec<_>>(), expected);
     let members: Vec<&String> = lines[0].as_object().unwrap().keys().collect();
-    let expected = ["code", "column", "detail", "input", "kind", "line", "pointer", "resource", "shape", "version"];
+    let expected =
+        ["code", "column", "detail", "input", "kind", "line", "message", "pointer", "resource", "shape", "version"];
+    assert_eq!(lines[0]["message"], "OpenAPI v2 as served holds no defaults: default");
     assert_eq!(members, expected);
     assert!(run.out.starts_with(r#"{"code":"KS2008","kind":"dropped","pointer":"#));
 }

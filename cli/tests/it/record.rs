@@ -212,8 +212,10 @@ fn a_record_that_cannot_be_used_deletes_nothing_and_stays() {
 error[KS1101]: The record of results cannot be used; nothing is deleted
  --> out/.kubeshape.json:1:11
   |
-1 | {\"files\":{\"README.md\":\"sha256:0000000000000000000000000000000000000000000000000000000000000000\"},\"format\":1}
-  |           ^^^^^^^^^^^ found \"README.md\", expected the name of a result in this folder
+1 | {\"files\":{\"README.md\":\"sha256:0000000000000000000000000000000000000000000...
+  |           ^^^^^^^^^^^
+  |
+  = note: found \"README.md\", expected the name of a result in this folder
 ";
     assert!(message.starts_with(expected), "{message}");
 }

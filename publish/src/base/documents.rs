@@ -7,7 +7,7 @@ use crate::texts::Texts;
 use kubeshape_schema::read::{Reader, Rules};
 use kubeshape_schema::{Bump, Extra, Json, Profile, Property, Schema, order};
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why a document of a base cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,6 +59,8 @@ pub(super) struct Collected<'a> {
     /// Definitions of v2 documents. Only their texts are used.
     described: BTreeMap<String, Schema<'a>>,
     texts: Texts,
+    /// Names of all query parameters.
+    parameters: BTreeSet<&'a str>,
     object_metadata: BTreeMap<&'a str, usize>,
     delete_options: Option<Json<'a>>,
 }
@@ -77,6 +79,7 @@ impl<'a> Collected<'a> {
             definitions: BTreeMap::new(),
             described: BTreeMap::new(),
             texts: Texts::default(),
+            parameters: BTreeSet::new(),
             object_metadata: BTreeMap::new(),
             delete_options: None,
         }
@@ -144,6 +147,9 @@ impl<'a> Collected<'a> {
         };
         let member = |name| parameter.and_then(|p| p.get(name)).map_or("", |v| v.text());
         let (name, text) = (member("name"), member("description"));
+        if member("in") == "query" {
+            self.parameters.insert(name);
+        }
         if text.is_empty() {
             return;
         }
@@ -176,6 +182,29 @@ impl<'a> Collected<'a> {
             out.push((name, schema));
         }
         out
+    }
+
+    /// The same, if the documents are all that a release has: definitions that they lack do not exist. They have no
+    /// descriptions; with `described`, those of `fallback` stand in.
+    pub(super) fn definitions_of_release(
+        &self,
+        fallback: &[(&'a str, Schema<'a>)],
+        described: bool,
+    ) -> Vec<(&'a str, Schema<'a>)> {
+        let mut all = self.definitions(fallback);
+        all.retain(|(name, _)| self.definitions.contains_key(*name));
+        for (name, schema) in all.iter_mut().filter(|_| described) {
+            if let Some((_, own)) = fallback.iter().find(|(other, _)| other == name) {
+                *schema = self.describe(schema, own);
+            }
+        }
+        all
+    }
+
+    /// The texts of `fallback` without query parameters that the documents lack.
+    pub(super) fn texts_of_release(&self, mut fallback: Texts) -> Texts {
+        fallback.query.retain(|name, _| self.parameters.contains(name.as_str()));
+        fallback
     }
 
     /// A built-in schema with the descriptions of another one.

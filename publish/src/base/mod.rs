@@ -113,6 +113,32 @@ impl Base {
         Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))
     }
 
+    /// The definitions of a release of Kubernetes. They are taken from all of its OpenAPI documents, v3 and v2, without
+    /// descriptions, as `kubeshape-builtin` has them: what they lack does not exist in that release. Texts are those of
+    /// [`Base::builtin`], so the hashes of documents are not those of a cluster.
+    ///
+    /// If definitions are `described`, they have the descriptions of [`Base::builtin`], too. If not, they are equal to
+    /// those of the documents, so that a document which holds both has each of them once.
+    ///
+    /// # Errors
+    /// As [`Base::from_documents`].
+    pub fn of_release(documents: &[(String, Vec<u8>)], described: bool) -> Result<Base, BaseError> {
+        let mut sorted: Vec<_> = documents.iter().collect();
+        sorted.sort();
+        let read = documents::read_all(&sorted)?;
+        let (arena, mut tape) = (Bump::new(), Tape::new());
+        let mut collected = documents::Collected::new(&arena);
+        for document in &read {
+            collected.add(document)?;
+        }
+        let fallback = definitions::read(builtin::DEFINITIONS, &mut tape, &arena);
+        let definitions = collected.definitions_of_release(&fallback, described);
+        let texts = collected.texts_of_release(builtin::texts());
+        let printed = definitions::print(&definitions, &arena).into_iter().map(Definition::from).collect();
+        let paths = paths::all(&texts);
+        Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))
+    }
+
     /// The names of the shared definitions, sorted.
     pub fn definition_names(&self) -> impl Iterator<Item = &str> {
         self.definitions.iter().map(|definition| definition.name.as_str())

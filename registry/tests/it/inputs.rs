@@ -67,7 +67,7 @@ fn a_kind_can_be_given_a_type_of_a_written_schema() {
     let gvk = Gvk::new("example.com/v1", "Widget");
     assert!(registry.kind(gvk).is_none());
     let error = registry.give_type(gvk, "widgt").expect_err("a refusal");
-    assert_eq!(error.to_string(), "no schema has a type called widgt; did you mean widget?");
+    assert_eq!(error.to_string(), "no schema has a type called widgt; did you mean `widget`?");
     registry.give_type(gvk, "widget").expect("a type");
     assert_eq!(registry.kind(gvk).map(Kind::type_name), Some("widget"));
     // The type follows its input.

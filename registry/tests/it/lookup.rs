@@ -59,7 +59,7 @@ fn an_unknown_kind_is_told_with_what_is_near_to_it() {
     let error = |api_version, kind| {
         registry.expect(Gvk::new(api_version, kind)).map(Kind::kind).expect_err("a refusal").to_string()
     };
-    assert_eq!(error("example.com/v1", "Widgt"), "found \"Widgt\" of \"example.com/v1\"; did you mean Widget?");
+    assert_eq!(error("example.com/v1", "Widgt"), "found \"Widgt\" of \"example.com/v1\"; did you mean `Widget`?");
     assert_eq!(
         error("example.com/v3", "Widget"),
         "found \"Widget\" of \"example.com/v3\"; the schemas have example.com/v1, example.com/v2"
@@ -85,4 +85,41 @@ fn the_declaration_of_a_field_has_a_place() {
     let pod = registry.kind(Gvk::new("v1", "Pod")).expect("a kind");
     let declared = pod.declared("/spec/image").expect("a place");
     assert_eq!(declared.pointer(), "/components/schemas/a.Pod/properties/spec/properties/image");
+}
+
+/// A kind of an OpenAPI document, and the discovery document beside it.
+const TABS: &str = r#"
+{"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {}, "components": {"schemas": {
+  "tabs.Tab": {"type": "object", "properties": {"size": {"type": "integer"}},
+    "x-kubernetes-group-version-kind": [{"group": "example.com", "kind": "Tab", "version": "v1"}]}}}}
+---
+{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": "example.com/v1", "resources": [
+  {"name": "tabs", "singularName": "tab", "namespaced": true, "kind": "Tab", "verbs": ["get"],
+   "shortNames": ["tb"], "categories": ["all"]}]}
+"#;
+
+#[test]
+fn discovery_beside_a_document_gives_its_kinds_short_names() {
+    let read = || kubeshape_input::read("tabs", TABS.as_bytes(), kubeshape_input::Limits::default());
+    let mut registry = Registry::default();
+    assert!(registry.set_built_in("tabs", read()));
+    for name in ["tb", "tabs", "tab", "tabs.example.com"] {
+        assert_eq!(registry.by_name(name).len(), 1, "{name}");
+    }
+    assert_eq!(registry.of_category("all").count(), 1);
+    assert!(registry.remove("tabs") && registry.is_empty());
+}
+
+#[test]
+fn every_other_definition_counts_before_a_built_in_one() {
+    let read = |name: &str| kubeshape_input::read(name, TABS.as_bytes(), kubeshape_input::Limits::default());
+    let mut registry = Registry::default();
+    registry.set_built_in("a", read("a").without_lines());
+    let gvk = Gvk::new("example.com/v1", "Tab");
+    assert!(registry.kind(gvk).is_some_and(|kind| kind.definition().is_built_in()));
+    assert_eq!(registry.kind(gvk).map(|kind| kind.definition().location().to_string()), Some("a".to_owned()));
+    registry.set_input("b", read("b"));
+    assert!(registry.kind(gvk).is_some_and(|kind| !kind.definition().is_built_in()));
+    // That is what built-in kinds are for, and nothing to warn of.
+    assert!(registry.repeated(gvk).is_none());
 }

@@ -103,7 +103,7 @@ fn a_field_that_is_not_declared_is_told_with_near_names() {
             declared_by: Some(vec![])
         }
     );
-    assert_eq!(undeclared.to_string(), ".spec.replica: field not declared in schema; did you mean replicas?");
+    assert_eq!(undeclared.to_string(), ".spec.replica: field not declared in schema; did you mean `replicas`?");
     assert_eq!(undeclared.location.as_ref().map(ToString::to_string).as_deref(), Some("w.yaml:5:3"));
     assert_eq!(
         undeclared.declared.as_ref().map(kubeshape_registry::Location::pointer).as_deref(),

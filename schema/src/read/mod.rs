@@ -10,6 +10,7 @@ use crate::json::Json;
 use crate::note::{Code, Note};
 use crate::order;
 use crate::profile::Profile;
+use crate::{did_you_mean, nearest};
 use bumpalo::{Bump, collections::Vec as BumpVec};
 use kubeshape_yaml::{Flags as EntryFlags, Kind, Node, Number};
 
@@ -130,6 +131,22 @@ impl<'a> Reader<'a> {
     #[cold]
     pub fn unknown_field(&mut self, key: Node<'a>) {
         self.notes.push(Note::new(Code::UnknownField, key.index(), key.text()));
+    }
+
+    /// The same, for a type with these members. The note names the nearest of them.
+    #[cold]
+    pub fn unknown_field_among(&mut self, key: Node<'a>, members: &[&str]) {
+        /// Of shorter names everything is near, as `id` of the `if` of JSON Schema.
+        const SHORT: usize = 2;
+        let name = key.text();
+        let members = if name.len() > SHORT { members } else { &[] };
+        match nearest(name, members.iter().copied()).as_slice() {
+            [] => self.unknown_field(key),
+            near => {
+                let detail = format!("{name}{}", did_you_mean(near));
+                self.notes.push(Note::new(Code::UnknownField, key.index(), detail));
+            }
+        }
     }
 
     #[cold]

@@ -316,7 +316,7 @@ impl<'a> Reader<'a> {
     #[cold]
     fn unknown_member(&mut self, key: Node<'a>, value: Node<'a>) {
         if self.rules == Rules::Crd {
-            return self.unknown_field(key);
+            return self.unknown_field_among(key, &MEMBERS);
         }
         let name = key.text();
         if !is_extension(name) && !OPENAPI_ONLY.contains(&name) {
@@ -565,6 +565,53 @@ impl<'a> Reader<'a> {
         out.into_bump_slice()
     }
 }
+
+/// The members of a schema in a CustomResourceDefinition, for suggestions.
+const MEMBERS: [&str; 43] = [
+    "$ref",
+    "$schema",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "default",
+    "definitions",
+    "dependencies",
+    "description",
+    "enum",
+    "example",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "externalDocs",
+    "format",
+    "id",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "nullable",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "properties",
+    "required",
+    "title",
+    "type",
+    "uniqueItems",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-map-type",
+    "x-kubernetes-preserve-unknown-fields",
+];
 
 /// Keywords of OpenAPI that kube-openapi has no member for; it keeps them where they stand.
 const OPENAPI_ONLY: [&str; 5] = ["deprecated", "discriminator", "nullable", "writeOnly", "xml"];

@@ -23,6 +23,9 @@ pub struct BaseDocuments {
     pub found: BTreeSet<Arc<str>>,
     /// The v2 document below the resources; else the one among `documents`.
     pub onto: Option<(Arc<str>, Bytes)>,
+    /// Whether `documents` are those of a release of Kubernetes, all of them and without descriptions, as
+    /// `kubeshape-builtin` has them, rather than those of a cluster.
+    pub is_release: bool,
 }
 
 /// Why a base cannot be used.

@@ -60,7 +60,7 @@ impl Store {
             let winner = all.next();
             let duplicates = all.map(|(_, resource)| {
                 let first = winner.map_or("", |((file, _), _)| file);
-                let detail = format!("found {name} again, which {first} defines; only that one is published");
+                let detail = format!("{name} ignored; using {first}");
                 resource.about_names(Code::DuplicateCrd, detail)
             });
             let duplicates: Vec<Finding> = duplicates.collect();

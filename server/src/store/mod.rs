@@ -220,8 +220,13 @@ impl Store {
     /// # Errors
     /// A document of the base cannot be used.
     pub fn new(base: BaseDocuments, options: StoreOptions, now: SystemTime) -> Result<Store, BaseError> {
+        let is_release = base.is_release;
         let (documents, sources) = Documents::read(base, options.profile, now)?;
-        let definitions = if sources.is_empty() { Base::builtin() } else { Base::from_documents(&sources)? };
+        let definitions = match sources.is_empty() {
+            true => Base::builtin(),
+            false if is_release => Base::of_release(&sources, false)?,
+            false => Base::from_documents(&sources)?,
+        };
         let publisher =
             Arc::new(Publisher::new(definitions, Options { profile: options.profile, ..Options::default() }));
         let v2 = Arc::new(v2::Merging::new(documents.v2.as_ref())?);

@@ -18,7 +18,8 @@ mod validate;
 
 pub use compare::{CompareError, Comparison};
 pub use compile::{Type, Types};
-pub use error::{ValidationError, ValidationErrorKind, ValidationErrors, nearest};
+pub use error::{ValidationError, ValidationErrorKind, ValidationErrors};
+pub use kubeshape_schema::nearest;
 pub use remove::KeyFields;
 pub use validate::Duplicates;
 

@@ -1,6 +1,6 @@
 //! Validating a value against its type (upstream `typed/validate.go`).
 
-use super::error::{Errors, Token, ValidationErrorKind, ValidationErrors, nearest};
+use super::error::{Errors, Token, ValidationErrorKind, ValidationErrors};
 use super::go::{Got, GotSyntax, GotType};
 use super::items::{Elements, Indexed, NoElement, sort};
 use super::nodes::{Items, List, MapOf, NOTHING, Node, Scalar, Shape, Tables};
@@ -8,6 +8,7 @@ use super::{Checked, Type, TypedValue};
 use crate::Bump;
 use crate::fieldpath::PathElement;
 use crate::value::Value;
+use kubeshape_schema::nearest;
 
 /// Whether sets and keyed lists may hold an item twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

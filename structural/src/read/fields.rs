@@ -18,16 +18,43 @@ pub(super) fn fields<'a>(
     if node.kind() == Kind::Map && plain(node) {
         for (key, value) in node.pairs() {
             if !f(reader, key.text(), value) {
-                reader.unknown_field(key);
+                reader.unknown_field_among(key, members(expected));
             }
         }
         return;
     }
     reader.each_pair(node, expected, |reader, key, value| {
         if !f(reader, key.text(), value) {
-            reader.unknown_field(key);
+            reader.unknown_field_among(key, members(expected));
         }
     });
+}
+
+/// The members of the types in which mistakes are likely, for suggestions. `expected` says which type it is.
+fn members(expected: &str) -> &'static [&'static str] {
+    match expected {
+        "a CustomResourceDefinition" => &["apiVersion", "kind", "metadata", "spec", "status"],
+        "a mapping of metadata" => &["name", "namespace", "labels", "annotations", "finalizers"],
+        "a spec" => &["group", "names", "scope", "versions", "conversion", "preserveUnknownFields"],
+        "a mapping of names" => &["plural", "singular", "shortNames", "kind", "listKind", "categories"],
+        "a version" => &[
+            "name",
+            "served",
+            "storage",
+            "deprecated",
+            "deprecationWarning",
+            "schema",
+            "subresources",
+            "additionalPrinterColumns",
+            "selectableFields",
+        ],
+        "a mapping with openAPIV3Schema" => &["openAPIV3Schema"],
+        "a mapping of subresources" => &["status", "scale"],
+        "a scale subresource" => &["specReplicasPath", "statusReplicasPath", "labelSelectorPath"],
+        "a printer column" => &["name", "type", "format", "description", "priority", "jsonPath"],
+        "a selectable field" => &["jsonPath"],
+        _ => &[],
+    }
 }
 
 /// Whether it is certain that no key of the mapping needs a note.

@@ -187,13 +187,62 @@ fn unknown_fields_are_dropped_with_a_warning() {
         assert_eq!(
             notes,
             [
-                "KS1006 /metadata/Name Name",
+                "KS1006 /metadata/Name Name; did you mean `name`?",
                 "KS1006 /spec/validation validation",
                 "KS1006 /spec/conversion/webhookClientConfig webhookClientConfig",
-                "KS1006 /spec/versions/0/additionalPrinterColumns/0/JSONPath JSONPath",
+                "KS1006 /spec/versions/0/additionalPrinterColumns/0/JSONPath JSONPath; did you mean `jsonPath`?",
                 "KS1006 /spec/versions/0/subresources/status/a a",
             ]
         );
+    });
+}
+
+#[test]
+fn an_unknown_field_comes_with_the_nearest_one() {
+    let spec = "verions: [], names: {Kind: A, shortName: [a]}, versions: [{name: v1, servd: true, schema: \
+                {openAPIV3schema: {}}}, {name: v2, schema: {openAPIV3Schema: {minimun: 1, if: {}, \
+                x-kubernetes-preserve-unknown-field: true}}}]";
+    with_crd(&manifest("v1", "", spec), |_, notes| {
+        let details: Vec<&str> = notes.iter().filter_map(|note| note.splitn(3, ' ').nth(2)).collect();
+        assert_eq!(
+            details,
+            [
+                "verions; did you mean `versions`?",
+                "Kind; did you mean `kind`?",
+                "shortName; did you mean `shortNames`?",
+                "servd; did you mean `served`?",
+                "openAPIV3schema; did you mean `openAPIV3Schema`?",
+                "minimun; did you mean `minimum`?",
+                "if",
+                "x-kubernetes-preserve-unknown-field; did you mean `x-kubernetes-preserve-unknown-fields`?",
+            ]
+        );
+    });
+}
+
+#[test]
+fn every_name_that_is_suggested_is_known() {
+    let names = "\
+$ref $schema additionalItems additionalProperties allOf anyOf default definitions dependencies description enum example \
+exclusiveMaximum exclusiveMinimum externalDocs format id items maxItems maxLength maxProperties maximum minItems minLength \
+minProperties minimum multipleOf not nullable oneOf pattern patternProperties properties required title type uniqueItems \
+x-kubernetes-embedded-resource x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type \
+x-kubernetes-map-type x-kubernetes-preserve-unknown-fields";
+    let members: Vec<String> = names.split_whitespace().map(|name| format!("{name}: null")).collect();
+    let spec = format!(
+        "group: null, names: {{plural: null, singular: null, shortNames: null, kind: null, listKind: null, categories: \
+         null}}, scope: null, conversion: null, preserveUnknownFields: null, versions: [{{name: v1, served: null, storage: \
+         null, deprecated: null, deprecationWarning: null, subresources: {{status: null, scale: {{specReplicasPath: null, \
+         statusReplicasPath: null, labelSelectorPath: null}}}}, additionalPrinterColumns: [{{name: null, type: null, \
+         format: null, description: null, priority: null, jsonPath: null}}], selectableFields: [{{jsonPath: null}}], \
+         schema: {{openAPIV3Schema: {{{}}}}}}}]",
+        members.join(", ")
+    );
+    let metadata =
+        "metadata: {name: a, namespace: a, labels: null, annotations: null, finalizers: null}, status: null,";
+    with_crd(&manifest("v1", metadata, &spec), |_, notes| {
+        let unknown: Vec<&String> = notes.iter().filter(|note| note.starts_with("KS1006")).collect();
+        assert!(unknown.is_empty(), "{unknown:?}");
     });
 }
 

@@ -3,9 +3,8 @@
 use super::Settings;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::jsonschema;
-use kubeshape_registry::{KindNames, KindQuery, did_you_mean, resources_of_document};
-use kubeshape_schema::{Bump, Gvk, Property};
-use kubeshape_smd::typed::nearest;
+use kubeshape_registry::{KindNames, KindQuery, resources_of_document};
+use kubeshape_schema::{Bump, Gvk, Property, did_you_mean, nearest};
 use kubeshape_yaml::Tape;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -70,7 +70,7 @@ fn play_all<'a>(
         if !text.named && document.root().get("scenario").is_none() {
             continue;
         }
-        let Some(scenario) = read::scenario(text, document, args.smd_compat, session) else { continue };
+        let Some(scenario) = read::scenario(text, document, args, session) else { continue };
         let mut out = String::new();
         play(&scenario, args, totals, &mut edits, &mut out, session);
         // Long runs are worth watching.

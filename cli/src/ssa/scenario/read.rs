@@ -1,8 +1,10 @@
 //! From a YAML document to steps.
 
 use super::super::text::{Text, read_path};
+use super::super::types::BuiltIn;
 use super::super::{Session, types};
-use crate::args::SmdCompat;
+use crate::args::ScenarioArgs;
+use kubeshape_builtin::Release;
 use kubeshape_input::{Code, Document};
 use kubeshape_registry::{Gvk, Location, Registry, Time, describe};
 use kubeshape_smd::Value;
@@ -122,10 +124,10 @@ type Read<T> = Result<T, Told>;
 pub(super) fn scenario<'a>(
     text: &'a Text<'a>,
     document: &'a Arc<Document>,
-    compat: SmdCompat,
+    args: &ScenarioArgs,
     session: &mut Session<'a>,
 ) -> Option<Scenario<'a>> {
-    let mut reader = Reader { text, document, compat, session, wrong: false };
+    let mut reader = Reader { text, document, args, session, wrong: false };
     let scenario = reader.scenario(document.root());
     let wrong = reader.wrong;
     scenario.ok().filter(|_| !wrong)
@@ -134,7 +136,7 @@ pub(super) fn scenario<'a>(
 struct Reader<'r, 'a> {
     text: &'a Text<'a>,
     document: &'a Arc<Document>,
-    compat: SmdCompat,
+    args: &'r ScenarioArgs,
     session: &'r mut Session<'a>,
     /// Whether anything was told.
     wrong: bool,
@@ -197,7 +199,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn fields(&mut self, node: Node<'a>) -> Read<Set<'a>> {
         let arena = self.session.arena;
-        match Set::from_fields_v1_as(Value::from_node(node, arena), self.compat.of_fields(), arena) {
+        match Set::from_fields_v1_as(Value::from_node(node, arena), self.args.smd_compat.of_fields(), arena) {
             Ok(set) => Ok(set),
             Err(error) => Err(self.tell(node, format!("found no set of fields (FieldsV1): {}", error.message))),
         }
@@ -208,10 +210,10 @@ impl<'a> Reader<'_, 'a> {
         if root.get("scenario").is_none() && root.get("steps").is_none() {
             return Err(self.tell(root, "found neither scenario nor steps, expected a scenario"));
         }
-        self.only(root, &["scenario", "rule", "schemas", "types", "resetFields", "steps"]);
+        self.only(root, &["scenario", "rule", "kubernetes", "schemas", "types", "resetFields", "steps"]);
         let name = self.member(root, "scenario")?;
         let name = self.string(name, "the name of the scenario")?;
-        let mut registry = types::empty(self.compat);
+        let mut registry = types::empty(self.args.smd_compat);
         if let Some(schemas) = root.get("schemas") {
             for schema in self.list(schemas, "a list of schemas")?.items() {
                 self.schema(schema, &mut registry)?;
@@ -222,6 +224,7 @@ impl<'a> Reader<'_, 'a> {
                 self.kind(key, value, &mut registry)?;
             }
         }
+        self.built_in(root, &mut registry)?;
         let mut reset_fields = BTreeMap::new();
         if let Some(reset) = root.get("resetFields") {
             for (key, value) in self.map(reset, "a mapping of \"apiVersion subresource\" to fields")?.pairs() {
@@ -234,7 +237,7 @@ impl<'a> Reader<'_, 'a> {
             self.list(steps, "a list of steps")?.items().filter_map(|step| self.step(step).ok()).collect();
         Ok(Scenario {
             text: self.text,
-            compat: self.compat.of_fields(),
+            compat: self.args.smd_compat.of_fields(),
             node: root,
             name,
             document: self.document,
@@ -242,6 +245,30 @@ impl<'a> Reader<'_, 'a> {
             reset_fields,
             steps,
         })
+    }
+
+    /// The built-in kinds of the release that the command line names, else the scenario, else of the newest one if
+    /// nothing else defines kinds.
+    fn built_in(&mut self, root: Node<'a>, registry: &mut Registry) -> Read<()> {
+        self.session.built_in = None;
+        let named = match root.get("kubernetes") {
+            None => None,
+            Some(node) => {
+                let expected = "a release of Kubernetes in quotes, such as \"1.34\"";
+                let release = self.string(node, expected)?.parse::<Release>();
+                Some(release.map_err(|error| self.tell(node, error.to_string()))?)
+            }
+        };
+        let is_needed = registry.inputs().next().is_none();
+        if let Some(built_in) = BuiltIn::new(self.args.kubernetes.or(named), is_needed) {
+            let mut objects = Vec::new();
+            gvks(root, &mut objects);
+            built_in.add_for(&objects, registry, self.session);
+            if let Some(kind) = objects.iter().find_map(|gvk| registry.kind(*gvk)) {
+                types::say_release(kind, self.session);
+            }
+        }
+        Ok(())
     }
 
     /// A schema that stands here or in a file.
@@ -377,5 +404,20 @@ pub(super) fn parts_of(action: &Action<'_>) -> &'static [&'static str] {
         Action::Compare { .. } => &["added", "modified", "removed", "error"],
         Action::Merge { .. } | Action::Remove { .. } | Action::Extract { .. } => &["object", "error"],
         Action::Reconcile { .. } => &["set", "unchanged", "error"],
+    }
+}
+
+/// What the objects of a scenario are.
+fn gvks<'a>(node: Node<'a>, found: &mut Vec<Gvk<'a>>) {
+    match node.kind() {
+        Kind::Map => {
+            let gvk = types::gvk(node);
+            if !gvk.kind().is_empty() && !gvk.api_version().is_empty() {
+                found.push(gvk);
+            }
+            node.pairs().for_each(|(_, member)| gvks(member, found));
+        }
+        Kind::Seq => node.items().for_each(|item| gvks(item, found)),
+        _ => {}
     }
 }

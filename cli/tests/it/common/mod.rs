@@ -114,7 +114,7 @@ impl Folder {
 }
 
 impl Run {
-    fn of(output: &std::process::Output) -> Run {
+    pub(crate) fn of(output: &std::process::Output) -> Run {
         Run {
             code: output.status.code(),
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -128,12 +128,27 @@ impl Run {
         assert_eq!((self.code, self.out.as_str(), self.err.as_str()), (Some(0), "", ""));
     }
 
-    /// Ended with this code, and standard error holds all of these.
+    /// Standard error without the line breaks of long messages.
+    pub(crate) fn words(&self) -> String {
+        self.err.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Every line of standard error that can be broken fits 80 columns.
+    #[track_caller]
+    pub(crate) fn fits(&self) -> &Self {
+        for line in self.err.lines().filter(|line| line.trim().contains(' ')) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        self
+    }
+
+    /// Ended with this code, and standard error holds all of these, on one line or broken.
     #[track_caller]
     pub(crate) fn says(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{}", self.err);
+        let words = self.words();
         for part in parts {
-            assert!(self.err.contains(part), "{part:?} is not in\n{}", self.err);
+            assert!(self.err.contains(part) || words.contains(part), "{part:?} is not in\n{}", self.err);
         }
         assert!(!self.err.contains("panicked"), "{}", self.err);
     }

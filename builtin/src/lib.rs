@@ -1,0 +1,26 @@
+//! The API of Kubernetes itself, by release.
+//!
+//! Every release of `k8s.io/kubernetes` holds the OpenAPI and discovery documents of its API server. This crate has
+//! those documents without their descriptions, compressed. What is left are facts: definitions with types, formats,
+//! references, required fields, list types and keys, merge keys, defaults and enums; paths with verbs and
+//! group-version-kinds; names, short names, categories and scopes of resources. As upstream's, the documents hold all
+//! group versions, also those that a server does not serve by default, such as alpha ones.
+//!
+//! A cluster's own documents say more: they have descriptions, and show what the cluster serves. Hashes of documents
+//! are equal to those of a cluster only with these.
+//!
+//! # Example: the merge keys of a release
+//! ```
+//! use kubeshape_builtin::Release;
+//!
+//! let release: Release = "1.34".parse()?;
+//! let apps = release.api().openapi_v3("apis/apps/v1").unwrap();
+//! assert!(apps.contains(r#""x-kubernetes-patch-merge-key":"containerPort""#));
+//! # Ok::<(), kubeshape_builtin::UnknownRelease>(())
+//! ```
+
+mod api;
+mod release;
+
+pub use api::Api;
+pub use release::{Release, UnknownRelease};

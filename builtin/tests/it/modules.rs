@@ -1,0 +1,28 @@
+//! The released modules, as far as they are there.
+
+use kubeshape_builtin::Release;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The folder `api/` of the module `k8s.io/kubernetes` of a release. `cargo xtask builtin` names the folder that holds the
+/// modules; without it, the tests that need them say so and pass.
+pub(crate) fn api(release: Release) -> Option<PathBuf> {
+    let Some(modules) = std::env::var_os("KUBESHAPE_KUBERNETES") else {
+        eprintln!("not compared with the released module of {release}: run `cargo xtask builtin`");
+        return None;
+    };
+    Some(PathBuf::from(modules).join(format!("kubernetes@v{}", release.version())).join("api"))
+}
+
+/// A document of the module.
+pub(crate) fn read(api: &std::path::Path, name: &str) -> (String, Value) {
+    let path = api.join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    (text, value)
+}
+
+/// The name of the file of an OpenAPI v3 document.
+pub(crate) fn file_of(path: &str) -> String {
+    format!("openapi-spec/v3/{}_openapi.json", path.replace('/', "__"))
+}

@@ -1,0 +1,292 @@
+//! Keys and values, checked against the options of the commands.
+
+use super::file::File;
+use super::{WITHOUT, is_given};
+use crate::args::{Cli, allowable, selector};
+use crate::error::Fatal;
+use clap::builder::ValueHint;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory};
+use kubeshape_schema::{LevelRules, Selector, did_you_mean, nearest};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The key for what a command reads.
+pub(super) const INPUTS: &str = "inputs";
+/// Options that a file cannot give.
+const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
+
+/// A key of the file with its value.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    /// The table; none for what holds for all commands.
+    pub(super) command: Option<String>,
+    pub(super) key: String,
+    pub(super) value: Given,
+    /// Where the key stands, in bytes.
+    pub(super) at: usize,
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    Switch(bool),
+    Text(String),
+    Number(String),
+    List(Vec<String>),
+}
+
+impl Given {
+    /// The texts that it stands for.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        match self {
+            Given::Switch(_) => Vec::new(),
+            Given::Text(text) | Given::Number(text) => vec![text],
+            Given::List(texts) => texts.iter().map(String::as_str).collect(),
+        }
+    }
+}
+
+/// All commands with all their options.
+pub(super) fn commands() -> Command {
+    let mut command = Cli::command();
+    command.build();
+    command
+}
+
+/// The command of that name, if a file can say something of it.
+pub(super) fn named<'c>(commands: &'c Command, name: &str) -> Option<&'c Command> {
+    commands.find_subcommand(name).filter(|command| !WITHOUT.contains(&command.get_name()))
+}
+
+/// The option of a command that a key names.
+pub(super) fn option<'c>(command: &'c Command, key: &str) -> Option<&'c Arg> {
+    let is_it = |arg: &&Arg| match arg.get_long() {
+        Some(long) => long == key && !NEVER.contains(&long),
+        None => key == INPUTS && arg.is_positional() && arg.get_id() == INPUTS,
+    };
+    command.get_arguments().find(is_it)
+}
+
+/// The keys that a command has.
+pub(super) fn keys(command: &Command) -> impl Iterator<Item = &str> {
+    let key = |arg: &'_ Arg| match arg.get_long() {
+        Some(_) => None,
+        None => (arg.is_positional() && arg.get_id() == INPUTS).then_some(INPUTS),
+    };
+    let longs = command.get_arguments().filter_map(Arg::get_long).filter(|long| !NEVER.contains(long));
+    longs.chain(command.get_arguments().filter_map(key))
+}
+
+/// The keys and values of a file.
+///
+/// # Errors
+/// The file is not TOML, or a key or value is wrong.
+pub(super) fn read(file: &File, commands: &Command) -> Result<Vec<Setting>, Fatal> {
+    let table = DeTable::parse(&file.text).map_err(|error| {
+        let end = file.text.len();
+        file.wrong(error.span().unwrap_or(end..end), error.message().to_owned())
+    })?;
+    let mut settings = Vec::new();
+    for (key, value) in table.get_ref() {
+        match (named(commands, key.get_ref()), value.get_ref()) {
+            (Some(command), DeValue::Table(table)) => {
+                for (key, value) in table {
+                    settings.push(setting(file, Some(command), commands, key, value)?);
+                }
+            }
+            (Some(command), _) => {
+                let name = command.get_name();
+                return Err(file.wrong(value.span(), format!("`{name}` is a command: expected a table, [{name}]")));
+            }
+            (None, _) => settings.push(setting(file, None, commands, key, value)?),
+        }
+    }
+    settings.sort_by_key(|setting| setting.at);
+    Ok(settings)
+}
+
+fn setting(
+    file: &File,
+    command: Option<&Command>,
+    commands: &Command,
+    key: &Spanned<std::borrow::Cow<'_, str>>,
+    value: &Spanned<DeValue<'_>>,
+) -> Result<Setting, Fatal> {
+    let name: &str = key.get_ref();
+    let all = || commands.get_subcommands().filter_map(|command| named(commands, command.get_name()));
+    let owners: Vec<&Command> = match command {
+        Some(command) => vec![command],
+        None => all().collect(),
+    };
+    let Some((owner, arg)) = owners.iter().find_map(|owner| Some((*owner, option(owner, name)?))) else {
+        let mut known: BTreeSet<&str> = owners.iter().flat_map(|owner| keys(owner)).collect();
+        if command.is_none() {
+            known.extend(all().map(Command::get_name));
+        }
+        let near = did_you_mean(&nearest(name, known.into_iter()));
+        let text = match command {
+            Some(command) => format!("`{}` has no option `{name}`{near}", command.get_name()),
+            None => format!("there is no option and no command `{name}`{near}"),
+        };
+        return Err(file.wrong(key.span(), text));
+    };
+    let given = given(file, arg, value)?;
+    for (text, span) in given.1 {
+        check(owner, arg, name, &text).map_err(|why| file.wrong(span, why))?;
+    }
+    Ok(Setting {
+        command: command.map(|command| command.get_name().to_owned()),
+        key: name.to_owned(),
+        value: given.0,
+        at: key.span().start,
+    })
+}
+
+/// Texts of a value, with their bytes in the file.
+type Texts = Vec<(String, Range<usize>)>;
+
+/// The value of an option, with the places of its texts.
+fn given(file: &File, arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<(Given, Texts), Fatal> {
+    let is_switch = matches!(arg.get_action(), ArgAction::SetTrue | ArgAction::SetFalse);
+    let is_list = matches!(arg.get_action(), ArgAction::Append) || arg.is_positional();
+    let expected = match (is_switch, is_list) {
+        (true, _) => "true or false",
+        (_, true) => "a string, or a list of strings",
+        _ => "a string or a number",
+    };
+    let wrong = |value: &Spanned<DeValue<'_>>| {
+        file.wrong(value.span(), format!("found {}, expected {expected}", describe(value.get_ref())))
+    };
+    let text = |value: &Spanned<DeValue<'_>>| match value.get_ref() {
+        DeValue::String(text) if !is_switch => Ok((text.to_string(), value.span())),
+        DeValue::Integer(number) if !is_switch => Ok((number.to_string(), value.span())),
+        _ => Err(wrong(value)),
+    };
+    match value.get_ref() {
+        DeValue::Boolean(on) if is_switch => Ok((Given::Switch(*on), Vec::new())),
+        DeValue::Array(items) if is_list => {
+            let texts = items.iter().map(text).collect::<Result<Vec<_>, Fatal>>()?;
+            Ok((Given::List(texts.iter().map(|(text, _)| text.clone()).collect()), texts))
+        }
+        DeValue::Integer(_) => text(value).map(|text| (Given::Number(text.0.clone()), vec![text])),
+        _ => text(value).map(|text| (Given::Text(text.0.clone()), vec![text])),
+    }
+}
+
+fn describe(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a number",
+        DeValue::Float(_) => "a fraction",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a time",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// Whether an option takes a text; else why it does not.
+fn check(command: &Command, arg: &Arg, key: &str, text: &str) -> Result<(), String> {
+    let values: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    if !values.is_empty() && !arg.is_positional() && !matches!(arg.get_action(), ArgAction::SetTrue) {
+        if values.iter().any(|value| value == text) {
+            return Ok(());
+        }
+        let near = did_you_mean(&nearest(text, values.iter().map(String::as_str)));
+        return Err(format!("found `{text}`, expected one of {}{near}", values.join(", ")));
+    }
+    match key {
+        "deny" => return selector(text).map(|_| ()),
+        "allow" => return allowable(text).map(|_| ()),
+        INPUTS => return Ok(()),
+        _ => {}
+    }
+    // Nothing but this option is checked.
+    let alone = command.clone().mut_args(|arg| arg.required(false));
+    let argument = format!("--{key}={text}");
+    match alone.try_get_matches_from([command.get_name(), &argument]) {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) => {
+            let text = error.to_string();
+            let line = text.lines().next().unwrap_or_default();
+            Err(line.trim_start_matches("error: ").to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The rules for findings that hold for a command.
+pub(super) fn rules(settings: &[Setting], command: &str) -> Vec<LevelRules> {
+    let layer = |command: Option<&str>| {
+        let of = |key: &str| -> Vec<Selector> {
+            let own = settings.iter().filter(|setting| setting.key == key && setting.command.as_deref() == command);
+            // They were checked when they were read.
+            own.flat_map(|setting| setting.value.texts()).filter_map(|text| text.parse().ok()).collect()
+        };
+        LevelRules { deny: of("deny"), allow: of("allow") }
+    };
+    vec![layer(Some(command)), layer(None)]
+}
+
+/// The settings that hold for a command: its own, and those of all commands that it has an option for and does not give
+/// itself.
+pub(super) fn effective<'s>(settings: &'s [Setting], command: &Command) -> Vec<(&'s Setting, Arg)> {
+    let name = command.get_name();
+    let is_own = |setting: &&Setting| setting.command.as_deref() == Some(name);
+    let own: BTreeSet<&str> = settings.iter().filter(is_own).map(|setting| setting.key.as_str()).collect();
+    let holds =
+        |setting: &&Setting| is_own(setting) || (setting.command.is_none() && !own.contains(setting.key.as_str()));
+    let held = settings.iter().filter(holds);
+    held.filter_map(|setting| Some((setting, option(command, &setting.key)?.clone()))).collect()
+}
+
+/// The command line with everything that the file says and it does not.
+pub(super) fn complete(
+    arguments: Vec<OsString>,
+    settings: &[Setting],
+    file: &File,
+    (commands, name, matches): (&Command, &str, &ArgMatches),
+) -> Vec<OsString> {
+    let Some(command) = named(commands, name) else { return arguments };
+    let (mut options, mut inputs) = (Vec::new(), Vec::new());
+    for (setting, arg) in effective(settings, command) {
+        let rivals = command.get_arg_conflicts_with(&arg);
+        let is_rivalled = || rivals.iter().any(|rival| is_given(matches, rival.get_id().as_str()));
+        if matches!(setting.key.as_str(), "deny" | "allow") || is_given(matches, arg.get_id().as_str()) || is_rivalled()
+        {
+            continue;
+        }
+        let is_path = is_path(&arg);
+        let resolved = |text: &str| if is_path { file.path(text) } else { text.to_owned() };
+        if arg.is_positional() {
+            inputs.extend(setting.value.texts().into_iter().map(|text| OsString::from(resolved(text))));
+        } else if setting.value == Given::Switch(true) {
+            options.push(OsString::from(format!("--{}", setting.key)));
+        } else {
+            let texts = setting.value.texts().into_iter();
+            options.extend(texts.map(|text| OsString::from(format!("--{}={}", setting.key, resolved(text)))));
+        }
+    }
+    let mut out = arguments;
+    let end = out.iter().position(|argument| argument == "--").unwrap_or(out.len());
+    let is_last = end == out.len();
+    out.splice(end..end, options);
+    if !inputs.is_empty() {
+        if is_last {
+            out.push(OsString::from("--"));
+        }
+        out.append(&mut inputs);
+    }
+    out
+}
+
+/// Whether the values of an option are paths.
+pub(super) fn is_path(arg: &Arg) -> bool {
+    matches!(
+        arg.get_value_hint(),
+        ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath | ValueHint::ExecutablePath
+    )
+}

@@ -1,0 +1,65 @@
+//! Annotations of GitHub Actions.
+
+use super::render;
+use kubeshape_input::Finding;
+use kubeshape_schema::Level;
+use std::fmt::Write;
+
+/// A finding as a workflow command: `::error file=F,line=L,col=C,title=T::MESSAGE`.
+pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
+    let command = match how {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Note | Level::Off => "notice",
+    };
+    let mut out = format!("::{command} ");
+    if let Some(input) = finding.input.as_deref().filter(|input| *input != "-") {
+        let _ = write!(out, "file={},", property(input));
+        if let Some(place) = finding.place {
+            let _ = write!(out, "line={},col={},", place.line, place.column);
+        }
+    }
+    let mut message = render::with_about(finding.message(), finding);
+    for note in &finding.notes {
+        message.push('\n');
+        message.push_str(note);
+    }
+    message.push('\n');
+    message.push_str(&finding.help());
+    let _ = write!(out, "title={}::{}", property(&finding.code.to_string()), data(&message));
+    out
+}
+
+/// A message, escaped as `@actions/core` does.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a property, escaped as `@actions/core` does.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubeshape_input::{Code, Place};
+
+    #[test]
+    fn what_means_something_to_github_is_escaped() {
+        let mut finding = Finding::new(Code::WrongType, "100%\r\nfound: a, b::c").in_input("a,b:c%.yaml");
+        finding.place = Some(Place { line: 3, column: 7 });
+        let expected = "::error file=a%2Cb%3Ac%25.yaml,line=3,col=7,title=KS1005::A field holds a value of the wrong \
+                        type: 100%25%0D%0Afound: a, b::c%0A";
+        let text = annotation(&finding, Level::Error);
+        assert!(text.starts_with(expected), "{text}");
+        assert!(!text.contains('\n') && !text.contains('\r'));
+    }
+
+    #[test]
+    fn a_finding_about_no_file_has_none() {
+        let text = annotation(&Finding::new(Code::ResolvedKey, "x").in_input("-"), Level::Warning);
+        assert!(text.starts_with("::warning title=KS1004::An unquoted key"), "{text}");
+        assert!(annotation(&Finding::new(Code::V2Default, "x"), Level::Note).starts_with("::notice title=KS2008::"));
+    }
+}

@@ -1,0 +1,122 @@
+//! SARIF 2.1.0, the exchange format of static analysis.
+
+use kubeshape_input::{Code, Finding, NoteKind};
+use kubeshape_schema::Level;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// A finding as a result.
+pub(crate) fn result(finding: &Finding, how: Level) -> Value {
+    let mut out = of_line(&json!(finding), how);
+    for note in &finding.notes {
+        if let Some(Value::String(text)) = out.pointer_mut("/message/text") {
+            text.push('\n');
+            text.push_str(note);
+        }
+    }
+    out
+}
+
+/// A line of a report as a result.
+pub(crate) fn of_line(line: &Value, how: Level) -> Value {
+    let text = |name: &str| line[name].as_str().filter(|text| !text.is_empty());
+    let mut location = Map::new();
+    if let Some(input) = text("input") {
+        let mut physical = json!({ "artifactLocation": { "uri": uri(input) } });
+        if line["line"].is_number() {
+            physical["region"] = json!({ "startLine": line["line"], "startColumn": line["column"] });
+        }
+        location.insert("physicalLocation".to_owned(), physical);
+    }
+    if let Some(pointer) = text("pointer") {
+        location.insert("logicalLocations".to_owned(), json!([{ "fullyQualifiedName": pointer, "kind": "member" }]));
+    }
+    let properties: Map<String, Value> = ["kind", "resource", "version", "shape"]
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), json!(text(name)?))))
+        .collect();
+    let mut out = json!({
+        "ruleId": line["code"],
+        "level": level(how),
+        "message": { "text": line["message"] },
+        "properties": properties,
+    });
+    if !location.is_empty() {
+        out["locations"] = json!([location]);
+    }
+    out
+}
+
+/// The document with these results.
+pub(crate) fn document(mut results: Vec<Value>) -> Value {
+    let codes: BTreeSet<Code> =
+        results.iter().filter_map(|result| Code::parse(result["ruleId"].as_str().unwrap_or_default())).collect();
+    for result in &mut results {
+        let code = Code::parse(result["ruleId"].as_str().unwrap_or_default());
+        result["ruleIndex"] = json!(codes.iter().position(|known| Some(*known) == code));
+    }
+    json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {
+                "driver": {
+                    "name": "kubeshape",
+                    "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                    "semanticVersion": env!("CARGO_PKG_VERSION"),
+                    "rules": codes.into_iter().map(rule).collect::<Vec<_>>(),
+                },
+            },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
+}
+
+fn rule(code: Code) -> Value {
+    let level = level(code.kind().level());
+    json!({
+        "id": code.to_string(),
+        "shortDescription": { "text": code.title() },
+        "help": { "text": code.help(), "markdown": code.page() },
+        "defaultConfiguration": { "level": level },
+        "properties": { "tags": [if code.kind().is_loss() { "loss" } else { NoteKind::name(code.kind()) }] },
+    })
+}
+
+fn level(how: Level) -> &'static str {
+    match how {
+        Level::Error => "error",
+        Level::Warning => "warning",
+        Level::Note => "note",
+        Level::Off => "none",
+    }
+}
+
+/// A path as a reference to a URI. What such a reference cannot hold is encoded.
+fn uri(path: &str) -> String {
+    let path = if std::path::MAIN_SEPARATOR == '\\' { path.replace('\\', "/") } else { path.to_owned() };
+    let mut out = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/@+,=!$&'()*;".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_references_to_uris() {
+        assert_eq!(uri("a/b c:é%.yaml"), "a/b%20c%3A%C3%A9%25.yaml");
+        assert_eq!(uri("/abs/x.json"), "/abs/x.json");
+    }
+}
