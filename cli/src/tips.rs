@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Error};
-use kubeshape_smd::typed::nearest;
+use kubeshape_schema::nearest;
 
 /// Takes out tips that lead nowhere, and names the nearest command for a mistyped one.
 pub(crate) fn correct(error: &mut Error) {

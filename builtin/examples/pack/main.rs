@@ -42,7 +42,7 @@ fn pack(api: &Path, file: &Path) -> Result {
     let v3 = documents(&api.join("openapi-spec/v3"))?;
     let v2 = facts::of(&read(&api.join("openapi-spec/swagger.json"))?)?;
     let discovery = documents(&api.join("discovery"))?;
-    let packed = write::packed(v3, &v2, discovery)?;
+    let packed = write::packed(v3, &v2, &discovery)?;
     // The file is whole or as it was.
     let new = file.with_extension("new");
     fs::write(&new, &packed)?;

@@ -4,7 +4,8 @@ use crate::Result;
 use flate2::{Compression, write::ZlibEncoder};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 /// Stands in place of the definitions of a document, as JSON prints it, and then alone.
 const SCHEMAS: (&str, &str) = ("\"\\u0001\"", "{\u{1}}");
@@ -12,7 +13,7 @@ const SCHEMAS: (&str, &str) = ("\"\\u0001\"", "{\u{1}}");
 const PATHS: (&str, &str) = ("\"\\u0002\"", "{\u{2}}");
 
 /// Packs documents.
-pub(crate) fn packed(mut v3: Vec<(String, Value)>, v2: &Value, discovery: Vec<(String, Value)>) -> Result<Vec<u8>> {
+pub(crate) fn packed(mut v3: Vec<(String, Value)>, v2: &Value, discovery: &[(String, Value)]) -> Result<Vec<u8>> {
     let mut definitions: BTreeMap<String, usize> = BTreeMap::new();
     let mut parts: Vec<(String, Vec<String>, Vec<String>, String)> = Vec::new();
     for (name, document) in &mut v3 {
@@ -30,28 +31,32 @@ pub(crate) fn packed(mut v3: Vec<(String, Value)>, v2: &Value, discovery: Vec<(S
     let (mut documents, mut paths) = (String::new(), String::new());
     for (path, own, own_paths, template) in &parts {
         let numbers: Vec<String> = own.iter().map(|definition| definitions[definition].to_string()).collect();
-        documents.push_str(&format!("{path}\t{template}\t{}\t{}\n", numbers.join(","), own_paths.len()));
-        own_paths.iter().for_each(|path| {
-            paths.push_str(path);
-            paths.push('\n');
-        });
+        writeln!(documents, "{path}\t{template}\t{}\t{}", numbers.join(","), own_paths.len())?;
+        for path in own_paths {
+            writeln!(paths, "{path}")?;
+        }
     }
     let sections = [
-        ("definitions", definitions.keys().map(|definition| format!("{definition}\n")).collect()),
+        ("definitions", lines(definitions.keys())),
         ("paths", paths),
         ("openapi-v3", documents),
         ("openapi-v2", v2.to_string()),
-        ("discovery", discovery.iter().map(|(name, document)| format!("{name}\t{document}\n")).collect::<String>()),
+        ("discovery", lines(discovery.iter().map(|(name, document)| format!("{name}\t{document}")))),
     ];
     let (mut head, mut body) = (String::new(), Vec::new());
     for (name, text) in sections {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(text.as_bytes())?;
         let packed = encoder.finish()?;
-        head.push_str(&format!("{name} {} {}\n", packed.len(), text.len()));
+        writeln!(head, "{name} {} {}", packed.len(), text.len())?;
         body.extend(packed);
     }
     Ok([head.as_bytes(), b"\n", &body].concat())
+}
+
+/// Each text on a line.
+fn lines<T: AsRef<str>>(texts: impl Iterator<Item = T>) -> String {
+    texts.fold(String::new(), |lines, text| lines + text.as_ref() + "\n")
 }
 
 /// The members of an object as texts. The object is replaced by a text, which JSON prints as `mark`.
