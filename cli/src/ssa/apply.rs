@@ -129,7 +129,7 @@ fn lives<'a>(
     for text in read_all(&args.live, missing, session) {
         for object in objects(text, session) {
             if object.gvk().kind().is_empty() && !registry.has_one_type() {
-                types::unknown(object.gvk(), object.location, registry, session);
+                types::unknown_of(&object, registry, session);
                 continue;
             }
             match lives.get_mut(&object.identity()) {

@@ -133,7 +133,7 @@ fn items<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<
         return Some(Set::EMPTY);
     }
     let Some(kind) = registry.kind(object.gvk()) else {
-        types::unknown(object.gvk(), object.location, registry, session);
+        types::unknown_of(object, registry, session);
         return None;
     };
     let typed = kind.merge_type()?.validate(object.value, Duplicates::Allowed);

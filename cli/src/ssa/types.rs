@@ -6,7 +6,7 @@ use super::text::{Missing, Text, nowhere, read_all};
 use crate::args::{SmdCompat, TypeArgs};
 use crate::error::Fatal;
 use kubeshape_builtin::{Api, Release};
-use kubeshape_input::{Code, Limits};
+use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_registry::{Gvk, Kind, Location, Registry, Settings};
 use kubeshape_structural::read::expand_list;
 use kubeshape_yaml::Node;
@@ -155,7 +155,7 @@ pub(super) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mu
         say_release(kind, session);
     }
     if kind.is_none() {
-        unknown(gvk, object.location, registry, session);
+        unknown_of(object, registry, session);
     } else if let Some((first, second)) = registry.repeated(gvk) {
         let at = second.definition().location();
         let place = first.definition().location();
@@ -165,8 +165,19 @@ pub(super) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mu
     kind
 }
 
+/// Tells that there is no kind for an object.
+pub(super) fn unknown_of(object: &Object<'_>, registry: &Registry, session: &mut Session<'_>) {
+    let finding = object.named(unknown_finding(object.gvk(), object.location, registry, session));
+    session.tell(&finding);
+}
+
 /// Tells that there is no kind for an object, which stands there.
 pub(super) fn unknown(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &mut Session<'_>) {
+    let finding = unknown_finding(gvk, object, registry, session);
+    session.tell(&finding);
+}
+
+fn unknown_finding(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &Session<'_>) -> Finding {
     let error = registry.unknown(gvk);
     let node = object.node();
     let at = node.get(if error.versions.is_empty() { "kind" } else { "apiVersion" }).unwrap_or(node);
@@ -181,7 +192,7 @@ pub(super) fn unknown(gvk: Gvk<'_>, object: &Location, registry: &Registry, sess
         }
         None => None,
     });
-    session.tell(&finding);
+    finding
 }
 
 /// Whether the newest release has a kind.

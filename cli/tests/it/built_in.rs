@@ -156,6 +156,7 @@ fn a_kind_that_is_not_known_is_told_with_what_would_help() {
 2 | kind: Deploymnt
   |       ^^^^^^^^^ found "Deploymnt" of "apps/v1"; did you mean `Deployment`?
   |
+  = note: in Deploymnt x/web
   = note: the built-in kinds are those of Kubernetes 1.37; --schemas adds other
           kinds
   = help: Add `--schemas` with a document that has the kind, or `--kubernetes`
@@ -176,6 +177,7 @@ For more about an error, run `kubeshape explain-code KS8001`.
   |
   = note: found "Deployment" of "apps/v1", expected one of the kinds in the
           schemas
+  = note: in Deployment x/web
   = note: Kubernetes has this kind; --kubernetes 1.37 adds its built-in kinds
   = help: Add `--schemas` with a document that has the kind, or `--kubernetes`
           for a built-in kind, or correct apiVersion and kind. With a

@@ -187,6 +187,11 @@ fn lists_and_streams_are_many_objects() {
         serde_json::Deserializer::from_str(&run.out).into_iter().map(Result::unwrap).collect();
     assert_eq!(values.len(), 2);
     assert_eq!((&values[1]["name"], &values[1]["fields"][0]["path"]), (&"b".into(), &".spec.args".into()));
+    // An error says which object it is about.
+    let other = objects.replace("kind: Widget", "kind: Gadget");
+    folder
+        .pipe("fieldset --schemas crd.yaml -", other)
+        .says(1, &["error[KS8001]", "in Gadget x/one", "in Gadget x/three"]);
     // kubectl prints an empty list where there is nothing.
     folder.pipe("blame -", "apiVersion: v1\nkind: List\nitems: []\n").is_silent();
 }
