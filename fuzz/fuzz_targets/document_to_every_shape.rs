@@ -8,7 +8,7 @@ mod documents;
 use documents::with_document;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::graph::rename::{Names, rename};
-use kubeshape_convert::{jsonschema, smd, v2, v3};
+use kubeshape_convert::{jsonschema, kustomize, smd, v2, v3};
 use kubeshape_schema::print::Style;
 use kubeshape_schema::{Note, Profile, Property};
 use kubeshape_yaml::Node;
@@ -63,6 +63,8 @@ fuzz_target!(|data: &[u8]| {
                 let definitions = document.components.map_or(&[][..], |components| components.schemas);
                 json_schemas(definitions);
                 typed(smd::from_v3::convert(definitions, options));
+                let merge_keys = kustomize::document(&document, arena, |_| true);
+                serde_json::from_slice::<serde::de::IgnoredAny>(&merge_keys).expect("JSON");
                 let options = v2::from_v3::Options { profile, keep_losses: false };
                 let converted = v2::from_v3::convert(&document, arena, &options);
                 places(&converted.notes, root);
