@@ -19,6 +19,8 @@ pub(super) struct File {
     /// The folder that it stands in, relative in the same way; empty for the current one.
     folder: PathBuf,
     pub(super) text: String,
+    /// Whether `--config` names it. A file that was found may come from somebody else, with the folder that it stands in.
+    pub(super) is_named: bool,
 }
 
 /// The file that `--config` names, else the nearest one in the current folder and those above it.
@@ -27,7 +29,7 @@ pub(super) struct File {
 /// The file cannot be read.
 pub(super) fn find(given: Option<PathBuf>, is_off: bool) -> Result<Option<File>, Fatal> {
     if let Some(path) = given {
-        return read(&path).map(Some);
+        return read(&path, true).map(Some);
     }
     if is_off {
         return Ok(None);
@@ -36,14 +38,14 @@ pub(super) fn find(given: Option<PathBuf>, is_off: bool) -> Result<Option<File>,
     let mut path = PathBuf::new();
     for folder in here.ancestors() {
         if folder.join(NAME).is_file() {
-            return read(&path.join(NAME)).map(Some);
+            return read(&path.join(NAME), false).map(Some);
         }
         path.push("..");
     }
     Ok(None)
 }
 
-fn read(path: &Path) -> Result<File, Fatal> {
+fn read(path: &Path, is_named: bool) -> Result<File, Fatal> {
     let unreadable = |message: String| Fatal::Read { path: path.to_owned(), message };
     let metadata = fs::metadata(path).map_err(|error| unreadable(describe(&error)))?;
     if metadata.len() > MOST {
@@ -54,7 +56,7 @@ fn read(path: &Path) -> Result<File, Fatal> {
         _ => unreadable(describe(&error)),
     })?;
     let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-    Ok(File { name: path.to_string_lossy().into_owned(), folder, text })
+    Ok(File { name: path.to_string_lossy().into_owned(), folder, text, is_named })
 }
 
 impl File {
@@ -72,6 +74,30 @@ impl File {
             path.push('/');
         }
         path
+    }
+
+    /// Whether a path that stands in the file is inside of its folder, links followed.
+    pub(super) fn is_inside(&self, written: &str) -> bool {
+        let start = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let Ok(folder) = start.canonicalize() else { return false };
+        if written == "-" {
+            return true;
+        }
+        let mut path = folder.clone();
+        for part in Path::new(written).components() {
+            match part {
+                Component::CurDir => {}
+                Component::Normal(name) => path.push(name),
+                // Of a name that does not exist yet, `..` would be guesswork.
+                _ => return false,
+            }
+            // A link that leads nowhere is followed when the file is written.
+            if path.is_symlink() || path.exists() {
+                let Ok(found) = path.canonicalize() else { return false };
+                path = found;
+            }
+        }
+        path.starts_with(&folder)
     }
 
     /// `FILE:LINE:COLUMN` of a byte.

@@ -19,6 +19,23 @@ pub(super) const INPUTS: &str = "inputs";
 /// Options that a file cannot give.
 const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 
+/// Options that only a file of `--config` can give. A file that is found may come with a folder of somebody else, and must not
+/// say who can connect, where requests and tokens go, or that files of others are taken for results.
+const OF_NAMED_FILES: [&str; 10] = [
+    "adopt",
+    "advertise-address",
+    "aggregate",
+    "aggregate-ca",
+    "aggregate-token-file",
+    "listen",
+    "tls-cert",
+    "tls-key",
+    "token-file",
+    "unix-socket",
+];
+/// Options that say where something is written. A file that is found can only name places in its own folder.
+const OUTPUTS: [&str; 2] = ["output", "report"];
+
 /// A key of the file with its value.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
@@ -135,7 +152,16 @@ fn setting(
         return Err(file.wrong(key.span(), text));
     };
     let given = given(file, arg, value)?;
+    if !file.is_named && OF_NAMED_FILES.contains(&name) {
+        let text = format!("`{name}` counts in a file that `--config` names, and on the command line");
+        return Err(file.wrong(key.span(), text));
+    }
     for (text, span) in given.1 {
+        if !file.is_named && OUTPUTS.contains(&name) && !file.is_inside(&text) {
+            let why = "expected a path in the folder of this file; name others on the command line, or this file with \
+                       `--config`";
+            return Err(file.wrong(span, why));
+        }
         check(owner, arg, name, &text).map_err(|why| file.wrong(span, why))?;
     }
     Ok(Setting {

@@ -167,3 +167,60 @@ strict = true                            # kubeshape.toml:7:1
     let expected = "# Configuration file: none (kubeshape.toml is not in this folder or above it)\n";
     assert_eq!((run.code, run.out.as_str()), (Some(0), expected));
 }
+
+#[test]
+fn a_file_that_is_found_writes_into_its_own_folder_only() {
+    let folder = folder("");
+    folder.write("project/crds/a.yaml", crd("gadgets", &["v1"]));
+    let outside = folder.path("outside").display().to_string();
+    for (key, value) in [
+        ("output", "../outside"),
+        ("output", "new/../../outside"),
+        ("output", outside.as_str()),
+        ("report", "../outside.jsonl"),
+    ] {
+        let config = format!("inputs = \"crds\"\n[convert]\nto = \"v3\"\n{key} = \"{value}\"\n");
+        folder.write("project/kubeshape.toml", config);
+        let run = run_in(&folder, "project", "convert -o out");
+        let run = if key == "report" { run } else { run_in(&folder, "project", "convert") };
+        run.says(2, &["error[KS1017]", "kubeshape.toml:4:", "expected a path in the folder of this file"]);
+    }
+    assert!(!folder.path("outside").exists() && !folder.path("outside.jsonl").exists());
+    // A file that is named is trusted.
+    let config = "inputs = \"crds\"\n[convert]\nto = \"v3\"\noutput = \"../outside\"\n";
+    folder.write("project/kubeshape.toml", config);
+    run_in(&folder, "project", "convert --config kubeshape.toml").is_silent();
+    assert_eq!(folder.names("outside"), ["apis__example.com__v1_openapi.json"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_does_not_lead_a_file_that_is_found_outside() {
+    let folder = folder("");
+    folder.write("project/crds/a.yaml", crd("gadgets", &["v1"])).write("outside/keep", "");
+    std::os::unix::fs::symlink(folder.path("outside"), folder.path("project/link")).unwrap();
+    std::os::unix::fs::symlink(folder.path("nowhere"), folder.path("project/dangling")).unwrap();
+    for output in ["link", "link/new", "dangling"] {
+        let config = format!("inputs = \"crds\"\n[convert]\nto = \"v3\"\noutput = \"{output}\"\n");
+        folder.write("project/kubeshape.toml", config);
+        run_in(&folder, "project", "convert").says(2, &["error[KS1017]"]);
+    }
+    assert_eq!(folder.names("outside"), ["keep"]);
+    assert!(!folder.path("nowhere").exists());
+}
+
+#[test]
+fn a_file_that_is_found_opens_no_door() {
+    let folder = folder("");
+    for line in [
+        "listen = \"0.0.0.0:80\"",
+        "aggregate = \"x=https://example.com\"",
+        "aggregate-token-file = \"x=token\"",
+        "token-file = \"tokens\"",
+    ] {
+        folder.write("kubeshape.toml", format!("[serve]\n{line}\n"));
+        folder.run("serve crds").says(2, &["error[KS1017]", "counts in a file that `--config` names"]);
+    }
+    folder.write("kubeshape.toml", "[convert]\nadopt = true\n");
+    folder.run("convert crds --to v3 -o out").says(2, &["error[KS1017]"]);
+}
