@@ -30,9 +30,10 @@ pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
     out
 }
 
-/// A message, escaped as `@actions/core` does.
+/// A message, escaped as `@actions/core` does. Other control characters would reach the terminals of those who read the log.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let escaped = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    escaped.replace(char::is_control, "\u{FFFD}")
 }
 
 /// The value of a property, escaped as `@actions/core` does.
@@ -54,6 +55,8 @@ mod tests {
         let text = annotation(&finding, Level::Error);
         assert!(text.starts_with(expected), "{text}");
         assert!(!text.contains('\n') && !text.contains('\r'));
+        let text = annotation(&Finding::new(Code::WrongType, "\u{1b}[2J").in_input("\u{1b}]0;x\u{7}"), Level::Error);
+        assert!(!text.contains(char::is_control), "{text}");
     }
 
     #[test]
