@@ -33,7 +33,7 @@ pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
 /// A message, escaped as `@actions/core` does. Other control characters would reach the terminals of those who read the log.
 fn data(text: &str) -> String {
     let escaped = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    escaped.replace(char::is_control, "\u{FFFD}")
+    render::clean(&escaped)
 }
 
 /// The value of a property, escaped as `@actions/core` does.
