@@ -20,7 +20,7 @@ import (
 const (
 	attempts           = 2
 	failingAttempts    = 8
-	undeclaredAttempts = 40
+	undeclaredAttempts = 400
 )
 
 func attemptsAfter(err error) int {

@@ -34,15 +34,20 @@ pub(super) fn find(given: Option<PathBuf>, is_off: bool) -> Result<Option<File>,
     if is_off {
         return Ok(None);
     }
-    let Ok(here) = std::env::current_dir() else { return Ok(None) };
+    nearest().map(|path| read(&path, false)).transpose()
+}
+
+/// The nearest file in the current folder and those above it.
+pub(super) fn nearest() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
     let mut path = PathBuf::new();
     for folder in here.ancestors() {
         if folder.join(NAME).is_file() {
-            return read(&path.join(NAME), false).map(Some);
+            return Some(path.join(NAME));
         }
         path.push("..");
     }
-    Ok(None)
+    None
 }
 
 fn read(path: &Path, is_named: bool) -> Result<File, Fatal> {

@@ -38,6 +38,11 @@ pub(crate) struct Configured {
 /// The file cannot be read, or something in it is wrong.
 pub(crate) fn configured(arguments: Vec<OsString>) -> Result<Configured, Fatal> {
     let plain = |arguments| Ok(Configured { arguments, rules: Vec::new() });
+    // Nearly every run ends here. To make all commands and read the command line twice takes longer than a small conversion.
+    let may_name_one = |argument: &OsString| argument.to_string_lossy().starts_with("--config");
+    if !arguments.iter().any(may_name_one) && file::nearest().is_none() {
+        return plain(arguments);
+    }
     let command = options::commands();
     // What is wrong with the command line is told when it is complete.
     let Ok(matches) = command.clone().ignore_errors(true).try_get_matches_from(&arguments) else {
