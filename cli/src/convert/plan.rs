@@ -244,8 +244,8 @@ impl Own {
         });
         if !is_own && !args.adopt {
             return Err(usage(format!(
-                "the output {} is one of the inputs:\n\
-                 kubeshape did not write what it holds; give another name with `-o`, or add\n\
+                "the output {} is one of the inputs: \
+                 kubeshape did not write what it holds; give another name with `-o`, or add \
                  `--adopt` to replace it",
                 path.display()
             )));
@@ -280,13 +280,13 @@ fn destination(args: &ConvertArgs) -> Result<Destination, Fatal> {
         }
         Ok(metadata) if metadata.is_file() && !is_file => {
             return Err(usage(format!(
-                "{shown} is a file that exists, and not one for results:\n\
+                "{shown} is a file that exists, and not one for results: \
                  their names end in .json, .yaml, .yml or .pb; a folder needs another name"
             )));
         }
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
             return Err(usage(format!(
-                "{shown} is {}; results go to a file or a folder, or with `-o -`\n\
+                "{shown} is {}; results go to a file or a folder, or with `-o -` \
                  to standard output",
                 what(metadata)
             )));
@@ -308,7 +308,7 @@ fn destination(args: &ConvertArgs) -> Result<Destination, Fatal> {
     }
     if there.is_err() && !is_folder && suffix(path).is_some_and(|suffix| is_ending(&suffix)) {
         return Err(usage(format!(
-            "{shown} has the name of a file, and results have names that end in\n\
+            "{shown} has the name of a file, and results have names that end in \
              .json, .yaml, .yml or .pb; for a folder of that name, write {shown}/"
         )));
     }

@@ -287,9 +287,9 @@ fn an_output_among_the_inputs_is_written_again() {
     folder.write("swagger.json", &first);
     let run = folder.run("convert . --to v2 -o swagger.json");
     let expected = "\
-error: the output swagger.json is one of the inputs:
-kubeshape did not write what it holds; give another name with `-o`, or add
-`--adopt` to replace it
+error: the output swagger.json is one of the inputs: kubeshape did not write
+       what it holds; give another name with `-o`, or add `--adopt` to replace
+       it
 
 For more, try `kubeshape --help`.
 ";
