@@ -215,7 +215,8 @@ fn devices_and_pipes_are_not_replaced() {
     std::os::unix::fs::symlink("/dev/full", folder.path("full.json")).unwrap();
     for (output, what) in [("/dev/full", "a device"), ("full.json", "a device"), ("pipe.json", "a pipe")] {
         let run = folder.run(&format!("convert a.yaml --to v3 -o {output}"));
-        let message = format!("{output} is {what}; results go to a file or a folder, or with `-o -` to standard output");
+        let message =
+            format!("{output} is {what}; results go to a file or a folder, or with `-o -` to standard output");
         assert_eq!(run.code, Some(2), "{}", run.err);
         assert!(run.words().contains(&message), "{}", run.err);
     }
