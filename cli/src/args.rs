@@ -549,7 +549,8 @@ pub(crate) enum Nulls {
     /// Where it can be stored: in nullable values
     #[default]
     Stored,
-    /// Also where a server removes it, or puts the default in its place
+    /// Also where a server removes it, or puts the default in its place; fields
+    /// with a default are not required then
     Server,
 }
 

@@ -1,9 +1,9 @@
 //! What a schema demands, keyword by keyword.
 
-use super::Draft;
 use super::format::Range;
 use super::pattern;
 use super::writer::{Meta, Null, Origin, Place, Plan, Special, Writer, key, transparent};
+use super::{Draft, Nulls};
 use kubeshape_schema::{Additional, Code, Dependency, Flags, Items, Json, Property, Schema, Type};
 use kubeshape_yaml::number;
 use std::borrow::Cow;
@@ -272,7 +272,11 @@ impl<'a> Writer<'_, 'a, '_> {
         let mut names: Vec<&str> = Vec::with_capacity(s.required.len() + 2);
         let mut seen = std::collections::BTreeSet::new();
         let added: &[&str] = if matches!(meta, Meta::None) { &[] } else { &["apiVersion", "kind"] };
-        for name in s.required.iter().chain(added) {
+        // The server fills in defaults before it looks for what is required.
+        let is_filled_in = |name: &str| {
+            self.options.nulls == Nulls::Server && s.property(name).is_some_and(|property| property.default.is_some())
+        };
+        for name in s.required.iter().filter(|name| !is_filled_in(name)).chain(added) {
             if seen.insert(*name) {
                 names.push(name);
             }

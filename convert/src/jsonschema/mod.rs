@@ -89,7 +89,8 @@ pub enum Nulls {
     #[default]
     Stored,
     /// Where a server accepts it: also in fields and values of maps that are not nullable. The server removes such a null, or
-    /// puts the default in its place (`PruneNonNullableNullsWithoutDefaults` of apiextensions-apiserver).
+    /// puts the default in its place (`PruneNonNullableNullsWithoutDefaults` of apiextensions-apiserver). For the same reason
+    /// a field with a default is not required.
     Server,
 }
 

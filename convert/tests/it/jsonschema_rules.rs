@@ -311,7 +311,7 @@ fn null_is_accepted_where_a_server_drops_it() -> Result {
         (
             "{type: object, required: [b, c], properties: {b: {type: string}, c: {type: string, default: x}}}",
             r#"{"type":"object","properties":{"b":{"type":"string"},"c":{"default":"x","type":"string"}},"required":["b","c"]}"#,
-            r#"{"type":["object","null"],"properties":{"b":{"type":"string"},"c":{"default":"x","type":["string","null"]}},"required":["b","c"]}"#,
+            r#"{"type":["object","null"],"properties":{"b":{"type":"string"},"c":{"default":"x","type":["string","null"]}},"required":["b"]}"#,
         ),
         (
             "{type: array, items: {type: string, enum: [x]}}",
