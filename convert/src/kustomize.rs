@@ -12,7 +12,7 @@ use crate::graph::{Section, Target, reference_to};
 use crate::model::{Extensions, Printer};
 use crate::{jsonschema, smd, v3};
 use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Dialect, Extra, Gvk, Json, Profile, Schema, Type};
+use kubeshape_schema::{Bump, Dialect, Gvk, Json, Profile, Schema, Type};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -58,8 +58,9 @@ pub fn document<'a>(document: &v3::Document<'a>, arena: &'a Bump, wanted: impl F
         .collect();
     let mut kinds = jsonschema::kinds(schemas.iter().map(|(name, schema)| (*name, *schema)), arena);
     let resources: Vec<(&str, &Json<'a>)> = paths(document).collect();
-    let is_resource = |kind: &Gvk<'_>| resources.iter().any(|(_, said)| is_kind(said, kind));
-    kinds.retain(|(kind, _)| (resources.is_empty() || is_resource(kind)) && wanted(kind));
+    let served: BTreeSet<Kind<'_>> = resources.iter().map(|(_, said)| said_kind(said)).collect();
+    kinds.retain(|(kind, _)| (served.is_empty() || served.contains(&kind_of(kind))) && wanted(kind));
+    let taken: BTreeSet<Kind<'_>> = kinds.iter().map(|(kind, _)| kind_of(kind)).collect();
     let merging = Merging::of(&schemas, kinds.iter().map(|(_, name)| *name));
 
     let mut out = Vec::new();
@@ -72,7 +73,7 @@ pub fn document<'a>(document: &v3::Document<'a>, arena: &'a Bump, wanted: impl F
     p.key("paths");
     p.open();
     for (path, kind) in resources {
-        if kinds.iter().any(|(wanted, _)| is_kind(kind, wanted)) {
+        if taken.contains(&said_kind(kind)) {
             p.any_key(path);
             p.open();
             p.key("get");
@@ -105,9 +106,16 @@ fn paths<'d, 'a>(document: &'d v3::Document<'a>) -> impl Iterator<Item = (&'a st
     })
 }
 
-fn is_kind(said: &Json<'_>, kind: &Gvk<'_>) -> bool {
+/// Group, version and kind.
+type Kind<'a> = (&'a str, &'a str, &'a str);
+
+fn kind_of<'a>(kind: &Gvk<'a>) -> Kind<'a> {
+    (kind.group(), kind.version(), kind.kind())
+}
+
+fn said_kind<'a>(said: &Json<'a>) -> Kind<'a> {
     let text = |member| said.get(member).and_then(Json::as_str).unwrap_or_default();
-    (text("group"), text("version"), text("kind")) == (kind.group(), kind.version(), kind.kind())
+    (text("group"), text("version"), text("kind"))
 }
 
 fn extensions_of_kind<'a>(schema: &Schema<'a>) -> Vec<(&'a str, Json<'a>)> {
@@ -124,11 +132,11 @@ struct Merging<'a> {
 
 impl<'a> Merging<'a> {
     fn of(schemas: &BTreeMap<&'a str, &'a Schema<'a>>, kinds: impl Iterator<Item = &'a str>) -> Self {
-        let kinds: Vec<&'a str> = kinds.collect();
+        let kinds: BTreeSet<&'a str> = kinds.collect();
         let mut reached: BTreeMap<&'a str, &'a Schema<'a>> = BTreeMap::new();
         let mut users: BTreeMap<Cow<'a, str>, Vec<&'a str>> = BTreeMap::new();
         let mut leading: Vec<&'a str> = Vec::new();
-        let mut open = kinds.clone();
+        let mut open: Vec<&'a str> = kinds.iter().copied().collect();
         while let Some(name) = open.pop() {
             let Some((name, schema)) = schemas.get_key_value(name) else { continue };
             if reached.insert(name, schema).is_some() {
@@ -271,7 +279,7 @@ fn strategy<'a>(schema: &Schema<'a>) -> Option<Strategy<'a>> {
         return None;
     }
     let extra = schema.extra();
-    let text = |name: &str| extension(extra, name).and_then(Json::as_str);
+    let text = |name: &str| smd::extension(extra, name).and_then(Json::as_str);
     let map_keys = Cow::Borrowed(extra.list_map_keys);
     if let Some(name) = text(STRATEGY) {
         let merge_keys = text(MERGE_KEY).into_iter().collect::<Vec<_>>().into();
@@ -279,8 +287,4 @@ fn strategy<'a>(schema: &Schema<'a>) -> Option<Strategy<'a>> {
     }
     let keys = smd::merge_keys(schema)?;
     Some(Strategy { name: "merge", merge_keys: keys.clone(), map_keys: keys })
-}
-
-fn extension<'e, 'a>(extra: &'e Extra<'a>, name: &str) -> Option<&'e Json<'a>> {
-    extra.extensions.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }

@@ -56,7 +56,7 @@ impl<'s> KeyNames<'s> {
 }
 
 /// An extension without a member in the model.
-pub(super) fn extension<'e, 's>(extra: &'e Extra<'s>, name: &str) -> Option<&'e Json<'s>> {
+pub(crate) fn extension<'e, 's>(extra: &'e Extra<'s>, name: &str) -> Option<&'e Json<'s>> {
     extra.extensions.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 

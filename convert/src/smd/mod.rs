@@ -23,6 +23,7 @@ mod unions;
 pub use kubeshape_schema::Profile;
 use kubeshape_schema::Schema;
 use kubeshape_smd::schema::Relationship;
+pub(crate) use merging::extension;
 use std::borrow::Cow;
 
 /// The version of structured-merge-diff that schemas are for.
