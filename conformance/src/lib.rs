@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod apiserver;
+pub mod cel;
 pub mod clients;
 pub mod cluster;
 pub mod crds;
@@ -54,7 +55,7 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 4] = ["crds", "apiserver", "openapi", "smd"];
+pub const AREAS: [&str; 5] = ["crds", "apiserver", "openapi", "smd", "cel"];
 
 /// Whether a golden folder holds anything of an area.
 pub fn has_records(area: &str, golden: &Path) -> bool {
@@ -69,6 +70,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
     match area {
         "openapi" => openapi::compare(golden, corpus, known),
         "smd" => smd::compare(golden, known),
+        "cel" => cel::compare(golden, known),
         "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),
         _ => crds::compare(golden, corpus, base.map(|base| &base.publisher), known),
     }
