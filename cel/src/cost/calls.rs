@@ -120,7 +120,12 @@ pub(super) fn estimate(function: &str, overload: &str, target: Option<&Operand>,
             ..,
         ) => Some((ONE, None)),
         ("_==_", _, [a, b]) if a.ty.name() == b.ty.name() => match a.ty.name() {
-            "net.IP" | "net.CIDR" => Some((ONE, None)),
+            "net.IP" | "net.CIDR" | "kubernetes.Quantity" | "kubernetes.Semver" => Some((ONE, None)),
+            "kubernetes.NamedFormat" => Some((Range { min: 1, max: 64 }.scaled(0.1), None)),
+            "kubernetes.URL" => {
+                let max = b.size.map_or(1, |size| size.max);
+                Some((Range { min: 1, max }.scaled(0.1), None))
+            }
             _ => None,
         },
         _ => None,

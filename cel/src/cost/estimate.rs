@@ -183,7 +183,10 @@ impl Estimator<'_> {
             path = Arc::from([]);
         }
         let item = self.checked.ty(expr.id).parameters().first().map(|ty| {
-            let below: Path = path.iter().cloned().chain([Arc::from("@items")]).collect();
+            let below: Path = match path.is_empty() {
+                true => path.clone(),
+                false => path.iter().cloned().chain([Arc::from("@items")]).collect(),
+            };
             ((*ty).clone(), self.size_at(&below))
         });
         let literal = match &expr.kind {

@@ -43,13 +43,33 @@ fn full_traversal(value: &Value<'_>) -> u64 {
 
 #[allow(clippy::cast_precision_loss, clippy::cast_sign_loss)]
 fn list_call(size: u64, factor: f64) -> u64 {
-    (size as f64 * factor) as u64 + 11
+    let cost = size as f64 * factor;
+    // Upstream converts a negative cost to a huge one.
+    let cost = if cost < 0.0 { cost as i64 as u64 } else { cost as u64 };
+    cost.wrapping_add(11)
 }
 
-fn self_compare(list: &Value<'_>) -> u64 {
+/// What upstream's cost of sorting does to a value that is no list: the whole evaluation fails.
+fn self_compare(list: &Value<'_>) -> Result<u64, String> {
+    if !matches!(list, Value::List(_)) {
+        let method = match list {
+            Value::Int(_)
+            | Value::Uint(_)
+            | Value::Double(_)
+            | Value::String(_)
+            | Value::Bytes(_)
+            | Value::Duration(_)
+            | Value::Timestamp(_) => "Contains",
+            _ => "Add",
+        };
+        let ty = crate::value::print::go_type(list);
+        return Err(format!(
+            "internal error: interface conversion: {ty} is not traits.Lister: missing method {method}"
+        ));
+    }
     let size = size(list);
     let text = matches!(list, Value::List(list) if matches!(first(list), Some(Value::String(_) | Value::Bytes(_))));
-    list_call(size.saturating_mul(size), if text { 2.1 } else { 2.0 })
+    Ok(list_call(size.saturating_mul(size), if text { 2.1 } else { 2.0 }))
 }
 
 fn first<'a>(list: &List<'a>) -> Option<Value<'a>> {
@@ -57,16 +77,19 @@ fn first<'a>(list: &List<'a>) -> Option<Value<'a>> {
 }
 
 /// The cost of a call whose arguments and result are known.
-pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &Value<'_>) -> u64 {
+pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &Value<'_>) -> Result<u64, String> {
     match overload {
-        "list_sets_contains_list" | "list_sets_intersects_list" => return 1 + size(&args[0]) * size(&args[1]),
-        "list_sets_equivalent_list" => return 1 + size(&args[0]) * size(&args[1]) * 2,
-        "list_slice" | "lists_range" | "list_reverse" => return list_call(size(result), 1.0),
-        "list_flatten" => return list_call(size(&args[0]), 1.0),
+        "list_sets_contains_list" | "list_sets_intersects_list" => return Ok(1 + size(&args[0]) * size(&args[1])),
+        "list_sets_equivalent_list" => return Ok(1 + size(&args[0]) * size(&args[1]) * 2),
+        "list_slice" | "lists_range" | "list_reverse" => return Ok(list_call(size(result), 1.0)),
+        "list_flatten" => return Ok(list_call(size(&args[0]), 1.0)),
         #[allow(clippy::cast_precision_loss)]
         "list_flatten_int" => {
-            let depth = if let Value::Int(depth) = args[1] { depth as f64 } else { 1.0 };
-            return list_call(size(&args[0]), depth);
+            let Value::Int(depth) = args[1] else {
+                let ty = crate::value::print::go_type(&args[1]);
+                return Err(format!("internal error: interface conversion: ref.Val is {ty}, not types.Int"));
+            };
+            return Ok(list_call(size(&args[0]), depth as f64));
         }
         "list_distinct" => return self_compare(&args[0]),
         other if other.starts_with("list_") && other.ends_with("_sort") => return self_compare(&args[0]),
@@ -112,9 +135,9 @@ pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &
         _ => None,
     };
     if let Some(cost) = kubernetes {
-        return cost;
+        return Ok(cost);
     }
-    match overload {
+    Ok(match overload {
         "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
         | "string_format" => traverse(inner_size(&args[0]), STRING_FACTOR),
         "in_list" => inner_size(&args[1]),
@@ -128,5 +151,5 @@ pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &
             traverse(inner_size(&args[0]), STRING_FACTOR) * traverse(inner_size(&args[1]), STRING_FACTOR)
         }
         _ => 1,
-    }
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::{Attr, Call, CallKind, Fold, Node, Qualifier, QualifierKind, cost};
 use crate::decls::Overload;
-use crate::library::{bindings, standard};
+use crate::library::{Kube, bindings, standard};
 use crate::value::{Key, List, Map, Value, print};
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ pub struct Outcome<'a> {
 /// The text of an evaluation that cost too much.
 pub(crate) const LIMIT: &str = "operation cancelled: actual cost limit exceeded";
 
-/// The evaluation cost too much: nothing more is done.
-struct Exceeded;
+/// The evaluation ends at once, for this reason: above all that it cost too much.
+struct Stopped(String);
 
-type Ran<'a> = Result<Value<'a>, Exceeded>;
+type Ran<'a> = Result<Value<'a>, Stopped>;
 
 /// Evaluates a program.
 pub(crate) fn run<'a>(node: &'a Node, slots: usize, variables: &[Option<Value<'a>>], limit: u64) -> Outcome<'a> {
@@ -29,7 +29,7 @@ pub(crate) fn run<'a>(node: &'a Node, slots: usize, variables: &[Option<Value<'a
     let result = match runner.eval(node) {
         Ok(Value::Error(error)) => Err(error.to_string()),
         Ok(value) => Ok(value),
-        Err(Exceeded) => Err(LIMIT.to_owned()),
+        Err(Stopped(reason)) => Err(reason),
     };
     Outcome { result, cost: runner.cost }
 }
@@ -37,7 +37,7 @@ pub(crate) fn run<'a>(node: &'a Node, slots: usize, variables: &[Option<Value<'a
 /// The value of a node that depends on nothing.
 pub(super) fn constant(node: &Node) -> Value<'static> {
     let mut runner = Runner { variables: &[], slots: Vec::new(), cost: 0, limit: u64::MAX };
-    runner.eval(node).unwrap_or_else(|Exceeded| Value::error(LIMIT))
+    runner.eval(node).unwrap_or_else(|Stopped(reason)| Value::error(reason))
 }
 
 struct Runner<'v, 'a> {
@@ -48,9 +48,19 @@ struct Runner<'v, 'a> {
 }
 
 impl<'a> Runner<'_, 'a> {
-    fn charge(&mut self, cost: u64) -> Result<(), Exceeded> {
+    fn charge(&mut self, cost: u64) -> Result<(), Stopped> {
         self.cost = self.cost.wrapping_add(cost);
-        if self.cost > self.limit { Err(Exceeded) } else { Ok(()) }
+        if self.cost > self.limit { Err(Stopped(LIMIT.to_owned())) } else { Ok(()) }
+    }
+
+    fn charge_call(
+        &mut self,
+        function: &str,
+        overload: &str,
+        args: &[Value<'a>],
+        result: &Value<'a>,
+    ) -> Result<(), Stopped> {
+        self.charge(cost::call(function, overload, args, result).map_err(Stopped)?)
     }
 
     fn eval(&mut self, node: &Node) -> Ran<'a> {
@@ -95,7 +105,7 @@ impl<'a> Runner<'_, 'a> {
                     }
                 };
                 let (function, overload) = if *not { ("_!=_", "not_equals") } else { ("_==_", "equals") };
-                self.charge(cost::call(function, overload, &args, &result))?;
+                self.charge_call(function, overload, &args, &result)?;
                 Ok(result)
             }
             Node::Call(call) => self.call(call),
@@ -233,7 +243,11 @@ impl<'a> Runner<'_, 'a> {
         Ok(match name {
             "google.protobuf.BoolValue" => wrapped.unwrap_or(Value::Bool(false)),
             "google.protobuf.BytesValue" => wrapped.unwrap_or_else(|| Value::Bytes(Arc::from([]))),
-            "google.protobuf.DoubleValue" | "google.protobuf.FloatValue" => wrapped.unwrap_or(Value::Double(0.0)),
+            "google.protobuf.DoubleValue" => wrapped.unwrap_or(Value::Double(0.0)),
+            "google.protobuf.FloatValue" => match wrapped {
+                Some(Value::Double(d)) => Value::Double(f64::from(d as f32)),
+                other => other.unwrap_or(Value::Double(0.0)),
+            },
             "google.protobuf.Int64Value" | "google.protobuf.Int32Value" => wrapped.unwrap_or(Value::Int(0)),
             "google.protobuf.UInt64Value" | "google.protobuf.UInt32Value" => wrapped.unwrap_or(Value::Uint(0)),
             "google.protobuf.StringValue" => wrapped.unwrap_or_else(|| Value::text("")),
@@ -261,8 +275,7 @@ impl<'a> Runner<'_, 'a> {
                 // The arguments that are not evaluated are missing on upstream's stack, so nothing is charged.
                 if i + 1 == call.args.len() {
                     args.push(value.clone());
-                    let cost = cost::call(call.function, call.overload, &args, &value);
-                    self.charge(cost)?;
+                    self.charge_call(call.function, call.overload, &args, &value)?;
                 }
                 return Ok(value);
             }
@@ -270,8 +283,7 @@ impl<'a> Runner<'_, 'a> {
         }
         let failed = if strict { args.iter().find(|arg| arg.is_error()).cloned() } else { None };
         if let Some(error) = failed {
-            let cost = cost::call(call.function, call.overload, &args, &error);
-            self.charge(cost)?;
+            self.charge_call(call.function, call.overload, &args, &error)?;
             return Ok(error);
         }
         // Lists and maps grow in place, so their sizes are looked at before.
@@ -291,8 +303,7 @@ impl<'a> Runner<'_, 'a> {
         }
         let mut taken = args.clone();
         let result = invoke(call, &mut taken);
-        let cost = cost::call(call.function, call.overload, &args, &result);
-        self.charge(cost)?;
+        self.charge_call(call.function, call.overload, &args, &result)?;
         Ok(result)
     }
 
@@ -343,7 +354,7 @@ impl<'a> Runner<'_, 'a> {
         result
     }
 
-    fn step(&mut self, fold: &Fold) -> Result<bool, Exceeded> {
+    fn step(&mut self, fold: &Fold) -> Result<bool, Stopped> {
         if matches!(self.eval(&fold.condition)?, Value::Bool(false)) {
             return Ok(false);
         }
@@ -387,7 +398,7 @@ impl<'a> Runner<'_, 'a> {
     fn qualify(&mut self, value: Value<'a>, path: &[Qualifier]) -> Ran<'a> {
         let (mut value, mut optional) = match value {
             Value::Optional(None) => return Ok(Value::Optional(None)),
-            Value::Optional(Some(inner)) => ((*inner).clone(), true),
+            Value::Optional(Some(inner)) => (through_go(&inner), true),
             other => (other, false),
         };
         for qualifier in path {
@@ -425,6 +436,21 @@ impl<'a> Runner<'_, 'a> {
         }
         Ok(if optional { Value::some(value) } else { value })
     }
+}
+
+/// What an optional holds after upstream took it as a plain Go value and made a value of it again.
+fn through_go<'a>(value: &Value<'a>) -> Value<'a> {
+    let go = match value {
+        Value::Optional(None) => return Value::Null,
+        Value::Optional(Some(inner)) => return through_go(inner),
+        Value::Kube(Kube::Quantity(..)) => "*resource.Quantity",
+        Value::Kube(Kube::Ip(_)) => "netip.Addr",
+        Value::Kube(Kube::Cidr(_)) => "netip.Prefix",
+        Value::Kube(Kube::Url(_)) => "*url.URL",
+        Value::Kube(Kube::Semver(_)) => "semver.Version",
+        other => return other.clone(),
+    };
+    Value::error(format!("unsupported conversion to ref.Val: ({go}){}", print::plain(value)))
 }
 
 fn wrong_entry<'a>(key: &str, value: &Value<'_>) -> Value<'a> {

@@ -168,9 +168,13 @@ fn one(clause: Clause, value: &Value<'_>) -> Result<String, String> {
         (Clause::Decimal, Value::Int(i)) => i.to_string(),
         (Clause::Decimal, Value::Uint(u)) => u.to_string(),
         (Clause::Fixed(precision), Value::Double(d)) => fixed(*d, precision),
-        (Clause::Scientific(precision), Value::Double(d)) => scientific(*d, precision),
-        (Clause::Fixed(_) | Clause::Scientific(_), Value::String(text)) if special(text) => {
+        // Upstream gives the precision as a width.
+        (Clause::Scientific(width), Value::Double(d)) => format!("{:>width$}", scientific(*d, PRECISION)),
+        (Clause::Fixed(_), Value::String(text)) if special(text) => {
             fixed(convert::parse_double(text).unwrap_or(f64::NAN), 0)
+        }
+        (Clause::Scientific(width), Value::String(text)) if special(text) => {
+            format!("{:>width$}", fixed(convert::parse_double(text).unwrap_or(f64::NAN), 0))
         }
         (Clause::Binary, Value::Int(i)) => signed(*i, &format!("{:b}", i.unsigned_abs())),
         (Clause::Binary, Value::Uint(u)) => format!("{u:b}"),

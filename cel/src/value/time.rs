@@ -1,7 +1,7 @@
 //! Durations and moments, read and printed as Go does.
 
 use super::Value;
-use jiff::tz::{Offset, TimeZone};
+use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use std::cmp::Ordering;
 use std::fmt::Write;
 
@@ -383,7 +383,7 @@ pub(crate) fn offset_of(at: Timestamp, zone: &str) -> Result<i32, String> {
         if zone == "Local" {
             return Ok(0);
         }
-        let found = TimeZone::get(zone).map_err(|_| unknown())?;
+        let found: TimeZone = TimeZoneDatabase::bundled().get(zone).map_err(|_| unknown())?;
         let moment = jiff::Timestamp::new(at.seconds, 0).map_err(|_| unknown())?;
         let offset: Offset = found.to_offset(moment);
         return Ok(offset.seconds());

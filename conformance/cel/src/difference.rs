@@ -35,7 +35,8 @@ pub fn first_difference(ours: &serde_json::Value, theirs: &serde_json::Value) ->
                 }
                 (a.len() != b.len()).then(|| format!("{at}: {} items, theirs {}", a.len(), b.len()))
             }
-            (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() => None,
+            // serde_json reads the last digit of some numbers differently.
+            (Value::Number(a), Value::Number(b)) if close(a.as_f64(), b.as_f64()) && (a.is_f64() || a == b) => None,
             (a, b) => (a != b).then(|| format!("{at}: {}, theirs {}", short(a), short(b))),
         }
     }
@@ -46,4 +47,8 @@ fn short(value: &serde_json::Value) -> String {
     let text = value.to_string();
     let cut: String = text.chars().take(120).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+fn close(a: Option<f64>, b: Option<f64>) -> bool {
+    a.zip(b).is_some_and(|(a, b)| (a - b).abs() <= a.abs() * 4.0 * f64::EPSILON)
 }
