@@ -31,11 +31,25 @@ pub(crate) enum Kind {
     Unspecified,
     Literal(Literal),
     Ident(Arc<str>),
-    Select { operand: Box<Expr>, field: Arc<str>, test_only: bool },
-    Call { function: Arc<str>, target: Option<Box<Expr>>, args: Vec<Expr> },
-    List { elements: Vec<Expr>, optional: Vec<usize> },
+    Select {
+        operand: Box<Expr>,
+        field: Arc<str>,
+        test_only: bool,
+    },
+    Call {
+        function: Arc<str>,
+        target: Option<Box<Expr>>,
+        args: Vec<Expr>,
+    },
+    List {
+        elements: Vec<Expr>,
+        optional: Vec<usize>,
+    },
     Map(Vec<Entry>),
-    Struct { name: Arc<str>, fields: Vec<Field> },
+    Struct {
+        name: Arc<str>,
+        fields: Vec<Field>,
+    },
     Fold(Box<Fold>),
 }
 

@@ -9,8 +9,8 @@ use crate::issue::Issues;
 use crate::parse::{Parsed, Places};
 use crate::types::Type;
 use std::sync::Arc;
-pub(crate) use validate::validate;
 use unify::{Unifier, instantiate, most_general};
+pub(crate) use validate::validate;
 
 /// What an environment tells the checker.
 pub(crate) trait Declarations {
@@ -154,9 +154,8 @@ impl Checker<'_> {
                 .or_else(|| self.declarations.variable(&name))
                 .or_else(|| {
                     let named = decls::named_type(&name, self.declarations.release());
-                    let named = named.or_else(|| {
-                        self.declarations.has_object(&name).then(|| Type::Struct(name.as_str().into()))
-                    });
+                    let named = named
+                        .or_else(|| self.declarations.has_object(&name).then(|| Type::Struct(name.as_str().into())));
                     named.map(|ty| Type::Type(Some(Arc::new(ty))))
                 })
                 .or_else(|| (name == "google.protobuf.NullValue.NULL_VALUE").then_some(Type::Int))?;
@@ -257,8 +256,7 @@ impl Checker<'_> {
             self.report(id, format!("unexpected failed resolution of '{object}'"));
             return None;
         }
-        let found =
-            decls::well_known_field(object, field).or_else(|| self.declarations.field(object, field));
+        let found = decls::well_known_field(object, field).or_else(|| self.declarations.field(object, field));
         if found.is_none() {
             self.report(id, format!("undefined field '{field}'"));
         }
@@ -456,7 +454,13 @@ impl Checker<'_> {
                 let inner = inner.as_deref().cloned().unwrap_or(Type::Type(None));
                 let well_known = matches!(
                     inner,
-                    Type::Any | Type::Timestamp | Type::Duration | Type::Dyn | Type::Null | Type::Wrapper(_) | Type::Struct(_)
+                    Type::Any
+                        | Type::Timestamp
+                        | Type::Duration
+                        | Type::Dyn
+                        | Type::Null
+                        | Type::Wrapper(_)
+                        | Type::Struct(_)
                 ) || inner == Type::list(Type::Dyn)
                     || inner == Type::map(Type::String, Type::Dyn);
                 if well_known {

@@ -82,7 +82,9 @@ impl Unifier {
             (Type::Opaque(a, ap), Type::Opaque(b, bp)) => {
                 a == b && ap.len() == bp.len() && ap.iter().zip(bp.iter()).all(|(a, b)| self.internal(a, b))
             }
-            (scalar, Type::Wrapper(inner)) => **inner == *scalar || matches!(scalar, Type::Wrapper(own) if own == inner),
+            (scalar, Type::Wrapper(inner)) => {
+                **inner == *scalar || matches!(scalar, Type::Wrapper(own) if own == inner)
+            }
             (Type::Wrapper(inner), scalar) => **inner == *scalar,
             (a, b) => a == b,
         }
@@ -156,9 +158,7 @@ pub(super) fn instantiate(ty: &Type, names: &[Arc<str>], variables: &[Type]) -> 
             names.iter().position(|own| own == name).map_or_else(|| ty.clone(), |i| variables[i].clone())
         }
         Type::List(inner) => Type::list(instantiate(inner, names, variables)),
-        Type::Map(entry) => {
-            Type::map(instantiate(&entry.0, names, variables), instantiate(&entry.1, names, variables))
-        }
+        Type::Map(entry) => Type::map(instantiate(&entry.0, names, variables), instantiate(&entry.1, names, variables)),
         Type::Type(Some(inner)) => Type::Type(Some(Arc::new(instantiate(inner, names, variables)))),
         Type::Opaque(name, parameters) if !parameters.is_empty() => {
             Type::Opaque(name.clone(), parameters.iter().map(|p| instantiate(p, names, variables)).collect())

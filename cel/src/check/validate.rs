@@ -8,7 +8,7 @@ use crate::library::format::{self, Piece};
 use crate::types::Type;
 use crate::value::{Value, convert};
 
-/// Reports what is wrong with the literals of a checked expression. 
+/// Reports what is wrong with the literals of a checked expression.
 pub(crate) fn validate(checked: &Checked, source: &str) -> Result<(), Issues> {
     let mut issues = Issues::new(source);
     let mut report = |id: Id, message: String| issues.report(checked.places.of(id), message);
@@ -104,7 +104,8 @@ fn literal_fits(function: &str, literal: &Literal) -> bool {
 
 fn format_call(checked: &Checked, expr: &Expr, report: &mut dyn FnMut(Id, String)) {
     let Kind::Call { function, target: Some(target), args } = &expr.kind else { return };
-    let (Kind::Literal(Literal::String(text)), [Expr { kind: Kind::List { elements, .. }, .. }]) = (&target.kind, args.as_slice())
+    let (Kind::Literal(Literal::String(text)), [Expr { kind: Kind::List { elements, .. }, .. }]) =
+        (&target.kind, args.as_slice())
     else {
         return;
     };

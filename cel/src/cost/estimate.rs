@@ -140,7 +140,8 @@ impl Estimator<'_> {
             Kind::Select { operand, test_only: true, .. } => self.cost(operand),
             Kind::Select { operand, field, .. } => {
                 let mut cost = self.cost(operand);
-                if matches!(self.checked.ty(operand.id), Type::Map(_) | Type::Struct(_) | Type::Param(_) | Type::Var(_)) {
+                if matches!(self.checked.ty(operand.id), Type::Map(_) | Type::Struct(_) | Type::Param(_) | Type::Var(_))
+                {
                     cost = cost.plus(ONE);
                 }
                 let path = self.below(operand, field);
@@ -212,8 +213,7 @@ impl Estimator<'_> {
             let operand = self.operand(arg);
             operands.push(operand);
         }
-        let overloads: Vec<&'static str> =
-            self.checked.overloads(expr.id).iter().map(|overload| overload.id).collect();
+        let overloads: Vec<&'static str> = self.checked.overloads(expr.id).iter().map(|overload| overload.id).collect();
         if overloads.is_empty() {
             return NOTHING;
         }
@@ -303,8 +303,16 @@ impl Estimator<'_> {
                 (cost, Some(size))
             }
             (
-                "less_string" | "greater_string" | "less_equals_string" | "greater_equals_string" | "less_bytes"
-                | "greater_bytes" | "less_equals_bytes" | "greater_equals_bytes" | "equals" | "not_equals",
+                "less_string"
+                | "greater_string"
+                | "less_equals_string"
+                | "greater_equals_string"
+                | "less_bytes"
+                | "greater_bytes"
+                | "less_equals_bytes"
+                | "greater_equals_bytes"
+                | "equals"
+                | "not_equals",
                 _,
                 2,
             ) => {
@@ -342,10 +350,8 @@ impl Estimator<'_> {
             return cost;
         }
         let range = self.entries(&fold.range);
-        let list = range.map_or_else(
-            || matches!(self.checked.ty(fold.range.id), Type::List(_)),
-            |entries| entries.list,
-        );
+        let list =
+            range.map_or_else(|| matches!(self.checked.ty(fold.range.id), Type::List(_)), |entries| entries.list);
         let (key, value) = (range.map(|entries| entries.key), range.map(|entries| entries.value));
         let key_path = self.below(&fold.range, if list { "@indices" } else { "@keys" });
         let value_path = self.below(&fold.range, if list { "@items" } else { "@values" });

@@ -98,9 +98,7 @@ pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &
     }
     let text = |index: usize, factor: f64| args.get(index).map(|arg| traverse(size(arg), factor));
     let kubernetes = match function {
-        "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => {
-            Some(args.first().map_or(0, full_traversal))
-        }
+        "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Some(args.first().map_or(0, full_traversal)),
         "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" => text(0, STRING_FACTOR),
         "replace" | "split" => text(0, 2.0 * STRING_FACTOR),
         "join" => Some(traverse(size(result), 2.0 * STRING_FACTOR)),
@@ -109,12 +107,44 @@ pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &
         "ip" if overload == "cidr_ip" => Some(1),
         "ip" => text(0, STRING_FACTOR),
         "ip.isCanonical" => text(0, 2.0 * STRING_FACTOR),
-        "masked" | "prefixLength" | "family" | "isUnspecified" | "isLoopback" | "isLinkLocalMulticast"
-        | "isLinkLocalUnicast" | "isGlobalUnicast" | "format.named" | "sign" | "asInteger" | "isInteger"
-        | "asApproximateFloat" | "isGreaterThan" | "isLessThan" | "compareTo" | "add" | "sub" | "major" | "minor"
-        | "patch" | "getScheme" | "getHostname" | "getHost" | "getPort" | "getEscapedPath" | "getQuery"
-        | "serviceAccount" | "path" | "group" | "resource" | "subresource" | "namespace" | "name" | "allowed"
-        | "reason" | "error" | "errored" => Some(1),
+        "masked"
+        | "prefixLength"
+        | "family"
+        | "isUnspecified"
+        | "isLoopback"
+        | "isLinkLocalMulticast"
+        | "isLinkLocalUnicast"
+        | "isGlobalUnicast"
+        | "format.named"
+        | "sign"
+        | "asInteger"
+        | "isInteger"
+        | "asApproximateFloat"
+        | "isGreaterThan"
+        | "isLessThan"
+        | "compareTo"
+        | "add"
+        | "sub"
+        | "major"
+        | "minor"
+        | "patch"
+        | "getScheme"
+        | "getHostname"
+        | "getHost"
+        | "getPort"
+        | "getEscapedPath"
+        | "getQuery"
+        | "serviceAccount"
+        | "path"
+        | "group"
+        | "resource"
+        | "subresource"
+        | "namespace"
+        | "name"
+        | "allowed"
+        | "reason"
+        | "error"
+        | "errored" => Some(1),
         "check" => Some(350_000),
         "containsIP" if args.len() >= 2 => {
             let cost = traverse(size(&args[0]) * 2, STRING_FACTOR);
@@ -141,10 +171,16 @@ pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &
         "starts_with_string" | "ends_with_string" | "string_to_bytes" | "bytes_to_string" | "strings_quote"
         | "string_format" => traverse(inner_size(&args[0]), STRING_FACTOR),
         "in_list" => inner_size(&args[1]),
-        "less_string" | "greater_string" | "less_equals_string" | "greater_equals_string" | "less_bytes"
-        | "greater_bytes" | "less_equals_bytes" | "greater_equals_bytes" | "equals" | "not_equals" => {
-            traverse(inner_size(&args[0]).min(inner_size(&args[1])), STRING_FACTOR)
-        }
+        "less_string"
+        | "greater_string"
+        | "less_equals_string"
+        | "greater_equals_string"
+        | "less_bytes"
+        | "greater_bytes"
+        | "less_equals_bytes"
+        | "greater_equals_bytes"
+        | "equals"
+        | "not_equals" => traverse(inner_size(&args[0]).min(inner_size(&args[1])), STRING_FACTOR),
         "add_string" | "add_bytes" => traverse(inner_size(&args[0]) + inner_size(&args[1]), STRING_FACTOR),
         "matches_string" => regex(inner_size(&args[0]), inner_size(&args[1])),
         "contains_string" => {

@@ -24,19 +24,36 @@ pub(crate) enum Node {
     Has(Attr),
     Or(Box<[Node; 2]>),
     And(Box<[Node; 2]>),
-    Equal { not: bool, sides: Box<[Node; 2]> },
+    Equal {
+        not: bool,
+        sides: Box<[Node; 2]>,
+    },
     Call(Box<Call>),
-    List { items: Vec<Node>, optional: Vec<bool> },
-    Map { entries: Vec<(Node, Node, bool)> },
+    List {
+        items: Vec<Node>,
+        optional: Vec<bool>,
+    },
+    Map {
+        entries: Vec<(Node, Node, bool)>,
+    },
     Fold(Box<Fold>),
     /// `a.or(b)`, `a.orValue(b)`
-    OptionalOr { value: bool, sides: Box<[Node; 2]> },
+    OptionalOr {
+        value: bool,
+        sides: Box<[Node; 2]>,
+    },
     /// `x in [1, 2, 3]` with constants.
-    InSet { item: Box<Node>, set: Arc<BTreeSet<Key<'static>>> },
+    InSet {
+        item: Box<Node>,
+        set: Arc<BTreeSet<Key<'static>>>,
+    },
     /// The accumulator, moved out of its variable.
     Take(Attr),
     /// A message of protobuf that stands for a value.
-    Message { name: Arc<str>, fields: Vec<(Arc<str>, Node, bool)> },
+    Message {
+        name: Arc<str>,
+        fields: Vec<(Arc<str>, Node, bool)>,
+    },
 }
 
 /// A call of a function.
@@ -135,7 +152,10 @@ impl Attr {
     /// Adds a qualifier at the end.
     pub(crate) fn push(&mut self, qualifier: Qualifier) {
         match self {
-            Attr::Variable { path, .. } | Attr::Local { path, .. } | Attr::Accu { path, .. } | Attr::Relative { path, .. } => {
+            Attr::Variable { path, .. }
+            | Attr::Local { path, .. }
+            | Attr::Accu { path, .. }
+            | Attr::Relative { path, .. } => {
                 path.push(qualifier);
             }
             Attr::Choice { yes, no, .. } => {

@@ -77,8 +77,7 @@ impl Planner<'_> {
                 for entry in entries {
                     planned.push((self.plan(&entry.key)?, self.plan(&entry.value)?, entry.optional));
                 }
-                let all_const =
-                    planned.iter().all(|(k, v, _)| matches!((k, v), (Node::Const(_), Node::Const(_))));
+                let all_const = planned.iter().all(|(k, v, _)| matches!((k, v), (Node::Const(_), Node::Const(_))));
                 let node = Node::Map { entries: planned };
                 Ok(if all_const { Node::Const(run::constant(&node)) } else { node })
             }
@@ -221,7 +220,8 @@ impl Planner<'_> {
                 Some(overload) => CallKind::Guarded {
                     overload,
                     unguarded: matches!(name, "contains" | "startsWith" | "endsWith" | "flatten"),
-                    early: args.len() > 2 || matches!(name, "format" | "findAll") && args.len() == 2 && name == "format",
+                    early: args.len() > 2
+                        || matches!(name, "format" | "findAll") && args.len() == 2 && name == "format",
                 },
                 None => CallKind::Dispatch(&found.overloads),
             }

@@ -411,7 +411,9 @@ impl<'a> Runner<'_, 'a> {
                         self.charge(u64::from(!optional))?;
                         return Ok(error);
                     }
-                    key @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => key,
+                    key @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => {
+                        key
+                    }
                     other => {
                         self.charge(u64::from(!optional))?;
                         return Ok(Value::error(format!("invalid qualifier type: {}", print::go_type(&other))));

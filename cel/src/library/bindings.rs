@@ -114,7 +114,11 @@ pub(crate) fn call<'a>(function: &str, overload: &str, args: &mut [Value<'a>]) -
         ("optional.none", []) => Value::Optional(None),
         ("optional.of", [value]) => Value::some(value.clone()),
         ("optional.ofNonZeroValue", [value]) => {
-            if is_zero(value) { Value::Optional(None) } else { Value::some(value.clone()) }
+            if is_zero(value) {
+                Value::Optional(None)
+            } else {
+                Value::some(value.clone())
+            }
         }
         ("value", [Value::Optional(inner)]) => {
             inner.as_deref().cloned().unwrap_or_else(|| Value::error("optional.none() dereference"))
@@ -174,14 +178,13 @@ pub(crate) fn find_all<'a>(regex: &Regex, text: &str, most: Option<&Value<'a>>) 
 
 /// Whether the overload is about dates, and then whether it takes a zone.
 fn date_part(overload: &str) -> Option<bool> {
-    if overload.starts_with("timestamp_to_") && !matches!(overload, "timestamp_to_timestamp" | "timestamp_to_int64" | "timestamp_to_string") {
+    if overload.starts_with("timestamp_to_")
+        && !matches!(overload, "timestamp_to_timestamp" | "timestamp_to_int64" | "timestamp_to_string")
+    {
         return Some(overload.ends_with("_tz"));
     }
-    matches!(
-        overload,
-        "duration_to_hours" | "duration_to_minutes" | "duration_to_seconds" | "duration_to_milliseconds"
-    )
-    .then_some(false)
+    matches!(overload, "duration_to_hours" | "duration_to_minutes" | "duration_to_seconds" | "duration_to_milliseconds")
+        .then_some(false)
 }
 
 fn conversion(function: &str) -> Option<Type> {
@@ -282,11 +285,14 @@ fn kube<'a>(function: &str, args: &mut [Value<'a>]) -> Option<Value<'a>> {
         ("getHostname", [Value::Kube(Kube::Url(url))]) => Value::text(url.hostname()),
         ("getPort", [Value::Kube(Kube::Url(url))]) => Value::text(url.port()),
         ("getEscapedPath", [Value::Kube(Kube::Url(url))]) => Value::text(url.escaped_path()),
-        ("getQuery", [Value::Kube(Kube::Url(url))]) => Value::map(url.query().into_iter().map(|(key, values)| {
-            (Value::text(key), Value::list(values.into_iter().map(Value::text).collect()))
-        })),
-        ("semver", [Value::String(text), rest @ ..]) => semver(text, rest)
-            .map_or_else(Value::error, |version| Value::Kube(Kube::Semver(Arc::new(version)))),
+        ("getQuery", [Value::Kube(Kube::Url(url))]) => Value::map(
+            url.query()
+                .into_iter()
+                .map(|(key, values)| (Value::text(key), Value::list(values.into_iter().map(Value::text).collect()))),
+        ),
+        ("semver", [Value::String(text), rest @ ..]) => {
+            semver(text, rest).map_or_else(Value::error, |version| Value::Kube(Kube::Semver(Arc::new(version))))
+        }
         ("isSemver", [Value::String(text), rest @ ..]) => Value::Bool(semver(text, rest).is_ok()),
         ("major", [Value::Kube(Kube::Semver(version))]) => Value::Int(version.major as i64),
         ("minor", [Value::Kube(Kube::Semver(version))]) => Value::Int(version.minor as i64),

@@ -74,9 +74,7 @@ pub(crate) fn extreme<'a>(list: &List<'a>, greatest: bool) -> Value<'a> {
             best = Some(item);
         }
     }
-    best.unwrap_or_else(|| {
-        Value::error(format!("{} called on empty list", if greatest { "max" } else { "min" }))
-    })
+    best.unwrap_or_else(|| Value::error(format!("{} called on empty list", if greatest { "max" } else { "min" })))
 }
 
 pub(crate) fn index_of<'a>(list: &List<'a>, item: &Value<'a>, last: bool) -> Value<'a> {

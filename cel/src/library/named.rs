@@ -33,12 +33,7 @@ impl Format {
     }
 }
 
-const fn format(
-    function: &'static str,
-    name: &'static str,
-    regex_size: u64,
-    check: fn(&str) -> Vec<String>,
-) -> Format {
+const fn format(function: &'static str, name: &'static str, regex_size: u64, check: fn(&str) -> Vec<String>) -> Format {
     Format { function, name, regex_size, check }
 }
 
@@ -163,8 +158,11 @@ fn qualified_name(text: &str) -> Vec<String> {
         }
         _ => {
             return vec![
-                WRONG.replacen("name part must", "a valid label key must", 1).replacen("a valid label key must", "a qualified name must", 1)
-                    + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+                WRONG.replacen("name part must", "a valid label key must", 1).replacen(
+                    "a valid label key must",
+                    "a qualified name must",
+                    1,
+                ) + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
             ];
         }
     };

@@ -35,9 +35,8 @@ fn parse(text: &str) -> Result<(Addr, &str), String> {
 
 fn v4(whole: &str, text: &str) -> Result<[u8; 4], String> {
     let error = |message: &str| Err(format!("ParseAddr({}): {message}", quoted(whole)));
-    let error_at = |message: &str, at: usize| {
-        Err(format!("ParseAddr({}): {message} (at {})", quoted(whole), quoted(&text[at..])))
-    };
+    let error_at =
+        |message: &str, at: usize| Err(format!("ParseAddr({}): {message} (at {})", quoted(whole), quoted(&text[at..])));
     let (mut fields, mut position, mut value, mut digits) = ([0u8; 4], 0, 0u32, 0);
     let bytes = text.as_bytes();
     for (i, b) in bytes.iter().enumerate() {
@@ -74,7 +73,8 @@ fn v4(whole: &str, text: &str) -> Result<[u8; 4], String> {
 
 fn v6(whole: &str) -> Result<(Addr, &str), String> {
     let error = |message: &str| Err(format!("ParseAddr({}): {message}", quoted(whole)));
-    let error_at = |message: &str, at: &str| Err(format!("ParseAddr({}): {message} (at {})", quoted(whole), quoted(at)));
+    let error_at =
+        |message: &str, at: &str| Err(format!("ParseAddr({}): {message} (at {})", quoted(whole), quoted(at)));
     let (mut s, mut zone) = (whole, "");
     if let Some((before, after)) = whole.split_once('%') {
         (s, zone) = (before, after);
@@ -310,9 +310,7 @@ impl Cidr {
 
     pub(crate) fn contains_network(self, other: Cidr) -> bool {
         let least = self.bits.min(other.bits);
-        self.addr.is_v4() == other.addr.is_v4()
-            && same_prefix(self.addr, other.addr, least)
-            && self.bits <= other.bits
+        self.addr.is_v4() == other.addr.is_v4() && same_prefix(self.addr, other.addr, least) && self.bits <= other.bits
     }
 
     pub(crate) fn masked(self) -> Cidr {

@@ -23,8 +23,7 @@ enum Format {
     DecimalSi,
 }
 
-const WRONG: &str =
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const WRONG: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const NUMERIC: &str = "unable to parse numeric part of quantity";
 const SUFFIX: &str = "unable to parse quantity's suffix";
 
@@ -181,7 +180,13 @@ impl Quantity {
         let divisor = power(10, (exponent - self.exponent) as u32);
         let (quotient, rest) = (&self.unscaled / &divisor, &self.unscaled % &divisor);
         let exact = rest == BigInt::ZERO;
-        let away = if exact { 0 } else if rest.sign() == Sign::Minus { -1 } else { 1 };
+        let away = if exact {
+            0
+        } else if rest.sign() == Sign::Minus {
+            -1
+        } else {
+            1
+        };
         self.unscaled = quotient + away;
         self.exponent = exponent;
         exact
@@ -230,9 +235,8 @@ impl Quantity {
         } else {
             self.exponent.min(other.exponent)
         };
-        let scaled = |quantity: &Quantity| {
-            &quantity.unscaled * power(10, u32::try_from(quantity.exponent - least).unwrap_or(0))
-        };
+        let scaled =
+            |quantity: &Quantity| &quantity.unscaled * power(10, u32::try_from(quantity.exponent - least).unwrap_or(0));
         let (a, b) = (scaled(self), scaled(other));
         let unscaled = if subtract { a - b } else { a + b };
         let big = self.big || other.big || i64::try_from(&unscaled).is_err();

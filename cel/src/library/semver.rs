@@ -97,7 +97,11 @@ impl Version {
                     return part.to_owned();
                 }
                 let trimmed = part.trim_start_matches('0');
-                if trimmed.starts_with(|c: char| c.is_ascii_digit()) { trimmed.to_owned() } else { format!("0{trimmed}") }
+                if trimmed.starts_with(|c: char| c.is_ascii_digit()) {
+                    trimmed.to_owned()
+                } else {
+                    format!("0{trimmed}")
+                }
             })
             .collect();
         if parts.len() < 3 {

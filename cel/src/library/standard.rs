@@ -27,9 +27,7 @@ pub(crate) enum Trait {
 
 /// Whether a value has a trait.
 pub(crate) fn has(value: &Value<'_>, wanted: Trait) -> bool {
-    use Trait::{
-        Adder, Comparer, Divider, Indexer, Lister, Matcher, Modder, Multiplier, Negater, Sizer, Subtractor,
-    };
+    use Trait::{Adder, Comparer, Divider, Indexer, Lister, Matcher, Modder, Multiplier, Negater, Sizer, Subtractor};
     let own: &[Trait] = match value {
         Value::Bool(_) => &[Comparer, Negater],
         Value::Bytes(_) => &[Adder, Comparer, Sizer],

@@ -174,9 +174,8 @@ impl Scan<'_> {
             }
             '0'..='9' => return self.number(),
             '`' => {
-                let end = self.while_true(start + 1, |c| {
-                    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | ' ')
-                });
+                let end = self
+                    .while_true(start + 1, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | ' '));
                 if end > start + 1 && self.at(end) == Some('`') {
                     self.accept(Token::EscapedIdentifier, end + 1);
                 } else {

@@ -40,7 +40,7 @@ impl Builder<'_> {
         let two = maker.builder.macros.two_variables;
         let expanded = match (function, target, args.len()) {
             ("has", None, 1) => maker.has(args),
-            ("all" | "exists" | "exists_one" | "existsOne", Some(target), 2) => maker.quantifier(function, target, args),
+            ("all" | "exists" | "exists_one", Some(target), 2) => maker.quantifier(function, target, args),
             ("map", Some(target), 2 | 3) => maker.map(target, args),
             ("filter", Some(target), 2) => maker.filter(target, args),
             ("optMap" | "optFlatMap", Some(target), 2) if maker.builder.macros.optional => {
@@ -112,9 +112,7 @@ impl Maker<'_, '_> {
             Some(Expr { kind: Kind::Select { operand, field, .. }, .. }) => {
                 Ok(self.node(Kind::Select { operand, field, test_only: true }))
             }
-            other => {
-                Err((other.map_or(self.id, |expr| expr.id), "invalid argument to has() macro".to_owned()))
-            }
+            other => Err((other.map_or(self.id, |expr| expr.id), "invalid argument to has() macro".to_owned())),
         }
     }
 
@@ -272,8 +270,16 @@ impl Maker<'_, '_> {
         let init = self.member("value", copied, Vec::new());
         let condition = self.literal(Literal::Bool(false));
         let step = self.ident(&var);
-        let mut some =
-            self.fold(Fold { range, var: UNUSED.into(), var2: None, accu: var, init, condition, step, result: transform });
+        let mut some = self.fold(Fold {
+            range,
+            var: UNUSED.into(),
+            var2: None,
+            accu: var,
+            init,
+            condition,
+            step,
+            result: transform,
+        });
         if function == "optMap" {
             some = self.call("optional.of", vec![some]);
         }

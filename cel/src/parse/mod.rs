@@ -95,12 +95,10 @@ pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
             issues.report((-1, -1), format!("expression recursion limit exceeded: {MAX_DEPTH}"));
             None
         }
-        Err(Failure::Syntax) => {
-            diagnose::diagnose(&source, &tokens, &errors, &mut |offset, message| {
-                let place = offset.map_or((-1, -1), |offset| places.of_offset(offset));
-                issues.report(place, message);
-            })
-        }
+        Err(Failure::Syntax) => diagnose::diagnose(&source, &tokens, &errors, &mut |offset, message| {
+            let place = offset.map_or((-1, -1), |offset| places.of_offset(offset));
+            issues.report(place, message);
+        }),
     };
     let expr = match syntax {
         Some(syntax) => {

@@ -86,12 +86,14 @@ impl DeclType {
                         fields.insert(name, Arc::new(ty));
                     }
                 }
-                DeclType { shape: Shape::Object { name: "object".into(), fields }, max_elements: 0, min_serialized_size }
+                DeclType {
+                    shape: Shape::Object { name: "object".into(), fields },
+                    max_elements: 0,
+                    min_serialized_size,
+                }
             }
             "string" => match schema.format.as_str() {
-                "byte" => {
-                    scalar(Type::Bytes, MIN_STRING, schema.max_length.map_or(longest, |length| length.max(0)))
-                }
+                "byte" => scalar(Type::Bytes, MIN_STRING, schema.max_length.map_or(longest, |length| length.max(0))),
                 "duration" => scalar(Type::Duration, MIN_DURATION, longest),
                 "date" => scalar(Type::Timestamp, DATE, longest),
                 "date-time" => scalar(Type::Timestamp, MIN_DATE_TIME, longest),

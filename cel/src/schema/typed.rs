@@ -42,9 +42,7 @@ impl<'a> Value<'a> {
             return match data {
                 Data::String(text) => Value::String(Text::Borrowed(text)),
                 Data::Int(int) => Value::Int(*int),
-                _ => wrong(
-                    "invalid data, expected XIntOrString value to be either a string or integer".to_owned(),
-                ),
+                _ => wrong("invalid data, expected XIntOrString value to be either a string or integer".to_owned()),
             };
         }
         match schema.ty.as_str() {
@@ -59,9 +57,7 @@ impl<'a> Value<'a> {
                         "invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got {other}"
                     )),
                 },
-                (Data::List(_), None) => {
-                    wrong("invalid array type, expected Items with a non-empty Schema".to_owned())
-                }
+                (Data::List(_), None) => wrong("invalid array type, expected Items with a non-empty Schema".to_owned()),
                 _ => wrong("invalid data, expected an array for the provided schema with type=array".to_owned()),
             },
             "string" => match data {
@@ -298,9 +294,7 @@ impl<'a> Typed<'a> {
                 }
             } else if self.is_map_list() {
                 let key = self.key_of_value(&value);
-                let at = key.and_then(|key| {
-                    items.iter().position(|item| self.key_of(item).as_ref() == Some(&key))
-                });
+                let at = key.and_then(|key| items.iter().position(|item| self.key_of(item).as_ref() == Some(&key)));
                 match at {
                     Some(at) => out[at] = value,
                     None => out.push(value),

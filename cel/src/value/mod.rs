@@ -310,9 +310,9 @@ impl<'a> Map<'a> {
     pub fn iter(&self) -> Box<dyn Iterator<Item = (Value<'a>, Value<'a>)> + '_> {
         match self {
             Map::Made(entries) => Box::new(entries.values().cloned()),
-            Map::Data(entries) => Box::new(
-                entries.iter().map(|(key, value)| (Value::String(Text::Borrowed(key)), Value::from(value))),
-            ),
+            Map::Data(entries) => {
+                Box::new(entries.iter().map(|(key, value)| (Value::String(Text::Borrowed(key)), Value::from(value))))
+            }
             Map::Typed(typed, entries) => Box::new(typed.entries(entries)),
         }
     }

@@ -175,7 +175,13 @@ impl Timestamp {
         let second = reader.digits(2)?;
         let nanos = reader.fraction();
         let offset = reader.zone()?;
-        if !(1..=12).contains(&month) || day < 1 || day > days_in(year, month) || hour > 23 || minute > 59 || second > 59 {
+        if !(1..=12).contains(&month)
+            || day < 1
+            || day > days_in(year, month)
+            || hour > 23
+            || minute > 59
+            || second > 59
+        {
             return None;
         }
         let seconds = days_from_civil(year, month, day) * DAY + hour * 3600 + minute * 60 + second - i64::from(offset);
@@ -329,7 +335,8 @@ pub(crate) fn parse_duration(text: &str) -> Option<i64> {
                 if overflow {
                     continue;
                 }
-                match fraction.checked_mul(10).and_then(|f| f.checked_add(u64::from(b - b'0'))).filter(|f| *f < 1 << 63) {
+                match fraction.checked_mul(10).and_then(|f| f.checked_add(u64::from(b - b'0'))).filter(|f| *f < 1 << 63)
+                {
                     Some(next) => {
                         fraction = next;
                         scale *= 10.0;
@@ -384,7 +391,8 @@ pub(crate) fn offset_of(at: Timestamp, zone: &str) -> Result<i32, String> {
             return Ok(0);
         }
         let found: TimeZone = TimeZoneDatabase::bundled().get(zone).map_err(|_| unknown())?;
-        let moment = jiff::Timestamp::new(at.seconds, 0).map_err(|_| unknown())?;
+        let seconds = at.seconds.clamp(jiff::Timestamp::MIN.as_second(), jiff::Timestamp::MAX.as_second());
+        let moment = jiff::Timestamp::new(seconds, 0).map_err(|_| unknown())?;
         let offset: Offset = found.to_offset(moment);
         return Ok(offset.seconds());
     };

@@ -5,7 +5,7 @@
 mod difference;
 
 use difference::first_difference;
-use kubeshape_cel::{Data, Env, Kube, Range, Release, Sizes, Timestamp, Type, UnknownSizes, Value};
+use kubeshape_cel::{Data, Env, Kube, Range, Release, RuleEnv, Schema, Sizes, Timestamp, Type, UnknownSizes, Value};
 use serde_json::{Value as Json, json};
 use std::io::Read;
 use std::path::Path;
@@ -37,6 +37,9 @@ pub fn compare(folder: &Path) -> Vec<Comparison> {
         for record in records(&folder.join(format!("{file}.ndjson.gz"))) {
             expression(&mut out, file, &record);
         }
+    }
+    for record in records(&folder.join("schemas.ndjson.gz")) {
+        rules(&mut out, &record);
     }
     out
 }
@@ -202,9 +205,8 @@ fn read(value: &Json) -> Option<Value<'static>> {
 }
 
 fn decode(text: &str) -> Option<Vec<u8>> {
-    let digit = |b: u8| {
-        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".iter().position(|own| *own == b)
-    };
+    let digit =
+        |b: u8| b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".iter().position(|own| *own == b);
     let mut out = Vec::new();
     for group in text.as_bytes().chunks(4) {
         let digits: Vec<usize> = group.iter().filter(|b| **b != b'=').map(|b| digit(*b)).collect::<Option<_>>()?;
@@ -262,6 +264,8 @@ pub fn write(value: &Value<'_>) -> Json {
             json!({"map": pairs})
         }
         Value::Optional(inner) => json!({"optional": inner.iter().map(|inner| write(inner)).collect::<Vec<_>>()}),
+        // Upstream's recorder did not know the pointers that these are.
+        Value::Kube(Kube::Quantity(_, true)) => json!({"celType": "kubernetes.Quantity", "go": "*cel.Quantity"}),
         Value::Kube(kube) => {
             let kind = match kube {
                 Kube::Quantity(..) => "quantity",
@@ -298,5 +302,114 @@ pub fn data(value: &Json) -> Data<'_> {
         Json::String(text) => Data::string(text.as_str()),
         Json::Array(items) => Data::List(items.iter().map(data).collect()),
         Json::Object(fields) => Data::map(fields.iter().map(|(key, value)| (key.as_str(), data(value)))),
+    }
+}
+
+/// Compares what the rules of a schema compile to.
+fn rules(out: &mut Vec<Comparison>, record: &Json) {
+    let id = text(record, "id");
+    let root = record.get("isResourceRoot").and_then(Json::as_bool) == Some(true);
+    for node in record.get("compile").and_then(Json::as_array).into_iter().flatten() {
+        let path = text(node, "path");
+        let Some(props) = at_path(record.get("schema"), path) else { continue };
+        let record = format!("{id} {path}");
+        let mut add = |row: &str, verdict| out.push((format!("schemas {row}"), record.clone(), verdict));
+        let schema = schema(props);
+        let is_root = if path.is_empty() { root } else { schema.embedded_resource };
+        let env = RuleEnv::new(&schema, is_root || schema.embedded_resource, Release::NEWEST, "selfTypeN");
+        let Some(env) = env else {
+            let theirs = node.get("error").cloned().unwrap_or(Json::Null);
+            add("no type", verdict(&json!("failed to convert to declType for CEL validation rules"), &theirs));
+            continue;
+        };
+        if let Some(size) = node.get("minSerializedSize") {
+            add("minSerializedSize", verdict(&json!(env.min_serialized_size()), size));
+        }
+        let sources = props.get("x-kubernetes-validations").and_then(Json::as_array).into_iter().flatten();
+        for (source, theirs) in sources.zip(node.get("rules").and_then(Json::as_array).into_iter().flatten()) {
+            let optional = source.get("optionalOldSelf").and_then(Json::as_bool) == Some(true);
+            match env.rule(text(source, "rule"), optional) {
+                Ok(rule) => {
+                    let ours = json!([rule.max_cost, rule.uses_old_self, env.max_cardinality()]);
+                    let uses = theirs.get("usesOldSelf").and_then(Json::as_bool) == Some(true);
+                    let expected = json!([theirs.get("maxCost"), uses, theirs.get("maxCardinality")]);
+                    add("rule", verdict(&ours, &expected));
+                }
+                Err(error) => {
+                    let detail = theirs.pointer("/error/detail").cloned().unwrap_or(Json::Null);
+                    let syntax = detail.as_str().is_some_and(|text| text.contains("Syntax error"));
+                    add(if syntax { "rule error of syntax" } else { "rule error" }, verdict(&json!(error), &detail));
+                    continue;
+                }
+            }
+            let message = text(source, "messageExpression");
+            if message.is_empty() {
+                continue;
+            }
+            match env.message(message, optional) {
+                Ok(rule) => {
+                    let expected = theirs.get("messageExpressionMaxCost").cloned().unwrap_or(Json::Null);
+                    add("message", verdict(&json!(rule.max_cost), &expected));
+                }
+                Err(error) => {
+                    let detail = theirs.pointer("/messageExpressionError/detail").cloned().unwrap_or(Json::Null);
+                    add("message error", verdict(&json!(error), &detail));
+                }
+            }
+        }
+    }
+}
+
+/// The schema at a path such as `["spec"][]{}`.
+fn at_path<'r>(schema: Option<&'r Json>, path: &str) -> Option<&'r Json> {
+    let mut schema = schema?;
+    let mut rest = path;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("[]") {
+            schema = schema.get("items")?;
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("{}") {
+            schema = schema.get("additionalProperties")?;
+            rest = after;
+        } else {
+            let mut names = serde_json::Deserializer::from_str(rest).into_iter::<Vec<String>>();
+            let name = names.next()?.ok()?.pop()?;
+            rest = &rest[names.byte_offset()..];
+            schema = schema.get("properties")?.get(&name)?;
+        }
+    }
+    Some(schema)
+}
+
+/// JSONSchemaProps as rules see them.
+fn schema(props: &Json) -> Schema {
+    let flag = |key: &str| props.get(key).and_then(Json::as_bool) == Some(true);
+    let number = |key: &str| props.get(key).and_then(Json::as_i64);
+    let list = |key: &str| props.get(key).and_then(Json::as_array).into_iter().flatten();
+    let texts = |key: &str| list(key).filter_map(|item| item.as_str().map(str::to_owned)).collect();
+    let inner = |key: &str| props.get(key).filter(|inner| inner.is_object()).map(|inner| Box::new(schema(inner)));
+    let optional = |key: &str| props.get(key).and_then(Json::as_str).map(str::to_owned);
+    Schema {
+        ty: text(props, "type").to_owned(),
+        format: text(props, "format").to_owned(),
+        nullable: flag("nullable"),
+        int_or_string: flag("x-kubernetes-int-or-string"),
+        preserve_unknown_fields: flag("x-kubernetes-preserve-unknown-fields"),
+        embedded_resource: flag("x-kubernetes-embedded-resource"),
+        list_type: optional("x-kubernetes-list-type"),
+        list_map_keys: texts("x-kubernetes-list-map-keys"),
+        map_type: optional("x-kubernetes-map-type"),
+        max_length: number("maxLength"),
+        max_items: number("maxItems"),
+        max_properties: number("maxProperties"),
+        enumeration: list("enum").map(|item| item.as_str().map(str::to_owned)).collect(),
+        required: texts("required"),
+        has_default: props.get("default").is_some_and(|default| !default.is_null()),
+        properties: props
+            .get("properties")
+            .and_then(Json::as_object)
+            .map(|properties| properties.iter().map(|(name, property)| (name.clone(), schema(property))).collect()),
+        items: inner("items"),
+        additional_properties: inner("additionalProperties"),
     }
 }
