@@ -176,6 +176,14 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "N", requires = "inline", help_heading = DOCUMENTS)]
     pub(crate) budget: Option<u64>,
 
+    /// Bytes that the results of an input may have, such as 64MiB; more is an error [default: 256MiB]
+    ///
+    /// The limit is for all results of a CustomResourceDefinition, and for all results of the documents together. A
+    /// definition that many kinds refer to is written once for each of them. If there would be more, the input has no
+    /// result.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) max_output: Option<u64>,
+
     /// Rename all definitions, and the references to them
     #[arg(long, value_name = "STYLE", help_heading = DOCUMENTS)]
     pub(crate) rename: Option<Rename>,
@@ -602,4 +610,17 @@ fn release(text: &str) -> Result<Release, String> {
         let oldest = Release::all().next().map_or("", Release::minor);
         format!("expected one from {oldest} to {}", Release::newest())
     })
+}
+
+/// Reads a number of bytes: `65536`, `64KiB`, `64MiB`, `4GiB`.
+///
+/// # Errors
+/// The text is none.
+fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u32); 4] = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)];
+    let (digits, shift) =
+        UNITS.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift))).unwrap_or((text, 0));
+    let number = digits.parse::<u64>().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let bytes = number.and_then(|number| number.checked_mul(1 << shift)).filter(|bytes| *bytes > 0);
+    bytes.ok_or_else(|| "\n  expected a number of bytes, such as 65536, 64MiB or 4GiB".to_owned())
 }
