@@ -272,6 +272,8 @@ pub(crate) struct ConvertArgs {
     ///
     /// The members are code, kind, pointer, input, line, column, resource, version, shape, detail and message. `-` is
     /// standard output, unless the results go there. A file whose name ends in .sarif is a SARIF 2.1.0 document.
+    /// A file is replaced when the command ends, and keeps its permissions; a link stays, and the file that it leads to is
+    /// replaced. A device, a pipe or /dev/stdout is written to.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
 
@@ -319,6 +321,13 @@ pub(crate) struct ConvertArgs {
     /// that is found among the inputs, it is replaced.
     #[arg(long, conflicts_with = "prune")]
     pub(crate) adopt: bool,
+
+    /// Wait until files are on the disk before they get their names, and until their names are
+    ///
+    /// A file is always written completely or not at all as long as the machine runs, whatever happens to kubeshape. With
+    /// this option the same holds if the machine loses its power.
+    #[arg(long)]
+    pub(crate) fsync: bool,
 
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]

@@ -392,11 +392,9 @@ impl<'c> Commit<'c> {
         let mut printed = None;
         match (&self.plan.destination, held) {
             (Destination::File(path), Some((bytes, ..))) => {
-                // A link is kept, and its target is replaced.
-                let linked = if path.is_symlink() { path.canonicalize().ok() } else { None };
-                let target = linked.unwrap_or_else(|| path.clone());
-                let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                ready.push(Ready { staged: self.stage.write(target, &bytes)?, name, is_partial });
+                let staged = self.stage.write_named(path, &bytes)?;
+                let name = staged.target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                ready.push(Ready { staged, name, is_partial });
             }
             (_, Some((bytes, ..))) => printed = Some(bytes),
             (_, None) => {}
