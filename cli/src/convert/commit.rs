@@ -410,7 +410,7 @@ impl<'c> Commit<'c> {
             report.finish(self.stage)?;
         }
         placed.tell(failed, ui);
-        crate::report::print(placed.plan.as_bytes())?;
+        crate::report::print(crate::report::clean::lines(&placed.plan).as_bytes())?;
         match printed {
             Some(_) if is_partial && !self.options.keep_going => place::tell_nothing_printed(failed, ui),
             Some(bytes) => {

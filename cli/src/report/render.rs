@@ -1,5 +1,6 @@
 //! Rendering of findings for people.
 
+use super::clean::{self, clean};
 use super::wrap::{columns, wrap};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use kubeshape_input::Finding;
@@ -26,11 +27,12 @@ pub(crate) fn full(finding: &Finding, how: How, look: Look) -> String {
     let mut group: Group<'_> = Group::with_title(level.primary_title(title).id(finding.code.to_string()));
     let gutter = finding.place.map_or(1, |place| place.line.to_string().len());
     // ` = note: `
-    let message = |text: &str| wrap(text, look.width.saturating_sub(gutter + 9), 0, "");
+    let message = |text: &str| wrap(&clean::lines(text), look.width.saturating_sub(gutter + 9), 0, "");
     let detail = clean(&finding.detail);
     let input = clean(finding.input.as_deref().unwrap_or_default());
     let mut is_said = false;
-    match (finding.place, finding.excerpt.as_ref().filter(|excerpt| !excerpt.text.is_empty())) {
+    let excerpt = finding.excerpt.as_ref().filter(|excerpt| !excerpt.text.is_empty()).map(clean::excerpt);
+    match (finding.place, excerpt.as_ref()) {
         (Some(place), excerpt) => {
             let is_whole =
                 excerpt.is_none_or(|excerpt| excerpt.text[..excerpt.span.start].chars().count() + 1 == place.column);
@@ -126,21 +128,6 @@ pub(super) fn about(finding: &Finding) -> String {
         (resource, "") => clean(resource),
         (resource, version) => format!("{}, version {}", clean(resource), clean(version)),
     }
-}
-
-/// A text from the input without control characters, which a terminal would interpret.
-pub(super) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' | '\r' => ' ',
-            c if c.is_control()
-                || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') =>
-            {
-                char::REPLACEMENT_CHARACTER
-            }
-            c => c,
-        })
-        .collect()
 }
 
 #[cfg(test)]

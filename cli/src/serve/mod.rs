@@ -135,7 +135,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let aggregator = aggregate(plan.aggregate, plan.profile, &events, &metrics)?;
     let mut signals = Signals::new().map_err(Fatal::Threads)?;
     for listener in &listeners {
-        report::print(ready(listener, is_secure).as_bytes())?;
+        report::print(report::clean::lines(&ready(listener, is_secure)).as_bytes())?;
     }
     let ended = runtime.block_on(async {
         let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
