@@ -75,14 +75,15 @@ pub fn replay(
         command.args(["generate", "-seed", &seed.to_string()]).args(arguments);
         answered(command, tell)
     };
-    ask(&["-count".to_owned(), count.to_string()], &mut |row, name, verdict, record| {
-        match record["number"].as_u64().filter(|_| verdict != Verdict::Equal) {
-            Some(number) if differing.contains(&number) || differing.len() < ASKED_AGAIN => {
-                differing.insert(number);
-                names.insert((row.to_owned(), name.to_owned()));
-            }
-            _ => tell(row, name, verdict, record),
+    ask(&["-count".to_owned(), count.to_string()], &mut |row, name, verdict, record| match record["number"]
+        .as_u64()
+        .filter(|_| verdict != Verdict::Equal)
+    {
+        Some(number) if differing.contains(&number) || differing.len() < ASKED_AGAIN => {
+            differing.insert(number);
+            names.insert((row.to_owned(), name.to_owned()));
         }
+        _ => tell(row, name, verdict, record),
     })?;
     if differing.is_empty() {
         return Ok(());

@@ -34,7 +34,8 @@ fn main() -> ExitCode {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let stdin = words.iter().any(|word| word == "--stdin");
     words.retain(|word| word != "--stdin");
-    let generate = words.iter().position(|word| word == "--generate").map(|at| words.drain(at..words.len().min(at + 2)));
+    let generate =
+        words.iter().position(|word| word == "--generate").map(|at| words.drain(at..words.len().min(at + 2)));
     let generate = generate.map(|given| given.last().unwrap_or_default());
     let mut rows = Rows::default();
     let mut tell = |row: &str, name: &str, verdict, _: &_| rows.add(row, name, verdict);
