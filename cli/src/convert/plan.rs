@@ -406,6 +406,7 @@ fn collisions(
     }
     if let (Some(report), Destination::File(path)) = (report, destination)
         && resolved(report) == resolved(path)
+        && !matches!(named(path), Ok(Named::Other))
     {
         return Err(usage("the report and the output are one file"));
     }

@@ -283,7 +283,9 @@ impl Stage {
                 let above = root.join(above);
                 if above.is_symlink() {
                     let above = above.display();
-                    return Err(io::Error::other(format!("{above} is a link, and links in the output folder are not followed")));
+                    return Err(io::Error::other(format!(
+                        "{above} is a link, and links in the output folder are not followed"
+                    )));
                 }
             }
         }

@@ -66,15 +66,17 @@ pub(crate) fn json(text: &str) -> String {
     out
 }
 
-/// An excerpt of the source, with its span moved along. A tab is a blank.
+/// An excerpt of the source, with its span moved along. A tab is a blank. The span has a character, unless it is at the end.
 pub(super) fn excerpt(excerpt: &Excerpt) -> Excerpt {
     let part = |range| clean(excerpt.text.get(range).unwrap_or_default());
     let span = &excerpt.span;
+    let one = excerpt.text.get(span.start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    let behind = span.end.max(span.start + one);
     let mut text = part(0..span.start);
     let start = text.len();
-    text.push_str(&part(span.start..span.end));
+    text.push_str(&part(span.start..behind));
     let end = text.len();
-    text.push_str(&part(span.end..excerpt.text.len()));
+    text.push_str(&part(behind..excerpt.text.len()));
     Excerpt { text, span: start..end }
 }
 
@@ -110,5 +112,8 @@ mod tests {
     fn the_span_of_an_excerpt_moves_along() {
         let cleaned = excerpt(&Excerpt { text: "\u{9b}\ta: \u{1b}b\u{7f}".to_owned(), span: 6..8 });
         assert_eq!(cleaned, Excerpt { text: "\u{FFFD} a: \u{FFFD}b\u{FFFD}".to_owned(), span: 7..11 });
+        let cleaned = excerpt(&Excerpt { text: "a\u{9b}b".to_owned(), span: 1..1 });
+        assert_eq!(cleaned, Excerpt { text: "a\u{FFFD}b".to_owned(), span: 1..4 });
+        assert_eq!(excerpt(&Excerpt { text: "é".to_owned(), span: 2..2 }).span, 2..2);
     }
 }

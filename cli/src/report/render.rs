@@ -46,8 +46,7 @@ pub(crate) fn full(finding: &Finding, how: How, look: Look) -> String {
             }
             if let Some(excerpt) = excerpt {
                 // Behind the underlined text, with a space.
-                let end =
-                    columns(&excerpt.text[..excerpt.span.end.max(excerpt.span.start + 1).min(excerpt.text.len())]);
+                let end = columns(&excerpt.text[..excerpt.span.end]);
                 is_said = gutter + 3 + end + 1 + columns(&detail) <= look.width;
                 let mut annotation = AnnotationKind::Primary.span(excerpt.span.clone());
                 if is_said {
@@ -175,6 +174,15 @@ error[KS1005]: A field holds a value of the wrong type
         assert!(text.starts_with("warning[KS1005]: "), "{text}");
         assert!(text.contains("  = note: found a list, expected a text, as in the example of the documentation\n          of this field\n"), "{text}");
         assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
+    }
+
+    #[test]
+    fn a_place_may_be_a_character_of_several_bytes() {
+        for c in ['\u{9b}', 'é', '\u{202e}'] {
+            let excerpt = Excerpt { text: format!("a: {c}"), span: 3..3 };
+            let text = full(&finding(PLACE, Some(excerpt)), How::Error, LOOK);
+            assert!(text.contains("   ^ found a list") && (c == 'é' || !text.contains(c)), "{text}");
+        }
     }
 
     #[test]

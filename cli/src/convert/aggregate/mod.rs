@@ -87,7 +87,8 @@ pub(crate) fn run(
             .collect();
         let aggregates = aggregates.0.iter();
         let wholes = Vec::new();
-        let mut results = Results { context, settings, arena: &arena, aggregates, resources, sources, wholes, answers, written: 0 };
+        let mut results =
+            Results { context, settings, arena: &arena, aggregates, resources, sources, wholes, answers, written: 0 };
         for target in targets {
             if needs.is_printed_only { results.print_converted(target) } else { results.target(target) }?;
         }
@@ -334,7 +335,9 @@ impl<'a> Results<'_, 'a> {
                 .map(|(key, document)| Part { name: names::root(key, target.format), of: Of::Document(document) })
                 .collect(),
             (Per::Resource, _) => self.kinds(&cutter, target),
-            (_, document) => vec![Part { name: names::single(target.shape, target.format), of: Of::Document(document) }],
+            (_, document) => {
+                vec![Part { name: names::single(target.shape, target.format), of: Of::Document(document) }]
+            }
         };
         let is_source = target.documents == Per::Single && self.settings.is_plain() && whole.of.len() == 1;
         let context = self.context;
