@@ -143,7 +143,7 @@ impl Document {
         let (arena, mut scratch) = (Bump::new(), Scratch::default());
         let (document, mut notes) = self.document(&arena)?;
         let Options { profile, keep_losses, .. } = self.options;
-        let options = from_v3::Options { profile, keep_losses };
+        let options = from_v3::Options { profile, keep_losses, ..from_v3::Options::default() };
         let source = self.location.document().source().text();
         let mut out = Vec::new();
         let printed = document.print_in(dialect, source, &options, &mut scratch, &mut out);

@@ -77,7 +77,9 @@ pub(crate) fn run_all(arguments: &[&str]) -> Result {
         let failed: Vec<String> = thread::scope(|scope| {
             let runs: Vec<_> =
                 window.iter().map(|target| scope.spawn(|| run_one(&programs, target, seconds))).collect();
-            runs.into_iter().filter_map(|run| run.join().unwrap_or_else(|_| Err("a run panicked".to_owned())).err()).collect()
+            runs.into_iter()
+                .filter_map(|run| run.join().unwrap_or_else(|_| Err("a run panicked".to_owned())).err())
+                .collect()
         });
         if !failed.is_empty() {
             return Err(failed.join("\n").into());

@@ -359,7 +359,9 @@ fn a_file_that_cannot_be_finished_leaves_the_old_one() {
     folder.write("a.yaml", crd("widgets", &["v1"]) + &fields);
     folder.write("x.json", "old").write("out/swagger.json", "old").write("r.ndjson", "old");
     let notes: String = (0..2000).map(|n| format!("    n{n}: x\n")).collect();
-    folder.write("b.yaml", crd("widgets", &["v1"])).write("live.yaml", WIDGET.replace("{name: a}", "\n  name: a\n  annotations:\n") + &notes);
+    folder
+        .write("b.yaml", crd("widgets", &["v1"]))
+        .write("live.yaml", WIDGET.replace("{name: a}", "\n  name: a\n  annotations:\n") + &notes);
     // Files may have 4 KB.
     for line in [
         "convert a.yaml --to v2 -o x.json",

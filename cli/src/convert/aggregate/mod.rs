@@ -347,6 +347,7 @@ impl<'a> Results<'_, 'a> {
                 parts.par_iter().map(|part| part.made(&cutter, target, context)).collect();
             for MadePart { part, output, remarks, notes } in window {
                 for (code, at, detail) in notes {
+                    made.is_over |= code == Code::OutputBudget;
                     self.say(&whole.of, Note::new(code, at, detail), target);
                 }
                 for remark in remarks {
@@ -370,11 +371,7 @@ impl<'a> Results<'_, 'a> {
         made.outputs.push(output);
         if self.written > self.settings.max_output && !made.is_over {
             made.is_over = true;
-            let (what, at): (&dyn std::fmt::Display, u32) = match &part.of {
-                Of::Kind(kind, definition) => (kind, definition.at),
-                Of::Document(Document::V2(document)) => (&part.name, document.at),
-                Of::Document(Document::V3(document)) => (&part.name, document.at),
-            };
+            let (what, at) = part.told();
             self.say(of, documents::over_budget(what, at, self.settings), target);
         }
     }
@@ -681,6 +678,14 @@ struct MadePart<'p, 'a> {
 }
 
 impl<'a> Part<'a> {
+    /// What it is in messages, and its place.
+    fn told(&self) -> (&dyn std::fmt::Display, u32) {
+        match &self.of {
+            Of::Kind(kind, definition) => (kind, definition.at),
+            Of::Document(document) => (&self.name, document.at()),
+        }
+    }
+
     fn document<'p>(&self, cutter: &Cutter<'_, 'a>, arena: &'p Bump) -> Document<'p>
     where
         'a: 'p,
@@ -699,12 +704,18 @@ impl<'a> Part<'a> {
             Of::Kind(kind, _) => Some(kind),
         };
         let Converted { value, notes } = documents::inline(&document, kind, &arena, settings);
-        let notes = notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
+        let mut notes: Vec<(Code, u32, String)> =
+            notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
         let (mut json, mut remarks) = (Vec::new(), Vec::new());
-        let bytes = value.and_then(|document| {
-            document.print(&mut json, settings.profile);
-            formatted(json, target, context, &mut remarks)
-        });
+        let most = usize::try_from(settings.max_output).unwrap_or(usize::MAX);
+        let is_inlined = value.is_some();
+        let fits = value.is_some_and(|document| document.print_within(&mut json, settings.profile, most));
+        if is_inlined && !fits {
+            let (what, at) = self.told();
+            let note = documents::over_budget(what, at, settings);
+            notes.push((note.code, note.at, note.detail.into_owned()));
+        }
+        let bytes = if fits { formatted(json, target, context, &mut remarks) } else { None };
         let output = bytes.map(|bytes| {
             let size = bytes.len() as u64;
             (placed(self.name.clone(), bytes, context), size)

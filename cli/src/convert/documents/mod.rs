@@ -67,7 +67,8 @@ impl Settings {
 
     /// How documents are converted to OpenAPI v2 and back.
     pub(crate) fn conversion(&self) -> from_v3::Options {
-        from_v3::Options { profile: self.profile, keep_losses: self.keep_losses }
+        let most_bytes = usize::try_from(self.max_output).unwrap_or(usize::MAX);
+        from_v3::Options { profile: self.profile, keep_losses: self.keep_losses, most_bytes }
     }
 }
 
