@@ -18,10 +18,15 @@ fuzz_target!(|data: &str| {
             assert_eq!(check(data), Err(error));
         }
         Ok(()) => {
-            // `\Q` and a set of flags last until the end of the text.
-            for built in [format!("(?:{data}\\E)"), format!("({data}\\E)|a"), format!("(?:{data}\\E)?"), format!("^(?:{data}\\E)$")] {
-                let closes = data.contains("\\Q");
-                let built = if closes { built } else { built.replace("\\E", "") };
+            // `\Q` lasts until the end of the text, unless it is ended.
+            let closes = data.contains("\\Q");
+            let end = if closes { "\\E" } else { "" };
+            for built in [
+                format!("(?:{data}{end})"),
+                format!("({data}{end})|a"),
+                format!("(?:{data}{end})?"),
+                format!("^(?:{data}{end})$"),
+            ] {
                 if let Err(error) = check(&built) {
                     assert!(is_size(error.kind) || closes, "{built:?}: {error}");
                 }

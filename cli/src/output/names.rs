@@ -53,7 +53,9 @@ pub(crate) fn folder(plural: &str, group: &str) -> String {
 /// `NAME.schema.json`: the file of a definition that is not a kind.
 pub(crate) fn definition(name: &str, shape: Shape, format: Format) -> String {
     let mut name = encoded(name);
-    if name.starts_with('.') {
+    if name.is_empty() {
+        name.push('%');
+    } else if name.starts_with('.') {
         name.replace_range(..1, "%2E");
     }
     format!("{}.{}.{}", shortened(name), ending(shape), suffix(format))
@@ -174,6 +176,7 @@ mod tests {
         assert_eq!(object("", "", "../a", Format::Yaml), "%..%2Fa.yaml");
         assert_eq!(object("", "", "", Format::Yaml), "%.yaml");
         assert_eq!(definition("Pet", Shape::V3, Format::Yaml), "Pet.v3.yaml");
+        assert_eq!(definition("", Shape::JsonSchema, Format::Json), "%.schema.json");
         assert_eq!(definition("../x", Shape::JsonSchema, Format::Json), "%2E.%2Fx.schema.json");
     }
 

@@ -46,10 +46,32 @@ fn doubling(count: usize) -> String {
     })
 }
 
+/// A body that all operations share, in many media types: each operation of OpenAPI v3 has a copy for each.
+fn shared_body(count: usize) -> String {
+    let types: Vec<String> = (0..count).map(|n| format!("a/b{n}")).collect();
+    let post = json!({"post": {"parameters": [{"$ref": "#/parameters/body"}], "responses": {}}});
+    let paths: serde_json::Map<String, Value> = (0..count).map(|n| (format!("/x{n}"), post.clone())).collect();
+    let body = json!({"name": "b", "in": "body", "schema": {"description": "x".repeat(1000)}});
+    let info = json!({"title": "t", "version": "1"});
+    json!({"swagger": "2.0", "info": info, "consumes": types, "parameters": {"body": body}, "paths": paths}).to_string()
+}
+
+/// A form that all operations share: each operation of OpenAPI v2 has a copy of its fields.
+fn shared_form(count: usize) -> String {
+    let post = json!({"post": {"requestBody": {"$ref": "#/components/requestBodies/b"}, "responses": {}}});
+    let paths: serde_json::Map<String, Value> = (0..count).map(|n| (format!("/x{n}"), post.clone())).collect();
+    let fields: serde_json::Map<String, Value> =
+        (0..count).map(|n| (format!("f{n}"), json!({"type": "string"}))).collect();
+    let body = json!({"content": {"multipart/form-data": {"schema": {"properties": fields}}}});
+    let info = json!({"title": "t", "version": "1"});
+    json!({"openapi": "3.0.0", "info": info, "paths": paths, "components": {"requestBodies": {"b": body}}}).to_string()
+}
+
 #[test]
 fn results_that_are_larger_than_allowed_are_an_error_with_a_place() {
     let folder = Folder::new();
     folder.write("chain.json", chain(400)).write("kinds.json", many_kinds(400)).write("double.json", doubling(12));
+    folder.write("body.json", shared_body(200)).write("form.json", shared_form(400));
     folder.write("crd.yaml", crd("widgets", &["v1"]));
     for (input, to) in [
         ("chain", "jsonschema"),
@@ -60,12 +82,19 @@ fn results_that_are_larger_than_allowed_are_an_error_with_a_place() {
         ("kinds", "jsonschema"),
         ("kinds", "v3 --per resource"),
         ("kinds", "v2 --per resource --pretty"),
+        ("body", "v3"),
+        ("body", "v3 --profile kube"),
+        ("body", "v3 --pretty"),
+        ("body", "v3,v2,jsonschema"),
+        ("body", "v3 --per group-version"),
+        ("form", "v2"),
+        ("form", "v3 --per group-version"),
         ("double", "v3 --inline"),
         ("double", "v3 --inline --per resource"),
         ("double", "v3 --inline --kind K0"),
     ] {
         // Inlined, both would be one document.
-        let other = if input == "double" { "" } else { "crd.yaml" };
+        let other = if matches!(input, "chain" | "kinds") { "crd.yaml" } else { "" };
         let run = folder.run(&format!("convert {input}.json {other} --to {to} -o out/ --max-output 1MiB"));
         assert_eq!(run.code, Some(1), "{input} {to}: {}", run.err);
         let code = if input == "double" { "error[KS4112]" } else { "error[KS1102]" };
