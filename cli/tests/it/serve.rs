@@ -63,7 +63,7 @@ impl Server {
     fn ask(&self, path: &str, headers: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        let request = format!("GET {path} HTTP/1.0\r\nHost: x\r\n{headers}\r\n");
+        let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n{headers}\r\n");
         stream.write_all(request.as_bytes()).expect("sent");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("an answer");

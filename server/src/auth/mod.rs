@@ -1,5 +1,11 @@
 //! Authentication with static tokens, as with kube-apiserver's `--token-auth-file`.
 
+mod cors;
+mod hosts;
+
+pub use cors::{Cors, CorsError};
+pub use hosts::AllowedHosts;
+
 use arc_swap::ArcSwap;
 use http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
@@ -166,7 +172,12 @@ impl Authenticator {
 
     /// Whether to admit a request: its path is a health endpoint, or its token is known.
     pub fn admits(&self, path: &str, headers: &HeaderMap) -> bool {
-        is_health(path) || bearer(headers).is_some_and(|token| self.tokens.load().user(token).is_some())
+        is_health(path) || self.knows(headers)
+    }
+
+    /// Whether the token of a request is known.
+    pub fn knows(&self, headers: &HeaderMap) -> bool {
+        bearer(headers).is_some_and(|token| self.tokens.load().user(token).is_some())
     }
 }
 
