@@ -237,6 +237,20 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn only_health_is_reached_without_a_token(
+            path in "/?(/|%2f|%2F|\\.|%2e|\\\\|;|%00)?(livez|readyz|healthz|%6civez|LIVEZ)(/|//|%2f|%2F|\\?)?(\\.\\./|%2e%2e/|\\.\\.%2f)?(apis|openapi/v2|metrics|version|)"
+        ) {
+            use crate::http::route::Route;
+            let auth = Authenticator::new(Tokens::parse("t1").expect("a token"));
+            if auth.admits(&path, &HeaderMap::new()) && let Some(decoded) = crate::http::target::decoded(&path) {
+                let route = Route::of(&decoded);
+                proptest::prop_assert!(matches!(route, Route::Health(..) | Route::Unknown(_)), "{path} {route:?}");
+            }
+        }
+    }
+
     #[test]
     fn tokens_do_not_show() -> Result<(), TokenError> {
         assert_eq!(format!("{:?}", Tokens::parse("s3cret")?), "Tokens(1)");
