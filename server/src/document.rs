@@ -38,6 +38,8 @@ pub struct Document {
     json: Rope,
     /// If it is made of chunks.
     body: Option<Body>,
+    /// The pieces with states of their digest, if there are any.
+    digest: Option<Body>,
     tags: Tags,
     modified: SystemTime,
     hash: OnceLock<Arc<str>>,
@@ -97,6 +99,7 @@ impl Document {
             dialect,
             json: json.into(),
             body: None,
+            digest: None,
             tags: Tags::Content,
             modified,
             hash: OnceLock::new(),
@@ -119,6 +122,17 @@ impl Document {
     #[must_use]
     pub(crate) fn with_sections(self, sections: Vec<(Section, Range<usize>)>) -> Document {
         Document { sections, ..self }
+    }
+
+    /// The document, whose hash goes on from that of `before` after the pieces that both begin with.
+    #[must_use]
+    pub(crate) fn hashed_after(self, before: Option<&Document>) -> Document {
+        let segments = self.json.pieces().iter().cloned().map(Segment::Text).collect();
+        let digest = match before.and_then(|before| before.digest.as_ref()) {
+            Some(before) => Body::after(segments, before),
+            None => Body::new(segments),
+        };
+        Document { digest: Some(digest), ..self }
     }
 
     /// A document made of chunks. The digests that `before` has of their common beginning are reused.
@@ -155,10 +169,10 @@ impl Document {
     /// SHA-512 of the JSON form in upper-case hexadecimal digits: the hash and, quoted, the ETag of every form. With
     /// [`Tags::Chunks`], SHA-512 of the digests of the document's chunks.
     pub fn hash(&self) -> &Arc<str> {
-        self.hash.get_or_init(|| match (&self.body, self.tags) {
-            (Some(body), Tags::Chunks) => hex(&body.chunk_digest()),
-            (Some(body), Tags::Content) => hex(&body.content_digest()),
-            (None, _) => {
+        self.hash.get_or_init(|| match (&self.body, &self.digest, self.tags) {
+            (Some(body), _, Tags::Chunks) => hex(&body.chunk_digest()),
+            (Some(body), _, Tags::Content) | (None, Some(body), _) => hex(&body.content_digest()),
+            (None, None, _) => {
                 let mut digest = Sha512::new();
                 for piece in self.json.pieces() {
                     digest.update(piece);

@@ -25,8 +25,10 @@ pub(super) enum Event {
 /// What the system says of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Its content is complete: a writer closed it, or it got this name.
-    Complete,
+    /// Its content is complete: a writer closed it.
+    Closed,
+    /// It got this name, and is complete.
+    Named,
     /// Somebody writes to it, and the system will tell when the file is closed.
     Writing,
     /// It is new or gone, or is written where the system tells no more. More may follow.
@@ -76,14 +78,19 @@ impl Changes {
     pub(super) fn add(&self, paths: Vec<PathBuf>, change: Change, now: Instant) -> bool {
         let places = Arc::clone(&self.pending().places);
         let mut tell = false;
-        for path in paths.into_iter().filter(|path| places.concern(path)) {
+        // Only files are written.
+        let concerns = |path: &PathBuf| match change {
+            Change::Closed | Change::Writing => places.concern_file(path),
+            _ => places.concern(path),
+        };
+        for path in paths.into_iter().filter(concerns) {
             let mut pending = self.pending();
             if pending.overflowed {
                 return tell;
             }
             let before = pending.paths.get(&path).copied();
             let after = match (change, before) {
-                (Change::Complete, _) | (Change::Other, None) => State::Complete,
+                (Change::Closed | Change::Named, _) | (Change::Other, None) => State::Complete,
                 (Change::Open, _) => State::Open,
                 (Change::Writing, Some(State::Writing(since))) => State::Writing(since),
                 (Change::Writing, _) => State::Writing(now),
@@ -150,13 +157,13 @@ mod tests {
         assert!(add("/a", Change::Writing));
         assert!(!add("/a", Change::Writing) && !add("/a", Change::Other));
         assert!(add("/b", Change::Open) && !add("/b", Change::Open));
-        assert!(add("/a", Change::Complete) && !add("/a", Change::Complete) && changes.is_ongoing());
-        assert!(add("/b", Change::Complete) && !changes.is_ongoing());
-        assert!(!add("/elsewhere", Change::Complete), "a temporary file of somebody");
+        assert!(add("/a", Change::Closed) && !add("/a", Change::Closed) && changes.is_ongoing());
+        assert!(add("/b", Change::Closed) && !changes.is_ongoing());
+        assert!(!add("/elsewhere", Change::Closed), "a temporary file of somebody");
         let mut taken = Taken::default();
         assert!(changes.take(&mut taken, now) && taken.paths.len() == 2 && !taken.overflowed);
         assert!(!changes.take(&mut taken, now));
-        assert!(add("/a", Change::Complete));
+        assert!(add("/a", Change::Closed));
     }
 
     #[test]
@@ -178,7 +185,7 @@ mod tests {
         let names: Vec<String> = (0..=MANY).map(|i| format!("/{i}")).collect();
         let changes = changes(&names.iter().map(String::as_str).collect::<Vec<_>>());
         for name in &names {
-            changes.add(vec![name.into()], Change::Complete, Instant::now());
+            changes.add(vec![name.into()], Change::Closed, Instant::now());
         }
         let mut taken = Taken::default();
         assert!(changes.take(&mut taken, Instant::now()) && taken.overflowed && taken.paths.is_empty());

@@ -345,6 +345,15 @@ impl Places {
 
     /// Whether a change at this path may change what is served.
     pub(super) fn concern(&self, path: &Path) -> bool {
+        self.concern_kind(path, || fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()))
+    }
+
+    /// The same for a path that is known to be a file. Nobody asks the system.
+    pub(super) fn concern_file(&self, path: &Path) -> bool {
+        self.concern_kind(path, || false)
+    }
+
+    fn concern_kind(&self, path: &Path, is_no_file: impl Fn() -> bool) -> bool {
         let on_the_way = |names: &BTreeSet<PathBuf>| {
             names
                 .range::<Path, _>((Bound::Included(path), Bound::Unbounded))
@@ -356,7 +365,7 @@ impl Places {
         }
         // In a folder: new files, folders and links, but not temporary files of editors.
         path.parent().is_some_and(|parent| self.searched.contains(parent))
-            && fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() || self.filter.may_matter(path))
+            && (self.filter.may_matter(path) || is_no_file())
     }
 }
 

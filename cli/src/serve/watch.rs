@@ -102,8 +102,8 @@ impl Watcher {
 /// What an event says of its paths; nothing if it is about reading, or repeats what others said.
 fn change(kind: EventKind) -> Option<Change> {
     Some(match kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => Change::Complete,
-        EventKind::Modify(ModifyKind::Name(RenameMode::To)) => Change::Complete,
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => Change::Closed,
+        EventKind::Modify(ModifyKind::Name(RenameMode::To)) => Change::Named,
         // Both names again, after an event for each.
         EventKind::Access(_) | EventKind::Modify(ModifyKind::Name(RenameMode::Both)) => return None,
         EventKind::Modify(ModifyKind::Metadata(_)) => Change::Other,
