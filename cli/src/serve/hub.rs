@@ -282,7 +282,8 @@ impl Hub {
             let is_gone = held.change.content.is_none();
             held.until <= now || (is_gone && inputs::vanished(Path::new(&*held.change.name)).is_none())
         };
-        let over: Vec<Change> = self.held.extract_if(.., |_, held| is_over(held)).map(|(_, held)| held.change).collect();
+        let over: Vec<Change> =
+            self.held.extract_if(.., |_, held| is_over(held)).map(|(_, held)| held.change).collect();
         if over.is_empty() {
             return;
         }

@@ -103,7 +103,9 @@ impl Inputs {
     pub(super) fn early(&mut self, paths: &mut BTreeSet<PathBuf>) -> Vec<(PathBuf, Change)> {
         let mut changes = Vec::new();
         paths.retain(|path| {
-            let Some(known) = self.files.get_mut(path).filter(|known| !known.in_chart && !known.once) else { return true };
+            let Some(known) = self.files.get_mut(path).filter(|known| !known.in_chart && !known.once) else {
+                return true;
+            };
             let Ok(metadata) = fs::symlink_metadata(path) else { return true };
             let source = Source::File(path.clone());
             let input = Input { source, canonical: path.clone(), named: true, in_chart: false };

@@ -33,8 +33,13 @@ impl Server {
     fn spawn(folder: &Folder, line: &str, stdin: Stdio) -> Server {
         let line = format!("serve {line} --listen 127.0.0.1:0");
         let arguments: Vec<&str> = line.split_whitespace().collect();
-        let mut child =
-            folder.command(&arguments).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
+        let mut child = folder
+            .command(&arguments)
+            .stdin(stdin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a process");
         let log = Arc::new(Mutex::new(String::new()));
         let (mut stderr, kept) = (child.stderr.take().expect("standard error"), Arc::clone(&log));
         std::thread::spawn(move || {

@@ -5,7 +5,6 @@ use kubeshape_yaml::Node;
 use prost::Message as _;
 
 use super::DecodeError;
-use crate::aggregate::merge::Section;
 use super::decode::{Json, Pair};
 use super::printer::Printer;
 use super::refusal::Refusal;
@@ -13,6 +12,7 @@ use super::table::Kind::{
     Any, AnyList, Bool, Entries, Extensions, Int, LooseText, Message as Nested, Messages, Number, Text, Texts,
 };
 use super::table::{Body, Field, Keys, Message, maps, objects, pairs, unions};
+use crate::aggregate::merge::Section;
 
 /// The messages, generated from `proto/openapi_v2.proto`.
 #[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]

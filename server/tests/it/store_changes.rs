@@ -227,7 +227,15 @@ proptest! {
 
 #[test]
 fn after_a_change_only_its_chunks_of_v2_become_protobuf_again() {
-    let crd = |plural, text| Crd { group: 0, kind: plural, plural, versions: vec![true], namespaced: true, scale: false, text };
+    let crd = |plural, text| Crd {
+        group: 0,
+        kind: plural,
+        plural,
+        versions: vec![true],
+        namespaced: true,
+        scale: false,
+        text,
+    };
     let change = |plural, text| Change {
         name: format!("file{plural}.yaml").into(),
         content: Some(crd(plural, text).yaml().into()),
@@ -244,8 +252,7 @@ fn after_a_change_only_its_chunks_of_v2_become_protobuf_again() {
     store.apply(vec![change(77, 3)], NOW);
     let after = pieces(&store);
     let kept: BTreeSet<*const u8> = before.iter().map(|piece| piece.as_ptr()).collect();
-    let new: Vec<usize> =
-        after.iter().filter(|piece| !kept.contains(&piece.as_ptr())).map(bytes::Bytes::len).collect();
+    let new: Vec<usize> = after.iter().filter(|piece| !kept.contains(&piece.as_ptr())).map(bytes::Bytes::len).collect();
     // The texts between the sections, and the chunk of the definition.
     assert!(new.len() <= 5, "{new:?}");
     let bytes: usize = new.iter().sum();
