@@ -123,11 +123,12 @@ impl Changes {
     pub(super) fn take(&self, into: &mut Taken, now: Instant) -> bool {
         let mut pending = self.pending();
         let waits = |state: &State| matches!(state, State::Writing(since) if now < *since + SLOW);
-        let taken: Vec<PathBuf> =
-            pending.paths.extract_if(.., |_, state| !waits(state)).map(|(path, _)| path).collect();
+        let (waiting, taken): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut pending.paths).into_iter().partition(|(_, state)| waits(state));
+        pending.paths = waiting;
         let any = pending.overflowed || !taken.is_empty();
         into.overflowed |= std::mem::take(&mut pending.overflowed);
-        into.paths.extend(taken);
+        into.paths.extend(taken.into_keys());
         any
     }
 }

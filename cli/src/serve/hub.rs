@@ -214,7 +214,7 @@ impl Hub {
     /// Watches the folders of the current files.
     pub(super) fn follow(&mut self) {
         if let Some(watcher) = &mut self.watcher {
-            watcher.follow(self.inputs.places().clone().with(self.secrets.paths()));
+            watcher.follow(&self.inputs.places().clone().with(self.secrets.paths()));
         }
     }
 
@@ -270,7 +270,7 @@ impl Hub {
     /// Still serves what a file held before it was emptied or vanished.
     fn hold(&mut self, change: Change, mut finding: Finding) {
         let until = self.held.get(&change.name).map_or_else(|| Instant::now() + self.grace, |held| held.until);
-        finding.detail = format!("{}; what it held before is served for {:?}", finding.detail, self.grace).into();
+        finding.detail = format!("{}; what it held before is served for {:?}", finding.detail, self.grace);
         tracing::warn!(file = &*change.name, reason = &*finding.detail, "a file has nothing to serve any more");
         self.held.insert(Arc::clone(&change.name), Held { until, change, finding });
     }
@@ -282,8 +282,10 @@ impl Hub {
             let is_gone = held.change.content.is_none();
             held.until <= now || (is_gone && inputs::vanished(Path::new(&*held.change.name)).is_none())
         };
-        let over: Vec<Change> =
-            self.held.extract_if(.., |_, held| is_over(held)).map(|(_, held)| held.change).collect();
+        let (over, held): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.held).into_iter().partition(|(_, held)| is_over(held));
+        self.held = held;
+        let over: Vec<Change> = over.into_values().map(|held| held.change).collect();
         if over.is_empty() {
             return;
         }

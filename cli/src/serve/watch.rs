@@ -52,7 +52,7 @@ impl Watcher {
 
     /// Watches the folders of `places`, and no others. If a folder is new, the hub looks at all files again, because
     /// something may have happened in it before.
-    pub(super) fn follow(&mut self, places: Places) {
+    pub(super) fn follow(&mut self, places: &Places) {
         let Some(system) = &mut self.system else { return };
         self.changes.concern(places.clone());
         for folder in self.watched.difference(&places.watched) {

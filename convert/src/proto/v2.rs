@@ -84,6 +84,7 @@ pub fn part(section: Section, root: Node<'_>) -> Result<Vec<u8>, Vec<Refusal>> {
 /// assert_eq!(bytes, read(&whole, |node| v2::encode(node).unwrap().value)?);
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
+#[allow(clippy::type_complexity)] // as `Destination::texts`
 pub fn around(
     root: Node<'_>,
     length: impl Fn(Section) -> usize,
@@ -92,15 +93,12 @@ pub fn around(
     let mut out = Vec::new();
     let mut text = Vec::new();
     for (field, content) in super::encode::fields(&bytes) {
-        match Section::ALL.into_iter().find(|section| section_message(*section).0 == field) {
-            Some(section) => {
-                super::encode::head(field, length(section), &mut text);
-                out.push((std::mem::take(&mut text), Some(section)));
-            }
-            None => {
-                super::encode::head(field, content.len(), &mut text);
-                text.extend_from_slice(content);
-            }
+        if let Some(section) = Section::ALL.into_iter().find(|section| section_message(*section).0 == field) {
+            super::encode::head(field, length(section), &mut text);
+            out.push((std::mem::take(&mut text), Some(section)));
+        } else {
+            super::encode::head(field, content.len(), &mut text);
+            text.extend_from_slice(content);
         }
     }
     out.push((text, None));
