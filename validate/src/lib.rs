@@ -9,3 +9,7 @@ pub mod crd;
 pub mod metadata;
 pub mod names;
 pub mod object;
+mod release;
+mod url;
+
+pub use release::{Change, Release};

@@ -122,7 +122,7 @@ fn too_long(value: &str, most: usize) -> Messages {
 
 fn pattern_error(message: &str, pattern: &str, examples: &[&str]) -> String {
     let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
-    format!("{message} (e.g. {}regex used for validation is '{pattern}')", examples.join("or "))
+    format!("{message} (e.g. {}regex used for validation is '{pattern}')", examples.join(" or "))
 }
 
 fn is_dns1123_label(value: &str) -> bool {
