@@ -11,7 +11,8 @@ use super::number::{self, Number};
 use super::prepare::{Node, Rest, Types, Validator};
 use kubeshape_schema::Type;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
-use kubeshape_smd::{Map, Value};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::HashSet;
 
@@ -314,15 +315,16 @@ fn not_listed(base: &Path<'_>, node: &Node<'_>, value: Value<'_>, name: &Name<'_
 
 fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, name: &Name<'_>, out: &mut Outcome<'_>) {
     let quoted = || GoQuoted(&name.to_string()).to_string();
-    let run = |branch: u32, out: &Outcome<'_>| {
-        let mut own = Outcome { base: out.base, failed: false, failures: Vec::new(), matches: 0 };
+    let base = out.base;
+    let run = |branch: u32| {
+        let mut own = Outcome { base, ..Outcome::quick() };
         value(validator, branch, instance, name, None, &mut own);
         own
     };
     if !node.any_of.is_empty() {
         let mut best: Option<Outcome<'_>> = None;
         for branch in &node.any_of {
-            let own = run(*branch, out);
+            let own = run(*branch);
             let valid = own.is_valid();
             if valid || best.as_ref().is_none_or(|best| own.matches > best.matches) {
                 best = Some(own);
@@ -335,7 +337,7 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
             if !best.is_valid() {
                 out.fail(|base| composite(base, format!("{} must validate at least one schema (anyOf)", quoted())));
             }
-            out.take(rebased(best, out.base));
+            out.take(best);
         }
         if out.is_done() {
             return;
@@ -346,7 +348,7 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
         let mut first = None;
         let mut valid = 0usize;
         for branch in &node.one_of {
-            let own = run(*branch, out);
+            let own = run(*branch);
             if own.is_valid() {
                 valid += 1;
                 best = None;
@@ -366,7 +368,7 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
             });
         }
         if let Some(taken) = taken {
-            out.take(rebased(taken, out.base));
+            out.take(taken);
         }
         if out.is_done() {
             return;
@@ -375,9 +377,9 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
     if !node.all_of.is_empty() {
         let mut valid = 0usize;
         for branch in &node.all_of {
-            let own = run(*branch, out);
+            let own = run(*branch);
             valid += usize::from(own.is_valid());
-            out.take(rebased(own, out.base));
+            out.take(own);
             if out.is_done() {
                 return;
             }
@@ -394,11 +396,6 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
             out.fail(|base| composite(base, format!("{} must not validate the schema (not)", quoted())));
         }
     }
-}
-
-/// The same outcome; only the lifetime of the base differs.
-fn rebased<'b>(outcome: Outcome<'_>, base: Option<&'b Path<'b>>) -> Outcome<'b> {
-    Outcome { base, failed: outcome.failed, failures: outcome.failures, matches: outcome.matches }
 }
 
 fn list<'v>(

@@ -2,7 +2,8 @@
 
 use super::equal::equal;
 use super::prepare::{Rest, Validator};
-use kubeshape_smd::{Map, Value};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
 use std::collections::HashMap;
 use std::fmt::Write;
 

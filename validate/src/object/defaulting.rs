@@ -2,7 +2,8 @@
 
 use super::equal::identical;
 use kubeshape_schema::{Bump, Flags, Schema};
-use kubeshape_smd::{Map, Value};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
 
 /// Inserts the defaults of a schema. A property that is missing gets its default; so does null where the schema does not
 /// take null. What is inserted is defaulted, too. Parents that are missing stay missing.

@@ -8,12 +8,10 @@ use super::number::Range;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
 use kubeshape_smd::Value;
-use kubeshape_structural::regex::{self, CompileError};
-use regex_crate::Regex;
+use kubeshape_structural::regex::{CompileError, compile};
+use ::regex::Regex;
 use std::collections::HashSet;
 use std::sync::OnceLock;
-
-use ::regex as regex_crate;
 
 /// What a schema is prepared for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -192,7 +190,7 @@ impl Node<'_> {
 
     /// The compiled pattern, if there is one.
     pub(super) fn pattern(&self) -> Option<&Result<Regex, CompileError>> {
-        self.pattern.as_ref().map(|cell| cell.get_or_init(|| regex::compile(self.extra.pattern)))
+        self.pattern.as_ref().map(|cell| cell.get_or_init(|| compile(self.extra.pattern)))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::equal::identical;
 use kubeshape_schema::{Bump, Flags, Schema};
-use kubeshape_smd::{Map, Value};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
 use std::fmt;
 
 /// What a value is.

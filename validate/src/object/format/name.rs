@@ -1,7 +1,6 @@
 //! Names of hosts and of objects.
 
 use regex::Regex;
-use std::sync::LazyLock;
 
 /// The longest hostname.
 const HOSTNAME_LENGTH: usize = 255;
@@ -10,20 +9,44 @@ const LABEL_LENGTH: usize = 63;
 /// The longest long name.
 const LONG_NAME_LENGTH: usize = 253;
 
-/// Upstream's expression: letters and symbols of all scripts, and dashes where the names of several parts allow them.
-#[expect(clippy::unwrap_used, reason = "a constant expression, compiled by a test")]
-static HOSTNAME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)|",
-        r"([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$",
-    ))
-    .unwrap()
-});
-
+/// One label, in which a dash may only be the second character; or labels with dashes inside, and a last one of letters.
+/// Letters and symbols may be of any script.
 pub(super) fn is_hostname(text: &str) -> bool {
-    text.len() <= HOSTNAME_LENGTH
-        && text.split('.').all(|label| label.len() <= LABEL_LENGTH)
-        && HOSTNAME.is_match(text)
+    if text.len() > HOSTNAME_LENGTH || text.split('.').any(|label| label.len() > LABEL_LENGTH) {
+        return false;
+    }
+    match text.rsplit_once('.') {
+        None => {
+            let mut rest = text.chars();
+            let first = rest.next();
+            let rest = rest.as_str().strip_prefix('-').unwrap_or(rest.as_str());
+            first.is_some_and(is_symbol)
+                && rest.chars().all(is_symbol)
+                && rest.chars().count() < LABEL_LENGTH
+                && is_of(r"^[\p{S}\p{L}]*$", text)
+        }
+        Some((labels, last)) => {
+            labels.split('.').all(|label| {
+                label.starts_with(is_symbol)
+                    && label.ends_with(is_symbol)
+                    && label.chars().all(|c| c == '-' || is_symbol(c))
+            }) && last.chars().count() >= 2
+                && last.chars().all(|c| c.is_ascii_alphabetic() || !c.is_ascii())
+                && is_of(r"^[\p{S}\p{L}]*$", labels)
+                && is_of(r"^\p{L}*$", last)
+        }
+    }
+}
+
+/// Whether a character may stand in a hostname. What is not of ASCII is looked at later, all at once.
+fn is_symbol(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '$' | '+' | '<'..='>' | '^' | '`' | '|' | '~') || !c.is_ascii()
+}
+
+/// Whether all characters beyond ASCII match an expression. Few texts have any, so nothing is kept.
+fn is_of(expression: &str, text: &str) -> bool {
+    let others: String = text.chars().filter(|c| !c.is_ascii()).collect();
+    others.is_empty() || Regex::new(expression).is_ok_and(|regex| regex.is_match(&others))
 }
 
 /// `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
