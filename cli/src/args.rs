@@ -6,7 +6,7 @@ mod ssa;
 mod walk;
 
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
-pub(crate) use serve::{LogFormat, LogLevel, ServeArgs, Switch};
+pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
     UpdateArgs, WriteArgs,
