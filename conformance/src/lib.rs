@@ -16,6 +16,7 @@ pub mod openapi;
 pub mod oracle;
 pub mod own;
 pub mod smd;
+pub mod structural;
 pub mod table;
 pub mod verdict;
 
@@ -55,7 +56,11 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 5] = ["crds", "apiserver", "openapi", "smd", "cel"];
+pub const AREAS: [&str; 4] = ["crds", "apiserver", "openapi", "smd"];
+
+/// Areas that need the same folders and are compared only when they are named, because answers about CEL expressions are
+/// still missing in them.
+pub const INCOMPLETE_AREAS: [&str; 3] = ["structural", "versions", "cel"];
 
 /// Whether a golden folder holds anything of an area.
 pub fn has_records(area: &str, golden: &Path) -> bool {
@@ -65,12 +70,14 @@ pub fn has_records(area: &str, golden: &Path) -> bool {
     }
 }
 
-/// Compares one of [`AREAS`]; without `base`, every answer that needs one is missing.
+/// Compares one of [`AREAS`] or of [`INCOMPLETE_AREAS`]; without `base`, every answer that needs one is missing.
 pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolder>, known: Known) -> Table {
     match area {
         "openapi" => openapi::compare(golden, corpus, known),
         "smd" => smd::compare(golden, known),
         "cel" => cel::compare(golden, known),
+        "structural" => structural::compare(golden, corpus, known),
+        "versions" => structural::compare_versions(golden, corpus, known),
         "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),
         _ => crds::compare(golden, corpus, base.map(|base| &base.publisher), known),
     }

@@ -24,6 +24,7 @@
 //! ```
 
 mod dialect;
+pub mod field;
 mod gvk;
 pub mod json;
 mod level;
@@ -35,6 +36,7 @@ pub mod print;
 mod profile;
 pub mod read;
 pub mod reference;
+mod same;
 
 pub use bumpalo::Bump;
 pub use dialect::Dialect;
