@@ -1,7 +1,6 @@
 //! Text to expressions.
 
 mod build;
-mod diagnose;
 mod lexer;
 mod macros;
 mod syntax;
@@ -88,17 +87,21 @@ pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
     }
     let mut places = Places::new(&source);
     let (tokens, errors) = lexer::lex(&source);
-    let read = if errors.is_empty() { Reader::read(&tokens) } else { Err(Failure::Syntax) };
-    let syntax = match read {
+    for error in &errors {
+        let text: String = source[error.start as usize..error.end as usize].iter().collect();
+        let place = places.of_offset(error.start);
+        issues.report(place, format!("Syntax error: token recognition error at: '{text}'"));
+    }
+    let syntax = match Reader::read(&source, &tokens) {
         Ok(syntax) => Some(syntax),
         Err(Failure::Depth) => {
             issues.report((-1, -1), format!("expression recursion limit exceeded: {MAX_DEPTH}"));
             None
         }
-        Err(Failure::Syntax) => diagnose::diagnose(&source, &tokens, &errors, &mut |offset, message| {
-            let place = offset.map_or((-1, -1), |offset| places.of_offset(offset));
-            issues.report(place, message);
-        }),
+        Err(Failure::Syntax(offset, message)) => {
+            issues.report(places.of_offset(offset), message);
+            None
+        }
     };
     let expr = match syntax {
         Some(syntax) => {
