@@ -57,26 +57,13 @@ pub(crate) enum Node {
 }
 
 /// A call of a function.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) function: &'static str,
     /// The overload, if only one can be reached.
     pub(crate) overload: &'static str,
     pub(crate) args: Vec<Node>,
     pub(crate) kind: CallKind,
-    pub(crate) id: u32,
-}
-
-impl Clone for Call {
-    fn clone(&self) -> Call {
-        Call {
-            function: self.function,
-            overload: self.overload,
-            args: self.args.clone(),
-            kind: self.kind.clone(),
-            id: self.id,
-        }
-    }
 }
 
 /// How the implementation is found.
@@ -90,8 +77,6 @@ pub(crate) enum CallKind {
     Dispatch(&'static [Overload]),
     /// A regular expression that is a constant.
     Regex(Regex),
-    /// Upstream has no implementation.
-    Missing,
 }
 
 impl std::fmt::Debug for CallKind {
@@ -101,7 +86,6 @@ impl std::fmt::Debug for CallKind {
             CallKind::Guarded { .. } => "Guarded",
             CallKind::Dispatch(_) => "Dispatch",
             CallKind::Regex(_) => "Regex",
-            CallKind::Missing => "Missing",
         })
     }
 }

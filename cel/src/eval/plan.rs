@@ -190,7 +190,7 @@ impl Planner<'_> {
             [one] => Some(*one),
             _ => None,
         };
-        self.function(expr.id, name, overload, planned)
+        self.function(name, overload, planned)
     }
 
     fn index(&mut self, operand: Node, index: Node, optional: bool) -> Planned {
@@ -206,7 +206,7 @@ impl Planner<'_> {
         Ok(Node::Attr(attr))
     }
 
-    fn function(&mut self, id: u32, name: &str, overload: Option<&'static Overload>, args: Vec<Node>) -> Planned {
+    fn function(&mut self, name: &str, overload: Option<&'static Overload>, args: Vec<Node>) -> Planned {
         let found = Functions::all().find(name, self.release).ok_or_else(|| format!("no such overload: {name}"))?;
         let kind = if let Some(singleton) = standard::singleton(name) {
             CallKind::Singleton(singleton)
@@ -220,8 +220,7 @@ impl Planner<'_> {
                 Some(overload) => CallKind::Guarded {
                     overload,
                     unguarded: matches!(name, "contains" | "startsWith" | "endsWith" | "flatten"),
-                    early: args.len() > 2
-                        || matches!(name, "format" | "findAll") && args.len() == 2 && name == "format",
+                    early: args.len() > 2 || name == "format",
                 },
                 None => CallKind::Dispatch(&found.overloads),
             }
@@ -244,7 +243,7 @@ impl Planner<'_> {
             "bool" | "bytes" | "double" | "duration" | "dyn" | "int" | "string" | "timestamp" | "type" | "uint"
         );
         let is_const = matches!(args.as_slice(), [Node::Const(_)]);
-        let node = Node::Call(Box::new(Call { function: found.name, overload: overload_id, args, kind, id }));
+        let node = Node::Call(Box::new(Call { function: found.name, overload: overload_id, args, kind }));
         if folds && is_const {
             return match run::constant(&node) {
                 Value::Error(error) => Err(error.to_string()),

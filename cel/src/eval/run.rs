@@ -265,7 +265,7 @@ impl<'a> Runner<'_, 'a> {
         let early = match &call.kind {
             CallKind::Guarded { early, .. } => *early,
             CallKind::Dispatch(_) | CallKind::Regex(_) => true,
-            CallKind::Singleton(_) | CallKind::Missing => call.args.len() > 2,
+            CallKind::Singleton(_) => call.args.len() > 2,
         };
         let strict = call.function != "@not_strictly_false";
         let mut args = Vec::with_capacity(call.args.len());
@@ -547,6 +547,5 @@ fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
             },
             _ => Value::no_such_overload(),
         },
-        CallKind::Missing => Value::error(format!("no such overload: {} {}", call.function, call.id)),
     }
 }

@@ -103,7 +103,8 @@ impl Quantity {
             return Err(WRONG);
         }
         let (base, exponent, mut format) = suffix(&text[start..]).ok_or(SUFFIX)?;
-        let (mut precision, mut scale, mut mantissa) = (0i64, 0i32, 1i64);
+        let (precision, mut scale, mut mantissa);
+        (scale, mantissa) = (0i32, 1i64);
         if base == 10 {
             scale = exponent;
             precision = 18 - (number.len() + fraction.len()) as i64;

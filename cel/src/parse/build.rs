@@ -97,7 +97,6 @@ impl<'a> Builder<'a> {
 
     fn visit_inner(&mut self, syntax: &Syntax) -> Built {
         Ok(match syntax {
-            Syntax::Missing => self.node(u32::MAX, Kind::Unspecified),
             Syntax::Conditional(parts, pos) => {
                 let condition = self.visit(&parts[0])?;
                 let id = self.id(*pos);
@@ -291,7 +290,7 @@ fn with_dot(dot: bool, text: String) -> Arc<str> {
 /// Where an element begins, as far as messages about `?` need it.
 fn element_start(syntax: &Syntax) -> Pos {
     match syntax {
-        Syntax::Missing | Syntax::Logic { .. } => u32::MAX,
+        Syntax::Logic { .. } => u32::MAX,
         Syntax::Conditional(parts, _) => element_start(&parts[0]),
         Syntax::Binary { sides, .. } => element_start(&sides[0]),
         Syntax::Select { operand, .. } | Syntax::MemberCall { operand, .. } | Syntax::Index { operand, .. } => {

@@ -6,10 +6,9 @@ use crate::limits::MAX_DEPTH;
 /// A place in the source, in characters.
 pub(crate) type Pos = u32;
 
-/// A node of the grammar. `Missing` stands where the text does not follow the grammar.
+/// A node of the grammar.
 #[derive(Debug)]
 pub(crate) enum Syntax {
-    Missing,
     Conditional(Box<[Syntax; 3]>, Pos),
     Logic { or: bool, terms: Vec<Syntax>, ops: Vec<Pos> },
     Binary { op: Token, pos: Pos, sides: Box<[Syntax; 2]> },

@@ -3,7 +3,7 @@
 
 /// Where two JSON values first differ, as a pointer and the two values; `None` if they are equal. Numbers
 /// are compared by value.
-pub fn first_difference(ours: &serde_json::Value, theirs: &serde_json::Value) -> Option<String> {
+pub(crate) fn first_difference(ours: &serde_json::Value, theirs: &serde_json::Value) -> Option<String> {
     use serde_json::Value;
     fn go(ours: &Value, theirs: &Value, at: &mut String) -> Option<String> {
         let mark = at.len();
