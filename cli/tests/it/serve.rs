@@ -78,7 +78,7 @@ impl Server {
     fn ask(&self, path: &str, headers: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        let request = format!("GET {path} HTTP/1.0\r\nHost: x\r\n{headers}\r\n");
+        let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n{headers}\r\n");
         stream.write_all(request.as_bytes()).expect("sent");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("an answer");
@@ -428,6 +428,54 @@ fn the_built_in_groups_of_a_release_are_served_without_a_cluster() {
     // The release alone is enough.
     let server = Server::start(&Folder::new(), "--kubernetes 1.31");
     assert_eq!(server.get("/openapi/v3/apis/apps/v1").0, 200);
+}
+
+#[test]
+fn an_old_release_is_emulated() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", &crd("example.com", "size"));
+    let old = Server::start(&folder, "crd.yaml --emulate 1.14");
+    assert!(old.get("/version").1.contains("\"v1.14.0\""));
+    assert_eq!(old.get("/openapi/v3").0, 404);
+    let (code, document) = old.get("/openapi/v2");
+    assert_eq!(code, 200, "{document}");
+    assert!(!document.contains("example.com"), "{document}");
+    assert_eq!(old.get("/apis/example.com/v1").0, 200);
+    let newer = Server::start(&folder, "crd.yaml --emulate 1.14 --feature-gates CustomResourcePublishOpenAPI=true");
+    assert!(newer.get("/openapi/v2").1.contains("example.com"));
+}
+
+#[test]
+fn hosts_tokens_and_origins_of_the_command_line() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", &crd("example.com", "size"));
+    folder.write("broken.yaml", "kind: CustomResourceDefinition\n  x: [\n");
+    folder.write("tokens", "t1\n");
+    let line =
+        "crd.yaml broken.yaml --token-file tokens --cors-allowed-origins ^http://page$ --advertise-address a.test:80";
+    let server = Server::start(&folder, line);
+    let token = "Authorization: Bearer t1\r\n";
+    assert!(!server.get("/readyz").1.contains("broken.yaml"), "{}", server.get("/readyz").1);
+    assert!(server.ask("/readyz", token).1.contains("broken.yaml"));
+    // A second host counts as well.
+    assert_eq!(server.ask("/livez", "Host: evil.test\r\n").0, 403);
+    assert_eq!(server.ask("/livez", "Host: a.test\r\n").0, 200);
+    let open = Server::start(&folder, "crd.yaml --allowed-hosts *");
+    assert_eq!(open.ask("/livez", "Host: evil.test\r\n").0, 200);
+    for (options, message) in [
+        ("--cors-allowed-origins example.com", "does not pin the start and the end of the host"),
+        ("--emulate 1.9", "expected 1.10 to 1.36"),
+        ("--feature-gates OpenAPIV3=true", "--emulate"),
+        ("--emulate 1.24 --feature-gates Nonsense=true", "it has CustomResourcePublishOpenAPI, OpenAPIV3"),
+        ("--allowed-hosts http://x", "expected a host name or an address"),
+    ] {
+        let line = format!("serve crd.yaml {options}");
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let output = folder.command(&arguments).output().expect("a process");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{err}");
+        assert!(err.replace('\n', " ").contains(message), "{options}: {err}");
+    }
 }
 
 #[test]
