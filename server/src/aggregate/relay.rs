@@ -59,7 +59,7 @@ struct State {
     size: usize,
     /// Bytes that the client took.
     taken: u64,
-    /// Whether everything was read.
+    /// Whether nothing more comes.
     is_complete: bool,
     failure: Option<Failure>,
     /// The client waits for the server.
@@ -76,14 +76,11 @@ impl Relayed {
         let shared = Arc::new(Shared::default());
         let relay = Arc::clone(&shared);
         tokio::spawn(async move {
-            let ended = tokio::select! {
-                read = relay.relay(body, &terms) => read,
-                () = relay.until(|state| state.is_abandoned) => Ok(()),
-                () = sleep_until(terms.end) => Err(Failure::Timeout("end of the body")),
-                () = relay.slow(&terms) => Err(Failure::SlowClient),
-            };
-            if let Err(failure) = ended {
-                relay.fail(failure);
+            tokio::select! {
+                () = relay.relay(body, &terms) => {}
+                () = relay.until(|state| state.is_abandoned) => {}
+                () = sleep_until(terms.end) => relay.cut(Failure::Timeout("end of the body")),
+                () = relay.slow(&terms) => relay.cut(Failure::SlowClient),
             }
             drop(permit);
         });
@@ -97,9 +94,12 @@ impl Relayed {
     pub(super) async fn begins(&self) -> Result<(), Failure> {
         poll_fn(|cx| {
             let mut state = self.shared.state();
+            if !state.frames.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
             match state.failure.take() {
                 Some(failure) => Poll::Ready(Err(failure)),
-                None if state.is_complete || !state.frames.is_empty() => Poll::Ready(Ok(())),
+                None if state.is_complete => Poll::Ready(Ok(())),
                 None => state.wait(cx),
             }
         })
@@ -124,13 +124,25 @@ impl Shared {
         }
     }
 
-    /// Reads the body, and waits until the client has taken it.
-    async fn relay(&self, mut body: Incoming, terms: &Terms) -> Result<(), Failure> {
+    /// Reads the body, and waits until the client has taken what there is of it.
+    async fn relay(&self, body: Incoming, terms: &Terms) {
+        let read = self.read(body, terms).await;
+        {
+            let mut state = self.state();
+            state.is_complete = true;
+            state.failure = read.err();
+            state.wake();
+        }
+        self.until(|state| state.frames.is_empty()).await;
+    }
+
+    /// Reads the body. Afterwards, its connection can be used for other requests.
+    async fn read(&self, mut body: Incoming, terms: &Terms) -> Result<(), Failure> {
         let mut left = terms.size;
         loop {
             self.until(|state| state.size < terms.buffer).await;
             let frame = match timeout(terms.idle, body.frame()).await {
-                Ok(None) => break,
+                Ok(None) => return Ok(()),
                 Ok(Some(Ok(frame))) => frame,
                 Ok(Some(Err(error))) => return Err(Failure::Broken(causes(&error))),
                 Err(_) => return Err(Failure::Timeout("body")),
@@ -143,15 +155,6 @@ impl Shared {
             state.frames.push_back(frame);
             state.wake();
         }
-        // The connection can be used for other requests.
-        drop(body);
-        {
-            let mut state = self.state();
-            state.is_complete = true;
-            state.wake();
-        }
-        self.until(|state| state.frames.is_empty()).await;
-        Ok(())
     }
 
     /// Waits until the client took too little, although it did not have to wait for the server.
@@ -172,10 +175,12 @@ impl Shared {
         }
     }
 
-    fn fail(&self, failure: Failure) {
+    /// Ends the body, without what the client has not taken.
+    fn cut(&self, failure: Failure) {
         let mut state = self.state();
         state.frames = VecDeque::new();
         state.size = 0;
+        state.is_complete = true;
         state.failure = Some(failure);
         state.wake();
     }
@@ -209,12 +214,12 @@ impl Body for Relayed {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
         let this = &mut *self;
         let mut state = this.shared.state();
-        if let Some(failure) = state.failure.take() {
-            state.is_complete = true;
-            return Poll::Ready(Some(Err(failure)));
-        }
         let Some(frame) = state.frames.pop_front() else {
-            return if state.is_complete { Poll::Ready(None) } else { state.wait(cx) };
+            return match state.failure.take() {
+                Some(failure) => Poll::Ready(Some(Err(failure))),
+                None if state.is_complete => Poll::Ready(None),
+                None => state.wait(cx),
+            };
         };
         let size = frame.data_ref().map_or(0, Bytes::len);
         state.size -= size;

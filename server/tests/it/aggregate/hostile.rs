@@ -122,10 +122,9 @@ async fn the_time_for_a_document_ends_whether_it_is_polled_or_not() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn too_many_requests_of_a_client_are_refused_as_such() {
-    let (_fake, server) = proxied(None, |_| ()).await;
+    let (fake, server) = proxied(None, |options| options.limits.slowest = 0).await;
     blocked(&server, "").await;
-    sleep(Duration::from_millis(20)).await;
-    // It stands behind 60 others.
+    fake.asked(DOCUMENT, 4).await;
     let got = get(&server, "").await;
     assert!(got.starts_with("HTTP/1.1 429 ") && got.contains("Retry-After: 1\r\n"), "{}", &got[..got.len().min(300)]);
     assert!(got.contains("too many requests of this client at once"), "{got}");
