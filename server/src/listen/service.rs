@@ -41,13 +41,18 @@ pub(crate) struct Shared<S> {
 
 impl<S: Endpoint> Shared<S> {
     /// Answers a request. Refuses it without a valid token, beyond the rate, after a timeout, and after a panic.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response {
+    pub(crate) async fn answer(&self, mut request: Request<Incoming>) -> Response {
         let path = request.uri().path();
         if let Some(authenticator) = &self.authenticator
-            && !authenticator.admits(path, request.headers())
+            && !is_health(path)
         {
-            return self.refuse(Refusal::Unauthorized, request.method().as_str(), path, request.headers());
+            let Some(caller) = authenticator.caller(request.headers()) else {
+                return self.refuse(Refusal::Unauthorized, request.method().as_str(), path, request.headers());
+            };
+            // Until here, it was the address.
+            request.extensions_mut().insert(caller);
         }
+        let path = request.uri().path();
         if let Some(rate) = &self.rate
             && !is_health(path)
             && let Err(wait) = rate.take()

@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep, timeout};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server that runs until it is told to stop.
-struct Running {
+pub(crate) struct Running {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     abandon: Arc<Notify>,
@@ -32,7 +32,7 @@ struct Running {
 }
 
 impl Running {
-    async fn new(server: Server<Router>) -> Running {
+    pub(crate) async fn new(server: Server<Router>) -> Running {
         let listener = Listener::tcp(([127, 0, 0, 1], 0).into()).await.expect("a port");
         let address = listener.address().expect("an address");
         Running::on(vec![listener], address, server)
@@ -57,7 +57,7 @@ impl Running {
         timeout(PATIENCE, self.ended).await.expect("it ends").expect("it does not panic")
     }
 
-    async fn connect(&self) -> TcpStream {
+    pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.expect("a connection")
     }
 
@@ -97,7 +97,7 @@ async fn panics() -> &'static str {
 }
 
 /// Sends one request and reads until the connection ends.
-async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &str) -> String {
+pub(crate) async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &str) -> String {
     stream.write_all(request.as_bytes()).await.expect("a request is sent");
     rest(stream).await
 }
