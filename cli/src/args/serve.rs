@@ -62,6 +62,12 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) watch: bool,
 
+    /// How long the last content of an emptied file or a vanished folder is still served
+    ///
+    /// In this time, /readyz fails and tells which. A file that is deleted from its folder is no longer served at once.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub(crate) watch_grace: Duration,
+
     /// Document of a cluster, or a folder of them, to serve along with the inputs (repeatable)
     ///
     /// What `kubectl get --raw` prints for /openapi/v3/…, /openapi/v2, /api, /apis (aggregated or not), /apis/GROUP/VERSION,

@@ -79,13 +79,16 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         metrics: Arc::clone(&metrics),
         readiness: Arc::clone(&readiness),
         watcher: None,
+        changes: event::Changes::default(),
+        grace: args.watch_grace,
+        held: std::collections::BTreeMap::new(),
         broken: Vec::new(),
         levels: setup.levels(&args.levels),
     };
     let (events, happened) = channel();
     if args.watch {
         // Watch before the files are read, so that no change is missed.
-        hub.watcher = Some(watch::Watcher::new(events.clone()));
+        hub.watcher = Some(watch::Watcher::new(events.clone(), hub.changes.clone()));
     }
     let ui = Ui::new(color, When::Never, false, false).with_levels(hub.levels.clone()).with_notes();
     let (anything, is_denied) = first(&mut hub, args.log_format, ui);
@@ -147,7 +150,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let aggregator = aggregate(plan.aggregate, plan.profile, &events, &metrics)?;
     let mut signals = Signals::new().map_err(Fatal::Threads)?;
     for listener in &listeners {
-        report::print(ready(listener, is_secure).as_bytes())?;
+        report::print(report::clean::lines(&ready(listener, is_secure)).as_bytes())?;
     }
     let ended = runtime.block_on(async {
         let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();

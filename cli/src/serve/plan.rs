@@ -155,7 +155,7 @@ fn document(reader: &mut Reader, input: &Input) -> Result<(Arc<str>, Bytes), Fat
 }
 
 fn file(path: &Path) -> Result<Vec<u8>, Fatal> {
-    super::inputs::read(path).map_err(|message| Fatal::Read { path: path.to_owned(), message })
+    super::inputs::read(path, false).map_err(|message| Fatal::Read { path: path.to_owned(), message })
 }
 
 fn usage(message: impl Into<String>) -> Fatal {

@@ -47,8 +47,7 @@ struct Form {
 impl Form {
     /// Whether its bytes are made already.
     fn is_made(self, document: &Document) -> bool {
-        let sizes = document.sizes();
-        !(self.protobuf && sizes.protobuf == 0 || self.gzip && sizes.compressed == 0)
+        document.is_made(self.protobuf, self.gzip)
     }
 
     /// The bytes. Makes them if they are not made yet.
@@ -56,9 +55,9 @@ impl Form {
         Ok(match self {
             Form { protobuf: false, gzip: false } => (document.json().clone(), None),
             Form { protobuf: false, gzip: true } => (document.json().clone(), Some(document.gzip().clone())),
-            Form { protobuf: true, gzip: false } => (document.protobuf()?.clone().into(), None),
+            Form { protobuf: true, gzip: false } => (document.protobuf()?.clone(), None),
             Form { protobuf: true, gzip: true } => {
-                (document.protobuf()?.clone().into(), Some(document.protobuf_gzip()?.clone().into()))
+                (document.protobuf()?.clone(), Some(document.protobuf_gzip()?.clone()))
             }
         })
     }

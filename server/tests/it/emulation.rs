@@ -14,7 +14,7 @@ const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscove
 
 fn release(minor: u16, gates: &[(&str, bool)], extensions: bool) -> Result<Http, EmulationError> {
     let text = r#"{"swagger":"2.0","info":{"title":"only the base","version":"1"},"paths":{}}"#;
-    let make = || Ok(Arc::new(Document::new(Some(Dialect::V2), Bytes::from(text), crate::common::modified())));
+    let make = move || Ok(Arc::new(Document::new(Some(Dialect::V2), Bytes::from(text), crate::common::modified())));
     Ok(Http::new(Endpoints {
         emulation: Some(Emulation::new(minor, gates)?),
         v2_without_custom_resources: Some(Arc::new(LazyV2::new(Box::new(make)))),
