@@ -10,7 +10,7 @@ pub(crate) enum Refusal {
     /// The token is missing or unknown.
     Unauthorized,
     /// The host is not one of those allowed.
-    Host,
+    ForeignHost,
     /// Too many requests; the seconds until the next one is allowed.
     Rate(u64),
     /// The endpoint was too slow.
@@ -24,7 +24,7 @@ impl Refusal {
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Refusal::Unauthorized => "unauthorized",
-            Refusal::Host => "host",
+            Refusal::ForeignHost => "host",
             Refusal::Rate(_) => "rate",
             Refusal::Timeout => "timeout",
             Refusal::Panic => "panic",
@@ -35,7 +35,7 @@ impl Refusal {
     pub(crate) fn response(self, id: &HeaderValue) -> Response {
         let (code, reason, message, details) = match self {
             Refusal::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".to_owned(), None),
-            Refusal::Host => (
+            Refusal::ForeignHost => (
                 StatusCode::FORBIDDEN,
                 "Forbidden",
                 "this server does not answer for the host of the request; allow it with --allowed-hosts".to_owned(),
@@ -80,7 +80,8 @@ mod tests {
 
     #[tokio::test]
     async fn every_body_is_a_status() {
-        for refusal in [Refusal::Unauthorized, Refusal::Host, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
+        for refusal in [Refusal::Unauthorized, Refusal::ForeignHost, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic]
+        {
             let id = HeaderValue::from_static("id");
             let response = refusal.response(&id);
             let code = response.status().as_u16();
