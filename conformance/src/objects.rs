@@ -4,12 +4,13 @@
 
 use crate::golden;
 use crate::known::Known;
-use crate::structural::{Call, Expected, compare_errors, records};
+use crate::structural::{Call, CrdName, Expected, Files, compare_errors, records};
 use crate::table::{Table, Verdict};
 use kubeshape_schema::field::{Error, Path as FieldPath};
 use kubeshape_schema::{Bump, Schema, read::Reader, read::Rules};
 use kubeshape_smd::{ToValue, Value as Object};
-use kubeshape_validate::object::{self, Root, Validator};
+use kubeshape_structural::Scope;
+use kubeshape_validate::object::{self, Malformed, Resource, Root, Validator};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,7 +24,8 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
     synthetic(&folder, &mut table);
     formats(&folder, &mut table);
     upstream(&folder.join("upstream-tests"), &mut table);
-    let _ = corpus;
+    embedded(&folder.join("upstream-tests"), &mut table);
+    resources(&folder, corpus, &mut table);
     table
 }
 
@@ -178,4 +180,140 @@ fn upstream(folder: &Path, table: &mut Table) {
             });
         }
     }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Case {
+    id: usize,
+    crd: CrdName,
+    version: String,
+    object: Value,
+    decode_error: Option<String>,
+    #[serde(default)]
+    unknown: Vec<String>,
+    result: Option<Value>,
+    #[serde(default)]
+    errors: Vec<Expected>,
+    #[serde(default)]
+    cel: Vec<Expected>,
+    update: Option<usize>,
+}
+
+/// Calls about embedded resources.
+fn embedded(folder: &Path, table: &mut Table) {
+    for name in ["objectmeta.Validate", "objectmeta.validateEmbeddedResource", "objectmeta.CoerceWithOptions"] {
+        for call in records::<Call>(&folder.join(format!("{name}.ndjson.gz")), table) {
+            with_schema(&call.inputs["schema"], |schema, arena| {
+                let object = arena.alloc(call.inputs["object"].clone()).to_value(arena);
+                let root = if call.inputs["isResourceRoot"] == true { Root::Resource } else { Root::Value };
+                if name != "objectmeta.CoerceWithOptions" {
+                    let ours = object::embedded(object, schema, root, &FieldPath::Root);
+                    let theirs: Vec<Expected> =
+                        serde_json::from_value(call.output["errors"].clone()).unwrap_or_default();
+                    return errors(name, &call.test, &ours, &theirs, table);
+                }
+                let malformed =
+                    if call.inputs["dropInvalidFields"] == true { Malformed::Drop } else { Malformed::Refuse };
+                match object::coerce(object, schema, root, malformed, &FieldPath::Root, arena) {
+                    Ok(ours) => value(name, &call.test, ours.value, &call.output["object"], table),
+                    Err(error) => {
+                        let verdict = match call.output["error"].as_object() {
+                            Some(_) => Verdict::Equal,
+                            None => Verdict::Differing(error.to_string()),
+                        };
+                        table.add(name, &call.test, verdict);
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// Custom resources of real CustomResourceDefinitions.
+fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
+    let cases = records::<Case>(&folder.join("cr-cases.ndjson.gz"), table);
+    let results: BTreeMap<usize, &Value> =
+        cases.iter().map(|case| (case.id, case.result.as_ref().unwrap_or(&case.object))).collect();
+    let mut files = Files { corpus, read: BTreeMap::new() };
+    let mut by_version: BTreeMap<(&str, usize, &str), Vec<&Case>> = BTreeMap::new();
+    for case in &cases {
+        by_version.entry((&case.crd.file, case.crd.index, &case.version)).or_default().push(case);
+    }
+    for ((file, index, version), cases) in by_version {
+        let compared = files.crd(file, index).and_then(|source| {
+            let mut tape = Tape::new();
+            Stream::new(source.as_bytes(), Limits::default()).ok()?.next(&mut tape)?.ok()?;
+            let arena = Bump::new();
+            let crd = kubeshape_structural::read::read(tape.document(&source).root()?, &arena).value?;
+            let version = crd.versions.iter().find(|found| found.name == version)?;
+            let schema = version.schema;
+            let resource = Resource {
+                api_version: arena.alloc_str(&format!("{}/{}", crd.group, version.name)),
+                kind: crd.names.kind,
+                namespaced: crd.scope == Scope::Namespaced,
+                schema,
+                preserve_unknown_fields: crd.preserve_unknown_fields,
+                scale: version.scale,
+                validator: schema.map(|schema| Validator::new(schema, &arena)),
+            };
+            for case in &cases {
+                one_resource(case, &resource, &results, &arena, table);
+            }
+            Some(())
+        });
+        if compared.is_none() {
+            table.add("reading", &format!("{file} {index} {version}"), Verdict::Missing("no such version".to_owned()));
+        }
+    }
+}
+
+/// The error that CEL rules were not checked, because there were other errors.
+const NOT_CHECKED: &str = "some validation rules were not checked";
+
+fn one_resource<'a>(
+    case: &Case,
+    resource: &Resource<'a>,
+    results: &BTreeMap<usize, &Value>,
+    arena: &'a Bump,
+    table: &mut Table,
+) {
+    let label = format!("{} {} {}", case.crd.file, case.crd.index, case.id);
+    let object = arena.alloc(case.object.clone()).to_value(arena);
+    let ours = match (resource.decode(object, arena), &case.decode_error) {
+        (Err(ours), Some(theirs)) => return table.add("objects not decoded", &label, crate::verdict::equal(&ours, theirs)),
+        (Ok(_), Some(theirs)) => {
+            let text = format!("decoded, theirs {theirs}");
+            return table.add("objects not decoded", &label, Verdict::Differing(text));
+        }
+        (Err(ours), None) => return table.add("objects decoded", &label, Verdict::Differing(ours)),
+        (Ok(ours), None) => ours,
+    };
+    table.add("objects unknown", &label, crate::verdict::equal(&ours.unknown, &case.unknown));
+    let mut stored = ours.value;
+    let old = case.update.and_then(|id| results.get(&id));
+    if old.is_some() {
+        stored = with_resource_version(stored, arena);
+    }
+    value("objects stored", &label, stored, case.result.as_ref().unwrap_or(&case.object), table);
+    // Errors of rules are among the others as often as they are in `cel`.
+    let theirs = case.errors.iter().filter(|error| {
+        !error.detail.starts_with(NOT_CHECKED)
+            && !case.cel.iter().any(|cel| cel.detail == error.detail && cel.field == error.field)
+    });
+    let (row, ours) = match old {
+        None => ("objects errors", resource.validate(stored)),
+        Some(old) => {
+            let old = with_resource_version(arena.alloc((*old).clone()).to_value(arena), arena);
+            ("objects update errors", resource.validate_update(stored, old))
+        }
+    };
+    table.add(row, &label, compare_errors(&ours, theirs.collect()));
+}
+
+fn with_resource_version<'a>(object: Object<'a>, arena: &'a Bump) -> Object<'a> {
+    let Some(map) = object.as_map() else { return object };
+    let metadata = map.get("metadata").and_then(Object::as_map).unwrap_or_default();
+    let metadata = metadata.with("resourceVersion", Some(Object::String("1")), arena);
+    Object::Map(map.with("metadata", Some(Object::Map(metadata)), arena))
 }

@@ -23,7 +23,7 @@ pub(crate) struct Expected {
     #[serde(rename = "type")]
     pub(crate) error_type: String,
     #[serde(default)]
-    field: String,
+    pub(crate) field: String,
     #[serde(default)]
     pub(crate) detail: String,
     bad_value: Option<Value>,
