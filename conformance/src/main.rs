@@ -78,7 +78,10 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--seed" => out.generated.seed = number(&mut arguments, "--seed")?,
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
-            area if AREAS.contains(&area) || INCOMPLETE_AREAS.contains(&area) || ["corpus", "generated", "clients"].contains(&area) => {
+            area if AREAS.contains(&area)
+                || INCOMPLETE_AREAS.contains(&area)
+                || ["corpus", "generated", "clients"].contains(&area) =>
+            {
                 out.areas.push(argument);
             }
             other => return Err(format!("unknown area {other:?}\n\n{USAGE}")),

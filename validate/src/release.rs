@@ -48,42 +48,33 @@ impl Default for Release {
 /// What changed in the rules for definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
-    /// `selectableFields` is known to the decoder.
-    SelectableFieldsKnown,
-    /// `selectableFields` is kept and checked.
+    /// `selectableFields` is kept and checked. Older servers drop it.
     SelectableFields,
-    /// `optionalOldSelf` is known to the decoder.
-    OptionalOldSelfKnown,
-    /// `additionalProperties: false` is allowed below `allOf`, `anyOf`, `oneOf` and `not`.
+    /// `additionalProperties: false` may stand below `allOf`, `anyOf`, `oneOf` and `not`.
     NestedAdditionalPropertiesFalse,
-    /// Formats that the server does not know give a warning, in schemas of strings.
+    /// Formats of strings that the server does not know give a warning.
     UnknownStringFormats,
-    /// Formats that the server does not know give a warning, in schemas of other types.
-    UnknownOtherFormats,
-    /// The formats `k8s-short-name` and `k8s-long-name` are checked.
-    NameFormats,
-    /// The same formats give no warning.
-    NameFormatsRecognized,
-    /// The formats of numbers are checked.
-    NumberFormats,
-    /// Sets of objects or arrays give a warning.
-    SetOfOtherThanScalars,
-    /// Messages are shorter.
+    /// Some messages do not repeat the name of their field.
     ShortMessages,
+    /// The formats `k8s-short-name` and `k8s-long-name` give no warning.
+    NameFormats,
+    /// Formats of other types than string that the server does not know give a warning.
+    UnknownOtherFormats,
+    /// Sets of objects and of arrays give a warning.
+    SetsOfContainers,
+    /// Of several labels with the same wrong value one is reported.
+    LabelErrorsOnce,
 }
 
 impl Change {
     /// The first release with the change.
     pub fn since(self) -> Release {
-        let minor = match self {
-            Change::OptionalOldSelfKnown => 29,
-            Change::SelectableFieldsKnown => 30,
+        Release(match self {
             Change::SelectableFields | Change::NestedAdditionalPropertiesFalse => 31,
-            Change::UnknownStringFormats | Change::NameFormats | Change::ShortMessages => 34,
-            Change::NameFormatsRecognized => 35,
-            Change::UnknownOtherFormats | Change::NumberFormats => 36,
-            Change::SetOfOtherThanScalars => 37,
-        };
-        Release(minor)
+            Change::UnknownStringFormats | Change::ShortMessages => 34,
+            Change::NameFormats => 35,
+            Change::UnknownOtherFormats => 36,
+            Change::SetsOfContainers | Change::LabelErrorsOnce => 37,
+        })
     }
 }

@@ -61,9 +61,8 @@ fn parse_url(text: &str, via_request: bool) -> Result<Url, String> {
         }
     }
     let mut path = rest;
-    let authority = rest.strip_prefix("//").filter(|rest| {
-        !url.scheme.is_empty() || (!via_request && !rest.starts_with('/'))
-    });
+    let authority =
+        rest.strip_prefix("//").filter(|rest| !url.scheme.is_empty() || (!via_request && !rest.starts_with('/')));
     if let Some(authority) = authority {
         let end = authority.find('/').unwrap_or(authority.len());
         let (authority, after) = authority.split_at(end);

@@ -1,11 +1,13 @@
 //! Whole definitions: `ValidateCustomResourceDefinition`, `ValidateCustomResourceDefinitionUpdate` and what they call.
 
-use super::model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Version, same_validation};
+use super::model::{
+    ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Version, same_validation,
+};
 use super::options::{MAX_SELECTABLE_FIELDS, Options, is_accepted_review_version};
 use super::schema::{has_extensions, validate_validation};
 use super::{ca_bundle, field_path, go_json};
 use crate::metadata::{self, place};
-use crate::release::Release;
+use crate::release::{Change, Release};
 use crate::{names, url};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -35,6 +37,9 @@ pub fn validate(definition: &Definition<'_>, release: Release) -> Vec<Error> {
         messages
     };
     metadata::validate(metadata, false, &name, &Path::Root.child("metadata"), &mut errors);
+    if release.has(Change::LabelErrorsOnce) {
+        labels_once(&mut errors);
+    }
     let options = Options::create(release);
     Checker { options: &options, errors: &mut errors }.definition(definition, None);
     errors
@@ -50,10 +55,23 @@ pub fn validate_update<'a>(new: &Definition<'a>, old: &Definition<'a>, release: 
 pub fn validate_update_with(new: &Definition<'_>, old: &Definition<'_>, options: &Options<'_>) -> Vec<Error> {
     let mut errors = Vec::new();
     metadata::validate_update(&new.metadata, &old.metadata, &Path::Root.child("metadata"), &mut errors);
+    if options.release.has(Change::LabelErrorsOnce) {
+        labels_once(&mut errors);
+    }
     let mut checker = Checker { options, errors: &mut errors };
     checker.definition(new, Some(old));
     checker.immutable(&new.spec, &old.spec);
     errors
+}
+
+/// Drops repeated errors about labels.
+fn labels_once(errors: &mut Vec<Error>) {
+    let mut seen: Vec<Error> = Vec::new();
+    errors.retain(|error| {
+        let again = error.path == "metadata.labels" && seen.contains(error);
+        seen.push(error.clone());
+        !again
+    });
 }
 
 struct Checker<'c> {
@@ -148,7 +166,8 @@ impl Checker<'_> {
                 continue;
             }
             let detail = match (self.options.require_schema, pruning && version.served) {
-                (true, _) => "",
+                (true, _) if self.options.release.has(Change::ShortMessages) => "",
+                (true, _) => "schemas are required",
                 (false, true) => "because otherwise all fields are pruned",
                 (false, false) => continue,
             };
@@ -422,7 +441,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks selectable fields against their schema, if it converts. Upstream crashes if it does not.
+    /// Checks selectable fields against their schema: `ValidateCustomResourceSelectableFields`. If the schema does not
+    /// convert, only the form of the paths is checked; upstream crashes then.
     fn selectable_fields(
         &mut self,
         fields: &[&str],
@@ -433,10 +453,10 @@ impl Checker<'_> {
     ) {
         const FIELD: &str = "selectableFields";
         let Some(schema) = schema else { return };
-        if let Err(error) = convert(schema) {
+        let converts = convert(schema);
+        if let Err(error) = &converts {
             let path = path.child("schema.openAPIV3Schema");
             self.errors.push(Error::invalid(&path, "", error.to_string(), error.at));
-            return;
         }
         let fields_path = path.child(FIELD);
         let node = node.get(FIELD).unwrap_or(node);
@@ -452,11 +472,15 @@ impl Checker<'_> {
             }
             let found = match field_path::find(field, schema, false) {
                 Ok(found) => found,
+                Err(error) if converts.is_err() && error == field_path::NO_FIELD => continue,
                 Err(error) => {
                     self.errors.push(Error::invalid(&path, *field, format!("is an invalid path: {error}"), at));
                     continue;
                 }
             };
+            if converts.is_err() {
+                continue;
+            }
             if found.root == "metadata" {
                 self.errors.push(Error::invalid(&path, *field, "must not point to fields in metadata", at));
             }
@@ -616,8 +640,7 @@ impl Checker<'_> {
         let node = status.node.unwrap_or(root);
         let names_node = node.get("acceptedNames").unwrap_or(node);
         self.names(&status.accepted_names, names_node, &path.child("acceptedNames"));
-        let versions: Vec<(&str, bool)> =
-            spec.versions.iter().map(|version| (version.name, version.storage)).collect();
+        let versions: Vec<(&str, bool)> = spec.versions.iter().map(|version| (version.name, version.storage)).collect();
         let at = place(node, "storedVersions");
         stored_versions(status.stored_versions, &versions, &path.child("storedVersions"), at, self.errors);
     }
@@ -625,9 +648,9 @@ impl Checker<'_> {
     /// `validateAPIApproval`
     fn approval(&mut self, definition: &Definition<'_>, old: Option<&Definition<'_>>) {
         let group = definition.spec.group;
-        let protected = ["k8s.io", "kubernetes.io"].into_iter().any(|domain| {
-            group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        });
+        let protected = ["k8s.io", "kubernetes.io"]
+            .into_iter()
+            .any(|domain| group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')));
         if !protected {
             return;
         }
@@ -726,9 +749,8 @@ pub fn deprecation_warning(deprecated: bool, warning: Option<&str>) -> Vec<Strin
         messages.push("must not be an empty string".to_owned());
     }
     if let Some((i, _)) = warning.char_indices().find(|(_, c)| *c != ' ' && !is_printable(*c)) {
-        messages.push(format!(
-            "must only contain printable UTF-8 characters; non-printable character found at index {i}"
-        ));
+        messages
+            .push(format!("must only contain printable UTF-8 characters; non-printable character found at index {i}"));
     }
     messages
 }

@@ -4,6 +4,9 @@ use kubeshape_schema::{Additional, Schema};
 use std::borrow::Cow;
 use std::fmt::Write;
 
+/// The error about a path of the right form that the schema does not have.
+pub(super) const NO_FIELD: &str = "does not refer to a valid field";
+
 /// A path that a schema has.
 pub(super) struct Found<'a> {
     /// The path as `field.Path` prints it.
@@ -20,7 +23,6 @@ pub(super) struct Found<'a> {
 /// # Errors
 /// Upstream's text.
 pub(super) fn find<'a>(json_path: &str, schema: &'a Schema<'a>, brackets: bool) -> Result<Found<'a>, String> {
-    const NO_FIELD: &str = "does not refer to a valid field";
     const END: &str = "unexpected end of JSON path";
     let mut found = Found { path: String::new(), root: String::new(), schema: Some(schema) };
     let mut tokens = Tokens(json_path);

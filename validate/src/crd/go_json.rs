@@ -218,11 +218,9 @@ impl Printer<'_> {
         self.optional(written("required").then_some(schema.required), Self::texts);
         self.member("Items");
         self.optional(schema.items, Self::items);
-        for (name, key, list) in [
-            ("AllOf", "allOf", extra.all_of),
-            ("OneOf", "oneOf", extra.one_of),
-            ("AnyOf", "anyOf", extra.any_of),
-        ] {
+        for (name, key, list) in
+            [("AllOf", "allOf", extra.all_of), ("OneOf", "oneOf", extra.one_of), ("AnyOf", "anyOf", extra.any_of)]
+        {
             self.member(name);
             self.optional(written(key).then_some(list), |printer, list| printer.list(list.iter(), Self::schema));
         }
@@ -285,8 +283,7 @@ impl Printer<'_> {
 
     fn rule(&mut self, rule: &Rule<'_>) {
         self.raw("{");
-        let texts =
-            [("Rule", rule.rule), ("Message", rule.message), ("MessageExpression", rule.message_expression)];
+        let texts = [("Rule", rule.rule), ("Message", rule.message), ("MessageExpression", rule.message_expression)];
         for (name, text) in texts {
             self.member(name);
             self.text(text);

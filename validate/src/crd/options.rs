@@ -137,7 +137,9 @@ pub(super) fn set_of_other_than_atomic<'a>(schema: &Schema<'a>) -> Option<(&'sta
     }
     let item = schema.item()?.extra();
     match schema.item()?.ty {
-        Type::Array => item.list_type.is_some_and(|list| list != "atomic").then_some(("x-kubernetes-list-type", item.list_type)),
+        Type::Array => {
+            item.list_type.is_some_and(|list| list != "atomic").then_some(("x-kubernetes-list-type", item.list_type))
+        }
         // Upstream shows the list type here too.
         Type::Object => (item.map_type != Some("atomic")).then_some(("x-kubernetes-map-type", item.list_type)),
         _ => None,

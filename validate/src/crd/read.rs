@@ -8,6 +8,7 @@ use super::model::{
     ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version, same_validation,
 };
 use crate::metadata::{ObjectMeta, list};
+use crate::release::{Change, Release};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_schema::{Bump, Converted, Schema, read::Reader, read::Rules};
@@ -43,9 +44,12 @@ impl<'a> Definition<'a> {
     }
 
     /// What the server does with a definition before it checks and creates it: its status is emptied but for the
-    /// storage version, and the generation is 1. `PrepareForCreate`.
+    /// storage version, the generation is 1, and fields that the release does not support are dropped. `PrepareForCreate`.
     #[must_use]
-    pub fn prepare_for_create(mut self, arena: &'a Bump) -> Definition<'a> {
+    pub fn prepare_for_create(mut self, release: Release, arena: &'a Bump) -> Definition<'a> {
+        if !release.has(Change::SelectableFields) {
+            self.drop_selectable_fields(arena);
+        }
         self.status = Status::default();
         self.metadata.generation = 1;
         self.store_storage_version(arena);
@@ -55,11 +59,28 @@ impl<'a> Definition<'a> {
     /// What the server does with a definition before it checks whether it may replace `old`: the status is the old one,
     /// with the storage version added. `PrepareForUpdate`.
     #[must_use]
-    pub fn prepare_for_update(mut self, old: &Definition<'a>, arena: &'a Bump) -> Definition<'a> {
+    pub fn prepare_for_update(mut self, old: &Definition<'a>, release: Release, arena: &'a Bump) -> Definition<'a> {
+        if !release.has(Change::SelectableFields) && !old.has_selectable_fields() {
+            self.drop_selectable_fields(arena);
+        }
         self.status = old.status;
         self.metadata.generation = old.metadata.generation;
         self.store_storage_version(arena);
         self
+    }
+
+    fn has_selectable_fields(&self) -> bool {
+        let versions = self.spec.versions;
+        self.spec.selectable_fields.is_some() || versions.iter().any(|version| version.selectable_fields.is_some())
+    }
+
+    fn drop_selectable_fields(&mut self, arena: &'a Bump) {
+        let mut versions = self.spec.versions.to_vec();
+        for version in &mut versions {
+            version.selectable_fields = None;
+        }
+        self.spec.versions = arena.alloc_slice_copy(&versions);
+        self.spec.selectable_fields = None;
     }
 
     fn store_storage_version(&mut self, arena: &'a Bump) {
@@ -156,8 +177,7 @@ impl<'a> Builder<'a> {
                 spec.scope = "Namespaced";
             }
             if spec.versions.is_empty() && !spec.version.is_empty() {
-                let version =
-                    Version { name: spec.version, served: true, storage: true, ..Version::absent(spec.node) };
+                let version = Version { name: spec.version, served: true, storage: true, ..Version::absent(spec.node) };
                 spec.versions = arena.alloc_slice_copy(&[version]);
             }
             if let ("", Some(first)) = (spec.version, spec.versions.first()) {

@@ -5,6 +5,7 @@ use super::model::Validation;
 use super::options::{Options, set_of_other_than_atomic};
 use super::{defaults, field_path, go_json};
 use crate::metadata::place;
+use crate::release::Change;
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Rule, Schema, Type};
 use kubeshape_structural::{convert, validate};
@@ -61,7 +62,10 @@ pub fn validate_validation(
         match convert(schema) {
             Err(error) => unconvertible = Some(Error::invalid(&schema_path, "", error.to_string(), error.at)),
             Ok(()) => {
-                let structural = validate(schema, &schema_path.to_string());
+                let mut structural = validate(schema, &schema_path.to_string());
+                if !options.release.has(Change::NestedAdditionalPropertiesFalse) {
+                    nested_additional_false(schema, &schema_path, false, document, &mut structural);
+                }
                 if structural.is_empty() {
                     defaults::validate(schema, &schema_path, options, document, &mut found);
                 } else {
@@ -71,16 +75,54 @@ pub fn validate_validation(
         }
     }
     let mut walk = Walk { options, document, errors: &mut found };
-    let mode = Mode {
-        forbidden_defaults: (!options.allow_defaults).then_some(""),
-        inside_metadata: false,
-        root: true,
-    };
+    let mode = Mode { forbidden_defaults: (!options.allow_defaults).then_some(""), inside_metadata: false, root: true };
     walk.schema(schema, &schema_path, mode);
     if found.is_empty() {
         found.extend(unconvertible);
     }
     errors.append(&mut found);
+}
+
+/// What older releases had against `additionalProperties: false` below `allOf`, `anyOf`, `oneOf` and `not`. `nested` is
+/// whether the schema is below one of them.
+fn nested_additional_false(
+    schema: &Schema<'_>,
+    path: &Path<'_>,
+    nested: bool,
+    document: Document<'_>,
+    errors: &mut Vec<Error>,
+) {
+    if !nested && !schema.subtree.any(Flags::JUNCTOR) {
+        return;
+    }
+    if nested && schema.additional == Some(Additional::Allowed(false)) {
+        let at = place(document.node(schema.at), "additionalProperties");
+        let path = path.child("additionalProperties");
+        errors.push(Error::forbidden(&path, "must be undefined to be structural", at));
+    }
+    let mut below = |schema: &Schema<'_>, path: &Path<'_>, nested: bool| {
+        nested_additional_false(schema, path, nested, document, errors);
+    };
+    let properties = path.child("properties");
+    for property in schema.properties {
+        below(&property.schema, &properties.key(property.name), nested);
+    }
+    if let Some(item) = schema.item() {
+        below(item, &path.child("items"), nested);
+    }
+    if let Some(schema) = schema.additional_schema() {
+        below(schema, &path.child("additionalProperties"), nested);
+    }
+    let extra = schema.extra();
+    if let Some(not) = extra.not {
+        below(not, &path.child("not"), true);
+    }
+    for (name, branches) in [("allOf", extra.all_of), ("anyOf", extra.any_of), ("oneOf", extra.one_of)] {
+        let path = path.child(name);
+        for (i, branch) in branches.iter().enumerate() {
+            below(branch, &path.index(i), true);
+        }
+    }
 }
 
 /// With the status subresource only some keywords may stand at the root, so that the schema of the status loses nothing.
@@ -91,21 +133,20 @@ fn root_beside_status(schema: &Schema<'_>, path: &Path<'_>, document: Document<'
     let written = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
     let schema_path = path.child("openAPIV3Schema");
     let not_allowed = |keyword: &str, errors: &mut Vec<Error>| {
-        let detail =
-            format!("only {ALLOWED_AT_ROOT} fields are allowed at the root of the schema if the status subresource is enabled");
+        let detail = format!(
+            "only {ALLOWED_AT_ROOT} fields are allowed at the root of the schema if the status subresource is enabled"
+        );
         let at = place(node, keyword);
         errors.push(Error::invalid(&schema_path, go_json::schema(schema, document), detail, at));
     };
-    let before_type = [
-        ("id", !extra.id.is_empty()),
-        ("$schema", !extra.schema_uri.is_empty()),
-        ("$ref", written("$ref")),
-    ];
+    let before_type =
+        [("id", !extra.id.is_empty()), ("$schema", !extra.schema_uri.is_empty()), ("$ref", written("$ref"))];
     if let Some((keyword, _)) = before_type.into_iter().find(|(_, set)| *set) {
         return not_allowed(keyword, errors);
     }
     if schema.ty != Type::Absent && schema.ty != Type::Object {
-        let detail = "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
+        let detail =
+            "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
         let path = path.child("openAPIV3Schema.type");
         errors.push(Error::invalid(&path, schema.type_name(), detail, place(node, "type")));
         return;
@@ -387,7 +428,9 @@ impl Walk<'_, '_> {
         let text = rule.rule.trim();
         let message = rule.message.trim();
         let lines = |text: &str| text.contains(['\n', '\r']);
+        let short = self.options.release.has(Change::ShortMessages);
         let mut invalid = |field: &'static str, value: &str, detail: &str| {
+            let detail = if short { detail.to_owned() } else { format!("{field} {detail}") };
             self.errors.push(Error::invalid(&path.child(field), value, detail, at));
         };
         if text.is_empty() {
@@ -411,6 +454,7 @@ impl Walk<'_, '_> {
             return;
         }
         let mut invalid = |detail: &str| {
+            let detail = if short { detail.to_owned() } else { format!("fieldPath {detail}") };
             self.errors.push(Error::invalid(&path.child("fieldPath"), rule.field_path, detail, at));
         };
         if rule.field_path.trim().is_empty() {
@@ -480,8 +524,7 @@ pub(super) fn map_list_items(schema: &Schema<'_>, path: &Path<'_>, at: u32, erro
             let Some(property) = item.property(key) else { continue };
             let path = properties.key(key);
             if !item.required.contains(key) && property.default.is_none() {
-                let detail =
-                    "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
+                let detail = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
                 errors.push(Error::required(&path.child("default"), detail, at));
             }
             if property.flags.any(Flags::NULLABLE) {

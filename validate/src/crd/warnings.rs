@@ -18,8 +18,29 @@ pub struct Warning {
 
 /// The formats of strings that every release knows, without dashes.
 const FORMATS: [&str; 24] = [
-    "bsonobjectid", "byte", "cidr", "creditcard", "date", "datetime", "duration", "email", "hexcolor", "hostname",
-    "ipv4", "ipv6", "isbn", "isbn10", "isbn13", "mac", "password", "rgbcolor", "ssn", "uri", "uuid", "uuid3", "uuid4",
+    "bsonobjectid",
+    "byte",
+    "cidr",
+    "creditcard",
+    "date",
+    "datetime",
+    "duration",
+    "email",
+    "hexcolor",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "isbn",
+    "isbn10",
+    "isbn13",
+    "mac",
+    "password",
+    "rgbcolor",
+    "ssn",
+    "uri",
+    "uuid",
+    "uuid3",
+    "uuid4",
     "uuid5",
 ];
 /// Those that came later.
@@ -31,6 +52,14 @@ pub fn warnings(definition: &Definition<'_>, release: Release) -> Vec<Warning> {
     let out = RefCell::new(Vec::new());
     for schema in definition.spec.schemas() {
         any(schema, &|schema| {
+            if let Some(item) = set_item(schema, release) {
+                let text = format!(
+                    "x-kubernetes-list-type: set for items of type \"{}\" is not supported by server-side apply or CEL \
+                     validation rules",
+                    item.type_name()
+                );
+                out.borrow_mut().push(Warning { text, at: schema.at });
+            }
             if !is_recognized(schema, release) {
                 let text = format!("unrecognized format {}", GoQuoted(schema.format));
                 out.borrow_mut().push(Warning { text, at: schema.at });
@@ -49,6 +78,12 @@ pub fn warnings_of_update(new: &Definition<'_>, old: &Definition<'_>, release: R
     out
 }
 
+/// The items of a set, if they are objects or arrays and the release warns about it.
+fn set_item<'a>(schema: &Schema<'a>, release: Release) -> Option<&'a Schema<'a>> {
+    let set = schema.extra().list_type == Some("set") && release.has(Change::SetsOfContainers);
+    schema.item().filter(|item| set && matches!(item.ty, Type::Object | Type::Array))
+}
+
 /// `GetUnrecognizedFormats`
 fn is_recognized(schema: &Schema<'_>, release: Release) -> bool {
     if schema.format.is_empty() {
@@ -62,8 +97,7 @@ fn is_recognized(schema: &Schema<'_>, release: Release) -> bool {
     match schema.ty {
         Type::Absent | Type::String => {
             let name = schema.format.replace('-', "");
-            FORMATS.contains(&&*name)
-                || (release.has(Change::NameFormatsRecognized) && NAME_FORMATS.contains(&&*name))
+            FORMATS.contains(&&*name) || (release.has(Change::NameFormats) && NAME_FORMATS.contains(&&*name))
         }
         Type::Integer => matches!(schema.format, "int32" | "int64"),
         Type::Number => matches!(schema.format, "float" | "double"),
