@@ -269,8 +269,7 @@ fn check_string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<
             failure(base, name, ErrorType::Invalid, text.into(), detail)
         }),
         Some(Err(error)) => out.fail(|base| {
-            let detail =
-                format!("{name} in body should match '{}, but pattern is invalid: {error}'", extra.pattern);
+            let detail = format!("{name} in body should match '{}, but pattern is invalid: {error}'", extra.pattern);
             failure(base, name, ErrorType::Invalid, text.into(), detail)
         }),
     }

@@ -7,8 +7,8 @@ use super::check::Outcome;
 use super::name::Name;
 use kubeshape_schema::Extra;
 use kubeshape_schema::field::{BadValue, ErrorType};
-use kubeshape_yaml::go::number::General;
 use kubeshape_smd::Value;
+use kubeshape_yaml::go::number::General;
 
 /// The range that the type and the format of a schema give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,9 +155,7 @@ fn multiple_of(value: Number, factor: f64, native: bool, name: &Name<'_>, out: &
             out_of(base, name, shown, detail)
         });
     } else if !whole {
-        out.fail(|base| {
-            out_of(base, name, value, format!("{name} in body should be a multiple of {}", Shown(shown)))
-        });
+        out.fail(|base| out_of(base, name, value, format!("{name} in body should be a multiple of {}", Shown(shown))));
     }
 }
 
@@ -171,7 +169,12 @@ fn refuse(range: Range, number: Number, what: &str, name: &Name<'_>, out: &mut O
     found
 }
 
-fn out_of(base: &kubeshape_schema::field::Path<'_>, name: &Name<'_>, value: Number, detail: String) -> super::name::Failure {
+fn out_of(
+    base: &kubeshape_schema::field::Path<'_>,
+    name: &Name<'_>,
+    value: Number,
+    detail: String,
+) -> super::name::Failure {
     super::check::failure(base, name, ErrorType::Invalid, BadValue::Json(super::equal::json(value.value())), detail)
 }
 
@@ -193,7 +196,8 @@ mod tests {
 
     #[test]
     fn doubles_that_are_nearly_whole_count_as_integers() {
-        for (n, expected) in [(1.0, true), (1.5, false), (3.000_000_000_1, true), (-2.0, true), (1e16, false), (0.1, false)]
+        for (n, expected) in
+            [(1.0, true), (1.5, false), (3.000_000_000_1, true), (-2.0, true), (1e16, false), (0.1, false)]
         {
             assert_eq!(is_integer(n), expected, "{n}");
         }

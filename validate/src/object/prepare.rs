@@ -5,11 +5,11 @@ use super::correlate::Correlation;
 use super::format::Format;
 use super::name::Name;
 use super::number::Range;
+use ::regex::Regex;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
 use kubeshape_smd::Value;
 use kubeshape_structural::regex::{CompileError, compile};
-use ::regex::Regex;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -235,10 +235,7 @@ impl<'a> Builder<'a> {
             format,
             check: Format::named(format),
             range,
-            exclusive: [
-                schema.flags.any(Flags::EXCLUSIVE_MAXIMUM),
-                schema.flags.any(Flags::EXCLUSIVE_MINIMUM),
-            ],
+            exclusive: [schema.flags.any(Flags::EXCLUSIVE_MAXIMUM), schema.flags.any(Flags::EXCLUSIVE_MINIMUM)],
             extra,
             bounds: extra.maximum.is_some() || extra.minimum.is_some() || extra.multiple_of.is_some(),
             pattern: (!extra.pattern.is_empty()).then(OnceLock::new),

@@ -202,7 +202,8 @@ impl<'t> Parser<'t> {
 fn is_foreign(word: &str) -> bool {
     let Some(inner) = word.strip_prefix("=?").and_then(|word| word.strip_suffix("?=")) else { return false };
     let mut parts = inner.split('?');
-    let (Some(charset), Some(encoding), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+    let (Some(charset), Some(encoding), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
         return false;
     };
     !charset.is_empty()
@@ -230,9 +231,24 @@ mod tests {
         ] {
             assert!(is_email(yes), "{yes}");
         }
-        for no in
-            ["", "a", "a@", "@b", "a..b@c", ".a@b", "a@b, c@d", "g: a@b, c@d;", "g:;", "\"\"@b", "a@[b]", "mailto:a@b.c", "A a@b", "=?koi8-r?q?x?= <a@b>", "a@b (", "a@b>"]
-        {
+        for no in [
+            "",
+            "a",
+            "a@",
+            "@b",
+            "a..b@c",
+            ".a@b",
+            "a@b, c@d",
+            "g: a@b, c@d;",
+            "g:;",
+            "\"\"@b",
+            "a@[b]",
+            "mailto:a@b.c",
+            "A a@b",
+            "=?koi8-r?q?x?= <a@b>",
+            "a@b (",
+            "a@b>",
+        ] {
             assert!(!is_email(no), "{no}");
         }
     }

@@ -98,9 +98,9 @@ fn has_duration(text: &str) -> bool {
             return false;
         }
         rest = after;
-        found |= UNITS.iter().any(|names| {
-            names.contains(&unit.as_str()) || names.last().is_some_and(|last| unit.starts_with(last))
-        });
+        found |= UNITS
+            .iter()
+            .any(|names| names.contains(&unit.as_str()) || names.last().is_some_and(|last| unit.starts_with(last)));
     }
     found
 }
