@@ -3,6 +3,7 @@
 mod apply;
 mod bad_input;
 mod broken_documents;
+mod budgets;
 mod built_in;
 mod common;
 mod config;
@@ -21,3 +22,4 @@ mod output;
 mod record;
 mod scenario;
 mod serve;
+mod terminal;

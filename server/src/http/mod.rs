@@ -21,7 +21,8 @@ pub mod route;
 mod status;
 pub mod target;
 
-use crate::snapshot::{Leaf, Snapshot};
+use crate::features::Features;
+use crate::snapshot::{LazyV2, Leaf, Snapshot};
 use crate::state::Endpoints;
 use arc_swap::ArcSwapOption;
 use axum::Router;
@@ -61,6 +62,8 @@ pub struct Http {
 #[derive(Debug)]
 struct Shared {
     endpoints: Endpoints,
+    /// What the server answers, with or without an emulated release.
+    features: Features,
     printed: ArcSwapOption<Printed>,
     merged: Arc<Merged>,
 }
@@ -80,7 +83,10 @@ impl From<Response> for Answer {
 impl Http {
     /// The endpoints with their state.
     pub fn new(endpoints: Endpoints) -> Http {
-        Http { shared: Arc::new(Shared { endpoints, printed: ArcSwapOption::empty(), merged: Arc::default() }) }
+        let newest = Features { aggregated_v2beta1: endpoints.extensions, ..Features::default() };
+        let features = endpoints.emulation.map_or(newest, |emulation| emulation.features);
+        let (printed, merged) = (ArcSwapOption::empty(), Arc::default());
+        Http { shared: Arc::new(Shared { endpoints, features, printed, merged }) }
     }
 }
 
@@ -91,12 +97,14 @@ impl Shared {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
-        let Endpoints { extensions, advertise, metrics, readiness, .. } = &self.endpoints;
+        let Endpoints { extensions, advertise, metrics, readiness, authenticator, emulation, .. } = &self.endpoints;
+        let features = self.features;
         let query = request.uri().query().unwrap_or_default();
         let parts =
             RequestParts { method: request.method(), headers: request.headers(), query, extensions: *extensions };
         let parts = &parts;
         match *route {
+            Route::OpenApiV3(_) | Route::OpenApiV3Index if !features.openapi_v3 => reply::page_not_found(parts).into(),
             Route::OpenApiV3(path) => match openapi::leaf(parts, snapshot, path) {
                 Some(answer) => answer,
                 None => match snapshot.v3.get(path) {
@@ -104,22 +112,30 @@ impl Shared {
                     _ => reply::page_not_found(parts).into(),
                 },
             },
-            Route::OpenApiV2 => openapi::v2(parts, snapshot, &self.merged),
+            Route::OpenApiV2 => openapi::v2(parts, self.v2(snapshot), &self.merged),
             Route::OpenApiV3Index => openapi::index(parts, snapshot).into(),
-            Route::Core => discovery::core(parts, snapshot, &self.printed(snapshot), advertise).into(),
+            Route::Core => discovery::core(parts, snapshot, &self.printed(snapshot), advertise, features).into(),
             Route::CoreVersion(version) => discovery::core_version(parts, snapshot, version).into(),
             Route::BelowCore(_) => status::NOT_FOUND.answer(parts).into(),
-            Route::Groups => discovery::groups(parts, snapshot, &self.printed(snapshot), false).into(),
-            Route::GroupsListed => discovery::groups(parts, snapshot, &self.printed(snapshot), true).into(),
+            Route::Groups => discovery::groups(parts, snapshot, &self.printed(snapshot), false, features).into(),
+            Route::GroupsListed => discovery::groups(parts, snapshot, &self.printed(snapshot), true, features).into(),
             Route::Group(name, slashes) => discovery::group(parts, snapshot, name, slashes).into(),
             Route::GroupVersion(name, version, slashes) => {
                 discovery::group_version(parts, snapshot, name, version, slashes).into()
             }
             Route::BelowGroup(name, _) => discovery::below_group(parts, snapshot, name).into(),
             Route::Root => discovery::root(parts, snapshot, &self.printed(snapshot)).into(),
-            Route::Version => discovery::version(parts, snapshot).into(),
-            Route::Health(kind, None) => health::all(parts, kind, readiness).into(),
-            Route::Health(kind, Some(check)) => health::one(parts, kind, check, readiness).into(),
+            Route::Version => {
+                let version = emulation.map(|emulation| emulation.version(&snapshot.version));
+                discovery::version(parts, version.as_ref().unwrap_or(&snapshot.version)).into()
+            }
+            Route::Health(kind, check) => {
+                let detail = authenticator.as_ref().is_none_or(|known| known.knows(parts.headers));
+                match check {
+                    None => health::all(parts, kind, readiness, detail).into(),
+                    Some(check) => health::one(parts, kind, check, readiness, detail).into(),
+                }
+            }
             Route::Metrics => {
                 let mut response = reply::object(parts, StatusCode::OK, Bytes::from(metrics.encode()).into());
                 response.headers_mut().insert(header::CONTENT_TYPE, METRICS);
@@ -129,12 +145,18 @@ impl Shared {
         }
     }
 
+    /// The v2 document that is served.
+    fn v2<'s>(&'s self, snapshot: &'s Snapshot) -> &'s Arc<LazyV2> {
+        let without = self.endpoints.v2_without_custom_resources.as_ref();
+        without.filter(|_| !self.features.custom_resources_in_v2).unwrap_or(&snapshot.v2)
+    }
+
     /// The printed forms of a snapshot.
     fn printed(&self, snapshot: &Snapshot) -> Arc<Printed> {
         if let Some(printed) = self.printed.load_full().filter(|printed| printed.is_of(snapshot)) {
             return printed;
         }
-        let printed = Arc::new(Printed::new(snapshot));
+        let printed = Arc::new(Printed::new(snapshot, self.features.openapi_v3));
         self.printed.store(Some(Arc::clone(&printed)));
         printed
     }

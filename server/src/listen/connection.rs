@@ -67,7 +67,7 @@ pub(crate) async fn accepted<S: Endpoint>(
     control: watch::Receiver<Control>,
 ) {
     match (stream, tls) {
-        (Accepted::Tcp(stream), None) => serve(stream, shared, builder, control).await,
+        (Accepted::Tcp(stream), None) => serve(stream, true, shared, builder, control).await,
         (Accepted::Tcp(stream), Some(tls)) => {
             let mut ended = control.clone();
             let stream = tokio::select! {
@@ -75,14 +75,14 @@ pub(crate) async fn accepted<S: Endpoint>(
                 _ = ended.wait_for(|control| control.phase == Phase::Ended) => return,
             };
             match stream {
-                Ok(Some(stream)) => serve(stream, shared, builder, control).await,
+                Ok(Some(stream)) => serve(stream, true, shared, builder, control).await,
                 Ok(None) => {}
                 Err(_) => tracing::debug!("no TLS handshake in time"),
             }
         }
         // Only this user can connect to a socket file, so it needs no TLS.
         #[cfg(unix)]
-        (Accepted::Unix(stream), _) => serve(stream, shared, builder, control).await,
+        (Accepted::Unix(stream), _) => serve(stream, false, shared, builder, control).await,
     }
 }
 
@@ -118,6 +118,7 @@ enum Event {
 
 async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: I,
+    is_tcp: bool,
     shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
     mut controls: watch::Receiver<Control>,
@@ -128,7 +129,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         let running = activity.request(request.version() == Version::HTTP_2);
         let shared = Arc::clone(shared);
         async move {
-            let response = shared.answer(request).await;
+            let response = shared.guarded(request, is_tcp, async |request| shared.answer(request).await).await;
             drop(running);
             Ok::<_, Infallible>(response)
         }

@@ -9,6 +9,8 @@ use http::{HeaderValue, StatusCode, header};
 pub(crate) enum Refusal {
     /// The token is missing or unknown.
     Unauthorized,
+    /// The host is not one of those allowed.
+    Host,
     /// Too many requests; the seconds until the next one is allowed.
     Rate(u64),
     /// The endpoint was too slow.
@@ -22,6 +24,7 @@ impl Refusal {
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Refusal::Unauthorized => "unauthorized",
+            Refusal::Host => "host",
             Refusal::Rate(_) => "rate",
             Refusal::Timeout => "timeout",
             Refusal::Panic => "panic",
@@ -32,6 +35,12 @@ impl Refusal {
     pub(crate) fn response(self, id: &HeaderValue) -> Response {
         let (code, reason, message, details) = match self {
             Refusal::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".to_owned(), None),
+            Refusal::Host => (
+                StatusCode::FORBIDDEN,
+                "Forbidden",
+                "this server does not answer for the host of the request; allow it with --allowed-hosts".to_owned(),
+                None,
+            ),
             Refusal::Rate(seconds) => (
                 StatusCode::TOO_MANY_REQUESTS,
                 "TooManyRequests",
@@ -71,7 +80,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_body_is_a_status() {
-        for refusal in [Refusal::Unauthorized, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
+        for refusal in [Refusal::Unauthorized, Refusal::Host, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
             let id = HeaderValue::from_static("id");
             let response = refusal.response(&id);
             let code = response.status().as_u16();

@@ -1,5 +1,6 @@
 //! Authentication, rate limit, body limit, timeout, and panics of endpoints.
 
+use super::guard::Guard;
 use super::refusal::Refusal;
 use crate::auth::{Authenticator, is_health};
 use crate::limit::{Limits, Rate};
@@ -33,6 +34,7 @@ pub(crate) struct Shared<S> {
     pub(crate) endpoint: S,
     pub(crate) limits: Limits,
     pub(crate) authenticator: Option<Authenticator>,
+    pub(crate) guard: Guard,
     pub(crate) rate: Option<Rate>,
     pub(crate) metrics: Arc<Metrics>,
 }
@@ -72,7 +74,7 @@ impl<S: Endpoint> Shared<S> {
         self.refuse(refusal, method.as_str(), uri.path(), &HeaderMap::new())
     }
 
-    fn refuse(&self, refusal: Refusal, method: &str, path: &str, headers: &HeaderMap) -> Response {
+    pub(super) fn refuse(&self, refusal: Refusal, method: &str, path: &str, headers: &HeaderMap) -> Response {
         let id = crate::http::audit::id(headers);
         let response = refusal.response(&id);
         self.metrics.refused(refusal.reason());
