@@ -20,6 +20,8 @@ use tokio::time::Instant;
 const TURN: usize = 256 << 10;
 /// Bytes of an answer that allow the client to send one more frame.
 const BYTES_PER_FRAME: u64 = 1 << 10;
+/// Answers add no frames beyond so many: updates of a window of 64 MiB in steps of 1 KiB.
+const MOST_FRAMES: u64 = 1 << 16;
 /// Frames that a client may send per answer that ends.
 const FRAMES_PER_ANSWER: u64 = 8;
 /// What a frame costs that cancels a request, because the server has begun to work for it.
@@ -323,7 +325,7 @@ impl Activity {
         let earned = self.frames * (now - wire.refilled) / 1000;
         if earned > 0 {
             wire.refilled = now;
-            wire.allowed = (wire.allowed + earned).min(self.frames * BURST_SECONDS);
+            wire.allowed = (wire.allowed + earned).min(wire.allowed.max(self.frames * BURST_SECONDS));
         }
         let mut cost = 0;
         let Wire { inbound, open, last_stream, .. } = wire;
@@ -375,7 +377,7 @@ impl Activity {
             self.last.store(now, Relaxed);
             let frames = (wire.ended - before.1) * FRAMES_PER_ANSWER
                 + (wire.taken / BYTES_PER_FRAME - before.0 / BYTES_PER_FRAME);
-            wire.allowed = (wire.allowed + frames).min(self.frames * BURST_SECONDS);
+            wire.allowed = (wire.allowed + frames).min(wire.allowed.max(MOST_FRAMES));
         }
     }
 

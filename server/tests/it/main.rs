@@ -1,6 +1,7 @@
 //! Integration tests of the server.
 
 mod aggregate;
+mod attacks;
 mod common;
 mod endpoints;
 mod kep_2896_openapi_v3;
