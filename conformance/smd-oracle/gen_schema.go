@@ -5,7 +5,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
@@ -21,10 +24,14 @@ type drawnSchema struct {
 	id     string
 	model  record
 	parser *typed.Parser
+	// versions are the API versions of the drawn kind, each with a root type of the same name.
+	versions []string
+	// only are the fields of the object and of its spec that one version has and the others lack.
+	only map[string][]string
 }
 
-// versions are the API versions of the drawn kind, each with a root type of the same name.
-var versions = []string{"example.com/v1", "example.com/v1beta1"}
+// allVersions are those that a drawn kind has two or three of.
+var allVersions = []string{"example.com/v1", "example.com/v1beta1", "example.com/v1alpha1"}
 
 const drawnKind = "Widget"
 
@@ -89,10 +96,21 @@ func drawSchema(random *rand.Rand) (*drawnSchema, error) {
 		record{"name": "metadata", "type": record{"namedType": "meta"}},
 	)
 	delete(root, "elementRelationship")
+	versions, only := allVersions[:2+g.Intn(2)], map[string][]string{}
 	for i, version := range versions {
 		t := record{"name": rootType(version), "map": root}
-		if i > 0 && g.Intn(4) == 0 {
-			t["map"] = g.relative(root)
+		if i > 0 {
+			switch g.Intn(5) {
+			case 0:
+				t["map"] = g.relative(root)
+			case 1, 2:
+				t["map"] = g.successor(root, 0)
+			}
+		}
+		if g.Intn(3) == 0 {
+			name := "only-" + strings.TrimPrefix(version, "example.com/")
+			t["map"] = g.with(t["map"].(record), record{"name": name, "type": g.atom(1)}, g.Intn(2) == 0)
+			only[version] = []string{name}
 		}
 		types = append(types, t)
 	}
@@ -101,7 +119,12 @@ func drawSchema(random *rand.Rand) (*drawnSchema, error) {
 		byName[t.(record)["name"].(string)] = t.(record)
 	}
 	g.withoutHollowOverrides(types, byName)
-	return schemaOf(record{"types": types})
+	drawn, err := schemaOf(record{"types": types})
+	if err != nil {
+		return nil, err
+	}
+	drawn.versions, drawn.only = versions, only
+	return drawn, nil
 }
 
 // schemaOf parses a schema and gives it an id.
@@ -115,7 +138,7 @@ func schemaOf(model record) (*drawnSchema, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(text)
-	return &drawnSchema{hex.EncodeToString(sum[:8]), model, parser}, nil
+	return &drawnSchema{id: hex.EncodeToString(sum[:8]), model: model, parser: parser}, nil
 }
 
 func rootType(version string) string { return version + ".Widget" }
@@ -147,6 +170,102 @@ func (g *schemaGen) relative(root record) record {
 		}
 	}
 	out["fields"] = fields
+	return out
+}
+
+// with is a structure with one more field, in itself or in its spec.
+func (g *schemaGen) with(root, field record, inSpec bool) record {
+	out := maps.Clone(root)
+	fields := slices.Clone(root["fields"].([]any))
+	if inSpec {
+		for i, f := range fields {
+			if f := f.(record); f["name"] == "spec" {
+				if spec, ok := f["type"].(record)["map"].(record); ok && spec["fields"] != nil {
+					t := maps.Clone(f["type"].(record))
+					t["map"] = g.with(spec, field, false)
+					fields[i] = record{"name": "spec", "type": t}
+					out["fields"] = fields
+					return out
+				}
+			}
+		}
+	}
+	out["fields"] = append(fields, field)
+	return out
+}
+
+// successor is the type of another version in which any part of the object may have changed: relationships, keys,
+// defaults, types of scalars, fields that are gone.
+func (g *schemaGen) successor(atomMap record, depth int) record {
+	out := maps.Clone(atomMap)
+	if fields, ok := atomMap["fields"].([]any); ok {
+		changed := []any{}
+		for _, f := range fields {
+			f := maps.Clone(f.(record))
+			name := f["name"].(string)
+			if depth == 0 && (name == "apiVersion" || name == "kind" || name == "metadata") {
+				changed = append(changed, f)
+				continue
+			}
+			if g.Intn(25) == 0 {
+				continue
+			}
+			if _, ok := f["default"]; ok && g.Intn(4) == 0 {
+				delete(f, "default")
+			}
+			f["type"] = g.successorRef(f["type"].(record), depth+1)
+			changed = append(changed, f)
+		}
+		out["fields"] = changed
+	}
+	if element, ok := atomMap["elementType"].(record); ok {
+		out["elementType"] = g.successorRef(element, depth+1)
+	}
+	if depth > 0 {
+		switch g.Intn(12) {
+		case 0:
+			out["elementRelationship"] = "atomic"
+		case 1:
+			out["elementRelationship"] = "separable"
+		case 2:
+			out["elementType"] = record{"namedType": "__untyped_deduced_"}
+		}
+	}
+	return out
+}
+
+// successorRef is what a reference became in another version.
+func (g *schemaGen) successorRef(ref record, depth int) record {
+	out := maps.Clone(ref)
+	if ref["namedType"] != nil {
+		if g.Intn(8) == 0 {
+			out["elementRelationship"] = []string{"atomic", "separable"}[g.Intn(2)]
+		}
+		return out
+	}
+	if m, ok := ref["map"].(record); ok {
+		out["map"] = g.successor(m, depth)
+	}
+	if list, ok := ref["list"].(record); ok {
+		list = maps.Clone(list)
+		keys, keyed := list["keys"].([]any)
+		switch g.Intn(6) {
+		case 0:
+			list["elementRelationship"] = "atomic"
+			delete(list, "keys")
+		case 1:
+			if keyed && len(keys) > 1 {
+				list["keys"] = keys[:1]
+			}
+		}
+		if element, ok := list["elementType"].(record); ok {
+			list["elementType"] = g.successorRef(element, depth+1)
+		}
+		out["list"] = list
+	}
+	if ref["scalar"] != nil && g.Intn(15) == 0 {
+		out["scalar"] = "untyped"
+	}
 	return out
 }
 

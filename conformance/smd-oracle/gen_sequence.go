@@ -14,20 +14,23 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// attempts are how often a call is repeated to see whether upstream's answer depends on the order of a Go map; failing
-// calls are repeated more often, since they end early and their texts do, most of all where the first undeclared field
-// that is met ends the look at a map.
+// How often a call is repeated to see whether upstream's answer depends on the order of a Go map. Failing calls are
+// repeated more often, since they end early and their texts do, most of all where the first undeclared field that is met
+// ends the look at a map. No number is enough for every map: who finds a difference asks again with more patience.
 const (
 	attempts           = 2
 	failingAttempts    = 8
-	undeclaredAttempts = 400
+	undeclaredAttempts = 40
 )
+
+// patience multiplies the attempts.
+var patience = 1
 
 func attemptsAfter(err error) int {
 	if strings.Contains(err.Error(), "field not declared in schema") {
-		return undeclaredAttempts
+		return undeclaredAttempts * patience
 	}
-	return failingAttempts
+	return failingAttempts * patience
 }
 
 const lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
@@ -49,10 +52,13 @@ func drawSequence(name string, random *rand.Rand, s *drawnSchema) (record, error
 	scenario := []string{"apply-first", "create-by-update", "untracked", "kubectl", "crowd", "tampered"}[random.Intn(6)]
 	resetFields := map[string]any{}
 	resetSets := map[string]*fieldpath.Set{}
-	if random.Intn(3) == 0 {
-		for _, version := range versions {
-			resetFields[version+" "] = record{"f:status": record{}}
-			resetFields[version+" status"] = record{"f:metadata": record{}, "f:spec": record{}}
+	if random.Intn(2) == 0 {
+		// Any of the versions may have no subresource of its own.
+		for _, version := range s.versions {
+			if random.Intn(4) > 0 {
+				resetFields[version+" "] = record{"f:status": record{}}
+				resetFields[version+" status"] = record{"f:metadata": record{}, "f:spec": record{}}
+			}
 		}
 		for endpoint, fields := range resetFields {
 			set := fieldpath.NewSet()
@@ -64,7 +70,7 @@ func drawSequence(name string, random *rand.Rand, s *drawnSchema) (record, error
 	}
 	types := map[schema.GroupVersionKind]typed.ParseableType{}
 	typeNames := record{}
-	for _, version := range versions {
+	for _, version := range s.versions {
 		types[kindOf(version)] = s.parser.Type(rootType(version))
 		typeNames[version] = rootType(version)
 	}
@@ -72,11 +78,12 @@ func drawSequence(name string, random *rand.Rand, s *drawnSchema) (record, error
 	if err != nil {
 		return nil, err
 	}
+	stack.only = s.only
 	t := &trace{Rand: random, schema: s, stack: stack, crd: random.Intn(2) == 0, configs: map[string]map[string]any{}}
 	t.run(scenario)
 	return record{
 		"kind": "ssa", "test": name + "/" + scenario, "scenario": scenario, "source": "generated", "crd": t.crd, "schema": s.id,
-		"seq": 0, "resourceKind": drawnKind, "types": typeNames, "resetFields": resetFields, "ops": t.ops,
+		"seq": 0, "resourceKind": drawnKind, "types": typeNames, "resetFields": resetFields, "only": s.only, "ops": t.ops,
 	}, nil
 }
 
@@ -86,7 +93,7 @@ func kindOf(version string) schema.GroupVersionKind {
 }
 
 func (t *trace) run(scenario string) {
-	version := versions[0]
+	version := t.schema.versions[t.Intn(3)/2]
 	t.set(map[string]any{"apiVersion": version, "kind": drawnKind})
 	switch scenario {
 	case "create-by-update":
@@ -118,7 +125,11 @@ func (t *trace) run(scenario string) {
 			if t.Intn(8) == 0 {
 				sub = "status"
 			}
-			t.update(fmt.Sprintf("updater-%d", i), versions[t.Intn(7)/6], sub, t.changed(version))
+			next := version
+			if t.Intn(5) == 0 {
+				next = t.version()
+			}
+			t.update(fmt.Sprintf("updater-%d", i), next, sub, t.changed(next))
 		}
 	default:
 		t.apply("alpha", version, "", t.draw(version, 5, 1), false)
@@ -134,7 +145,7 @@ func (t *trace) run(scenario string) {
 
 // step draws one request.
 func (t *trace) step(scenario string) {
-	version := versions[t.Intn(4)/3]
+	version := t.version()
 	sub := []string{"", "", "", "", "", "", "status", "scale"}[t.Intn(8)]
 	switch n := t.Intn(20); {
 	case n < 11:
@@ -169,6 +180,15 @@ func (t *trace) step(scenario string) {
 	default:
 		t.tamper(version)
 	}
+}
+
+// version is any version, the first more often than the others.
+func (t *trace) version() string {
+	all := t.schema.versions
+	if t.Intn(3) == 0 {
+		return all[0]
+	}
+	return all[t.Intn(len(all))]
 }
 
 func (t *trace) typeOf(version string) smdschema.TypeRef {
@@ -236,7 +256,7 @@ func (t *trace) entries(had any) []any {
 	list = slices.Clone(list)
 	entry := map[string]any{
 		"manager": []string{"alpha", "ghost", "controller"}[t.Intn(3)], "operation": []string{"Apply", "Update"}[t.Intn(2)],
-		"apiVersion": []string{"example.com/v1", "example.com/v1beta1", "example.com/v9", "v1"}[t.Intn(4)],
+		"apiVersion": append([]string{"example.com/v9", "v1"}, t.schema.versions...)[t.Intn(2+len(t.schema.versions))],
 		"fieldsType": "FieldsV1", "time": "2000-01-01T00:00:00Z", "fieldsV1": t.fields(),
 	}
 	switch t.Intn(14) {
@@ -277,7 +297,7 @@ func (t *trace) entries(had any) []any {
 // fields are some fields of the live object, of which not all need be declared.
 func (t *trace) fields() any {
 	set := fieldpath.NewSet()
-	if typedLive, err := t.stack.types[kindOf(versions[0])].FromUnstructured(t.live, typed.AllowDuplicates); err == nil {
+	if typedLive, err := t.stack.types[kindOf(t.schema.versions[0])].FromUnstructured(t.live, typed.AllowDuplicates); err == nil {
 		if all, err := typedLive.ToFieldSet(); err == nil {
 			all.Iterate(func(path fieldpath.Path) {
 				if t.Intn(4) == 0 && !strings.HasPrefix(path.String(), ".metadata.managedFields") {
@@ -385,11 +405,14 @@ func answer(s *stack, before map[string]any, r request, crd bool, op record) (li
 			ok = false
 		}
 	}()
+	// Go walks a small map from any key on, but in the order in which the keys were inserted. A server reads stored
+	// objects from JSON with sorted keys.
+	before, r.object = decoded(before), decoded(r.object)
 	live, err := s.serve(before, r, crd)
 	if err == nil {
 		addLive(op, live)
 		first := textOf([]any{op["live"], op["managedFields"]})
-		for range attempts - 1 {
+		for range attempts*patience - 1 {
 			again, err := s.serve(before, r, crd)
 			if err != nil {
 				return nil, false
@@ -423,6 +446,14 @@ func answer(s *stack, before map[string]any, r request, crd bool, op record) (li
 		op["status"] = status
 	}
 	return nil, true
+}
+
+// decoded is an object as a server decodes it from JSON with sorted keys.
+func decoded(object map[string]any) map[string]any {
+	if object == nil {
+		return nil
+	}
+	return fromJSON(textOf(object)).(map[string]any)
 }
 
 // errorText is the text of an error, the parts of a list of errors sorted: upstream's order is that of Go's maps.

@@ -15,7 +15,7 @@ import (
 // drawTyped draws calls of typed values: a pair of valid ones with everything that can be asked of it, one object with a
 // mistake, and single calls on values that nobody has validated.
 func drawTyped(name string, random *rand.Rand, s *drawnSchema) []record {
-	version := versions[random.Intn(2)]
+	version := s.versions[random.Intn(len(s.versions))]
 	typeName := rootType(version)
 	g := &valueGen{Rand: random, schema: &s.parser.Schema, density: 4 + random.Intn(4), odd: 2}
 	t := s.parser.Type(typeName)
@@ -126,7 +126,7 @@ func validation(s *drawnSchema, typeName string, object map[string]any) record {
 	t := s.parser.Type(typeName)
 	steady := func(call func() error) (any, bool) {
 		first := call()
-		for range undeclaredAttempts {
+		for range undeclaredAttempts * patience {
 			if first == nil {
 				break
 			}
@@ -198,7 +198,7 @@ func call(random *rand.Rand, s *drawnSchema, typeName string, lhs, rhs map[strin
 	// Only calls that fail always or never, and always in the same way, have an answer.
 	steady := func(r record, key string, call func() (any, error)) record {
 		first, err := call()
-		for range failingAttempts {
+		for range failingAttempts * patience {
 			if err == nil {
 				break
 			}
@@ -253,7 +253,7 @@ func call(random *rand.Rand, s *drawnSchema, typeName string, lhs, rhs map[strin
 			"result": of(bare(lhs).ExtractItems(part, options...).AsValue().Unstructured())})
 	}
 	// The set comes from the other version of the kind, whose fields may have had another relationship.
-	for _, version := range versions {
+	for _, version := range s.versions {
 		if other := rootType(version); other != typeName {
 			before := typed.AsTypedUnvalidated(value.NewValueInterface(runtime.DeepCopyJSON(rhs)), t.Schema, s.parser.Type(other).TypeRef)
 			if had, err := before.ToFieldSet(); err == nil && fieldsOf(had) != nil {

@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"os"
 	"runtime/debug"
+	"strconv"
 	"strings"
 )
 
@@ -19,13 +20,22 @@ func runGenerate(args []string, out *bufio.Writer) error {
 	seed := flags.Int64("seed", 1, "where generating begins")
 	count := flags.Int("count", 5000, "how many sequences, and as many of everything else")
 	what := flags.String("what", "ssa,typed,sets", "which records")
+	only := flags.String("only", "", "numbers of the sequences to generate, with commas between them; all below the count without it")
+	flags.IntVar(&patience, "patience", patience, "how many times as often as usual calls are repeated")
 	flags.Parse(args)
 	if flags.NArg() > 0 {
 		return fmt.Errorf("generate: no argument expected, found %q", flags.Arg(0))
 	}
+	if patience < 1 {
+		return fmt.Errorf("generate: -patience must be at least 1, found %d", patience)
+	}
+	numbers, err := numbersOf(*only, *count)
+	if err != nil {
+		return err
+	}
 	debug.SetGCPercent(400)
 	underAClock(func(bubble func(func())) {
-		err := generate(*seed, *count, strings.Split(*what, ","), out, bubble)
+		err := generate(*seed, numbers, strings.Split(*what, ","), out, bubble)
 		if flushErr := out.Flush(); err == nil {
 			err = flushErr
 		}
@@ -37,14 +47,35 @@ func runGenerate(args []string, out *bufio.Writer) error {
 	return nil
 }
 
-func generate(seed int64, count int, what []string, out *bufio.Writer, bubble func(func())) error {
+// numbersOf reads the numbers of sequences, which must ascend.
+func numbersOf(list string, count int) ([]int, error) {
+	numbers := []int{}
+	if list == "" {
+		for i := range count {
+			numbers = append(numbers, i)
+		}
+		return numbers, nil
+	}
+	for _, text := range strings.Split(list, ",") {
+		number, err := strconv.Atoi(text)
+		if err != nil || number < 0 || len(numbers) > 0 && number <= numbers[len(numbers)-1] {
+			return nil, fmt.Errorf("generate: -only must be ascending numbers, found %q", text)
+		}
+		numbers = append(numbers, number)
+	}
+	return numbers, nil
+}
+
+func generate(seed int64, numbers []int, what []string, out *bufio.Writer, bubble func(func())) error {
 	var s *drawnSchema
-	for i := range count {
-		if i%sequencesPerSchema == 0 {
+	schemaAt := -1
+	for _, i := range numbers {
+		if at := i - i%sequencesPerSchema; at != schemaAt {
 			var err error
-			if s, err = drawSchema(rand.New(rand.NewSource(seed<<20 + int64(i)))); err != nil {
+			if s, err = drawSchema(rand.New(rand.NewSource(seed<<20 + int64(at)))); err != nil {
 				return err
 			}
+			schemaAt = at
 			if err := writeLine(out, record{"id": s.id, "schema": s.model}); err != nil {
 				return err
 			}
@@ -70,6 +101,7 @@ func generate(seed int64, count int, what []string, out *bufio.Writer, bubble fu
 				return err
 			}
 			for _, r := range records {
+				r["number"] = i
 				if err := writeLine(out, r); err != nil {
 					return err
 				}

@@ -24,6 +24,7 @@
 //! ```
 
 mod dialect;
+pub mod field;
 mod gvk;
 pub mod json;
 mod level;

@@ -1,6 +1,6 @@
 //! Checks whether a schema converts to a structural one: it must not use certain keywords.
 
-use crate::check::path::Step;
+use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Flags, Items, Schema};
 use std::fmt;
 
@@ -92,7 +92,7 @@ impl std::error::Error for ConvertError {}
 /// assert_eq!(refused.unwrap_err().kind.keyword(), "x-kubernetes-preserve-unknown-fields");
 /// ```
 pub fn convert(schema: &Schema<'_>) -> Result<(), ConvertError> {
-    match first(schema, &Step::Root) {
+    match first(schema, &Path::Root) {
         None => Ok(()),
         Some(error) => Err(error),
     }
@@ -101,7 +101,7 @@ pub fn convert(schema: &Schema<'_>) -> Result<(), ConvertError> {
 /// The flags of a subtree that does not convert.
 const REFUSED: Flags = Flags::NOT_STRUCTURAL.with(Flags::PRESERVE_UNKNOWN_FALSE);
 
-fn first(schema: &Schema<'_>, path: &Step<'_>) -> Option<ConvertError> {
+fn first(schema: &Schema<'_>, path: &Path<'_>) -> Option<ConvertError> {
     if !schema.subtree.any(REFUSED) {
         return None;
     }

@@ -66,7 +66,7 @@ pub mod regex;
 mod structural;
 mod unfold;
 
-pub use check::{BadValue, ErrorType, StructuralError, validate};
+pub use check::validate;
 pub use convert::{ConvertError, ConvertErrorKind, convert};
 pub use crd::{ApiVersion, Column, Crd, Names, Scale, Scope, Status, Version};
 pub use structural::{Structural, usable};

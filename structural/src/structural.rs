@@ -1,7 +1,7 @@
 //! Schemas that are known to be structural, and which schemas of a CustomResourceDefinition the server uses.
 
-use crate::check::path::Step;
-use crate::{StructuralError, convert, validate};
+use crate::{convert, validate};
+use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Code, Converted, Dependency, Flags, Items, Note, Property, Schema, Type};
 
 /// A schema that an API server uses: it names only the six types, converts, and is structural.
@@ -55,7 +55,7 @@ pub fn usable<'a>(schema: Option<&'a Schema<'a>>, at: u32) -> Converted<'a, Opti
         return Converted { value: None, notes: vec![Note::new(Code::NoSchema, at, "found no openAPIV3Schema")] };
     };
     let mut reasons = Reasons { notes: Vec::new(), more: 0 };
-    unknown_types(schema, &Step::Root, &mut reasons);
+    unknown_types(schema, &Path::Root, &mut reasons);
     match convert(schema) {
         Err(error) => {
             let colon = if error.path.is_empty() { "" } else { ": " };
@@ -63,7 +63,7 @@ pub fn usable<'a>(schema: Option<&'a Schema<'a>>, at: u32) -> Converted<'a, Opti
         }
         Ok(()) => {
             for error in validate(schema, "") {
-                let StructuralError { at, .. } = error;
+                let at = error.at;
                 reasons.add(Code::NotStructural, at, || error.to_string());
             }
         }
@@ -96,7 +96,7 @@ impl<'a> Reasons<'a> {
 }
 
 /// Notes every `type` in the schema that is none of the six, as upstream's `validation.SchemaHasInvalidTypes` does.
-fn unknown_types<'a>(schema: &Schema<'a>, path: &Step<'_>, reasons: &mut Reasons<'a>) {
+fn unknown_types<'a>(schema: &Schema<'a>, path: &Path<'_>, reasons: &mut Reasons<'a>) {
     if !schema.subtree.any(Flags::OTHER_TYPE) {
         return;
     }
@@ -146,7 +146,7 @@ fn unknown_types<'a>(schema: &Schema<'a>, path: &Step<'_>, reasons: &mut Reasons
     }
 }
 
-fn unknown_types_in<'a>(list: &[Schema<'a>], name: &'static str, path: &Step<'_>, reasons: &mut Reasons<'a>) {
+fn unknown_types_in<'a>(list: &[Schema<'a>], name: &'static str, path: &Path<'_>, reasons: &mut Reasons<'a>) {
     let path = path.child(name);
     for (i, schema) in list.iter().enumerate() {
         unknown_types(schema, &path.index(i), reasons);

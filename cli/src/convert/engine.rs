@@ -61,7 +61,7 @@ pub(crate) struct Scratch {
 }
 
 /// Documents of group versions per thread that are made before they are put in place.
-const WINDOW: usize = 4;
+const WINDOW: usize = 64;
 
 /// Writes the result of that name, on any thread.
 pub(crate) type Write<'w> = dyn Fn(String, Vec<u8>) -> Result<Output, Fatal> + Sync + 'w;

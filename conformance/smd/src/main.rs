@@ -1,6 +1,7 @@
-//! `cargo run --release -p kubeshape-conformance-smd [-- [--stdin] WORD…]`: the rows whose names hold a word, with the
-//! first differences of each; with `--stdin`, of the records of the Go program that are read there. The whole table is
-//! printed by `kubeshape-conformance smd`.
+//! `cargo run --release -p kubeshape-conformance-smd [-- [--stdin | --generate COUNT] WORD…]`: the rows whose names hold
+//! a word, with the first differences of each; with `--stdin`, of the records of the Go program that are read there; with
+//! `--generate`, of so many generated sequences and calls, which the Go program answers. The whole table is printed by
+//! `kubeshape-conformance smd`.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use kubeshape_conformance_smd::{Verdict, generated, replay};
@@ -33,9 +34,19 @@ fn main() -> ExitCode {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let stdin = words.iter().any(|word| word == "--stdin");
     words.retain(|word| word != "--stdin");
+    let generate =
+        words.iter().position(|word| word == "--generate").map(|at| words.drain(at..words.len().min(at + 2)));
+    let generate = generate.map(|given| given.last().unwrap_or_default());
     let mut rows = Rows::default();
-    let replayed = if stdin {
-        let mut tell = |row: &str, name: &str, verdict, _: &_| rows.add(row, name, verdict);
+    let mut tell = |row: &str, name: &str, verdict, _: &_| rows.add(row, name, verdict);
+    let replayed = if let Some(count) = generate {
+        let Ok(count) = count.parse() else {
+            eprintln!("--generate wants a number, found {count:?}");
+            return ExitCode::from(2);
+        };
+        generated::build(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"))
+            .and_then(|program| generated::replay(&program, 1, count, &mut tell))
+    } else if stdin {
         generated::replay_lines(std::io::stdin().lock(), "generated", &mut tell)
     } else {
         let Some(golden) = std::env::var_os("KUBESHAPE_GOLDEN") else {

@@ -1,17 +1,17 @@
 //! The spine must declare every field that a branch of the root restricts.
 
-use super::path::Step;
 use super::{BadValue, Checker, ErrorType};
+use kubeshape_schema::field::Path;
 use kubeshape_schema::{Flags, Schema};
 
 impl<'a> Checker<'a> {
     /// Checks the branches of the root. Like upstream, it does not check those of other nodes of the spine.
-    pub(super) fn completeness(&mut self, root: &Schema<'a>, path: &Step<'_>) {
+    pub(super) fn completeness(&mut self, root: &Schema<'a>, path: &Path<'_>) {
         self.complete_branches(root, root, path, path);
     }
 
     /// The branches of `holder`. All of them describe the value of `spine`.
-    fn complete_branches(&mut self, holder: &Schema<'a>, spine: &Schema<'a>, spine_path: &Step<'_>, path: &Step<'_>) {
+    fn complete_branches(&mut self, holder: &Schema<'a>, spine: &Schema<'a>, spine_path: &Path<'_>, path: &Path<'_>) {
         if !holder.flags.any(Flags::JUNCTOR) {
             return;
         }
@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
     }
 
     /// One branch against the spine node of the same value.
-    fn complete(&mut self, branch: &Schema<'a>, spine: &Schema<'a>, spine_path: &Step<'_>, path: &Step<'_>) {
+    fn complete(&mut self, branch: &Schema<'a>, spine: &Schema<'a>, spine_path: &Path<'_>, path: &Path<'_>) {
         self.complete_branches(branch, spine, spine_path, path);
         if let Some(item) = branch.item() {
             let (spine_path, path) = (spine_path.child("items"), path.child("items"));
@@ -51,7 +51,7 @@ impl<'a> Checker<'a> {
     }
 
     #[cold]
-    fn undeclared(&mut self, branch: &Schema<'a>, spine_path: &Step<'_>, path: &Step<'_>) {
+    fn undeclared(&mut self, branch: &Schema<'a>, spine_path: &Path<'_>, path: &Path<'_>) {
         let detail = format!("because it is defined in {path}");
         self.error(ErrorType::Required, spine_path.to_string(), BadValue::Omitted, detail, branch.at);
     }

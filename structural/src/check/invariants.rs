@@ -1,7 +1,7 @@
 //! Rules that hold for every node of the spine.
 
-use super::path::Step;
 use super::{BadValue, Checker, ErrorType, is_int_or_string, says_nothing};
+use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Flags, Schema, Type};
 
 /// How a node of the spine is related to its parent.
@@ -25,7 +25,7 @@ const SPECIAL: Flags =
 
 impl<'a> Checker<'a> {
     /// Checks a node of the spine and everything below it.
-    pub(super) fn invariants(&mut self, schema: &Schema<'a>, level: Level, path: &Step<'_>) {
+    pub(super) fn invariants(&mut self, schema: &Schema<'a>, level: Level, path: &Path<'_>) {
         if let Some(item) = schema.item() {
             self.invariants(item, Level::Item, &path.child("items"));
         }
@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
     }
 
     #[cold]
-    fn missing_type(&mut self, schema: &Schema<'a>, level: Level, path: &Step<'_>) {
+    fn missing_type(&mut self, schema: &Schema<'a>, level: Level, path: &Path<'_>) {
         let detail = match level {
             Level::Root => "must not be empty at the root",
             Level::Item => "must not be empty for specified array items",
@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
 
     /// Checks all rules. It is called for nodes that a rarer rule may apply to.
     #[inline(never)]
-    fn rare_rules(&mut self, schema: &Schema<'a>, level: Level, path: &Step<'_>) {
+    fn rare_rules(&mut self, schema: &Schema<'a>, level: Level, path: &Path<'_>) {
         let (at, flags) = (schema.at, schema.flags);
         let root = level == Level::Root;
         let embedded = flags.any(Flags::EMBEDDED_RESOURCE);
@@ -74,7 +74,13 @@ impl<'a> Checker<'a> {
             [(preserve, "x-kubernetes-preserve-unknown-fields"), (embedded, "x-kubernetes-embedded-resource")]
         {
             if int_or_string && on {
-                self.invalid(path, field, BadValue::True, "must be false if x-kubernetes-int-or-string is true", at);
+                self.invalid(
+                    path,
+                    field,
+                    BadValue::Json("true".to_owned()),
+                    "must be false if x-kubernetes-int-or-string is true",
+                    at,
+                );
             }
         }
 
@@ -118,7 +124,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks the types of `apiVersion`, `kind` and `metadata` of a whole object.
-    fn type_meta(&mut self, schema: &Schema<'a>, path: &Step<'_>) {
+    fn type_meta(&mut self, schema: &Schema<'a>, path: &Path<'_>) {
         let rules = [
             ("kind", Type::String, "must be string"),
             ("apiVersion", Type::String, "must be string"),
@@ -134,7 +140,7 @@ impl<'a> Checker<'a> {
     }
 
     /// At the root, `metadata` may restrict `name` and `generateName` and say nothing else.
-    fn root_metadata(&mut self, schema: &Schema<'a>, path: &Step<'_>) {
+    fn root_metadata(&mut self, schema: &Schema<'a>, path: &Path<'_>) {
         let Some(metadata) = schema.property("metadata") else { return };
         let named = metadata.properties.iter().all(|p| matches!(p.name, "name" | "generateName"));
         // The rules for defaults refuse a default here.
@@ -148,7 +154,13 @@ impl<'a> Checker<'a> {
         if !allowed {
             let detail =
                 "must not specify anything other than name and generateName, but metadata is implicitly specified";
-            self.error(ErrorType::Forbidden, path.property("metadata"), BadValue::Omitted, detail, metadata.at);
+            self.error(
+                ErrorType::Forbidden,
+                path.child("properties").key("metadata").to_string(),
+                BadValue::Omitted,
+                detail,
+                metadata.at,
+            );
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Keywords that the branches of `allOf`, `anyOf`, `oneOf` and `not` must not use.
 
-use super::path::Step;
 use super::{BadValue, Checker, ErrorType};
+use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Extra, Flags, Schema, Type};
 
 const EMPTY: &str = "must be empty to be structural";
@@ -10,7 +10,7 @@ const FALSE: &str = "must be false to be structural";
 
 impl<'a> Checker<'a> {
     /// Checks the branches of one node. The alternatives of int-or-string may have types.
-    pub(super) fn junctors(&mut self, extra: &Extra<'a>, skip_any_of: bool, skip_first: bool, path: &Step<'_>) {
+    pub(super) fn junctors(&mut self, extra: &Extra<'a>, skip_any_of: bool, skip_first: bool, path: &Path<'_>) {
         if !skip_any_of {
             self.branches(extra.any_of, "anyOf", path);
         }
@@ -27,7 +27,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn branches(&mut self, branches: &[Schema<'a>], name: &'static str, path: &Step<'_>) {
+    fn branches(&mut self, branches: &[Schema<'a>], name: &'static str, path: &Path<'_>) {
         let path = path.child(name);
         for (i, branch) in branches.iter().enumerate() {
             self.branch(branch, false, &path.index(i));
@@ -35,7 +35,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Checks one branch and everything below it.
-    fn branch(&mut self, branch: &Schema<'a>, skip_any_of: bool, path: &Step<'_>) {
+    fn branch(&mut self, branch: &Schema<'a>, skip_any_of: bool, path: &Path<'_>) {
         self.pattern(branch, path);
         if branch.flags.any(Flags::JUNCTOR) {
             self.junctors(branch.extra(), skip_any_of, false, path);
@@ -59,7 +59,7 @@ impl<'a> Checker<'a> {
         self.keywords(branch, path);
     }
 
-    fn keywords(&mut self, branch: &Schema<'a>, path: &Step<'_>) {
+    fn keywords(&mut self, branch: &Schema<'a>, path: &Path<'_>) {
         let (at, flags, extra) = (branch.at, branch.flags, branch.extra());
         // Conversion drops `false` in a branch.
         let additional = matches!(branch.additional, Some(Additional::Schema(_) | Additional::Allowed(true)));

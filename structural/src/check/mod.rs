@@ -9,16 +9,16 @@
 //! check does not enter it.
 
 mod completeness;
-mod error;
+
 mod invariants;
 mod junctors;
-pub(crate) mod path;
 
-pub use error::{BadValue, ErrorType, StructuralError};
+use kubeshape_schema::field;
+use kubeshape_schema::field::{BadValue, ErrorType};
 
 use crate::regex;
+use kubeshape_schema::field::Path;
 use kubeshape_schema::{Flags, Schema, Type};
-use path::Step;
 
 /// Checks a schema that converts against the rules of structural schemas. If there is no error, the schema is structural.
 ///
@@ -36,9 +36,9 @@ use path::Step;
 ///     "properties[a].type: Required value: must not be empty for specified object fields"
 /// );
 /// ```
-pub fn validate(schema: &Schema<'_>, base: &str) -> Vec<StructuralError> {
+pub fn validate(schema: &Schema<'_>, base: &str) -> Vec<field::Error> {
     let mut checker = Checker { errors: Vec::new(), patterns: [""; CACHED_PATTERNS] };
-    let path = Step::Base(base);
+    let path = Path::Base(base);
     checker.invariants(schema, invariants::Level::Root, &path);
     checker.completeness(schema, &path);
     let mut errors = checker.errors;
@@ -52,33 +52,33 @@ pub fn validate(schema: &Schema<'_>, base: &str) -> Vec<StructuralError> {
 const CACHED_PATTERNS: usize = 64;
 
 struct Checker<'a> {
-    errors: Vec<StructuralError>,
+    errors: Vec<field::Error>,
     patterns: [&'a str; CACHED_PATTERNS],
 }
 
 impl<'a> Checker<'a> {
     #[cold]
     fn error(&mut self, error_type: ErrorType, path: String, value: BadValue, detail: impl Into<String>, at: u32) {
-        self.errors.push(StructuralError { error_type, path, value, detail: detail.into(), at });
+        self.errors.push(field::Error { error_type, path, value, detail: detail.into(), at });
     }
 
     #[cold]
-    fn required(&mut self, path: &Step<'_>, field: &'static str, detail: &str, at: u32) {
+    fn required(&mut self, path: &Path<'_>, field: &'static str, detail: &str, at: u32) {
         self.error(ErrorType::Required, path.child(field).to_string(), BadValue::Omitted, detail, at);
     }
 
     #[cold]
-    fn forbidden(&mut self, path: &Step<'_>, field: &'static str, detail: &str, at: u32) {
+    fn forbidden(&mut self, path: &Path<'_>, field: &'static str, detail: &str, at: u32) {
         self.error(ErrorType::Forbidden, path.child(field).to_string(), BadValue::Omitted, detail, at);
     }
 
     #[cold]
-    fn invalid(&mut self, path: &Step<'_>, field: &'static str, value: BadValue, detail: &str, at: u32) {
+    fn invalid(&mut self, path: &Path<'_>, field: &'static str, value: BadValue, detail: &str, at: u32) {
         self.error(ErrorType::Invalid, path.child(field).to_string(), value, detail, at);
     }
 
     /// Checks the pattern of a node of the spine or of a branch.
-    fn pattern(&mut self, schema: &Schema<'a>, path: &Step<'_>) {
+    fn pattern(&mut self, schema: &Schema<'a>, path: &Path<'_>) {
         if !schema.flags.any(Flags::PATTERN) {
             return;
         }

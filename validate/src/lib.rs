@@ -1,0 +1,9 @@
+//! Validation as an API server does it before it stores something.
+//!
+//! - [`crd`] checks whole CustomResourceDefinitions, on creation and on update.
+//! - [`object`] checks custom resources against a structural schema, and prunes and defaults them.
+//!
+//! Errors are [`field::Error`](kubeshape_schema::field::Error)s with upstream's type, path, value and text, and a place.
+
+pub mod crd;
+pub mod object;
