@@ -2,23 +2,25 @@
 //! else changes what is served. Without events, it waits.
 
 use super::event::Event;
-use super::finding;
 use super::inputs::{Inputs, Scan};
 use super::secrets::Secrets;
 use super::watch::Watcher;
+use super::{descriptors, finding};
 use kubeshape_input::Finding;
 use kubeshape_schema::Levels;
 use kubeshape_server::{Applied, Live, Metrics, Readiness, Reason, RemoteState, Store};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Changes come in bursts. A burst ends when there was no event for this time.
 const QUIET: Duration = Duration::from_millis(25);
 /// A burst is handled after this time, even if it goes on.
 const LONGEST: Duration = Duration::from_millis(500);
+/// When files are read again that could not be read because the system had no room.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Number of broken files that `/readyz` names.
 const NAMED: usize = 5;
 
@@ -90,7 +92,7 @@ impl Burst {
 impl Hub {
     /// Handles events until the server stops.
     pub(super) fn run(mut self, events: &Receiver<Event>) {
-        while let Ok(event) = events.recv() {
+        while let Some(event) = self.next(events) {
             let mut burst = Burst::default();
             burst.add(event);
             let until = Instant::now() + LONGEST;
@@ -106,6 +108,18 @@ impl Hub {
                 return;
             }
             self.take(burst);
+        }
+    }
+
+    /// Waits for the next event. What could not be read for want of resources is read again after a while.
+    fn next(&self, events: &Receiver<Event>) -> Option<Event> {
+        if !self.inputs.unreadable().any(descriptors::is_shortage) {
+            return events.recv().ok();
+        }
+        match events.recv_timeout(AGAIN) {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout) => Some(Event::Rescan),
+            Err(RecvTimeoutError::Disconnected) => None,
         }
     }
 

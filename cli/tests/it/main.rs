@@ -21,3 +21,4 @@ mod output;
 mod record;
 mod scenario;
 mod serve;
+mod serve_attacks;
