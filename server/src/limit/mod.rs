@@ -16,8 +16,8 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Open connections. When the limit is reached, others make room: first those without a request, then those whose clients do
-    /// not take their answers, then those with the oldest requests; clients without a valid token before others.
+    /// Open connections. When the limit is reached, others make room: those that have been idle, have not taken their
+    /// answers, or have been answered for longest; clients without a valid token before others.
     pub connections: usize,
     /// Requests per second from all clients; `None` for no limit. More are answered with 429.
     pub rate: Option<u32>,

@@ -104,28 +104,12 @@ pub(crate) enum Overdue {
     Stalled,
 }
 
-/// Whether a connection can make room for others. The smallest goes first; of equal ones, the one with the earlier time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Rank {
-    state: State,
-    is_trusted: bool,
-    since: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
-    /// There is no request.
-    Idle,
-    /// The client does not take its answer.
-    Owing,
-    /// A request is being answered.
-    Busy,
-}
-
-/// A connection without a request, or whose client does not take its answer, stays for so long.
-const SHED_AFTER: u64 = 250;
+/// A connection without a request, or whose client does not take its answer, stays for so long when others need the room.
+const SHED_AFTER: Duration = Duration::from_millis(250);
 /// A connection with a request that is being answered stays for so long.
-const SHED_BUSY_AFTER: u64 = 1000;
+const SHED_BUSY_AFTER: Duration = Duration::from_secs(1);
+/// A client with a valid token stays longer than others by so much.
+const TRUSTED_LONGER: Duration = Duration::from_secs(60);
 
 impl Activity {
     pub(crate) fn new(limits: &Limits) -> Arc<Activity> {
@@ -279,23 +263,25 @@ impl Activity {
         is_answering.then(|| self.asked.load(Relaxed))
     }
 
-    /// Whether and how soon the connection can make room for others; `None` if it has only just begun what it does.
-    pub(super) fn rank(&self) -> Option<Rank> {
+    /// A moment that tells which connections make room for others: those with the earliest. `None` if the connection has only
+    /// just begun what it does.
+    pub(super) fn rank(&self) -> Option<Instant> {
         if self.shed.load(Relaxed) {
             return None;
         }
         let wire = self.wire();
-        let (state, since, least) = if self.is_quiet(&wire) {
-            (State::Idle, self.last.load(Relaxed), 0)
+        let (since, least) = if self.is_quiet(&wire) {
+            (self.last.load(Relaxed), Duration::ZERO)
         } else if self.is_fresh() {
-            (State::Idle, self.ready.load(Relaxed), SHED_AFTER)
+            (self.ready.load(Relaxed), SHED_AFTER)
         } else if let Some(window) = wire.window {
-            (State::Owing, window.owing, SHED_AFTER)
+            (window.owing, SHED_AFTER)
         } else {
-            (State::Busy, self.answered(&wire).unwrap_or(self.asked.load(Relaxed)), SHED_BUSY_AFTER)
+            (self.answered(&wire).unwrap_or(self.asked.load(Relaxed)), SHED_BUSY_AFTER)
         };
-        let is_old = self.now() >= since + least;
-        is_old.then(|| Rank { state, is_trusted: self.trusted.load(Relaxed), since })
+        let from = self.at(since, least);
+        let longer = if self.trusted.load(Relaxed) { TRUSTED_LONGER } else { Duration::ZERO };
+        (from <= Instant::now()).then(|| from + longer)
     }
 
     /// Tells the connection to make room for others.
@@ -626,6 +612,30 @@ mod tests {
         tokio::time::advance(seconds(1)).await;
         activity.received(&frame(PING, 0, 0, 8)).expect("a PING");
         assert_eq!(left(&activity, &limits), Some((limits.idle - seconds(1), Overdue::Idle)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_done_nothing_for_longest_makes_room_first() {
+        let limits = limits();
+        let old = Activity::new(&limits);
+        drop(old.request());
+        tokio::time::advance(seconds(100)).await;
+        let trusted = Activity::new(&limits);
+        drop(trusted.request());
+        trusted.trust();
+        let owing = Activity::new(&limits);
+        drop(owing.request());
+        owing.waits();
+        owing.deadline(&limits);
+        tokio::time::advance(seconds(2)).await;
+        // Times are compared, not the ages that connections have in them.
+        let silent = Activity::new(&limits);
+        assert_eq!(silent.rank(), None);
+        tokio::time::advance(seconds(1)).await;
+        let ranks = [&old, &owing, &silent, &trusted].map(|activity| activity.rank());
+        assert!(ranks.is_sorted() && ranks.iter().all(Option::is_some), "{ranks:?}");
+        old.shed();
+        assert_eq!(old.rank(), None);
     }
 
     #[tokio::test(start_paused = true)]

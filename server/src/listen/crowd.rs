@@ -1,8 +1,9 @@
 //! All open connections, and which of them make room when there are too many.
 
-use super::activity::{Activity, Rank};
+use super::activity::Activity;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::time::Instant;
 
 /// At least one in so many connections makes room at a time.
 const SHARE: usize = 16;
@@ -33,12 +34,12 @@ impl Crowd {
         Member { crowd: Arc::clone(self), number }
     }
 
-    /// Tells some connections to make room: first those without a request, then those whose clients do not take their
-    /// answers, then those with the oldest requests; clients without a valid token before others.
+    /// Tells some connections to make room: those that have been idle, have not taken their answers, or have been answered for
+    /// longest; clients without a valid token before others.
     pub(super) fn shed(&self) {
         let members: Vec<Arc<Activity>> = self.members().1.values().cloned().collect();
         let count = members.len().div_ceil(SHARE);
-        let mut ranked: Vec<(Rank, usize)> =
+        let mut ranked: Vec<(Instant, usize)> =
             members.iter().enumerate().filter_map(|(place, activity)| Some((activity.rank()?, place))).collect();
         if ranked.len() > count {
             ranked.select_nth_unstable(count);
