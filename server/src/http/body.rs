@@ -49,7 +49,7 @@ impl Span {
 pub(super) fn spans(content: &Rope, spans: Vec<Span>) -> Body {
     let left = spans.iter().map(Span::len).sum::<usize>() as u64;
     let part = Range { start: 0, length: 0 };
-    Body::new(Spans { part, spans: spans.into_iter(), left, announced: true, ..Spans::whole(content) })
+    Body::new(Spans { part, rest: spans.into_iter(), left, announced: true, ..Spans::whole(content) })
 }
 
 /// Sends pieces of the content one after the other, without copying them.
@@ -58,7 +58,7 @@ struct Spans {
     /// What is left of the current part.
     part: Range,
     /// What comes afterwards.
-    spans: std::vec::IntoIter<Span>,
+    rest: std::vec::IntoIter<Span>,
     /// The current piece of the content, and the bytes before it.
     piece: usize,
     before: usize,
@@ -70,12 +70,12 @@ impl Spans {
     fn whole(content: &Rope) -> Spans {
         let part = Range { start: 0, length: content.len() };
         let (content, left) = (content.clone(), content.len() as u64);
-        Spans { content, part, spans: Vec::new().into_iter(), piece: 0, before: 0, left, announced: false }
+        Spans { content, part, rest: Vec::new().into_iter(), piece: 0, before: 0, left, announced: false }
     }
 
     fn next(&mut self) -> Option<Bytes> {
         while self.part.length == 0 {
-            match self.spans.next()? {
+            match self.rest.next()? {
                 Span::Text(text) if text.is_empty() => {}
                 Span::Text(text) => return Some(text),
                 Span::Part(range) => self.part = range,

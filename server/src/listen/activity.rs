@@ -611,7 +611,7 @@ mod tests {
         // Frames between requests are no heads, and do not make the connection less idle.
         tokio::time::advance(seconds(1)).await;
         activity.received(&frame(PING, 0, 0, 8)).expect("a PING");
-        assert_eq!(left(&activity, &limits), Some((limits.idle - seconds(1), Overdue::Idle)));
+        assert_eq!(left(&activity, &limits), Some((seconds(99), Overdue::Idle)));
     }
 
     #[tokio::test(start_paused = true)]

@@ -39,6 +39,7 @@ impl Listener {
     ///
     /// # Errors
     /// The address is in use, does not belong to this machine, or is not permitted.
+    #[allow(clippy::unused_async)] // it has to be called within a runtime
     pub async fn tcp(address: SocketAddr) -> io::Result<Listener> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         // As tokio's `bind` does: an address whose last connections have just ended can be used.
