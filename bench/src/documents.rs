@@ -215,7 +215,11 @@ fn convert(shape: &str, bytes: &[u8], scratch: &mut Scratch) -> usize {
     let Some(document) = v3::read(root, arena, Profile::Kube).value else { return 0 };
     match shape {
         "v3-to-v2" => {
-            let options = v2::from_v3::Options { profile: Profile::Faithful, keep_losses: false };
+            let options = v2::from_v3::Options {
+                profile: Profile::Faithful,
+                keep_losses: false,
+                ..v2::from_v3::Options::default()
+            };
             if let Some(converted) = v2::from_v3::convert(&document, arena, &options).value {
                 converted.print(out, Style::V2, Profile::Faithful);
             }

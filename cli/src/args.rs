@@ -6,7 +6,7 @@ mod ssa;
 mod walk;
 
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
-pub(crate) use serve::{LogFormat, LogLevel, ServeArgs, Switch};
+pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
     UpdateArgs, WriteArgs,
@@ -176,6 +176,14 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "N", requires = "inline", help_heading = DOCUMENTS)]
     pub(crate) budget: Option<u64>,
 
+    /// Bytes that the results of an input may have, such as 64MiB; more is an error [default: 256MiB]
+    ///
+    /// The limit is for all results of a CustomResourceDefinition, and for all results of the documents together. A
+    /// definition that many kinds refer to is written once for each of them. If there would be more, the input has no
+    /// result.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) max_output: Option<u64>,
+
     /// Rename all definitions, and the references to them
     #[arg(long, value_name = "STYLE", help_heading = DOCUMENTS)]
     pub(crate) rename: Option<Rename>,
@@ -264,6 +272,8 @@ pub(crate) struct ConvertArgs {
     ///
     /// The members are code, kind, pointer, input, line, column, resource, version, shape, detail and message. `-` is
     /// standard output, unless the results go there. A file whose name ends in .sarif is a SARIF 2.1.0 document.
+    /// A file is replaced when the command ends, and keeps its permissions; a link stays, and the file that it leads to is
+    /// replaced. A device, a pipe or /dev/stdout is written to.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) report: Option<PathBuf>,
 
@@ -311,6 +321,13 @@ pub(crate) struct ConvertArgs {
     /// that is found among the inputs, it is replaced.
     #[arg(long, conflicts_with = "prune")]
     pub(crate) adopt: bool,
+
+    /// Wait until files are on the disk before they get their names, and until their names are
+    ///
+    /// A file is always written completely or not at all as long as the machine runs, whatever happens to kubeshape. With
+    /// this option the same holds if the machine loses its power.
+    #[arg(long)]
+    pub(crate) fsync: bool,
 
     /// Print errors only
     #[arg(short, long, conflicts_with = "verbose")]
@@ -602,4 +619,17 @@ fn release(text: &str) -> Result<Release, String> {
         let oldest = Release::all().next().map_or("", Release::minor);
         format!("expected one from {oldest} to {}", Release::newest())
     })
+}
+
+/// Reads a number of bytes: `65536`, `64KiB`, `64MiB`, `4GiB`.
+///
+/// # Errors
+/// The text is none.
+fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u32); 4] = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)];
+    let (digits, shift) =
+        UNITS.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift))).unwrap_or((text, 0));
+    let number = digits.parse::<u64>().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let bytes = number.and_then(|number| number.checked_mul(1 << shift)).filter(|bytes| *bytes > 0);
+    bytes.ok_or_else(|| "\n  expected a number of bytes, such as 65536, 64MiB or 4GiB".to_owned())
 }

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ExplainArgs, color: When) -> Result<(), Fatal> {
     let Some(code) = Code::parse(name) else { return Err(Fatal::Usage(unknown(name))) };
     if io::stdout().is_terminal() || color == When::Always {
         let text = layout(code.page(), report::width_of_output(), report::is_output_coloured(color));
-        return report::print(text.as_bytes());
+        return report::print_own(text.as_bytes());
     }
     report::print(code.page().as_bytes())
 }

@@ -41,11 +41,13 @@ fn main() -> ExitCode {
             tips::correct(&mut message);
             // Help and version go to standard output.
             let answered = !message.use_stderr();
-            let printed = message.print().map_err(Fatal::Stdout);
-            return match printed {
-                Ok(()) if answered => ExitCode::SUCCESS,
-                Err(error) if answered => ended(&error, When::Auto),
-                _ => ExitCode::from(2),
+            if !answered {
+                report::refuse(&message);
+                return ExitCode::from(2);
+            }
+            return match message.print().map_err(Fatal::Stdout) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => ended(&error, When::Auto),
             };
         }
         // The command line may be fine when the file is, too.

@@ -3,7 +3,7 @@
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::Table;
-use kubeshape_conformance::{AREAS, BaseFolder, clients, compare, generated, has_records, own};
+use kubeshape_conformance::{AREAS, BaseFolder, INCOMPLETE_AREAS, clients, compare, generated, has_records, own};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -20,6 +20,8 @@ areas:
   apiserver   a real server's documents, and its answers to requests that are sent again over loopback
   openapi     the libraries' answers for every OpenAPI document
   smd         structured-merge-diff's and managed fields' answers: upstream's own tests, and generated sequences
+  structural  the errors and warnings of requests with CustomResourceDefinitions (without CEL expressions; if named)
+  versions    the same in ten releases of Kubernetes (if named)
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
@@ -75,7 +77,10 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--seed" => out.generated.seed = number(&mut arguments, "--seed")?,
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
-            area if AREAS.contains(&area) || ["corpus", "generated", "clients"].contains(&area) => {
+            area if AREAS.contains(&area)
+                || INCOMPLETE_AREAS.contains(&area)
+                || ["corpus", "generated", "clients"].contains(&area) =>
+            {
                 out.areas.push(argument);
             }
             other => return Err(format!("unknown area {other:?}\n\n{USAGE}")),

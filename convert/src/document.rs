@@ -54,6 +54,23 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// The same, if it has at most so many bytes. Whether it has; if not, nothing is appended.
+    #[must_use]
+    pub fn print_within(&self, out: &mut Vec<u8>, profile: Profile, most_bytes: usize) -> bool {
+        match self {
+            Document::V2(document) => document.print_within(out, Style::V2, profile, most_bytes),
+            Document::V3(document) => document.print_within(out, profile, most_bytes),
+        }
+    }
+
+    /// Its place in the tape that it was read from.
+    pub fn at(&self) -> u32 {
+        match self {
+            Document::V2(document) => document.at,
+            Document::V3(document) => document.at,
+        }
+    }
+
     /// The dialect.
     pub fn dialect(&self) -> Dialect {
         match self {
@@ -122,7 +139,7 @@ impl<'a> Document<'a> {
     /// use kubeshape_schema::{Dialect, Profile};
     ///
     /// let document = Document::V2(v2::Document { swagger: "2.0", ..v2::Document::default() });
-    /// let options = Options { profile: Profile::Faithful, keep_losses: false };
+    /// let options = Options { profile: Profile::Faithful, ..Options::default() };
     /// let mut out = Vec::new();
     /// assert!(document.print_in(Dialect::V3, "", &options, &mut Scratch::default(), &mut out).value);
     /// assert_eq!(out, br#"{"openapi":"3.0.0","info":{},"paths":{}}"#);
@@ -136,15 +153,17 @@ impl<'a> Document<'a> {
         out: &mut Vec<u8>,
     ) -> Converted<'static, bool> {
         if let (Document::V2(document), Dialect::V3, false) = (self, dialect, carries_losses(source, *options)) {
-            return from_v2::print(document, out, options.profile);
+            return from_v2::print_within(document, out, options.profile, options.most_bytes);
         }
         let arena = Bump::new();
         let converted = self.convert(dialect, source, options, scratch, &arena);
-        if let Some(document) = &converted.value {
-            document.print(out, options.profile);
+        let mut notes: Vec<Note<'static>> = converted.notes.into_iter().map(Note::into_owned).collect();
+        let Some(document) = &converted.value else { return Converted { value: false, notes } };
+        let fits = document.print_within(out, options.profile, options.most_bytes);
+        if !fits {
+            notes.push(too_large(self.at(), options.most_bytes));
         }
-        let notes = converted.notes.into_iter().map(Note::into_owned).collect();
-        Converted { value: converted.value.is_some(), notes }
+        Converted { value: fits, notes }
     }
 
     /// The structured-merge-diff schema of the definitions.
@@ -208,4 +227,13 @@ impl<'a> Document<'a> {
 /// Whether entries of losses in a v2 document are read.
 fn carries_losses(source: &str, options: from_v3::Options) -> bool {
     options.profile == Profile::Faithful && memchr::memmem::find(source.as_bytes(), LOSS.as_bytes()).is_some()
+}
+
+/// Memory that the parts of a converted document may have, in bytes. What shared parts of a document become is written
+/// wherever they are used, so this may be more than the document by any factor.
+pub(crate) const MOST_MEMORY: usize = 1 << 30;
+
+/// The note that the result of the part at that place would be larger than allowed.
+pub(crate) fn too_large(at: u32, most_bytes: usize) -> Note<'static> {
+    Note::new(Code::OutputBudget, at, format!("here there are more than {most_bytes} bytes"))
 }

@@ -11,7 +11,7 @@ use kubeshape_schema::print::Style;
 use kubeshape_schema::{Bump, Profile};
 use libfuzzer_sys::fuzz_target;
 
-const KEEP: Options = Options { profile: Profile::Faithful, keep_losses: true };
+const KEEP: Options = Options { profile: Profile::Faithful, keep_losses: true, most_bytes: usize::MAX };
 
 fuzz_target!(|data: &[u8]| {
     let Ok(source) = std::str::from_utf8(data) else { return };

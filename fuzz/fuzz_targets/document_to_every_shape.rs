@@ -65,7 +65,7 @@ fuzz_target!(|data: &[u8]| {
                 typed(smd::from_v3::convert(definitions, options));
                 let merge_keys = kustomize::document(&document, arena, |_| true);
                 serde_json::from_slice::<serde::de::IgnoredAny>(&merge_keys).expect("JSON");
-                let options = v2::from_v3::Options { profile, keep_losses: false };
+                let options = v2::from_v3::Options { profile, keep_losses: false, ..v2::from_v3::Options::default() };
                 let converted = v2::from_v3::convert(&document, arena, &options);
                 places(&converted.notes, root);
                 let mut out = Vec::new();

@@ -3,9 +3,9 @@
 use crate::resolve::LinesOf;
 use crate::{Code, Content, Finding, Lines, Resolver, Source};
 use kubeshape_structural::read::{Manifest, expand_list, manifests};
-use kubeshape_yaml::{Node, Tape};
+use kubeshape_yaml::{Node, Parents, Tape};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A document of an input. It owns everything that it is read from.
 #[derive(Clone, Debug)]
@@ -13,11 +13,13 @@ pub struct Document {
     source: Arc<Source>,
     tape: Tape,
     content: Content,
+    /// Made when the first pointer is asked for.
+    parents: OnceLock<Parents>,
 }
 
 impl Document {
     pub(crate) fn new(source: Arc<Source>, tape: Tape, content: Content) -> Document {
-        Document { source, tape, content }
+        Document { source, tape, content, parents: OnceLock::new() }
     }
 
     pub(crate) fn without_lines(self) -> Document {
@@ -58,10 +60,15 @@ impl Document {
         expand_list(self.root())
     }
 
+    /// The JSON pointer of a node, by its index; empty if there is no such node.
+    pub fn pointer(&self, node: u32) -> String {
+        self.parents.get_or_init(|| Parents::of(self.document())).pointer(self.document(), node)
+    }
+
     /// Makes findings of notes about this document.
     pub fn resolver(&self) -> Resolver<'_> {
         let (name, has_lines) = (self.source.name(), self.source.has_lines());
-        Resolver::new(name, self.document(), has_lines, LinesOf::Own(Lines::default()))
+        Resolver::new(name, (self.document(), &self.parents), has_lines, LinesOf::Own(Lines::default()))
     }
 }
 
@@ -73,6 +80,7 @@ pub struct DocumentRef<'r> {
     pub(crate) has_lines: bool,
     pub(crate) content: Content,
     pub(crate) ignored: Option<Range<usize>>,
+    pub(crate) parents: &'r OnceLock<Parents>,
     pub(crate) lines: &'r mut Lines,
 }
 
@@ -117,11 +125,11 @@ impl<'r> DocumentRef<'r> {
 
     /// Makes findings of notes about this document.
     pub fn resolver(self) -> Resolver<'r> {
-        Resolver::new(self.name, self.document, self.has_lines, LinesOf::Shared(self.lines))
+        Resolver::new(self.name, (self.document, self.parents), self.has_lines, LinesOf::Shared(self.lines))
     }
 
     /// Makes findings of notes about this document, for a while.
     pub fn resolver_mut(&mut self) -> Resolver<'_> {
-        Resolver::new(self.name, self.document, self.has_lines, LinesOf::Shared(self.lines))
+        Resolver::new(self.name, (self.document, self.parents), self.has_lines, LinesOf::Shared(self.lines))
     }
 }

@@ -96,11 +96,18 @@ impl Lines {
 
     /// The text around a range.
     pub fn excerpt(&mut self, text: &str, range: Range<usize>) -> Excerpt {
+        let (_, start) = self.line(text, range.start.min(text.len()));
+        Excerpt::of(text, start, range)
+    }
+}
+
+impl Excerpt {
+    /// The text around a range on a line that begins at `start`.
+    fn of(text: &str, start: usize, range: Range<usize>) -> Excerpt {
         /// Bytes shown before and behind the place at most.
         const BEFORE: usize = 100;
         const BEHIND: usize = 100;
         let at = range.start.min(text.len());
-        let (_, start) = self.line(text, at);
         // Far enough for what is shown.
         let window = &text.as_bytes()[at..(at + BEHIND + 1).min(text.len())];
         let end = at + memchr::memchr(b'\n', window).unwrap_or(window.len());
@@ -122,6 +129,68 @@ impl Lines {
     }
 }
 
+/// Where places in a text are, known every so many bytes: a question in any order costs no more than that many.
+#[derive(Clone, Debug)]
+pub(crate) struct Milestones(Vec<Milestone>);
+
+#[derive(Clone, Copy, Debug)]
+struct Milestone {
+    /// Line, from 1.
+    line: usize,
+    /// The byte at which the line begins.
+    start: usize,
+    /// Characters between that and here.
+    column: usize,
+}
+
+impl Milestones {
+    /// Bytes from one to the next.
+    const STEP: usize = 1024;
+
+    pub(crate) fn of(text: &str) -> Milestones {
+        let mut at = Milestone { line: 1, start: 0, column: 0 };
+        let mut out = vec![at];
+        for (number, step) in text.as_bytes().chunks(Self::STEP).enumerate() {
+            at.pass(step, number * Self::STEP);
+            out.push(at);
+        }
+        Milestones(out)
+    }
+
+    fn at(&self, text: &str, offset: usize) -> Milestone {
+        let number = (offset / Self::STEP).min(self.0.len() - 1);
+        let (mut at, from) = (self.0[number], number * Self::STEP);
+        at.pass(text.as_bytes().get(from..offset).unwrap_or_default(), from);
+        at
+    }
+
+    /// Line and column of a byte of the text.
+    pub(crate) fn place(&self, text: &str, offset: usize) -> Place {
+        let Milestone { line, column, .. } = self.at(text, offset.min(text.len()));
+        Place { line, column: column + 1 }
+    }
+
+    /// The text around a range.
+    pub(crate) fn excerpt(&self, text: &str, range: Range<usize>) -> Excerpt {
+        Excerpt::of(text, self.at(text, range.start.min(text.len())).start, range)
+    }
+}
+
+impl Milestone {
+    /// Goes over bytes, the first of which is at `offset`.
+    fn pass(&mut self, bytes: &[u8], offset: usize) {
+        let lines = memchr::memchr_iter(b'\n', bytes);
+        let mut rest = bytes;
+        if let Some((n, last)) = lines.enumerate().last() {
+            self.line += n + 1;
+            self.start = offset + last + 1;
+            self.column = 0;
+            rest = &bytes[last + 1..];
+        }
+        self.column += rest.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +202,12 @@ mod tests {
         let mut lines = Lines::default();
         for at in offsets.iter().chain(offsets.iter().rev()) {
             assert_eq!(lines.place(source, *at), Place::of(source, *at), "{at}");
+        }
+        let long = source.repeat(300) + &"é".repeat(3000) + "\nend";
+        let milestones = Milestones::of(&long);
+        for at in (0..=long.len()).filter(|at| long.is_char_boundary(*at)) {
+            assert_eq!(milestones.place(&long, at), Place::of(&long, at), "{at}");
+            assert_eq!(milestones.excerpt(&long, at..at + 3), Lines::default().excerpt(&long, at..at + 3), "{at}");
         }
     }
 

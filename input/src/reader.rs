@@ -3,8 +3,8 @@
 use crate::advice::not_yaml;
 use crate::{Code, Content, Document, DocumentRef, Finding, Lines, Place, Source, UnpackError, unpack};
 use kubeshape_convert::proto;
-use kubeshape_yaml::{Error, Limits, Stream, Tape};
-use std::sync::Arc;
+use kubeshape_yaml::{Error, Limits, Parents, Stream, Tape};
+use std::sync::{Arc, OnceLock};
 
 /// What an input holds.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +61,7 @@ pub struct Reader {
     unpacked: Vec<u8>,
     decoded: Vec<u8>,
     tape: Tape,
+    parents: OnceLock<Parents>,
     lines: Lines,
 }
 
@@ -91,7 +92,7 @@ impl Reader {
     /// # Ok::<(), String>(())
     /// ```
     pub fn documents<'r>(&'r mut self, name: Arc<str>, bytes: &'r [u8], limits: Limits) -> Documents<'r> {
-        let Reader { unpacked, decoded, tape, lines } = self;
+        let Reader { unpacked, decoded, tape, parents, lines } = self;
         lines.clear();
         tape.clear();
         let (bytes, opened) = match unpack(&name, bytes, limits, unpacked) {
@@ -103,7 +104,7 @@ impl Reader {
         };
         let has_lines = opened.as_ref().is_ok_and(|(_, has_lines)| *has_lines);
         let stream = opened.map(|(stream, _)| stream).map_err(Some);
-        Documents { name, bytes, stream, tape, lines, has_lines, content: None, source: None }
+        Documents { name, bytes, stream, tape, parents, lines, has_lines, content: None, source: None }
     }
 }
 
@@ -147,6 +148,7 @@ pub struct Documents<'r> {
     bytes: &'r [u8],
     stream: Result<Stream<'r>, Option<Box<Finding>>>,
     tape: &'r mut Tape,
+    parents: &'r mut OnceLock<Parents>,
     lines: &'r mut Lines,
     has_lines: bool,
     /// What the last document is, until it is kept.
@@ -174,6 +176,7 @@ impl<'r> Documents<'r> {
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Option<Result<DocumentRef<'_>, Box<Finding>>> {
         self.content = None;
+        self.parents.take();
         let stream = match &mut self.stream {
             Ok(stream) => stream,
             Err(finding) => return finding.take().map(Err),
@@ -203,6 +206,7 @@ impl<'r> Documents<'r> {
             has_lines: self.has_lines,
             content,
             ignored: stream.ignored(),
+            parents: self.parents,
             lines: self.lines,
         }))
     }

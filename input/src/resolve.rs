@@ -3,9 +3,9 @@
 use crate::advice;
 use crate::{Excerpt, Finding, Lines, Place, Shape};
 use kubeshape_schema::Note;
-use kubeshape_yaml::{Document, Node};
+use kubeshape_yaml::{Document, Node, Parents};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Makes findings of the notes about one document.
 ///
@@ -34,6 +34,7 @@ use std::sync::Arc;
 pub struct Resolver<'r> {
     name: &'r Arc<str>,
     document: Document<'r>,
+    parents: &'r OnceLock<Parents>,
     has_lines: bool,
     lines: LinesOf<'r>,
     resource: Option<String>,
@@ -58,10 +59,16 @@ impl LinesOf<'_> {
 }
 
 impl<'r> Resolver<'r> {
-    pub(crate) fn new(name: &'r Arc<str>, document: Document<'r>, has_lines: bool, lines: LinesOf<'r>) -> Self {
+    pub(crate) fn new(
+        name: &'r Arc<str>,
+        (document, parents): (Document<'r>, &'r OnceLock<Parents>),
+        has_lines: bool,
+        lines: LinesOf<'r>,
+    ) -> Self {
         Resolver {
             name,
             document,
+            parents,
             has_lines,
             lines,
             resource: None,
@@ -119,10 +126,12 @@ impl<'r> Resolver<'r> {
         let mut finding = Finding::new(note.code, note.detail.as_ref());
         finding.input = Some(Arc::clone(self.name));
         finding.resource.clone_from(&self.resource);
-        let version = self.versions.iter().find(|(range, _)| range.contains(&note.at));
+        let behind = self.versions.partition_point(|(range, _)| range.start <= note.at);
+        let version = self.versions[..behind].last().filter(|(range, _)| range.contains(&note.at));
         finding.version = version.map(|(_, name)| (*name).to_owned());
         if let Some(node) = self.node(note.at) {
-            finding.pointer = self.pointers.then(|| node.pointer());
+            let parents = || self.parents.get_or_init(|| Parents::of(self.document));
+            finding.pointer = self.pointers.then(|| parents().pointer(self.document, note.at));
             finding.advice = advice::about(note.code, node);
             if self.has_lines {
                 finding.span = Some(node.span());

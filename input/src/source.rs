@@ -1,20 +1,23 @@
 //! The text of an input.
 
-use crate::{Code, Excerpt, Finding, Lines, Place};
+use crate::lines::Milestones;
+use crate::{Code, Excerpt, Finding, Place};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The text of an input and its name. The documents of an input share it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Source {
     name: Arc<str>,
     text: Box<str>,
     has_lines: bool,
+    /// Made when the first place is asked for.
+    milestones: OnceLock<Milestones>,
 }
 
 impl Source {
     pub(crate) fn new(name: Arc<str>, text: Box<str>, has_lines: bool) -> Source {
-        Source { name, text, has_lines }
+        Source { name, text, has_lines, milestones: OnceLock::new() }
     }
 
     pub(crate) fn without_lines(self) -> Source {
@@ -39,7 +42,7 @@ impl Source {
 
     /// Line and column of a byte of the text, if the input has lines.
     pub fn place(&self, offset: usize) -> Option<Place> {
-        self.has_lines.then(|| Place::of(&self.text, offset))
+        self.has_lines.then(|| self.milestones().place(&self.text, offset))
     }
 
     /// `NAME:LINE:COLUMN` of a byte of the text, or the name alone if the input has no lines.
@@ -52,19 +55,31 @@ impl Source {
     pub fn finding(&self, code: Code, span: Range<usize>, detail: impl Into<String>) -> Finding {
         let mut finding = Finding::new(code, detail).in_input(self.name.clone());
         if self.has_lines {
-            finding.place = Some(Place::of(&self.text, span.start));
-            let excerpt = Lines::default().excerpt(&self.text, span.clone());
+            finding.place = self.place(span.start);
+            let excerpt = self.milestones().excerpt(&self.text, span.clone());
             finding.excerpt = Some(excerpt).filter(|excerpt| *excerpt != Excerpt::default());
             finding.span = Some(span);
         }
         finding
     }
+
+    fn milestones(&self) -> &Milestones {
+        self.milestones.get_or_init(|| Milestones::of(&self.text))
+    }
 }
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.text, self.has_lines) == (&other.name, &other.text, other.has_lines)
+    }
+}
+
+impl Eq for Source {}
 
 /// The name, and the length of the text.
 impl std::fmt::Debug for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Source { name, text, has_lines } = self;
+        let Source { name, text, has_lines, .. } = self;
         f.debug_struct("Source")
             .field("name", name)
             .field("text", &format_args!("{} bytes", text.len()))

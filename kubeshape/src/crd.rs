@@ -200,6 +200,9 @@ impl Crd {
             let gvk = Gvk::new(&api_version, crd.names.kind);
             let made = jsonschema::from_structural(schema, gvk, preserve, &resolver, options);
             let notes: Vec<Note<'_>> = warnings(resource).into_iter().chain(made.notes).collect();
+            if made.value.is_empty() {
+                return Err(Findings(self.resolve(&notes, Shape::JsonSchema)));
+            }
             Ok(Converted::new(made.value, self.resolve(&notes, Shape::JsonSchema)))
         })
     }

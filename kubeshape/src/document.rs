@@ -111,14 +111,15 @@ impl Document {
     /// The JSON Schemas of the kinds of the document, with their `apiVersion` and `kind`, sorted.
     ///
     /// # Errors
-    /// A part of the document has the wrong type.
+    /// A part of the document has the wrong type, or the schemas would have more than
+    /// [256 MiB](jsonschema::Options::MOST_BYTES) together.
     pub fn json_schemas(&self) -> Result<Vec<(String, String, Converted)>, Findings> {
         let arena = Bump::new();
         let (document, _) = self.document(&arena)?;
         let by_name: BTreeMap<&str, &Property<'_>> =
             document.definitions().iter().map(|definition| (definition.name, definition)).collect();
         let resolver = |name: &str| by_name.get(name).map(|definition| &definition.schema);
-        let options = jsonschema::Options {
+        let mut options = jsonschema::Options {
             draft: self.options.draft,
             strict: self.options.strict,
             ..jsonschema::Options::default()
@@ -128,6 +129,10 @@ impl Document {
         for (gvk, name) in jsonschema::kinds(definitions, &arena) {
             let Some(definition) = by_name.get(name) else { continue };
             let made = jsonschema::from_definition(name, &definition.schema, Some(gvk), &resolver, options);
+            if made.value.is_empty() {
+                return Err(Findings(self.resolve(&made.notes, Shape::JsonSchema)));
+            }
+            options.most_bytes -= made.value.len();
             let converted = Converted::new(made.value, self.resolve(&made.notes, Shape::JsonSchema));
             out.push((gvk.api_version().to_owned(), gvk.kind().to_owned(), converted));
         }
@@ -138,7 +143,7 @@ impl Document {
         let (arena, mut scratch) = (Bump::new(), Scratch::default());
         let (document, mut notes) = self.document(&arena)?;
         let Options { profile, keep_losses, .. } = self.options;
-        let options = from_v3::Options { profile, keep_losses };
+        let options = from_v3::Options { profile, keep_losses, ..from_v3::Options::default() };
         let source = self.location.document().source().text();
         let mut out = Vec::new();
         let printed = document.print_in(dialect, source, &options, &mut scratch, &mut out);

@@ -55,7 +55,7 @@ impl Location {
 
     /// The JSON pointer of the node in its document.
     pub fn pointer(&self) -> String {
-        self.node().pointer()
+        self.document.pointer(self.node().index())
     }
 
     /// A finding about the node.

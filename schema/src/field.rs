@@ -66,10 +66,7 @@ impl ErrorType {
 
     /// Whether the text shows the value.
     fn shows_value(self) -> bool {
-        !matches!(
-            self,
-            ErrorType::Required | ErrorType::Forbidden | ErrorType::TooLong | ErrorType::TooMany | ErrorType::Internal
-        )
+        !matches!(self, ErrorType::Required | ErrorType::Forbidden | ErrorType::TooLong | ErrorType::Internal)
     }
 }
 
@@ -100,6 +97,80 @@ pub struct Error {
     pub detail: String,
     /// Place: the entry in the tape of the value whose field it is.
     pub at: u32,
+}
+
+impl Error {
+    /// A field that must be there. `at` is its place, as in all of these functions.
+    #[cold]
+    pub fn required(path: &Path<'_>, detail: impl Into<String>, at: u32) -> Error {
+        Error::new(ErrorType::Required, path, BadValue::Omitted, detail, at)
+    }
+
+    /// A field that must be absent.
+    #[cold]
+    pub fn forbidden(path: &Path<'_>, detail: impl Into<String>, at: u32) -> Error {
+        Error::new(ErrorType::Forbidden, path, BadValue::Omitted, detail, at)
+    }
+
+    /// A field with a value that it must not have.
+    #[cold]
+    pub fn invalid(path: &Path<'_>, value: impl Into<BadValue>, detail: impl Into<String>, at: u32) -> Error {
+        Error::new(ErrorType::Invalid, path, value.into(), detail, at)
+    }
+
+    /// A field with a value that must be unique, and is not.
+    #[cold]
+    pub fn duplicate(path: &Path<'_>, value: impl Into<BadValue>, at: u32) -> Error {
+        Error::new(ErrorType::Duplicate, path, value.into(), "", at)
+    }
+
+    /// A field that must have one of a few values. Upstream sorts them or not, so the caller gives the order.
+    #[cold]
+    pub fn not_supported(path: &Path<'_>, value: impl Into<BadValue>, supported: &[&str], at: u32) -> Error {
+        let mut detail = String::new();
+        for (i, value) in supported.iter().enumerate() {
+            detail.push_str(if i == 0 { "supported values: " } else { ", " });
+            detail.push_str(&GoQuoted(value).to_string());
+        }
+        Error::new(ErrorType::NotSupported, path, value.into(), detail, at)
+    }
+
+    /// A value of more than `most` bytes.
+    #[cold]
+    pub fn too_long(path: &Path<'_>, most: usize, at: u32) -> Error {
+        let detail = format!("may not be more than {most} byte{}", if most == 1 { "" } else { "s" });
+        Error::new(ErrorType::TooLong, path, BadValue::Omitted, detail, at)
+    }
+
+    /// A list of `found` items, of which at most `most` are allowed.
+    #[cold]
+    pub fn too_many(path: &Path<'_>, found: usize, most: usize, at: u32) -> Error {
+        let detail = format!("must have at most {most} item{}", if most == 1 { "" } else { "s" });
+        Error::new(ErrorType::TooMany, path, BadValue::Json(found.to_string()), detail, at)
+    }
+
+    #[cold]
+    fn new(error_type: ErrorType, path: &Path<'_>, value: BadValue, detail: impl Into<String>, at: u32) -> Error {
+        Error { error_type, path: path.to_string(), value, detail: detail.into(), at }
+    }
+}
+
+impl From<&str> for BadValue {
+    fn from(text: &str) -> BadValue {
+        BadValue::Text(text.to_owned())
+    }
+}
+
+impl From<bool> for BadValue {
+    fn from(value: bool) -> BadValue {
+        BadValue::Json(value.to_string())
+    }
+}
+
+impl From<i64> for BadValue {
+    fn from(value: i64) -> BadValue {
+        BadValue::Json(value.to_string())
+    }
 }
 
 impl fmt::Display for Error {

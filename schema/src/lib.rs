@@ -36,6 +36,7 @@ pub mod print;
 mod profile;
 pub mod read;
 pub mod reference;
+mod same;
 
 pub use bumpalo::Bump;
 pub use dialect::Dialect;

@@ -127,8 +127,9 @@ codes! {
     Config = 1017, Error, "The configuration file is wrong.";
     ChartTemplates = 1031, Warning, "Templates of a Helm chart are not read.";
     IgnoreFile = 1032, Warning, "An ignore file, or a line of it, is not used.";
-    // 11xx: output folders
+    // 11xx: results and their folders
     DamagedRecord = 1101, Error, "The record of results cannot be used; nothing is deleted.";
+    OutputBudget = 1102, Error, "The results of an input would be larger than allowed.";
     // 2xxx: what OpenAPI v2 does not carry
     V2Junctor = 2001, Widened, "OpenAPI v2 drops allOf, oneOf, anyOf and not.";
     V2Nullable = 2002, Widened, "OpenAPI v2 drops the type of a nullable value, its properties and items.";

@@ -14,12 +14,34 @@ pub(crate) struct Block {
     /// Compressed with the comma and, for the beginning of a list, without it.
     deflated: [OnceLock<Deflated>; 2],
     digest: OnceLock<[u8; 64]>,
+    /// The protobuf form of the members; none if they have none.
+    protobuf: OnceLock<Option<Arc<Block>>>,
 }
 
 impl Block {
     /// The parts after the comma of the first member.
     pub(crate) fn new(parts: Vec<Bytes>) -> Block {
-        Block { len: parts.iter().map(Bytes::len).sum(), parts, deflated: Default::default(), digest: OnceLock::new() }
+        Block {
+            len: parts.iter().map(Bytes::len).sum(),
+            parts,
+            deflated: Default::default(),
+            digest: OnceLock::new(),
+            protobuf: OnceLock::new(),
+        }
+    }
+
+    /// The protobuf form of the members. `encode` makes it of an object of them, at the first use.
+    fn protobuf(&self, encode: impl FnOnce(&[u8]) -> Option<Vec<u8>>) -> Option<&Arc<Block>> {
+        let make = || {
+            let mut json = Vec::with_capacity(self.len + 1);
+            self.parts.iter().for_each(|part| json.extend_from_slice(part));
+            if let Some(comma) = json.first_mut() {
+                *comma = b'{';
+            }
+            json.push(b'}');
+            encode(&json).map(|bytes| Arc::new(Block::new(vec![bytes.into()])))
+        };
+        self.protobuf.get_or_init(make).as_ref()
     }
 }
 
@@ -45,10 +67,18 @@ impl Segment {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Segment::Text(text) => text.len(),
             Segment::Block(block, first) => block.len - usize::from(*first),
+        }
+    }
+
+    /// Its protobuf form; none if its members have none, or it is a text.
+    pub(crate) fn protobuf(&self, encode: impl FnOnce(&[u8]) -> Option<Vec<u8>>) -> Option<Segment> {
+        match self {
+            Segment::Text(_) => None,
+            Segment::Block(block, _) => block.protobuf(encode).map(|block| Segment::block(block, false)),
         }
     }
 

@@ -5,10 +5,13 @@ use crate::rope::Rope;
 use bytes::{Bytes, BytesMut};
 use http::HeaderValue;
 use kubeshape_convert::proto;
+use kubeshape_publish::Section;
 use kubeshape_schema::Dialect;
-use kubeshape_yaml::{Limits, Stream, Tape};
+use kubeshape_yaml::{Limits, Node, Stream, Tape};
 use sha2::{Digest, Sha512};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
@@ -35,13 +38,37 @@ pub struct Document {
     json: Rope,
     /// If it is made of chunks.
     body: Option<Body>,
+    /// The pieces with states of their digest, if there are any.
+    digest: Option<Body>,
     tags: Tags,
     modified: SystemTime,
     hash: OnceLock<Arc<str>>,
     gzip: OnceLock<Rope>,
-    protobuf: OnceLock<Result<Bytes, Box<str>>>,
-    protobuf_gzip: OnceLock<Bytes>,
+    /// Where the sections of a v2 document are among the segments of its body.
+    sections: Vec<(Section, Range<usize>)>,
+    protobuf: OnceLock<Result<Protobuf, Box<str>>>,
+    protobuf_gzip: OnceLock<Rope>,
     headers: OnceLock<Validators>,
+}
+
+/// A protobuf form.
+#[derive(Debug)]
+struct Protobuf {
+    bytes: Rope,
+    /// If it is made of chunks.
+    body: Option<Body>,
+}
+
+impl From<Body> for Protobuf {
+    fn from(body: Body) -> Protobuf {
+        Protobuf { bytes: body.rope(), body: Some(body) }
+    }
+}
+
+impl From<Rope> for Protobuf {
+    fn from(bytes: Rope) -> Protobuf {
+        Protobuf { bytes, body: None }
+    }
 }
 
 /// The validators of a document as headers.
@@ -72,10 +99,12 @@ impl Document {
             dialect,
             json: json.into(),
             body: None,
+            digest: None,
             tags: Tags::Content,
             modified,
             hash: OnceLock::new(),
             gzip: OnceLock::new(),
+            sections: Vec::new(),
             protobuf: OnceLock::new(),
             protobuf_gzip: OnceLock::new(),
             headers: OnceLock::new(),
@@ -84,8 +113,26 @@ impl Document {
 
     /// The document with a protobuf form that exists already.
     #[must_use]
-    pub fn with_protobuf(self, protobuf: Bytes) -> Document {
-        Document { protobuf: OnceLock::from(Ok(protobuf)), ..self }
+    pub fn with_protobuf(self, protobuf: impl Into<Rope>) -> Document {
+        Document { protobuf: OnceLock::from(Ok(protobuf.into().into())), ..self }
+    }
+
+    /// A v2 document made of chunks, with the places of its sections among the segments. Its protobuf form is made of
+    /// chunks, too.
+    #[must_use]
+    pub(crate) fn with_sections(self, sections: Vec<(Section, Range<usize>)>) -> Document {
+        Document { sections, ..self }
+    }
+
+    /// The document, whose hash goes on from that of `before` after the pieces that both begin with.
+    #[must_use]
+    pub(crate) fn hashed_after(self, before: Option<&Document>) -> Document {
+        let segments = self.json.pieces().iter().cloned().map(Segment::Text).collect();
+        let digest = match before.and_then(|before| before.digest.as_ref()) {
+            Some(before) => Body::after(segments, before),
+            None => Body::new(segments),
+        };
+        Document { digest: Some(digest), ..self }
     }
 
     /// A document made of chunks. The digests that `before` has of their common beginning are reused.
@@ -122,10 +169,10 @@ impl Document {
     /// SHA-512 of the JSON form in upper-case hexadecimal digits: the hash and, quoted, the ETag of every form. With
     /// [`Tags::Chunks`], SHA-512 of the digests of the document's chunks.
     pub fn hash(&self) -> &Arc<str> {
-        self.hash.get_or_init(|| match (&self.body, self.tags) {
-            (Some(body), Tags::Chunks) => hex(&body.chunk_digest()),
-            (Some(body), Tags::Content) => hex(&body.content_digest()),
-            (None, _) => {
+        self.hash.get_or_init(|| match (&self.body, &self.digest, self.tags) {
+            (Some(body), _, Tags::Chunks) => hex(&body.chunk_digest()),
+            (Some(body), _, Tags::Content) | (None, Some(body), _) => hex(&body.content_digest()),
+            (None, None, _) => {
                 let mut digest = Sha512::new();
                 for piece in self.json.pieces() {
                     digest.update(piece);
@@ -161,17 +208,62 @@ impl Document {
     ///
     /// # Errors
     /// It is not an OpenAPI document, or it has something that the protobuf form cannot express.
-    pub fn protobuf(&self) -> Result<&Bytes, &str> {
-        self.protobuf.get_or_init(|| encode(self.dialect, &self.json.to_bytes())).as_ref().map_err(|why| &**why)
+    pub fn protobuf(&self) -> Result<&Rope, &str> {
+        let make = || match self.protobuf_of_chunks() {
+            Some(body) => Ok(body.into()),
+            None => encode(self.dialect, &self.json.to_bytes()).map(|bytes| Rope::from(bytes).into()),
+        };
+        self.protobuf.get_or_init(make).as_ref().map(|form| &form.bytes).map_err(|why| &**why)
     }
 
-    /// The gzip form of the protobuf form.
+    /// The protobuf form put together from those of the chunks. None if there are no sections, or if there is no such form:
+    /// making it as a whole tells why.
+    fn protobuf_of_chunks(&self) -> Option<Body> {
+        let segments = self.body.as_ref()?.segments();
+        let mut frame = Vec::new();
+        for segment in segments {
+            if let Segment::Text(text) = segment {
+                frame.extend_from_slice(text);
+            }
+        }
+        let mut parts: BTreeMap<Section, Vec<Segment>> = BTreeMap::new();
+        for (section, range) in &self.sections {
+            let of_section = segments.get(range.clone())?.iter();
+            let made = of_section.map(|segment| {
+                segment.protobuf(|json| tree(json, |root| proto::v2::part(*section, root).ok()).ok().flatten())
+            });
+            parts.insert(*section, made.collect::<Option<_>>()?);
+        }
+        let length = |section| parts.get(&section).into_iter().flatten().map(Segment::len).sum();
+        let around = tree(&frame, |root| proto::v2::around(root, length).ok()).ok().flatten()?;
+        let mut out = Vec::new();
+        for (text, section) in around {
+            out.push(Segment::Text(text.into()));
+            out.extend(section.and_then(|section| parts.remove(&section)).into_iter().flatten());
+        }
+        Some(Body::new(out))
+    }
+
+    /// The gzip form of the protobuf form. Chunks that did not change are not compressed again.
     ///
     /// # Errors
     /// As [`Document::protobuf`].
-    pub fn protobuf_gzip(&self) -> Result<&Bytes, &str> {
-        let protobuf = self.protobuf()?;
-        Ok(self.protobuf_gzip.get_or_init(|| body::gzip(std::slice::from_ref(protobuf))))
+    pub fn protobuf_gzip(&self) -> Result<&Rope, &str> {
+        let bytes = self.protobuf()?;
+        Ok(self.protobuf_gzip.get_or_init(|| match self.protobuf.get() {
+            Some(Ok(Protobuf { body: Some(body), .. })) => body.gzip(),
+            _ => body::gzip(bytes.pieces()).into(),
+        }))
+    }
+
+    /// Whether these bytes are made already.
+    pub(crate) fn is_made(&self, protobuf: bool, gzip: bool) -> bool {
+        match (protobuf, gzip) {
+            (false, false) => true,
+            (false, true) => self.gzip.get().is_some(),
+            (true, false) => self.protobuf.get().is_some(),
+            (true, true) => self.protobuf_gzip.get().is_some() || matches!(self.protobuf.get(), Some(Err(_))),
+        }
     }
 
     /// The same content with `head` instead of the opening brace and `tail` after the end. Its compressed form shares the
@@ -207,11 +299,10 @@ impl Document {
 
     /// Memory that is held now.
     pub fn sizes(&self) -> Sizes {
-        let len = |bytes: &Bytes| bytes.len();
         Sizes {
             json: self.json.len(),
-            compressed: self.gzip.get().map_or(0, Rope::len) + self.protobuf_gzip.get().map_or(0, len),
-            protobuf: self.protobuf.get().and_then(|p| p.as_ref().ok()).map_or(0, len),
+            compressed: self.gzip.get().map_or(0, Rope::len) + self.protobuf_gzip.get().map_or(0, Rope::len),
+            protobuf: self.protobuf.get().and_then(|p| p.as_ref().ok()).map_or(0, |form| form.bytes.len()),
         }
     }
 
@@ -234,22 +325,25 @@ impl Document {
 /// The protobuf form of a printed document.
 fn encode(dialect: Option<Dialect>, json: &[u8]) -> Result<Bytes, Box<str>> {
     let dialect = dialect.ok_or("found no OpenAPI document, so there is no protobuf form")?;
-    // The document is our own, so its size is not limited.
+    tree(json, |root| match proto::encode(root, dialect) {
+        Ok(encoded) => Ok(encoded.value.into()),
+        Err(refusals) => {
+            let first = refusals.into_iter().next().map(kubeshape_schema::Note::from);
+            let text = first.map(|note| format!("{}: {}", root.document().pointer(note.at), note.detail));
+            Err(text.unwrap_or_default().into())
+        }
+    })?
+}
+
+/// What `take` makes of the root of our own JSON, so its size is not limited.
+fn tree<T>(json: &[u8], take: impl FnOnce(Node<'_>) -> T) -> Result<T, Box<str>> {
     let limits = Limits::default();
     let limits = Limits { bytes: json.len().max(limits.bytes), nodes: json.len().max(limits.nodes), ..limits };
     let mut stream = Stream::new(json, limits).map_err(|error| error.to_string())?;
     let source = stream.source();
     let mut tape = Tape::new();
     stream.next(&mut tape).transpose().map_err(|error| error.to_string())?;
-    let root = tape.document(source).root().ok_or("found an empty document")?;
-    match proto::encode(root, dialect) {
-        Ok(encoded) => Ok(encoded.value.into()),
-        Err(refusals) => {
-            let first = refusals.into_iter().next().map(kubeshape_schema::Note::from);
-            let text = first.map(|note| format!("{}: {}", tape.document(source).pointer(note.at), note.detail));
-            Err(text.unwrap_or_default().into())
-        }
-    }
+    Ok(take(tape.document(source).root().ok_or("found an empty document")?))
 }
 
 /// Upper-case hexadecimal digits.

@@ -142,6 +142,11 @@ impl<K: Key> Pieces<K> {
         Some(&items[at].1)
     }
 
+    /// The greatest key.
+    pub(crate) fn last(&self) -> Option<&K> {
+        Some(&self.chunks.last()?.items.last()?.0)
+    }
+
     /// Sets members, and removes those that are `None`. Chunks without changes are shared.
     pub(crate) fn edit(&self, mut edits: BTreeMap<K, Option<Bytes>>) -> Pieces<K> {
         edits.retain(|key, value| self.get(key) != value.as_ref());

@@ -1,7 +1,9 @@
 //! State that all requests share.
 
+use crate::auth::Authenticator;
+use crate::features::Emulation;
 use crate::metrics::Metrics;
-use crate::snapshot::Live;
+use crate::snapshot::{LazyV2, Live};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +20,12 @@ pub struct Endpoints {
     pub metrics: Arc<Metrics>,
     /// The checks of `/readyz`, `/livez` and `/healthz`.
     pub readiness: Arc<Readiness>,
+    /// Who may read why a check fails; `None` for everybody.
+    pub authenticator: Option<Authenticator>,
+    /// The release that is emulated; `None` for 1.36.
+    pub emulation: Option<Emulation>,
+    /// The OpenAPI v2 document without custom resources, which is served if the emulated release does not publish them.
+    pub v2_without_custom_resources: Option<Arc<LazyV2>>,
 }
 
 /// Named readiness checks. Each passes, or fails with a reason.

@@ -1,1 +1,22 @@
 //! Whole CustomResourceDefinitions, as `pkg/apis/apiextensions/validation` of `k8s.io/apiextensions-apiserver` checks them.
+//!
+//! [`Definition::read`] reads a manifest as the server decodes it. [`validate`] gives the errors that a request to create
+//! it is answered with, and [`validate_update`] those of a request that replaces another definition.
+
+mod ca_bundle;
+mod check;
+mod defaults;
+mod field_path;
+mod go_json;
+mod model;
+mod options;
+mod read;
+mod schema;
+mod warnings;
+
+pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with};
+pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
+pub use options::{MAX_SELECTABLE_FIELDS, Options};
+pub use read::Defaults;
+pub use schema::validate_validation;
+pub use warnings::{Warning, warnings, warnings_of_update};

@@ -6,4 +6,10 @@
 //! Errors are [`field::Error`](kubeshape_schema::field::Error)s with upstream's type, path, value and text, and a place.
 
 pub mod crd;
+pub mod metadata;
+pub mod names;
 pub mod object;
+mod release;
+mod url;
+
+pub use release::{Change, Release};

@@ -1,2 +1,53 @@
 //! Custom resources and the values of their fields, as `pkg/apiserver/validation` and `pkg/apiserver/schema` of
 //! `k8s.io/apiextensions-apiserver` check, prune and default them.
+//!
+//! - [`Validator`] checks values against a schema, on creation and, with ratcheting, on update.
+//! - [`prune`] removes fields that the schema does not know, [`prune_nulls`] nulls that it does not take, and [`default`]
+//!   inserts defaults.
+//! - [`list_types`] finds repeated items of sets and maps.
+//! - [`Format`] is a format of strings.
+//!
+//! Objects are [`Value`](kubeshape_smd::Value)s. Whatever changes one makes a changed copy in the caller's arena and
+//! shares what stays. Values have no places, so the errors' `at` is 0: a caller that has the source finds the place by
+//! the path.
+//!
+//! # Example: an object is pruned, defaulted and checked
+//! ```
+//! use kubeshape_schema::{Bump, field::Path, read};
+//! use kubeshape_smd::{ToValue, Value};
+//! use kubeshape_validate::object::{self, Validator};
+//! use kubeshape_yaml::{Limits, Stream, Tape};
+//!
+//! let source = r#"{"type": "object", "properties": {"size": {"type": "integer", "maximum": 3, "default": 5}}}"#;
+//! let mut tape = Tape::new();
+//! Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+//! let arena = Bump::new();
+//! let mut reader = read::Reader::new(&arena, read::Rules::Crd);
+//! let schema = reader.schema(tape.document(source).root().unwrap());
+//!
+//! let object = serde_json::json!({"colour": "red"});
+//! let pruned = object::prune(object.to_value(&arena), Some(&schema), object::Root::Value, &arena);
+//! assert_eq!(pruned.unknown, ["colour"]);
+//! let stored = object::default(pruned.value, Some(&schema), &arena);
+//! let errors = Validator::new(&schema, &arena).check(stored, &Path::Root);
+//! let text = "size: Invalid value: 5: size in body should be less than or equal to 3";
+//! assert_eq!(errors[0].to_string(), text);
+//! # Ok::<(), kubeshape_yaml::Error>(())
+//! ```
+
+mod check;
+mod correlate;
+mod defaulting;
+mod equal;
+mod format;
+mod lists;
+mod name;
+mod number;
+mod prepare;
+mod pruning;
+
+pub use defaulting::{default, prune_nulls};
+pub use format::Format;
+pub use lists::list_types;
+pub use prepare::{Purpose, Validator};
+pub use pruning::{Pruned, Root, prune};

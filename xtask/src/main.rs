@@ -3,6 +3,7 @@
 
 mod api;
 mod builtin;
+mod fuzz;
 mod package;
 mod run;
 mod soak;
@@ -25,7 +26,9 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   builtin [--update] compares the API of Kubernetes' releases in builtin/ with the released modules (this needs Go
                      and downloads them), or makes it anew
   package            packs every crate, builds the command from the archives alone, and runs the main job with it
-  fuzz               builds the fuzz targets
+  fuzz [SECONDS [TARGET…]]
+                     builds all fuzz targets and runs each on its seeds and on changes of them: for a second, or for
+                     so many; or some of them only
   msrv               checks that everything compiles with the oldest Rust that Cargo.toml promises
   deny               checks licences, advisories and sources of dependencies with cargo-deny
   soak [--minutes N] [--hostile N] [--honest N] [--program FILE]
@@ -74,7 +77,7 @@ fn command(arguments: &[&str]) -> Result {
         ["builtin"] => builtin::compare(),
         ["builtin", "--update"] => builtin::update(),
         ["package"] => package::prove(),
-        ["fuzz"] => run(cargo("check").args(["--quiet", "--manifest-path", "fuzz/Cargo.toml"])),
+        ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),
         ["deny"] => tools::deny(),
         ["soak", options @ ..] => soak::soak(options),

@@ -31,6 +31,7 @@ pub mod go;
 pub mod json;
 mod json_read;
 mod limits;
+mod parents;
 mod parse;
 mod resolve;
 mod scalars;
@@ -54,5 +55,6 @@ pub fn plain_scalar(text: &str) -> Kind {
 pub use error::{Error, Position};
 pub use go::number::{self, Number};
 pub use limits::Limits;
+pub use parents::Parents;
 pub use stream::{Path, Stream};
 pub use tape::{Document, Entry, Flags, Items, Kind, Node, Pairs, Tape};

@@ -7,6 +7,7 @@
 //! stand in the source as they are read are ranges of it, the others are ranges of one text buffer.
 
 use crate::go::number::{self, Number};
+use crate::parents::push_escaped;
 use crate::resolve;
 
 /// What an entry holds, after resolution.
@@ -190,7 +191,8 @@ impl<'a> Document<'a> {
         self.tape.entries.is_empty()
     }
 
-    /// The JSON pointer of an entry: `/spec/versions/0/name`, with `~0` and `~1` escapes.
+    /// The JSON pointer of an entry: `/spec/versions/0/name`, with `~0` and `~1` escapes. It costs a walk over what stands
+    /// before the entry; for many entries, make [`Parents`](crate::Parents) first.
     pub fn pointer(self, index: u32) -> String {
         let mut out = String::new();
         let entries = &self.tape.entries;
@@ -208,13 +210,7 @@ impl<'a> Document<'a> {
                         let next = self.next_index(value);
                         if index == key || index < next {
                             out.push('/');
-                            for c in self.node(key).text().chars() {
-                                match c {
-                                    '~' => out.push_str("~0"),
-                                    '/' => out.push_str("~1"),
-                                    c => out.push(c),
-                                }
-                            }
+                            push_escaped(&mut out, self.node(key).text());
                             if index == key {
                                 return out;
                             }

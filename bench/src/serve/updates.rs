@@ -84,7 +84,7 @@ pub(super) fn measure(
         [("JSON", JSON, theirs.map(|t| t.v2_json)), ("protobuf", PROTOBUF, theirs.map(|t| t.v2))]
     {
         let (seconds, wall) = changing.v2(accept)?;
-        table.compared(&format!("{one}: the next v2, {form}"), seconds, theirs, 0.05, Unit::Seconds);
+        table.compared(&format!("{one}: the next v2, {form}"), seconds, theirs, 0.01, Unit::Seconds);
         table.noted(&format!("{one}: the next v2, {form} (wall clock)"), wall, Unit::Seconds);
         if form == "JSON" {
             server.settle()?;

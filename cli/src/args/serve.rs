@@ -3,6 +3,7 @@
 use super::{FilenameArgs, LevelArgs, Profile, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_builtin::Release;
+use kubeshape_server::Emulation;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,6 +62,12 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) watch: bool,
 
+    /// How long the last content of an emptied file or a vanished folder is still served
+    ///
+    /// In this time, /readyz fails and tells which. A file that is deleted from its folder is no longer served at once.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub(crate) watch_grace: Duration,
+
     /// Document of a cluster, or a folder of them, to serve along with the inputs (repeatable)
     ///
     /// What `kubectl get --raw` prints for /openapi/v3/…, /openapi/v2, /api, /apis (aggregated or not), /apis/GROUP/VERSION,
@@ -85,9 +92,25 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PROFILE", default_value = "kube")]
     pub(crate) profile: Profile,
 
-    /// Whether to answer more than kube-apiserver 1.36 does, and to correct the faults of its HTTP
-    #[arg(long, value_name = "WHETHER", default_value = "on")]
-    pub(crate) extensions: Switch,
+    /// Whether to answer more than kube-apiserver 1.36 does, and to correct the faults of its HTTP [default: on, unless
+    /// --emulate is given]
+    #[arg(long, value_name = "WHETHER")]
+    pub(crate) extensions: Option<Switch>,
+
+    /// Release of Kubernetes to answer as, such as 1.24: a test double for clients of old clusters
+    ///
+    /// From 1.10 to 1.36. Custom resources are part of /openapi/v2 from 1.15 on, /openapi/v3 exists from 1.24 on, aggregated
+    /// discovery as v2beta1 from 1.27 to 1.32 and as v2 from 1.30 on, and /version tells the release. It does not change
+    /// the documents.
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) emulate: Option<Emulation>,
+
+    /// Feature gates of the emulated release, such as AggregatedDiscoveryEndpoint=true
+    ///
+    /// CustomResourcePublishOpenAPI, OpenAPIV3, AggregatedDiscoveryEndpoint and AggregatedDiscoveryRemoveBetaType, as far as
+    /// the release has them.
+    #[arg(long, value_name = "NAME=BOOL", value_delimiter = ',', requires = "emulate", value_parser = gate)]
+    pub(crate) feature_gates: Vec<(String, bool)>,
 
     /// Certificate chain in PEM format; turns HTTPS on
     #[arg(long, value_name = "FILE", requires = "tls_key", value_hint = ValueHint::FilePath, help_heading = ACCESS)]
@@ -102,6 +125,21 @@ pub(crate) struct ServeArgs {
     /// Requests then need `Authorization: Bearer TOKEN`, except for /healthz, /livez and /readyz.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ACCESS)]
     pub(crate) token_file: Option<PathBuf>,
+
+    /// Host names and addresses that requests may name, besides those of loopback; `*` allows all [default: `*`; if all
+    /// addresses are loopback, none]
+    ///
+    /// Requests for other hosts are answered with 403. This protects a server on loopback from web pages whose names resolve
+    /// to 127.0.0.1. The host of --advertise-address is always allowed.
+    #[arg(long, value_name = "HOST", value_delimiter = ',', value_parser = host, help_heading = ACCESS)]
+    pub(crate) allowed_hosts: Vec<String>,
+
+    /// Regular expressions of origins whose web pages may read answers, such as `//editor\.example\.com(:|$)`
+    ///
+    /// As with kube-apiserver: an expression matches anywhere in an origin (SCHEME://HOST[:PORT]), so it has to pin the start
+    /// of the host with `^` or `//`, and the end with `$` or `(:|$)`.
+    #[arg(long, value_name = "REGEX", value_delimiter = ',', help_heading = ACCESS)]
+    pub(crate) cors_allowed_origins: Vec<String>,
 
     /// Address of the server that /api tells clients [default: the first address it listens on]
     #[arg(long, value_name = "HOST:PORT", help_heading = ACCESS)]
@@ -164,6 +202,11 @@ pub(crate) struct ServeArgs {
 }
 
 impl ServeArgs {
+    /// Whether the server has extensions.
+    pub(crate) fn has_extensions(&self) -> bool {
+        self.extensions.map_or(self.emulate.is_none(), |given| given == Switch::On)
+    }
+
     /// Files and folders to read.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         self.filenames.and(&self.inputs)
@@ -219,6 +262,22 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     Ok(SocketAddr::new(host, port))
 }
 
+/// `NAME=true` or `NAME=false`
+fn gate(text: &str) -> Result<(String, bool), String> {
+    let parsed =
+        text.split_once('=').and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?)));
+    parsed.ok_or_else(|| "expected NAME=true or NAME=false".to_owned())
+}
+
+/// A host name, an address or `*`
+fn host(text: &str) -> Result<String, String> {
+    let fits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:[]".contains(&b));
+    if fits || text == "*" {
+        return Ok(text.to_owned());
+    }
+    Err("expected a host name or an address, as in shapes.example.com or 10.0.0.7, or `*` for all".to_owned())
+}
+
 /// `500ms`, `10s`, `5m`, `1h`, or seconds
 fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a time, as in 500ms, 10s, 5m or 1h".to_owned();
@@ -252,6 +311,20 @@ mod tests {
         }
         for text in ["", "8001", "::1", "::1:80", "example.com:80", "127.0.0.1:65536", "127.0.0.1:x"] {
             assert!(address(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn hosts_and_gates() {
+        for text in ["a.example.com", "10.0.0.7", "[::1]", "fd00::1", "a:80", "*"] {
+            assert_eq!(host(text), Ok(text.to_owned()));
+        }
+        for text in ["", "*.example.com", "http://a", "a b", "ä"] {
+            assert!(host(text).is_err(), "{text}");
+        }
+        assert_eq!(gate("OpenAPIV3=false"), Ok(("OpenAPIV3".to_owned(), false)));
+        for text in ["", "OpenAPIV3", "OpenAPIV3=", "OpenAPIV3=on"] {
+            assert!(gate(text).is_err(), "{text}");
         }
     }
 

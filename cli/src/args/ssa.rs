@@ -54,6 +54,10 @@ pub(crate) struct ResultArgs {
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
+    /// Wait until files are on the disk before they get their names, and until their names are
+    #[arg(long)]
+    pub(crate) fsync: bool,
+
     /// Print errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ConfigArgs, given: Option<PathBuf>, is_off: bool) -> Re
         Some(command) => of_command(command, &settings, file.as_ref(), &mut out),
         None => all(&settings, file.as_ref(), &commands, &mut out),
     }
-    report::print(out.as_bytes())
+    report::print(report::clean::lines(&out).as_bytes())
 }
 
 fn named<'c>(commands: &'c Command, name: &str) -> Result<&'c Command, Fatal> {

@@ -392,11 +392,9 @@ impl<'c> Commit<'c> {
         let mut printed = None;
         match (&self.plan.destination, held) {
             (Destination::File(path), Some((bytes, ..))) => {
-                // A link is kept, and its target is replaced.
-                let linked = if path.is_symlink() { path.canonicalize().ok() } else { None };
-                let target = linked.unwrap_or_else(|| path.clone());
-                let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                ready.push(Ready { staged: self.stage.write(target, &bytes)?, name, is_partial });
+                let staged = self.stage.write_named(path, &bytes)?;
+                let name = staged.target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                ready.push(Ready { staged, name, is_partial });
             }
             (_, Some((bytes, ..))) => printed = Some(bytes),
             (_, None) => {}
@@ -412,7 +410,7 @@ impl<'c> Commit<'c> {
             report.finish(self.stage)?;
         }
         placed.tell(failed, ui);
-        crate::report::print(placed.plan.as_bytes())?;
+        crate::report::print(crate::report::clean::lines(&placed.plan).as_bytes())?;
         match printed {
             Some(_) if is_partial && !self.options.keep_going => place::tell_nothing_printed(failed, ui),
             Some(bytes) => {

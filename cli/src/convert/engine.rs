@@ -178,8 +178,13 @@ impl Engine {
                             let metadata = metadata.get_or_insert_with(|| self.metadata(arena));
                             let made = documents::resource_schema(crd, version, metadata, &self.settings);
                             let Some(schema) = made else { continue };
+                            let is_made = !schema.value.is_empty();
                             scratch.bytes.extend_from_slice(&schema.value);
-                            notes.extend(schema.notes.into_iter().filter(|_| self.losses));
+                            notes.extend(schema.notes.into_iter().filter(|_| self.losses || !is_made));
+                            if !is_made {
+                                notes.drain(..).for_each(|note| sink.note(note, Some(target.shape)));
+                                continue;
+                            }
                         }
                         _ if version.schema().is_none() => continue,
                         _ => version.structural(&mut scratch.bytes),

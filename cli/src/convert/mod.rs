@@ -43,7 +43,12 @@ pub(crate) fn run(args: &ConvertArgs, setup: &Setup) -> Result<bool, Fatal> {
     if let Some(release) = args.kubernetes {
         ui.say(&format!("Using the definitions of Kubernetes {release}, so hashes differ from a cluster's."));
     }
-    let stage = if args.dry_run { Stage::dry() } else { Stage::default() }.until_interrupted();
+    let folder = match &plan.destination {
+        Destination::Folder(folder) => Some(folder.as_path()),
+        _ => None,
+    };
+    let stage = if args.dry_run { Stage::dry() } else { Stage::default() };
+    let stage = stage.within(folder).synced(args.fsync).until_interrupted();
     let result = convert(args, &plan, &engine, &stage, &mut ui);
     if result.is_err() {
         stage.abandon();

@@ -185,6 +185,7 @@ pub(super) fn place(
     {
         placing.write(&folder.join(record::NAME), &record.print())?;
     }
+    stage.settle()?;
     failure.map_or(Ok(out), Err)
 }
 

@@ -4,7 +4,7 @@ use crate::args::{ConvertArgs, Format, Per, Shape};
 use crate::error::Fatal;
 use crate::input::{Filter, Gathered, gather};
 use crate::output::record::{Record, There};
-use crate::output::{names, what};
+use crate::output::{Named, named, names, what};
 use kubeshape_input::Finding;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -278,19 +278,18 @@ fn destination(args: &ConvertArgs) -> Result<Destination, Fatal> {
         Ok(metadata) if metadata.is_dir() && is_file => {
             return Err(usage(format!("{shown} is a folder, but has the name of a file")));
         }
+        // What a descriptor is open on may be a file.
+        Ok(metadata) if metadata.is_file() && !is_file && matches!(named(path), Ok(Named::Other)) => {
+            return Ok(Destination::File(path.clone()));
+        }
         Ok(metadata) if metadata.is_file() && !is_file => {
             return Err(usage(format!(
                 "{shown} is a file that exists, and not one for results: \
                  their names end in .json, .yaml, .yml or .pb; a folder needs another name"
             )));
         }
-        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
-            return Err(usage(format!(
-                "{shown} is {}; results go to a file or a folder, or with `-o -` \
-                 to standard output",
-                what(metadata)
-            )));
-        }
+        // A device or a pipe is written to.
+        Ok(metadata) if !metadata.is_dir() && !metadata.is_file() => return Ok(Destination::File(path.clone())),
         _ => {}
     }
     for above in path.ancestors().skip(1) {
@@ -330,7 +329,8 @@ fn targets(args: &ConvertArgs, destination: &Destination) -> Result<Vec<Target>,
         Destination::File(path) => match suffix(path).as_deref() {
             Some("json") => Some(Format::Json),
             Some("pb") => Some(Format::Pb),
-            _ => Some(Format::Yaml),
+            Some("yaml" | "yml") => Some(Format::Yaml),
+            _ => None,
         },
         _ => None,
     };
@@ -406,6 +406,7 @@ fn collisions(
     }
     if let (Some(report), Destination::File(path)) = (report, destination)
         && resolved(report) == resolved(path)
+        && !matches!(named(path), Ok(Named::Other))
     {
         return Err(usage("the report and the output are one file"));
     }

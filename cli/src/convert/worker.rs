@@ -1,6 +1,6 @@
 //! Conversion of one file: from its bytes to temporary files and findings.
 
-use super::documents::KindName;
+use super::documents::{KindName, over_budget};
 use super::engine::{Engine, Fragments, Scratch, Sink};
 use super::plan::Target;
 use crate::args::Shape;
@@ -279,12 +279,20 @@ impl FileResult {
             results: Vec::new(),
             versions: Vec::new(),
             same: Vec::new(),
+            written: 0,
+            over: None,
         };
         let converted = context.engine.convert(crd, arena, scratch, &mut collect);
         notes.append(&mut collect.notes);
         for (version, detail) in collect.same.drain(..) {
             let at = crd.versions.iter().find(|known| known.name == version).map_or(crd.at, |version| version.at);
             notes.push((Note::new(Code::ResultName, at, detail), Some(Shape::JsonSchema)));
+        }
+        if let Some(version) = collect.over.take() {
+            let at = crd.versions.iter().find(|known| known.name == version).map_or(crd.at, |version| version.at);
+            notes.push((over_budget(&version, at, context.engine.settings()), None));
+            collect.results.drain(..).for_each(|result| discard(context.stage, result));
+            self.failed = true;
         }
         let fragments = match converted {
             Ok(fragments) => fragments,
@@ -343,6 +351,9 @@ struct Collector<'c, 'a> {
     versions: Vec<String>,
     /// Versions whose results would get the names of others.
     same: Vec<(String, String)>,
+    /// Bytes of the results, and the version at which there are too many.
+    written: u64,
+    over: Option<String>,
 }
 
 impl<'a> Sink<'a> for Collector<'_, 'a> {
@@ -351,6 +362,11 @@ impl<'a> Sink<'a> for Collector<'_, 'a> {
     }
 
     fn result(&mut self, target: Target, version: &str, bytes: &[u8]) -> Result<(), Fatal> {
+        self.written += bytes.len() as u64;
+        if self.written > self.context.engine.settings().max_output {
+            self.over.get_or_insert_with(|| version.to_owned());
+            return Ok(());
+        }
         let file = names::file(target.shape, version, target.format);
         let Some((root, folder)) = &self.folder else {
             self.results.push(Output::Held(bytes.to_vec(), file));

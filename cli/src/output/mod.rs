@@ -8,7 +8,7 @@ pub(crate) mod record;
 mod stage;
 
 pub(crate) use layout::{Layout, Subject};
-pub(crate) use stage::{Stage, Staged};
+pub(crate) use stage::{Named, Stage, Staged, named, open_other};
 
 use std::fs::Metadata;
 

@@ -4,8 +4,8 @@
 //! and `.` is percent-encoded, so that a name never leaves its folder, and different resources have different names.
 
 use crate::args::{Format, Shape};
+use sha2::{Digest as _, Sha256};
 use std::fmt::Write;
-use std::hash::Hasher;
 
 /// Longer names of files and folders are shortened. Common file systems allow 255 bytes.
 const LONGEST: usize = 180;
@@ -25,14 +25,14 @@ pub(crate) fn single(shape: Shape, format: Format) -> String {
 pub(crate) fn group_version(path: &str, format: Format) -> String {
     let path = path.strip_prefix("apis/").unwrap_or(path);
     let (group, version) = path.rsplit_once('/').unwrap_or((path, ""));
-    shortened(format!("apis__{}__{}_openapi", encoded(group), encoded(version))) + "." + suffix(format)
+    shortened(format!("apis__{}__{}", encoded(group), encoded(version))) + "_openapi." + suffix(format)
 }
 
 /// `api__v1_openapi.json`: the OpenAPI v3 document of `/openapi/v3/api/v1`, named as in Kubernetes'
 /// `api/openapi-spec/v3`.
 pub(crate) fn root(key: &str, format: Format) -> String {
     let parts: Vec<String> = key.trim_matches('/').split('/').map(encoded).collect();
-    shortened(format!("{}_openapi", parts.join("__"))) + "." + suffix(format)
+    shortened(parts.join("__")) + "_openapi." + suffix(format)
 }
 
 /// `KIND.GROUP`: the folder of a kind of a document; `core` is the group without a name.
@@ -53,7 +53,9 @@ pub(crate) fn folder(plural: &str, group: &str) -> String {
 /// `NAME.schema.json`: the file of a definition that is not a kind.
 pub(crate) fn definition(name: &str, shape: Shape, format: Format) -> String {
     let mut name = encoded(name);
-    if name.starts_with('.') {
+    if name.is_empty() {
+        name.push('%');
+    } else if name.starts_with('.') {
         name.replace_range(..1, "%2E");
     }
     format!("{}.{}.{}", shortened(name), ending(shape), suffix(format))
@@ -103,7 +105,8 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
                     .any(|end| stem.strip_suffix(end).is_some_and(|key| !key.is_empty()))
         }),
         [folder, name] => {
-            folder.contains('.')
+            // A long name has a hash instead of its end.
+            folder.contains(['.', '%'])
                 && stem(name).is_some_and(|stem| {
                     stem == "schema.smd"
                         || [".v3", ".v2", ".schema", ".structural"]
@@ -141,26 +144,16 @@ pub(super) fn shortened(name: String) -> String {
     if name.len() <= LONGEST {
         return name;
     }
-    let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    hash.write(name.as_bytes());
+    let mut hash = String::with_capacity(HASH);
+    for byte in &Sha256::digest(&name)[..HASH / 2] {
+        let _ = write!(hash, "{byte:02x}");
+    }
     // The name is ASCII.
-    format!("{}%{:016x}", &name[..LONGEST - 17], hash.finish())
+    format!("{}%{hash}", &name[..LONGEST - 1 - HASH])
 }
 
-/// FNV-1a: the same on every machine and in every release.
-struct Fnv(u64);
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-}
+/// Digits of the hash: so many that nobody can find two names that share one.
+const HASH: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -183,6 +176,7 @@ mod tests {
         assert_eq!(object("", "", "../a", Format::Yaml), "%..%2Fa.yaml");
         assert_eq!(object("", "", "", Format::Yaml), "%.yaml");
         assert_eq!(definition("Pet", Shape::V3, Format::Yaml), "Pet.v3.yaml");
+        assert_eq!(definition("", Shape::JsonSchema, Format::Json), "%.schema.json");
         assert_eq!(definition("../x", Shape::JsonSchema, Format::Json), "%2E.%2Fx.schema.json");
     }
 
@@ -230,6 +224,13 @@ mod tests {
         let (a, b) = (folder(&long, "b"), folder(&long, "c"));
         assert_eq!((a.len(), b.len()), (LONGEST, LONGEST));
         assert_ne!(a, b);
+        for plural in [long.as_str(), "a"] {
+            let path = [folder(plural, &long), file(Shape::V3, &long, Format::Json)];
+            assert!(is_result(&path.each_ref().map(String::as_str)), "{path:?}");
+            for name in [group_version(&format!("apis/{long}/v1"), Format::Json), root(&long, Format::Yaml)] {
+                assert!(is_result(&[&name]), "{name}");
+            }
+        }
     }
 
     #[test]

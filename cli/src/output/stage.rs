@@ -1,4 +1,8 @@
 //! Writing files completely or not at all: into a temporary file in the same folder, which is then renamed.
+//!
+//! Temporary files have random names and are created exclusively, so no link and no other process can redirect them. A file
+//! that is replaced keeps its permissions. In an output folder, links are replaced and never followed. A file that the
+//! user names is found behind its links; what is there and is no regular file (a device, a pipe) is written to.
 
 use super::record::Digest;
 use super::what;
@@ -25,18 +29,34 @@ pub(crate) struct Stage {
     unfinished: Mutex<BTreeSet<PathBuf>>,
     /// The folders that this process created.
     folders: Mutex<BTreeSet<PathBuf>>,
+    /// The output folder. No link below it is followed.
+    root: Option<PathBuf>,
+    /// Whether files and their names are on the disk before the command ends.
+    is_synced: bool,
+    /// Folders with names that are not on the disk yet.
+    unsynced: Mutex<BTreeSet<PathBuf>>,
 }
 
 /// A file that is complete, but does not have its name yet.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Staged {
-    /// None if nothing is written.
-    temporary: Option<PathBuf>,
+    content: Content,
     /// The name it will have.
     pub(crate) target: PathBuf,
     /// What it holds.
     pub(crate) digest: Digest,
+}
+
+/// Where the bytes of a file wait.
+#[derive(Debug)]
+enum Content {
+    /// In a temporary file.
+    File(PathBuf),
+    /// Here, for what is written to.
+    Bytes(Vec<u8>),
+    /// Nothing is written.
+    None,
 }
 
 /// Files get their names, and an interrupt waits until all of them have theirs.
@@ -50,6 +70,20 @@ impl Stage {
     /// A stage that writes nothing, and finds out what would be written.
     pub(crate) fn dry() -> Stage {
         Stage { dry: true, ..Stage::default() }
+    }
+
+    /// The same with an output folder.
+    #[must_use]
+    pub(crate) fn within(mut self, folder: Option<&Path>) -> Stage {
+        self.root = folder.map(Path::to_owned);
+        self
+    }
+
+    /// The same, where files and their names are on the disk before the command ends, if they are asked to be.
+    #[must_use]
+    pub(crate) fn synced(mut self, is_synced: bool) -> Stage {
+        self.is_synced = is_synced;
+        self
     }
 
     /// The stage, which is abandoned on Ctrl-C and on signals that end the process.
@@ -86,18 +120,21 @@ impl Stage {
         give: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()>,
     ) -> Result<Staged, Fatal> {
         let made = if self.dry {
-            check(&target).map(|()| None)
+            self.check(&target).map(|()| None)
         } else {
             self.gate().and_then(|_gate| self.create(&target)).map(Some)
         };
-        let (mut file, temporary) = made.map_err(|error| Fatal::write(&target, error))?.unzip();
-        let mut staged = Staged { temporary, target, digest: Digest::default() };
+        let (mut file, content) = match made.map_err(|error| Fatal::write(&target, error))? {
+            None => (None, Content::None),
+            Some((file, temporary)) => (Some(file), Content::File(temporary)),
+        };
+        let mut staged = Staged { content, target, digest: Digest::default() };
         let mut hash = Sha256::new();
         let written = give(&mut |piece| {
             hash.update(piece);
             file.as_mut().map_or(Ok(()), |file| file.write_all(piece))
         });
-        match written {
+        match written.and_then(|()| file.map_or(Ok(()), |file| self.sync(&file))) {
             Ok(()) => {
                 staged.digest = hash.finalize().into();
                 Ok(staged)
@@ -110,6 +147,20 @@ impl Stage {
         }
     }
 
+    /// The same for a file that the user names. It is found behind its links, and what is no regular file is written to.
+    ///
+    /// # Errors
+    /// As for [`Stage::write`].
+    pub(crate) fn write_named(&self, path: &Path, bytes: &[u8]) -> Result<Staged, Fatal> {
+        match named(path).map_err(|error| Fatal::write(path, error))? {
+            Named::File(target) => self.write(target, bytes),
+            Named::Other => {
+                let content = if self.dry { Content::None } else { Content::Bytes(bytes.to_vec()) };
+                Ok(Staged { content, target: path.to_owned(), digest: Sha256::digest(bytes).into() })
+            }
+        }
+    }
+
     /// Creates a temporary file in the folder of `target`, also if nothing else is written.
     ///
     /// # Errors
@@ -117,7 +168,32 @@ impl Stage {
     pub(crate) fn open(&self, target: PathBuf) -> Result<(File, Staged), Fatal> {
         let made = self.gate().and_then(|_gate| self.create(&target));
         let (file, temporary) = made.map_err(|error| Fatal::write(&target, error))?;
-        Ok((file, Staged { temporary: Some(temporary), target, digest: Digest::default() }))
+        Ok((file, Staged { content: Content::File(temporary), target, digest: Digest::default() }))
+    }
+
+    /// Puts the bytes of a file on the disk, if that is asked for.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(crate) fn sync(&self, file: &File) -> io::Result<()> {
+        if self.is_synced { file.sync_all() } else { Ok(()) }
+    }
+
+    /// Puts the names of files and folders on the disk, if that is asked for.
+    ///
+    /// # Errors
+    /// A folder cannot be written.
+    pub(crate) fn settle(&self) -> Result<(), Fatal> {
+        let mut folders = std::mem::take(&mut *self.unsynced.lock().unwrap_or_else(PoisonError::into_inner));
+        if !folders.is_empty() {
+            folders.extend(self.folders().iter().filter_map(|folder| folder.parent().map(Path::to_owned)));
+        }
+        for folder in folders {
+            let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
+            let synced = if cfg!(unix) { File::open(&folder).and_then(|folder| folder.sync_all()) } else { Ok(()) };
+            synced.map_err(|error| Fatal::write(&folder, error))?;
+        }
+        Ok(())
     }
 
     /// Renames a temporary file to its target.
@@ -125,7 +201,8 @@ impl Stage {
     /// # Errors
     /// It cannot be renamed, or the stage was abandoned.
     pub(crate) fn finish(&self, staged: Staged) -> Result<(), Fatal> {
-        self.placing()?.finish(staged)
+        self.placing()?.finish(staged)?;
+        self.settle()
     }
 
     /// Begins to give files their names.
@@ -142,7 +219,7 @@ impl Stage {
     /// Deletes a temporary file.
     pub(crate) fn discard(&self, staged: Staged) {
         let _gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(temporary) = staged.temporary {
+        if let Content::File(temporary) = staged.content {
             // If it cannot be deleted, nothing else can be done.
             let _ = fs::remove_file(&temporary);
             self.unfinished().remove(&temporary);
@@ -176,10 +253,11 @@ impl Stage {
 
     /// Creates a temporary file. The gate is locked.
     fn create(&self, target: &Path) -> io::Result<(File, PathBuf)> {
-        check(target)?;
+        self.check(target)?;
         let folder = target.parent().unwrap_or(Path::new(""));
+        let replaced = fs::symlink_metadata(target).ok().filter(fs::Metadata::is_file);
         let make = || {
-            let new = |path: &Path| File::options().read(true).write(true).create_new(true).open(path);
+            let new = |path: &Path| create_new(path, replaced.as_ref());
             // `abandon` removes it, also when the process exits without dropping anything.
             Builder::new().prefix(BEGIN).suffix(END).disable_cleanup(true).make_in(folder, new)
         };
@@ -194,6 +272,30 @@ impl Stage {
         let temporary = temporary.to_path_buf();
         self.unfinished().insert(temporary.clone());
         Ok((file, temporary))
+    }
+
+    /// Refuses to put a file in the place of a folder, a device, a pipe or a socket, and to leave the output folder by a
+    /// link.
+    fn check(&self, target: &Path) -> io::Result<()> {
+        let inner = self.root.as_ref().and_then(|root| target.strip_prefix(root).ok().map(|inner| (root, inner)));
+        if let Some((root, inner)) = inner {
+            for above in inner.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty()) {
+                let above = root.join(above);
+                if above.is_symlink() {
+                    let above = above.display();
+                    return Err(io::Error::other(format!(
+                        "{above} is a link, and links in the output folder are not followed"
+                    )));
+                }
+            }
+        }
+        // A link is replaced, whatever it leads to.
+        match fs::symlink_metadata(target) {
+            Ok(metadata) if !metadata.is_file() && !metadata.is_symlink() => {
+                Err(io::Error::other(format!("it is {}", what(&metadata))))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Creates a folder and those above it, as far as they do not exist.
@@ -226,9 +328,20 @@ impl Placing<'_> {
     /// # Errors
     /// It cannot be renamed.
     pub(crate) fn finish(&self, staged: Staged) -> Result<(), Fatal> {
-        let Staged { temporary: Some(temporary), target, .. } = staged else { return Ok(()) };
-        fs::rename(&temporary, &target).map_err(|error| Fatal::write(&target, error))?;
-        self.stage.unfinished().remove(&temporary);
+        let Staged { content, target, .. } = staged;
+        let failed = |error| Fatal::write(&target, error);
+        match content {
+            Content::None => {}
+            Content::Bytes(bytes) => open_other(&target).and_then(|mut to| to.write_all(&bytes)).map_err(failed)?,
+            Content::File(temporary) => {
+                fs::rename(&temporary, &target).map_err(failed)?;
+                self.stage.unfinished().remove(&temporary);
+                if let (true, Some(folder)) = (self.stage.is_synced, target.parent()) {
+                    let mut unsynced = self.stage.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+                    unsynced.insert(folder.to_owned());
+                }
+            }
+        }
         Ok(())
     }
 
@@ -240,19 +353,90 @@ impl Placing<'_> {
         let write = || -> io::Result<PathBuf> {
             let (mut file, temporary) = self.stage.create(target)?;
             file.write_all(bytes)?;
+            self.stage.sync(&file)?;
             Ok(temporary)
         };
         let temporary = write().map_err(|error| Fatal::write(target, error))?;
-        self.finish(Staged { temporary: Some(temporary), target: target.to_owned(), digest: Digest::default() })
+        self.finish(Staged { content: Content::File(temporary), target: target.to_owned(), digest: Digest::default() })
     }
 }
 
-/// Refuses to put a file in the place of a folder, a device, a pipe or a socket.
-fn check(target: &Path) -> io::Result<()> {
-    match fs::metadata(target) {
-        Ok(metadata) if !metadata.is_file() => Err(io::Error::other(format!("it is {}", what(&metadata)))),
-        _ => Ok(()),
+/// Creates a file that does not exist, with the permissions of the one that it will replace.
+#[cfg(unix)]
+fn create_new(path: &Path, replaced: Option<&fs::Metadata>) -> io::Result<File> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+
+    /// Reading, writing and executing, without what runs a program as somebody else.
+    const PERMISSIONS: u32 = 0o777;
+    let mut options = File::options();
+    options.read(true).write(true).create_new(true);
+    let Some(mode) = replaced.map(|metadata| metadata.permissions().mode() & PERMISSIONS) else {
+        return options.open(path);
+    };
+    // Nobody can open it who could not open the other one; then the mask of the process is undone.
+    let file = options.mode(mode).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn create_new(path: &Path, _: Option<&fs::Metadata>) -> io::Result<File> {
+    File::options().read(true).write(true).create_new(true).open(path)
+}
+
+/// What a path that the user names leads to.
+#[derive(Debug)]
+pub(crate) enum Named {
+    /// A regular file, or nothing: the path behind all links.
+    File(PathBuf),
+    /// Something to write to: a device, a pipe, what a descriptor of this process is open on.
+    Other,
+}
+
+/// Links on the way to a file, at most.
+const LINKS: usize = 40;
+
+/// Follows the links of a path.
+///
+/// # Errors
+/// It is a folder, or the links lead nowhere.
+pub(crate) fn named(path: &Path) -> io::Result<Named> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        if is_descriptor(&path) {
+            return Ok(Named::Other);
+        }
+        let metadata = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Named::File(path)),
+            Err(error) => return Err(error),
+        };
+        if metadata.is_dir() {
+            return Err(io::Error::other("it is a folder"));
+        }
+        if !metadata.is_symlink() {
+            return Ok(if metadata.is_file() { Named::File(path) } else { Named::Other });
+        }
+        let link = fs::read_link(&path)?;
+        path = path.parent().unwrap_or(Path::new("")).join(link);
     }
+    Err(io::Error::other(format!("there are more than {LINKS} links on the way to it")))
+}
+
+/// Whether a path is that of an open descriptor, as `/dev/stdout` is.
+fn is_descriptor(path: &Path) -> bool {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    folder.is_some_and(|folder| {
+        folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.file_name().is_some_and(|n| n == "fd"))
+    })
+}
+
+/// Opens what is no regular file, to write to it. What a descriptor is open on gets the bytes at its end.
+///
+/// # Errors
+/// It cannot be opened.
+pub(crate) fn open_other(path: &Path) -> io::Result<File> {
+    File::options().append(true).open(path)
 }
 
 #[cfg(test)]
@@ -326,6 +510,77 @@ mod tests {
         dry.finish(staged)?;
         assert!(listing(dir.path()).is_empty());
         assert_eq!(digest, stage.write(target, b"{}")?.digest);
+        Ok(())
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_replaced_file_keeps_its_permissions() -> Result<(), Box<dyn std::error::Error>> {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir()?;
+        let (stage, target) = (Stage::default(), dir.path().join("a.json"));
+        for mode in [0o600, 0o444, 0o666, 0o755] {
+            fs::write(&target, "old").or_else(|_| fs::remove_file(&target).and_then(|()| fs::write(&target, "old")))?;
+            fs::set_permissions(&target, fs::Permissions::from_mode(mode))?;
+            let staged = stage.write(target.clone(), b"new")?;
+            let temporary = fs::read_dir(dir.path())?.flatten().find(|entry| entry.path() != target);
+            assert_eq!(temporary.ok_or("no temporary file")?.metadata()?.permissions().mode() & 0o777, mode);
+            stage.finish(staged)?;
+            assert_eq!(fs::metadata(&target)?.permissions().mode() & 0o777, mode);
+        }
+        // A new one has what the mask of the process leaves.
+        let usual = File::create(dir.path().join("usual"))?.metadata()?.permissions().mode();
+        stage.finish(stage.write(dir.path().join("new.json"), b"{}")?)?;
+        assert_eq!(fs::metadata(dir.path().join("new.json"))?.permissions().mode(), usual);
+        Ok(())
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_in_the_output_folder_are_not_followed() -> Result<(), Box<dyn std::error::Error>> {
+        use std::os::unix::fs::symlink;
+        let (dir, elsewhere) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        fs::write(elsewhere.path().join("v1.json"), "mine")?;
+        symlink(elsewhere.path(), dir.path().join("link"))?;
+        symlink(elsewhere.path().join("v1.json"), dir.path().join("v1.json"))?;
+        // The folder itself may be behind a link.
+        let named = elsewhere.path().join("out");
+        symlink(dir.path(), &named)?;
+        for folder in [dir.path(), &named] {
+            let stage = Stage::default().within(Some(folder));
+            let error = stage.write(folder.join("link/v1.json"), b"{}").err().map(|error| error.to_string());
+            assert!(error.as_ref().is_some_and(|error| error.contains("link is a link")), "{error:?}");
+            stage.finish(stage.write(folder.join("v1.json"), b"{}")?)?;
+            assert!(fs::symlink_metadata(folder.join("v1.json"))?.is_file());
+        }
+        assert_eq!(fs::read(elsewhere.path().join("v1.json"))?, b"mine");
+        Ok(())
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_named_file_is_found_behind_its_links() -> Result<(), Box<dyn std::error::Error>> {
+        use std::os::unix::fs::symlink;
+        let dir = tempfile::tempdir()?;
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("a"))?;
+        fs::write(at("a/file"), "old")?;
+        symlink("file", at("a/link"))?;
+        symlink("a/link", at("link"))?;
+        symlink("a/gone", at("dangling"))?;
+        symlink("loop", at("loop"))?;
+        symlink("/dev/null", at("null"))?;
+        let stage = Stage::default();
+        for name in ["link", "dangling", "null"] {
+            stage.finish(stage.write_named(&at(name), b"new")?)?;
+            assert!(at(name).is_symlink(), "{name}");
+        }
+        assert_eq!((fs::read(at("a/file"))?, fs::read(at("a/gone"))?), (b"new".to_vec(), b"new".to_vec()));
+        assert!(at("a/link").is_symlink());
+        for (name, why) in [("loop", "links"), ("a", "it is a folder")] {
+            let error = stage.write_named(&at(name), b"").err().map(|error| error.to_string());
+            assert!(error.as_ref().is_some_and(|error| error.contains(why)), "{error:?}");
+        }
         Ok(())
     }
 

@@ -1,9 +1,12 @@
 //! The report file: one line per finding and loss, in the order of the inputs, or a SARIF document of them.
+//!
+//! A regular file is replaced in the end, and a link leads to the file that is replaced. Standard output, devices and pipes
+//! are written to: lines at once, if none can be left out later.
 
 use super::line::is_finding;
 use super::sarif;
 use crate::error::Fatal;
-use crate::output::{Stage, Staged};
+use crate::output::{Named, Stage, Staged, named, open_other};
 use kubeshape_schema::{Code, Level, Levels};
 use serde_json::Value;
 use std::fs::File;
@@ -26,16 +29,45 @@ pub(crate) struct Report {
 #[derive(Debug)]
 enum Target {
     File(BufWriter<File>, Staged),
-    Stdout(BufWriter<io::Stdout>),
-    /// Kept until the end, when it is known which lines go to standard output.
-    Memory(Vec<u8>),
-    /// Standard output, whose reader has seen enough.
+    Stream(BufWriter<Stream>),
+    /// Kept until the end, when it is known which lines count.
+    Memory(Vec<u8>, Stream),
+    /// A stream whose reader has seen enough.
     Closed,
 }
 
-/// An error of standard output, unless its reader closed it. The results go elsewhere, and are written all the same.
-fn closed(error: io::Error) -> Result<(), Fatal> {
-    if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(Fatal::Stdout(error)) }
+/// What lines are written to as they come.
+#[derive(Debug)]
+enum Stream {
+    Stdout(io::Stdout),
+    Other(File, PathBuf),
+}
+
+impl Stream {
+    /// An error of writing, unless the reader closed it. The results go elsewhere, and are written all the same.
+    fn failed(&self, error: io::Error) -> Result<(), Fatal> {
+        match self {
+            _ if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Stream::Stdout(_) => Err(Fatal::Stdout(error)),
+            Stream::Other(_, path) => Err(Fatal::write(path, error)),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Stdout(to) => to.write(bytes),
+            Stream::Other(to, _) => to.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Stdout(to) => to.flush(),
+            Stream::Other(to, _) => to.flush(),
+        }
+    }
 }
 
 impl Report {
@@ -45,11 +77,22 @@ impl Report {
     /// The file cannot be created.
     pub(crate) fn new(path: &Path, revised: bool, levels: &Levels, stage: &Stage) -> Result<Report, Fatal> {
         let is_sarif = path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("sarif"));
-        let to = if path.as_os_str() == "-" {
-            if revised { Target::Memory(Vec::new()) } else { Target::Stdout(BufWriter::new(io::stdout())) }
+        let failed = |error| Fatal::write(path, error);
+        let stream = if path.as_os_str() == "-" {
+            Ok(Stream::Stdout(io::stdout()))
         } else {
-            let (file, staged) = stage.open(path.to_owned())?;
-            Target::File(BufWriter::with_capacity(1 << 16, file), staged)
+            match named(path).map_err(failed)? {
+                Named::File(target) => Err(target),
+                Named::Other => Ok(Stream::Other(open_other(path).map_err(failed)?, path.to_owned())),
+            }
+        };
+        let to = match stream {
+            Ok(stream) if revised || is_sarif => Target::Memory(Vec::new(), stream),
+            Ok(stream) => Target::Stream(BufWriter::new(stream)),
+            Err(target) => {
+                let (file, staged) = stage.open(target)?;
+                Target::File(BufWriter::with_capacity(1 << 16, file), staged)
+            }
         };
         Ok(Report { to, length: 0, void: Vec::new(), sarif: is_sarif.then(|| levels.clone()) })
     }
@@ -61,14 +104,14 @@ impl Report {
     pub(crate) fn append(&mut self, lines: &[u8]) -> Result<Range<u64>, Fatal> {
         match &mut self.to {
             Target::File(file, staged) => file.write_all(lines).map_err(|error| Fatal::write(&staged.target, error))?,
-            Target::Stdout(out) => {
+            Target::Stream(out) => {
                 if let Err(error) = out.write_all(lines) {
-                    closed(error)?;
+                    out.get_ref().failed(error)?;
                     self.to = Target::Closed;
                 }
             }
             Target::Closed => {}
-            Target::Memory(text) => text.extend_from_slice(lines),
+            Target::Memory(text, _) => text.extend_from_slice(lines),
         }
         let start = self.length;
         self.length += lines.len() as u64;
@@ -87,37 +130,41 @@ impl Report {
     pub(crate) fn finish(mut self, stage: &Stage) -> Result<(), Fatal> {
         self.void.sort_by_key(|range| range.start);
         match self.to {
-            Target::Stdout(mut out) => out.flush().or_else(closed),
+            Target::Stream(mut out) => out.flush().or_else(|error| out.get_ref().failed(error)),
             Target::Closed => Ok(()),
-            Target::Memory(text) => {
-                let mut out = io::stdout().lock();
-                copy(text.as_slice(), &self.void, &mut out).and_then(|()| out.flush()).or_else(closed)
+            Target::Memory(text, stream) => {
+                let mut out = BufWriter::new(stream);
+                let written = write(text.as_slice(), &self.void, self.sarif.as_ref(), &mut out);
+                written.and_then(|()| out.flush()).or_else(|error| out.get_ref().failed(error))
             }
             Target::File(file, staged) => {
                 let target: PathBuf = staged.target.clone();
                 let failed = |error: io::Error| Fatal::write(&target, error);
                 let mut file = file.into_inner().map_err(|error| failed(error.into_error()))?;
                 if self.void.is_empty() && self.sarif.is_none() {
+                    stage.sync(&file).map_err(failed)?;
                     return stage.finish(staged);
                 }
                 file.rewind().map_err(failed)?;
                 let (to, counted) = stage.open(target.clone())?;
                 let mut to = BufWriter::new(to);
-                let from = BufReader::new(file);
-                match &self.sarif {
-                    None => copy(from, &self.void, &mut to),
-                    Some(levels) => {
-                        let mut lines = Vec::new();
-                        copy(from, &self.void, &mut lines).and_then(|()| write_sarif(&lines, levels, &mut to))
-                    }
-                }
-                .and_then(|()| to.flush())
-                .map_err(failed)?;
+                write(BufReader::new(file), &self.void, self.sarif.as_ref(), &mut to)
+                    .and_then(|()| to.flush())
+                    .and_then(|()| stage.sync(to.get_ref()))
+                    .map_err(failed)?;
                 stage.discard(staged);
                 stage.finish(counted)
             }
         }
     }
+}
+
+/// Writes the lines that count, or the SARIF document of them.
+fn write(from: impl BufRead, void: &[Range<u64>], sarif: Option<&Levels>, to: &mut impl Write) -> io::Result<()> {
+    let Some(levels) = sarif else { return copy(from, void, to) };
+    let mut lines = Vec::new();
+    copy(from, void, &mut lines)?;
+    write_sarif(&lines, levels, to)
 }
 
 /// Writes the SARIF document of these lines.

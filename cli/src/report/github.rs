@@ -1,5 +1,6 @@
 //! Annotations of GitHub Actions.
 
+use super::clean::clean;
 use super::render;
 use kubeshape_input::Finding;
 use kubeshape_schema::Level;
@@ -33,7 +34,7 @@ pub(crate) fn annotation(finding: &Finding, how: Level) -> String {
 /// A message, escaped as `@actions/core` does. Other control characters would reach the terminals of those who read the log.
 fn data(text: &str) -> String {
     let escaped = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    render::clean(&escaped)
+    clean(&escaped)
 }
 
 /// The value of a property, escaped as `@actions/core` does.

@@ -1,5 +1,6 @@
 //! Losses on a terminal: per code a count and an example.
 
+use super::clean::clean;
 use super::render::{self, Look};
 use super::tally::Tally;
 use super::wrap::wrap;
@@ -59,7 +60,7 @@ impl Losses {
         let kept = self.0.get(&code).map_or(&[][..], Vec::as_slice);
         for finding in kept {
             let shape = finding.shape.map(|shape| format!(" ({})", shape.name())).unwrap_or_default();
-            let detail = render::clean(&finding.detail);
+            let detail = clean(&finding.detail);
             let detail = if detail.is_empty() { detail } else { format!(": {detail}") };
             let start = if code.kind() == NoteKind::Narrowed { "" } else { "e.g. " };
             let line = format!("                  {start}{}{detail}{shape}", render::where_it_is(finding));

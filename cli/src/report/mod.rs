@@ -5,6 +5,7 @@
 //! [`Levels`](kubeshape_schema::Levels), and [`Filter`] decides what is shown at all. In the [`Report`], a finding is a
 //! line. The commands make findings; nothing here knows the commands.
 
+pub(crate) mod clean;
 mod file;
 mod github;
 mod line;
@@ -18,5 +19,5 @@ mod wrap;
 pub(crate) use file::Report;
 pub(crate) use line::{is_finding, write_line};
 pub(crate) use tally::{Tally, Totals};
-pub(crate) use ui::{Filter, Setup, Ui, fatal, is_coloured, is_output_coloured, print};
+pub(crate) use ui::{Filter, Setup, Ui, fatal, is_coloured, is_output_coloured, print, print_own, refuse};
 pub(crate) use wrap::{width_of_output, wrap};

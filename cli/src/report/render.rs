@@ -1,5 +1,6 @@
 //! Rendering of findings for people.
 
+use super::clean::{self, clean};
 use super::wrap::{columns, wrap};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use kubeshape_input::Finding;
@@ -26,11 +27,12 @@ pub(crate) fn full(finding: &Finding, how: How, look: Look) -> String {
     let mut group: Group<'_> = Group::with_title(level.primary_title(title).id(finding.code.to_string()));
     let gutter = finding.place.map_or(1, |place| place.line.to_string().len());
     // ` = note: `
-    let message = |text: &str| wrap(text, look.width.saturating_sub(gutter + 9), 0, "");
+    let message = |text: &str| wrap(&clean::lines(text), look.width.saturating_sub(gutter + 9), 0, "");
     let detail = clean(&finding.detail);
     let input = clean(finding.input.as_deref().unwrap_or_default());
     let mut is_said = false;
-    match (finding.place, finding.excerpt.as_ref().filter(|excerpt| !excerpt.text.is_empty())) {
+    let excerpt = finding.excerpt.as_ref().filter(|excerpt| !excerpt.text.is_empty()).map(clean::excerpt);
+    match (finding.place, excerpt.as_ref()) {
         (Some(place), excerpt) => {
             let is_whole =
                 excerpt.is_none_or(|excerpt| excerpt.text[..excerpt.span.start].chars().count() + 1 == place.column);
@@ -44,8 +46,7 @@ pub(crate) fn full(finding: &Finding, how: How, look: Look) -> String {
             }
             if let Some(excerpt) = excerpt {
                 // Behind the underlined text, with a space.
-                let end =
-                    columns(&excerpt.text[..excerpt.span.end.max(excerpt.span.start + 1).min(excerpt.text.len())]);
+                let end = columns(&excerpt.text[..excerpt.span.end]);
                 is_said = gutter + 3 + end + 1 + columns(&detail) <= look.width;
                 let mut annotation = AnnotationKind::Primary.span(excerpt.span.clone());
                 if is_said {
@@ -128,21 +129,6 @@ pub(super) fn about(finding: &Finding) -> String {
     }
 }
 
-/// A text from the input without control characters, which a terminal would interpret.
-pub(super) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' | '\r' => ' ',
-            c if c.is_control()
-                || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') =>
-            {
-                char::REPLACEMENT_CHARACTER
-            }
-            c => c,
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +174,15 @@ error[KS1005]: A field holds a value of the wrong type
         assert!(text.starts_with("warning[KS1005]: "), "{text}");
         assert!(text.contains("  = note: found a list, expected a text, as in the example of the documentation\n          of this field\n"), "{text}");
         assert!(text.lines().all(|line| columns(line) <= 80), "{text}");
+    }
+
+    #[test]
+    fn a_place_may_be_a_character_of_several_bytes() {
+        for c in ['\u{9b}', 'é', '\u{202e}'] {
+            let excerpt = Excerpt { text: format!("a: {c}"), span: 3..3 };
+            let text = full(&finding(PLACE, Some(excerpt)), How::Error, LOOK);
+            assert!(text.contains("   ^ found a list") && (c == 'é' || !text.contains(c)), "{text}");
+        }
     }
 
     #[test]

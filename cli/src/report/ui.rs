@@ -1,5 +1,6 @@
 //! Standard output and standard error.
 
+use super::clean;
 use super::losses::{Losses, examples, thousands};
 use super::render::{self, Look};
 use super::tally::{Tally, Totals};
@@ -22,17 +23,35 @@ const DENIED: u64 = 5;
 /// A progress bar is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Writes to standard output.
+/// Writes a result to standard output. What a terminal would interpret does not reach one.
 ///
 /// # Errors
 /// Standard output is closed or full.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Fatal> {
+    if io::stdout().is_terminal() {
+        return print_own(clean::lines(&String::from_utf8_lossy(bytes)).as_bytes());
+    }
+    print_own(bytes)
+}
+
+/// Writes a text of our own, which may be coloured, to standard output.
+///
+/// # Errors
+/// Standard output is closed or full.
+pub(crate) fn print_own(bytes: &[u8]) -> Result<(), Fatal> {
     if bytes.is_empty() {
         return Ok(());
     }
     let mut out = io::stdout().lock();
     let newline: &[u8] = if out.is_terminal() && !bytes.ends_with(b"\n") { b"\n" } else { b"" };
     out.write_all(bytes).and_then(|()| out.write_all(newline)).and_then(|()| out.flush()).map_err(Fatal::Stdout)
+}
+
+/// Says on standard error what is wrong with the command line, which configuration files are part of.
+pub(crate) fn refuse(message: &clap::Error) {
+    let text = message.render();
+    let text = if is_coloured(When::Auto) { text.ansi().to_string() } else { text.to_string() };
+    let _ = write!(io::stderr().lock(), "{}", clean::styled(&text));
 }
 
 /// Whether standard error is coloured.
@@ -270,7 +289,7 @@ impl Ui {
     /// Prints a remark to people.
     pub(crate) fn say(&mut self, text: &str) {
         if !self.filter.quiet && self.filter.format == OutputFormat::Human {
-            self.line(&wrap(text, self.look.width, 0, ""));
+            self.line(&wrap(&clean::lines(text), self.look.width, 0, ""));
         }
     }
 
@@ -351,6 +370,11 @@ impl Ui {
 
     /// Writes a line. Errors are ignored: if standard error is closed, they cannot be shown.
     fn line(&self, text: &str) {
+        let text = match self.filter.format {
+            OutputFormat::Json | OutputFormat::Sarif => clean::json(text),
+            _ if self.look.styled => clean::styled(text),
+            _ => clean::lines(text).into_owned(),
+        };
         let write = || {
             let _ = writeln!(io::stderr().lock(), "{text}");
         };
@@ -363,6 +387,7 @@ impl Ui {
 
 /// `error: TEXT`
 fn labelled(text: &str, look: Look) -> String {
+    let text = &*clean::lines(text);
     let label = if look.styled { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
     // Further lines are lists, which are indented already.
     let (first, rest) = text.split_once('\n').map_or((text, None), |(first, rest)| (first, Some(rest)));

@@ -1,21 +1,22 @@
 //! The hub: a thread that owns the store. It handles events, applies changes to the store, and swaps snapshots. Nothing
 //! else changes what is served. Without events, it waits.
 
-use super::event::Event;
-use super::inputs::{Inputs, Scan};
+use super::event::{Changes, Event, Taken};
+use super::inputs::{self, Inputs, Scan};
 use super::secrets::Secrets;
 use super::watch::Watcher;
 use super::{descriptors, finding};
-use kubeshape_input::Finding;
+use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Levels;
-use kubeshape_server::{Applied, Live, Metrics, Readiness, Reason, RemoteState, Store};
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use kubeshape_server::{Applied, Change, Live, Metrics, Quality, Readiness, Reason, RemoteState, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Changes come in bursts. A burst ends when there was no event for this time.
+/// Changes come in bursts. A burst ends when there was no event for this time. A complete file that changes alone does not
+/// wait for that.
 const QUIET: Duration = Duration::from_millis(25);
 /// A burst is handled after this time, even if it goes on.
 const LONGEST: Duration = Duration::from_millis(500);
@@ -23,6 +24,9 @@ const LONGEST: Duration = Duration::from_millis(500);
 const AGAIN: Duration = Duration::from_secs(1);
 /// Number of broken files that `/readyz` names.
 const NAMED: usize = 5;
+
+/// Why an emptied file is held.
+const EMPTIED: &str = "found nothing to serve in it, expected a document";
 
 /// The name of the check for the inputs in `/readyz`.
 pub(super) const INPUTS: &str = "inputs";
@@ -36,10 +40,25 @@ pub(super) struct Hub {
     pub(super) metrics: Arc<Metrics>,
     pub(super) readiness: Arc<Readiness>,
     pub(super) watcher: Option<Watcher>,
+    /// Changes of files that the watcher saw.
+    pub(super) changes: Changes,
+    /// How long contents that vanished are still served.
+    pub(super) grace: Duration,
+    /// Such contents, by name of the file.
+    pub(super) held: BTreeMap<Arc<str>, Held>,
     /// The first finding of each file that cannot be read.
     pub(super) broken: Vec<Finding>,
     /// The levels of findings.
     pub(super) levels: Levels,
+}
+
+/// A file that was emptied or vanished, and whose last content is still served.
+#[derive(Debug)]
+pub(super) struct Held {
+    until: Instant,
+    /// What happens then.
+    change: Change,
+    finding: Finding,
 }
 
 /// The result of the first scan.
@@ -54,7 +73,9 @@ pub(super) struct FirstScan {
 /// The events of a burst.
 #[derive(Debug, Default)]
 struct Burst {
-    paths: BTreeSet<PathBuf>,
+    /// Whether the watcher saw changes of files.
+    files: bool,
+    taken: Taken,
     everything: bool,
     secrets: bool,
     remotes: Vec<RemoteState>,
@@ -64,7 +85,7 @@ struct Burst {
 impl Burst {
     fn add(&mut self, event: Event) {
         match event {
-            Event::Files(paths) => self.paths.extend(paths),
+            Event::Files => self.files = true,
             Event::Rescan => self.everything = true,
             Event::Reload => (self.everything, self.secrets) = (true, true),
             Event::Remote(state) => self.remotes.push(*state),
@@ -92,15 +113,40 @@ impl Burst {
 impl Hub {
     /// Handles events until the server stops.
     pub(super) fn run(mut self, events: &Receiver<Event>) {
-        while let Some(event) = self.next(events) {
+        let mut last: Option<Instant> = None;
+        // When files are read again that could not be read for want of resources.
+        let mut again: Option<Instant> = None;
+        loop {
+            let is_short = self.inputs.unreadable().any(descriptors::is_shortage);
+            again = is_short.then(|| again.unwrap_or_else(|| Instant::now() + AGAIN));
+            let due = self.held.values().map(|held| held.until).chain(self.changes.due()).chain(again).min();
+            let event = match due {
+                None => events.recv().map_err(RecvTimeoutError::from),
+                Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
+            };
             let mut burst = Burst::default();
-            burst.add(event);
+            match event {
+                Ok(event) => burst.add(event),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.release();
+                    burst.everything = again.take_if(|again| *again <= Instant::now()).is_some();
+                    burst.files = self.changes.due().is_some_and(|due| due <= Instant::now());
+                    if !burst.everything && !burst.files {
+                        continue;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if burst.files && last.is_none_or(|last| last.elapsed() >= QUIET) {
+                self.early(&mut burst, events);
+            }
             let until = Instant::now() + LONGEST;
             // Editors write in several steps, with many events. Sleeping, unlike waiting, is not interrupted by them.
             // States of aggregated servers are complete, so they are handled at once.
-            while !burst.stop && (burst.everything || !burst.paths.is_empty()) && Instant::now() < until {
+            while !burst.stop && (burst.everything || burst.files) && Instant::now() < until {
                 std::thread::sleep(QUIET);
-                if !burst.take_in(events) {
+                let any = self.changes.take(&mut burst.taken, Instant::now());
+                if !burst.take_in(events) && !any {
                     break;
                 }
             }
@@ -108,18 +154,39 @@ impl Hub {
                 return;
             }
             self.take(burst);
+            last = Some(Instant::now());
         }
     }
 
-    /// Waits for the next event. What could not be read for want of resources is read again after a while.
-    fn next(&self, events: &Receiver<Event>) -> Option<Event> {
-        if !self.inputs.unreadable().any(descriptors::is_shortage) {
-            return events.recv().ok();
+    /// Serves the files of a first change at once if they are complete and whole. All others wait for the end of the burst.
+    fn early(&mut self, burst: &mut Burst, events: &Receiver<Event>) {
+        let until = Instant::now() + QUIET;
+        while !burst.stop && self.changes.is_ongoing() {
+            match events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(event) => burst.add(event),
+                Err(RecvTimeoutError::Timeout) => return,
+                Err(RecvTimeoutError::Disconnected) => burst.stop = true,
+            }
         }
-        match events.recv_timeout(AGAIN) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout) => Some(Event::Rescan),
-            Err(RecvTimeoutError::Disconnected) => None,
+        burst.take_in(events);
+        let began = Instant::now();
+        self.changes.take(&mut burst.taken, began);
+        let (paths, changes): (Vec<PathBuf>, Vec<Change>) =
+            self.inputs.early(&mut burst.taken.paths).into_iter().unzip();
+        let files = changes.len();
+        let names: Vec<Arc<str>> = changes.iter().map(|change| Arc::clone(&change.name)).collect();
+        let applied = self.store.apply_if(changes, SystemTime::now(), |quality| quality == Quality::Whole);
+        for (path, name) in paths.into_iter().zip(names) {
+            if applied.refused.iter().any(|(change, _)| change.name == name) {
+                burst.taken.paths.insert(path);
+            } else {
+                self.held.remove(&name);
+            }
+        }
+        let files = files - applied.refused.len();
+        burst.files = !burst.taken.paths.is_empty() || burst.taken.overflowed;
+        if files > 0 {
+            self.applied(&applied, files, began);
         }
     }
 
@@ -130,18 +197,24 @@ impl Hub {
             let applied = self.store.set_remote(state, SystemTime::now());
             self.publish(&applied, began, true);
         }
-        if burst.secrets || burst.paths.iter().any(|path| self.secrets.places().concern(path)) {
+        let Taken { paths, overflowed } = burst.taken;
+        if overflowed {
+            self.inputs.forget();
+        }
+        if burst.secrets || overflowed || paths.iter().any(|path| self.secrets.places().concern(path)) {
             self.secrets.reload();
         }
         let began = Instant::now();
-        let scan = if burst.everything {
-            self.inputs.scan(&burst.paths)
-        } else if burst.paths.iter().any(|path| self.inputs.places().concern(path)) {
-            self.inputs.rescan(&burst.paths)
+        let scan = if burst.everything || overflowed {
+            self.inputs.scan(&paths)
+        } else if paths.iter().any(|path| self.inputs.places().concern(path)) {
+            self.inputs.rescan(&paths)
         } else {
             return;
         };
-        self.follow();
+        if scan.is_whole {
+            self.follow();
+        }
         self.apply(scan, began);
     }
 
@@ -158,9 +231,31 @@ impl Hub {
             tracing::warn!(file = input.as_deref(), %code, reason = detail, "a file cannot be read; what it held before is served");
         }
         scan.passed_over.iter().for_each(|finding| finding::log(finding, &self.levels));
-        let files = scan.changes.len();
+        for change in &scan.changes {
+            self.held.remove(&change.name);
+        }
+        let files = scan.changes.len() + scan.unreadable.len() + scan.vanished.len();
+        let mut changes = scan.changes;
+        for finding in scan.vanished {
+            let change = Change { name: finding.input.clone().unwrap_or_default(), content: None };
+            if self.store.has_content(&change.name) {
+                self.hold(change, finding);
+            } else {
+                changes.push(change);
+            }
+        }
+        let applied = self.store.apply_if(changes, SystemTime::now(), |quality| quality != Quality::Empty);
+        for (change, _) in &applied.refused {
+            let finding = Finding::new(Code::Unreadable, EMPTIED).in_input(Arc::clone(&change.name));
+            self.hold(change.clone(), finding);
+        }
+        self.applied(&applied, files, began);
+        self.release();
+    }
+
+    /// Says what became of changed files.
+    fn applied(&mut self, applied: &Applied, files: usize, began: Instant) {
         let before = std::mem::take(&mut self.broken);
-        let applied = self.store.apply(scan.changes, SystemTime::now());
         for finding in &applied.findings {
             finding::log(finding, &self.levels);
         }
@@ -168,22 +263,51 @@ impl Hub {
             tracing::info!(file = repaired.input.as_deref(), "a file that was broken is whole again, or gone");
         }
         self.broken.clone_from(&applied.broken);
-        self.publish(&applied, began, false);
+        self.publish(applied, began, false);
         if applied.changed {
             let documents = applied.documents.len();
             tracing::info!(files, documents, groups = applied.groups.len(), "changed files are served");
         }
-        if files > 0 || !scan.unreadable.is_empty() {
-            let fine = self.broken.is_empty() && self.inputs.unreadable().next().is_none();
-            self.metrics.reloaded(if fine { "success" } else { "failure" });
+        if files > 0 {
+            self.metrics.reloaded(if self.reasons().next().is_none() { "success" } else { "failure" });
         }
         self.report();
+    }
+
+    /// Still serves what a file held before it was emptied or vanished.
+    fn hold(&mut self, change: Change, mut finding: Finding) {
+        let until = self.held.get(&change.name).map_or_else(|| Instant::now() + self.grace, |held| held.until);
+        finding.detail = format!("{}; what it held before is served for {:?}", finding.detail, self.grace);
+        tracing::warn!(file = &*change.name, reason = &*finding.detail, "a file has nothing to serve any more");
+        self.held.insert(Arc::clone(&change.name), Held { until, change, finding });
+    }
+
+    /// Applies what was held long enough, and files that count as deleted by now.
+    fn release(&mut self) {
+        let now = Instant::now();
+        let is_over = |held: &Held| {
+            let is_gone = held.change.content.is_none();
+            held.until <= now || (is_gone && inputs::vanished(Path::new(&*held.change.name)).is_none())
+        };
+        let (over, held): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            std::mem::take(&mut self.held).into_iter().partition(|(_, held)| is_over(held));
+        self.held = held;
+        let over: Vec<Change> = over.into_values().map(|held| held.change).collect();
+        if over.is_empty() {
+            return;
+        }
+        for change in &over {
+            tracing::warn!(file = &*change.name, "what this file held before is no longer served");
+        }
+        let files = over.len();
+        let applied = self.store.apply(over, SystemTime::now());
+        self.applied(&applied, files, now);
     }
 
     /// Reads the inputs for the first time. Returns what was read, for messages about it.
     pub(super) fn first(&mut self) -> FirstScan {
         let began = Instant::now();
-        let Scan { changes, unreadable, passed_over } = self.inputs.scan(&BTreeSet::new());
+        let Scan { changes, unreadable, passed_over, .. } = self.inputs.scan(&BTreeSet::new());
         let applied = self.store.apply(changes, SystemTime::now());
         self.broken.clone_from(&applied.broken);
         self.publish(&applied, began, false);
@@ -223,9 +347,15 @@ impl Hub {
         self.live.swap(snapshot);
     }
 
+    /// What is wrong with files.
+    fn reasons(&self) -> impl Iterator<Item = &Finding> {
+        let held = self.held.values().map(|held| &held.finding);
+        self.inputs.unreadable().chain(&self.broken).chain(held)
+    }
+
     /// Updates readiness and metrics of the files.
     fn report(&self) {
-        let reasons: Vec<String> = self.inputs.unreadable().chain(&self.broken).map(finding::line).collect();
+        let reasons: Vec<String> = self.reasons().map(finding::line).collect();
         let reason = (!reasons.is_empty()).then(|| {
             let more = reasons.len().saturating_sub(NAMED);
             let named = reasons[..reasons.len() - more].join("; ");

@@ -7,6 +7,7 @@ use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_server::Change;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
+use std::io::Read as _;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +20,8 @@ struct FileState {
     stamp: Option<Stamp>,
     /// Whether a change may make a template of it.
     in_chart: bool,
+    /// Whether it is read once: standard input, a pipe or a device of the command line.
+    once: bool,
 }
 
 /// Metadata that changes whenever the content does. It may also change otherwise, so contents are compared afterwards.
@@ -37,6 +40,8 @@ pub(super) struct Inputs {
     unreadable: BTreeMap<Arc<str>, Finding>,
     reader: Reader,
     places: Places,
+    /// Whether all of them were looked at before.
+    began: bool,
 }
 
 /// The places to watch for changes.
@@ -57,6 +62,10 @@ pub(super) struct Scan {
     pub(super) changes: Vec<Change>,
     /// Files that could be read before and cannot be read now, with the reason.
     pub(super) unreadable: Vec<Finding>,
+    /// Whether all files were looked for, so that the places to watch may be others.
+    pub(super) is_whole: bool,
+    /// Files that are gone but do not count as deleted, with the reason.
+    pub(super) vanished: Vec<Finding>,
     /// What there is to say about what was passed over, unless it was said already.
     pub(super) passed_over: Vec<Finding>,
 }
@@ -71,6 +80,7 @@ impl Inputs {
             unreadable: BTreeMap::new(),
             reader: Reader::default(),
             places: Places::default(),
+            began: false,
         }
     }
 
@@ -87,6 +97,34 @@ impl Inputs {
     /// How many files there are.
     pub(super) fn len(&self) -> usize {
         self.files.len()
+    }
+
+    /// Reads those of the paths that are known files and readable at this moment, and takes them out of `paths`.
+    pub(super) fn early(&mut self, paths: &mut BTreeSet<PathBuf>) -> Vec<(PathBuf, Change)> {
+        let mut changes = Vec::new();
+        paths.retain(|path| {
+            let Some(known) = self.files.get_mut(path).filter(|known| !known.in_chart && !known.once) else {
+                return true;
+            };
+            let Ok(metadata) = fs::symlink_metadata(path) else { return true };
+            let source = Source::File(path.clone());
+            let input = Input { source, canonical: path.clone(), named: true, in_chart: false };
+            if !metadata.is_file() {
+                return true;
+            }
+            let Ok(bytes) = self.reader.read(&input, &Limits::default()) else { return true };
+            known.stamp = stamp(&metadata);
+            let change = Change { name: Arc::clone(&known.name), content: Some(Bytes::copy_from_slice(bytes)) };
+            self.unreadable.remove(&change.name);
+            changes.push((path.clone(), change));
+            false
+        });
+        changes
+    }
+
+    /// From now on every file is read, also if its metadata did not change.
+    pub(super) fn forget(&mut self) {
+        self.files.values_mut().for_each(|known| known.stamp = None);
     }
 
     /// Checks only these paths, which the system reports, if that is enough to know what changed. Otherwise checks
@@ -109,7 +147,7 @@ impl Inputs {
     pub(super) fn scan(&mut self, changed: &BTreeSet<PathBuf>) -> Scan {
         let Gathered { inputs, unreadable, findings, folders, followed, roots: _ } =
             gather(&self.arguments, None, &self.filter);
-        let mut scan = Scan::default();
+        let mut scan = Scan { is_whole: true, ..Scan::default() };
         self.places = Places::new(&self.arguments, &inputs, folders, &followed, &self.filter);
         scan.passed_over.extend(findings.iter().filter(|finding| !self.passed_over.contains(finding)).cloned());
         self.passed_over = findings;
@@ -142,12 +180,18 @@ impl Inputs {
             present.insert(Arc::clone(&name));
             let is_changed = changed.contains(&path);
             let in_chart = in_charts.contains(&path);
-            self.files.entry(path.clone()).or_insert(FileState { name, stamp: None, in_chart }).in_chart = in_chart;
+            let new = FileState { name, stamp: None, in_chart, once: false };
+            self.files.entry(path.clone()).or_insert(new).in_chart = in_chart;
             self.read(&path, is_changed, &mut scan);
         }
         // If a link has a new target, its file has a new path and the same name, so it was not removed.
-        let removed = removed.into_iter().filter(|name| !present.contains(name));
-        scan.changes.extend(removed.map(|name| Change { name, content: None }));
+        for name in removed.into_iter().filter(|name| !present.contains(name)) {
+            match vanished(Path::new(&*name)) {
+                Some(why) => scan.vanished.push(Finding::new(Code::Unreadable, why).in_input(name)),
+                None => scan.changes.push(Change { name, content: None }),
+            }
+        }
+        self.began = true;
         scan
     }
 
@@ -155,10 +199,20 @@ impl Inputs {
     fn read(&mut self, path: &Path, always: bool, scan: &mut Scan) {
         let Some(known) = self.files.get_mut(path) else { return };
         let is_stdin = path == Path::new("-");
-        let now = if is_stdin { None } else { fs::metadata(path).ok().as_ref().and_then(stamp) };
-        if !always && known.stamp.is_some() && known.stamp == now {
+        let metadata = if is_stdin { None } else { fs::metadata(path).ok() };
+        let is_file = metadata.as_ref().is_none_or(Metadata::is_file) && !is_stdin;
+        let now = metadata.as_ref().and_then(stamp);
+        if known.once || (!always && known.stamp.is_some() && known.stamp == now) {
             return;
         }
+        if !is_file && self.began {
+            // Reading a pipe would wait for its writer.
+            known.stamp = None;
+            let name = Arc::clone(&known.name);
+            let finding = Finding::new(Code::Unreadable, NO_FILE).in_input(Arc::clone(&name));
+            return self.unreadable_now(name, finding, scan);
+        }
+        known.once = !is_file;
         let source = if is_stdin { Source::Stdin } else { Source::File(path.to_owned()) };
         let input = Input { source, canonical: path.to_owned(), named: true, in_chart: known.in_chart };
         let name = Arc::clone(&known.name);
@@ -181,6 +235,20 @@ impl Inputs {
             self.unreadable.insert(name, finding);
         }
     }
+}
+
+/// Why something that is there is not read.
+const NO_FILE: &str = "found a pipe, device or folder, expected a file";
+
+/// Why a file that is not found does not count as deleted; none if it does: if its folder is there and has nothing of this
+/// name, or a file that is passed over now.
+pub(super) fn vanished(path: &Path) -> Option<&'static str> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !fs::metadata(folder).is_ok_and(|metadata| metadata.is_dir()) {
+        return Some("its folder is gone");
+    }
+    let is_there = fs::symlink_metadata(path).is_ok();
+    (is_there && !fs::metadata(path).is_ok_and(|metadata| metadata.is_file())).then_some(NO_FILE)
 }
 
 #[cfg(unix)]
@@ -224,6 +292,12 @@ impl Places {
             places.names.insert(input.canonical.clone());
         }
         places
+    }
+
+    /// Places where only these paths matter.
+    #[cfg(test)]
+    pub(super) fn of_files(names: &[&str]) -> Places {
+        Places { names: names.iter().map(PathBuf::from).collect(), ..Places::default() }
     }
 
     /// Adds a file that is not an input.
@@ -273,6 +347,15 @@ impl Places {
 
     /// Whether a change at this path may change what is served.
     pub(super) fn concern(&self, path: &Path) -> bool {
+        self.concern_kind(path, || fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()))
+    }
+
+    /// The same for a path that is known to be a file. Nobody asks the system.
+    pub(super) fn concern_file(&self, path: &Path) -> bool {
+        self.concern_kind(path, || false)
+    }
+
+    fn concern_kind(&self, path: &Path, is_no_file: impl Fn() -> bool) -> bool {
         let on_the_way = |names: &BTreeSet<PathBuf>| {
             names
                 .range::<Path, _>((Bound::Included(path), Bound::Unbounded))
@@ -284,14 +367,25 @@ impl Places {
         }
         // In a folder: new files, folders and links, but not temporary files of editors.
         path.parent().is_some_and(|parent| self.searched.contains(parent))
-            && fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file() || self.filter.may_matter(path))
+            && (self.filter.may_matter(path) || is_no_file())
     }
 }
 
-/// The bytes of a file that is not an input.
+/// The most bytes of a file that is not an input.
+const LARGEST: u64 = 16 << 20;
+
+/// The bytes of a file that is not an input. `again` says that it was read before, when it may have been a pipe.
 ///
 /// # Errors
 /// The reason why the file cannot be read.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    fs::read(path).map_err(|error| describe(&error))
+pub(super) fn read(path: &Path, again: bool) -> Result<Vec<u8>, String> {
+    let all = || {
+        if again && !fs::metadata(path)?.is_file() {
+            return Ok(Err(NO_FILE.to_owned()));
+        }
+        let mut bytes = Vec::new();
+        fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        Ok(if bytes.len() as u64 > LARGEST { Err(format!("it has more than {LARGEST} bytes")) } else { Ok(bytes) })
+    };
+    all().map_err(|error: std::io::Error| describe(&error))?
 }

@@ -14,7 +14,7 @@ mod plan;
 mod secrets;
 mod watch;
 
-use crate::args::{LogFormat, ServeArgs, Switch, When};
+use crate::args::{LogFormat, ServeArgs, When};
 use crate::error::{Fatal, describe};
 use crate::input::Filter;
 use crate::report::{self, Setup, Ui};
@@ -25,7 +25,8 @@ use kubeshape_schema::Level;
 use kubeshape_server::aggregate::{AggregateOptions, Aggregator};
 use kubeshape_server::http::Http;
 use kubeshape_server::{
-    Endpoints, Leaf, Limits, Listener, Live, Metrics, Readiness, Server, Snapshot, Store, StoreOptions, Tags,
+    AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, Metrics, Readiness, Server, Snapshot, Store, StoreOptions,
+    Tags,
 };
 use plan::Plan;
 use std::net::SocketAddr;
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let options = StoreOptions {
         profile: plan.profile,
         // The cost of a change does not grow with the number of groups, but ETags of large documents differ from upstream.
-        tags: if args.extensions == Switch::On { Tags::Chunks } else { Tags::Content },
+        tags: if args.has_extensions() { Tags::Chunks } else { Tags::Content },
     };
     let store = match Store::new(plan.base, options, SystemTime::now()) {
         Ok(store) => store,
@@ -67,6 +68,8 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         );
     }
     let live = Arc::new(Live::new(store.snapshot()));
+    // No input is read yet.
+    let of_base = Arc::clone(&live.current().v2);
     let readiness = Arc::new(Readiness::default());
     readiness.set(SHUTDOWN, None);
     let mut hub = Hub {
@@ -77,13 +80,16 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         metrics: Arc::clone(&metrics),
         readiness: Arc::clone(&readiness),
         watcher: None,
+        changes: event::Changes::default(),
+        grace: args.watch_grace,
+        held: std::collections::BTreeMap::new(),
         broken: Vec::new(),
         levels: setup.levels(&args.levels),
     };
     let (events, happened) = channel();
     if args.watch {
         // Watch before the files are read, so that no change is missed.
-        hub.watcher = Some(watch::Watcher::new(events.clone()));
+        hub.watcher = Some(watch::Watcher::new(events.clone(), hub.changes.clone()));
     }
     let ui = Ui::new(color, When::Never, false, false).with_levels(hub.levels.clone()).with_notes();
     let (anything, is_denied) = first(&mut hub, args.log_format, ui);
@@ -110,10 +116,13 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     warn(&listeners, is_secure, hub.secrets.authenticator().is_some());
     let endpoints = Endpoints {
         live,
-        extensions: args.extensions == Switch::On,
+        extensions: args.has_extensions(),
         advertise: args.advertise_address.clone().unwrap_or_else(|| reachable(address)).into(),
         metrics: Arc::clone(&metrics),
         readiness: Arc::clone(&readiness),
+        authenticator: hub.secrets.authenticator().cloned(),
+        emulation: plan.emulation,
+        v2_without_custom_resources: Some(of_base),
     };
     let limits = Limits {
         connections: descriptors::connections(args.max_connections as usize),
@@ -121,7 +130,13 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         grace: args.shutdown_grace,
         ..Limits::default()
     };
-    let mut server = Server::new(Http::new(endpoints)).limits(limits).metrics(Arc::clone(&metrics));
+    let mut server = Server::new(Http::new(endpoints))
+        .limits(limits)
+        .metrics(Arc::clone(&metrics))
+        .allowed_hosts(allowed_hosts(args, &listeners));
+    if let Some(cors) = plan.cors {
+        server = server.cors(cors);
+    }
     if let Some(authenticator) = hub.secrets.authenticator() {
         server = server.authenticator(authenticator.clone());
     }
@@ -136,7 +151,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let aggregator = aggregate(plan.aggregate, plan.profile, &events, &metrics)?;
     let mut signals = Signals::new().map_err(Fatal::Threads)?;
     for listener in &listeners {
-        report::print(ready(listener, is_secure).as_bytes())?;
+        report::print(report::clean::lines(&ready(listener, is_secure)).as_bytes())?;
     }
     let ended = runtime.block_on(async {
         let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -229,6 +244,17 @@ fn listen(runtime: &Runtime, args: &ServeArgs) -> Result<Vec<Listener>, Fatal> {
         return Err(Fatal::Usage(format!("{}: there are no socket files on this system", path.display())));
     }
     Ok(listeners)
+}
+
+/// The hosts that requests may name. Those who reach a server on loopback only through its own machine need its own names.
+fn allowed_hosts(args: &ServeArgs, listeners: &[Listener]) -> AllowedHosts {
+    let is_local = listeners.iter().filter_map(Listener::address).all(|address| address.ip().is_loopback());
+    let all = if args.allowed_hosts.is_empty() { !is_local } else { args.allowed_hosts.iter().any(|host| host == "*") };
+    if all {
+        AllowedHosts::default()
+    } else {
+        AllowedHosts::only(args.allowed_hosts.iter().chain(&args.advertise_address))
+    }
 }
 
 /// Warns if others can read what is served or change it on the way.

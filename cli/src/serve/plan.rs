@@ -7,8 +7,8 @@ use crate::input::{Filter, Input, Reader, Source, gather};
 use bytes::Bytes;
 use kubeshape_builtin::Release;
 use kubeshape_publish::Profile;
-use kubeshape_server::BaseDocuments;
 use kubeshape_server::aggregate::{AggregateOptions, Token};
+use kubeshape_server::{BaseDocuments, Cors, Emulation};
 use kubeshape_yaml::Limits;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub(super) struct Plan {
     pub(super) base: BaseDocuments,
     pub(super) secrets: Secrets,
     pub(super) aggregate: Vec<AggregateOptions>,
+    pub(super) emulation: Option<Emulation>,
+    pub(super) cors: Option<Cors>,
 }
 
 impl Plan {
@@ -41,6 +43,11 @@ impl Plan {
         {
             return Err(usage(format!("--advertise-address {address:?} is not of the form HOST:PORT")));
         }
+        let gates: Vec<(&str, bool)> = args.feature_gates.iter().map(|(name, value)| (&**name, *value)).collect();
+        let emulation = args.emulate.map(|release| Emulation::new(release.minor, &gates)).transpose();
+        let emulation = emulation.map_err(|error| usage(format!("--feature-gates: {error}")))?;
+        let cors = (!args.cors_allowed_origins.is_empty()).then(|| Cors::new(&args.cors_allowed_origins)).transpose();
+        let cors = cors.map_err(|error| usage(format!("--cors-allowed-origins: {error}")))?;
         let aggregate = aggregate(args)?;
         let tls = args.tls_cert.as_deref().zip(args.tls_key.as_deref());
         Ok(Plan {
@@ -57,6 +64,8 @@ impl Plan {
             },
             secrets: Secrets::read(tls, args.token_file.as_deref())?,
             aggregate,
+            emulation,
+            cors,
         })
     }
 }
@@ -146,7 +155,7 @@ fn document(reader: &mut Reader, input: &Input) -> Result<(Arc<str>, Bytes), Fat
 }
 
 fn file(path: &Path) -> Result<Vec<u8>, Fatal> {
-    super::inputs::read(path).map_err(|message| Fatal::Read { path: path.to_owned(), message })
+    super::inputs::read(path, false).map_err(|message| Fatal::Read { path: path.to_owned(), message })
 }
 
 fn usage(message: impl Into<String>) -> Fatal {

@@ -21,13 +21,13 @@ impl Secrets {
     pub(super) fn read(tls: Option<(&Path, &Path)>, tokens: Option<&Path>) -> Result<Secrets, Fatal> {
         let mut secrets = Secrets::default();
         if let Some((certificate, key)) = tls {
-            let (pem, key_pem) = (file(certificate)?, file(key)?);
+            let (pem, key_pem) = (file(certificate, false)?, file(key, false)?);
             let tls = Tls::new(&pem, &key_pem).map_err(|error| unusable(certificate, &error))?;
             secrets.paths.extend([certificate.to_owned(), key.to_owned()]);
             secrets.tls = Some((tls, certificate.to_owned(), key.to_owned()));
         }
         if let Some(path) = tokens {
-            secrets.tokens = Some((Authenticator::new(parse(path)?), path.to_owned()));
+            secrets.tokens = Some((Authenticator::new(parse(path, false)?), path.to_owned()));
             secrets.paths.push(path.to_owned());
         }
         Ok(secrets)
@@ -54,8 +54,8 @@ impl Secrets {
     /// Reads the files again. If a file cannot be used, the old content stays.
     pub(super) fn reload(&self) {
         if let Some((tls, certificate, key)) = &self.tls {
-            let replaced = file(certificate)
-                .and_then(|pem| Ok((pem, file(key)?)))
+            let replaced = file(certificate, true)
+                .and_then(|pem| Ok((pem, file(key, true)?)))
                 .and_then(|(pem, key)| tls.replace(&pem, &key).map_err(|error| unusable(certificate, &error)));
             match replaced {
                 Ok(()) => tracing::info!("the certificate was read again"),
@@ -63,7 +63,7 @@ impl Secrets {
             }
         }
         if let Some((authenticator, path)) = &self.tokens {
-            match parse(path) {
+            match parse(path, true) {
                 Ok(tokens) => {
                     tracing::info!(count = tokens.len(), "the tokens were read again");
                     authenticator.replace(tokens);
@@ -74,12 +74,12 @@ impl Secrets {
     }
 }
 
-fn file(path: &Path) -> Result<Vec<u8>, Fatal> {
-    inputs::read(path).map_err(|message| Fatal::Read { path: path.to_owned(), message })
+fn file(path: &Path, again: bool) -> Result<Vec<u8>, Fatal> {
+    inputs::read(path, again).map_err(|message| Fatal::Read { path: path.to_owned(), message })
 }
 
-fn parse(path: &Path) -> Result<Tokens, Fatal> {
-    let bytes = file(path)?;
+fn parse(path: &Path, again: bool) -> Result<Tokens, Fatal> {
+    let bytes = file(path, again)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| unusable(path, &"it is no UTF-8"))?;
     Tokens::parse(text).map_err(|error| unusable(path, &error))
 }

@@ -1,20 +1,24 @@
 //! Watching files: with events of the system or, where these are not available, by polling.
 
-use super::event::Event;
+use super::event::{Change, Changes, Event};
 use super::inputs::Places;
-use notify::event::{AccessKind, AccessMode};
+use notify::event::{AccessKind, AccessMode, ModifyKind, RenameMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Sender;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often files are polled.
 const POLL: Duration = Duration::from_secs(2);
 
+/// Whether the system tells when a writer closes a file (inotify).
+const TELLS_CLOSING: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
 /// Sends the hub events about changes in folders.
 pub(super) struct Watcher {
     events: Sender<Event>,
+    changes: Changes,
     /// `None` if events of the system are not available.
     system: Option<RecommendedWatcher>,
     watched: BTreeSet<PathBuf>,
@@ -22,20 +26,23 @@ pub(super) struct Watcher {
 
 impl Watcher {
     /// A watcher without folders.
-    pub(super) fn new(events: Sender<Event>) -> Watcher {
-        let tell = events.clone();
+    pub(super) fn new(events: Sender<Event>, changes: Changes) -> Watcher {
+        let (tell, seen) = (events.clone(), changes.clone());
         let made = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            let _ = tell.send(match event {
+            let event = match event {
                 Ok(event) if event.need_rescan() => Event::Rescan,
-                Ok(event) if is_change(event.kind) => Event::Files(event.paths),
-                Ok(_) => return,
+                Ok(event) => match change(event.kind) {
+                    Some(change) if seen.add(event.paths, change, Instant::now()) => Event::Files,
+                    _ => return,
+                },
                 Err(error) => {
                     tracing::warn!(%error, "some changes of files were missed; looking at all of them");
                     Event::Rescan
                 }
-            });
+            };
+            let _ = tell.send(event);
         });
-        let mut watcher = Watcher { events, system: None, watched: BTreeSet::new() };
+        let mut watcher = Watcher { events, changes, system: None, watched: BTreeSet::new() };
         match made {
             Ok(system) => watcher.system = Some(system),
             Err(error) => watcher.poll(&error),
@@ -43,9 +50,11 @@ impl Watcher {
         watcher
     }
 
-    /// Watches the folders of `places`, and no others.
+    /// Watches the folders of `places`, and no others. If a folder is new, the hub looks at all files again, because
+    /// something may have happened in it before.
     pub(super) fn follow(&mut self, places: &Places) {
         let Some(system) = &mut self.system else { return };
+        self.changes.concern(places.clone());
         for folder in self.watched.difference(&places.watched) {
             // The folder may be deleted, and its watch with it.
             let _ = system.unwatch(folder);
@@ -63,6 +72,9 @@ impl Watcher {
                 Err(error) if is_gone(&error, folder) => {}
                 Err(error) => failure = Some(error),
             }
+        }
+        if !watched.is_subset(&self.watched) {
+            let _ = self.events.send(Event::Rescan);
         }
         self.watched = watched;
         if let Some(error) = failure {
@@ -87,12 +99,19 @@ impl Watcher {
     }
 }
 
-/// Whether an event tells that a content may have changed. Reading a file also causes events.
-fn is_change(kind: EventKind) -> bool {
-    match kind {
-        EventKind::Access(access) => access == AccessKind::Close(AccessMode::Write),
-        EventKind::Any | EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Other => true,
-    }
+/// What an event says of its paths; nothing if it is about reading, or repeats what others said.
+fn change(kind: EventKind) -> Option<Change> {
+    Some(match kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => Change::Closed,
+        EventKind::Modify(ModifyKind::Name(RenameMode::To)) => Change::Named,
+        // Both names again, after an event for each.
+        EventKind::Access(_) | EventKind::Modify(ModifyKind::Name(RenameMode::Both)) => return None,
+        EventKind::Modify(ModifyKind::Metadata(_)) => Change::Other,
+        EventKind::Modify(ModifyKind::Data(_)) if TELLS_CLOSING => Change::Writing,
+        EventKind::Any | EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_) | EventKind::Other => {
+            Change::Open
+        }
+    })
 }
 
 fn is_gone(error: &notify::Error, folder: &Path) -> bool {

@@ -26,6 +26,7 @@ enum How {
 }
 
 /// A live object.
+#[derive(Default)]
 struct Live<'a> {
     /// Where it stands; none if a configuration created it.
     object: Option<Object<'a>>,
@@ -33,6 +34,8 @@ struct Live<'a> {
     value: Option<Value<'a>>,
     /// Whether there is another one of the same identity.
     repeated: bool,
+    /// Whether a configuration was sent to it and was not refused.
+    touched: bool,
 }
 
 /// `kubeshape apply`
@@ -88,11 +91,11 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
                     continue;
                 }
             };
-            let live = lives.entry(identity).or_insert(Live { object: None, value: None, repeated: false });
+            let live = lives.entry(identity).or_insert(Live::default());
             let request = Request { config, endpoint, registry, options: &options };
             if let Some(after) = request.send(live, how, session) {
                 live.value = Some(after);
-                if !touched.contains(&identity) {
+                if !std::mem::replace(&mut live.touched, true) {
                     touched.push(identity);
                 }
             }
@@ -134,7 +137,7 @@ fn lives<'a>(
             }
             match lives.get_mut(&object.identity()) {
                 None => {
-                    let live = Live { object: Some(object), value: Some(object.value), repeated: false };
+                    let live = Live { object: Some(object), value: Some(object.value), ..Live::default() };
                     lives.insert(object.identity(), live);
                 }
                 Some(first) => {

@@ -10,6 +10,7 @@ use super::types::BuiltIn;
 use super::{Session, diagnose, types};
 use crate::args::BlameArgs;
 use crate::error::Fatal;
+use crate::report::clean;
 use kubeshape_input::Code;
 use kubeshape_registry::{Registry, print};
 use kubeshape_smd::Value;
@@ -117,13 +118,14 @@ fn blamed<'a>(
         let name = if is_one { String::new() } else { object.name() + "\t" };
         let mut out = String::new();
         for field in fields.iter().filter(|field| field.counts || !field.owners.is_empty()) {
-            let _ = writeln!(out, "{name}{}\t{}", DisplayPath(&field.path), names(&field.owners, version));
+            let path = clean::clean(&DisplayPath(&field.path).to_string());
+            let _ = writeln!(out, "{name}{path}\t{}", names(&field.owners, version));
         }
         out.into_bytes()
     } else {
         let mut out = if is_one { String::new() } else { format!("# {}\n", object.name()) };
         out.push_str(&in_margin(text, &fields, version));
-        out.into_bytes()
+        clean::lines(&out).into_owned().into_bytes()
     }))
 }
 
@@ -354,7 +356,7 @@ fn names(owners: &[&Owner<'_>], version: &str) -> String {
         }
         out
     };
-    owners.iter().map(name).collect::<Vec<_>>().join(", ")
+    clean::clean(&owners.iter().map(name).collect::<Vec<_>>().join(", "))
 }
 
 /// The object with the owners of each line in the margin, as a comment.

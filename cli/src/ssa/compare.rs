@@ -6,6 +6,7 @@ use super::print::Output;
 use super::sets::{failed, registry, typed, unwritable};
 use crate::args::CompareArgs;
 use crate::error::Fatal;
+use crate::report::clean::clean;
 use kubeshape_input::Code;
 use kubeshape_registry::Registry;
 use kubeshape_registry::locate::Paths;
@@ -197,10 +198,10 @@ fn as_text(pair: Pair<'_>, changes: Vec<Change>, is_one: bool) -> String {
     let indent = if is_one { "" } else { "  " };
     match pair {
         Pair::Gone(object) => {
-            let _ = writeln!(out, "{}: only in A, {}", object.name(), object.location);
+            let _ = writeln!(out, "{}: only in A, {}", object.name(), clean(&object.location.to_string()));
         }
         Pair::New(object) => {
-            let _ = writeln!(out, "{}: only in B, {}", object.name(), object.location);
+            let _ = writeln!(out, "{}: only in B, {}", object.name(), clean(&object.location.to_string()));
         }
         Pair::Both(object, _) if !is_one => {
             let _ = writeln!(out, "{}:", object.name());
@@ -209,6 +210,7 @@ fn as_text(pair: Pair<'_>, changes: Vec<Change>, is_one: bool) -> String {
     }
     let mut last = None;
     for Change { how, path, old, new } in changes {
+        let (path, old, new) = (clean(&path), old.as_deref().map(clean), new.as_deref().map(clean));
         if last != Some(how) {
             let _ = writeln!(out, "{indent}{}:", how.name());
             last = Some(how);

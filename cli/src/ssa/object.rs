@@ -2,6 +2,7 @@
 
 use super::Session;
 use super::text::{Missing, Text, nowhere, read_all};
+use crate::report::clean::clean;
 use kubeshape_input::{Code, Finding};
 use kubeshape_registry::locate::{Found, at_pointer};
 use kubeshape_registry::{Gvk, Location, describe};
@@ -72,7 +73,7 @@ impl<'a> Object<'a> {
             (kind, namespace, name) => format!("{kind} {namespace}/{name}"),
         };
         // It stands on one line.
-        name.replace(char::is_control, "\u{FFFD}")
+        clean(&name)
     }
 
     /// Begins a JSON object with what tells the object apart, without the last brace.

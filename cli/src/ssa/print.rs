@@ -2,7 +2,7 @@
 
 use crate::args::{Format, ResultArgs};
 use crate::error::Fatal;
-use crate::output::{Stage, names};
+use crate::output::{Named, Stage, named, names};
 use crate::report;
 use kubeshape_registry::print;
 use kubeshape_smd::Value;
@@ -29,7 +29,7 @@ impl Output {
     pub(crate) fn of_objects(args: &ResultArgs) -> Result<Output, Fatal> {
         match &args.output {
             Some(path) if path.as_os_str() != "-" && (ends_in_slash(path) || path.is_dir()) => {
-                Ok(Output { format: Format::Yaml, file: Some(staged(path)), is_folder: true })
+                Ok(Output { format: Format::Yaml, file: Some(staged(path, args, Some(path))), is_folder: true })
             }
             _ => Output::new(args),
         }
@@ -51,8 +51,9 @@ impl Output {
         let (format, file) = match (text.as_ref(), suffix.as_deref()) {
             ("json", _) => (Format::Json, None),
             ("yaml" | "-", _) => (Format::Yaml, None),
-            (_, Some("json")) => (Format::Json, Some(staged(path))),
-            (_, Some("yaml" | "yml")) => (Format::Yaml, Some(staged(path))),
+            (_, Some("json")) => (Format::Json, Some(staged(path, args, None))),
+            (_, Some("yaml" | "yml")) => (Format::Yaml, Some(staged(path, args, None))),
+            _ if matches!(named(path), Ok(Named::Other)) => (Format::Yaml, Some(staged(path, args, None))),
             _ => {
                 return Err(Fatal::Usage(format!(
                     "-o takes `json`, `yaml`, `-`, or a file whose name ends in .json, .yaml or .yml (for objects also a \
@@ -121,7 +122,8 @@ impl Output {
             written.push(stage.write(path, &out)?);
         }
         let placing = stage.placing()?;
-        written.into_iter().try_for_each(|staged| placing.finish(staged))
+        written.into_iter().try_for_each(|staged| placing.finish(staged))?;
+        stage.settle()
     }
 
     /// Writes a text.
@@ -133,7 +135,7 @@ impl Output {
             None if bytes.is_empty() => Ok(()),
             None => report::print(bytes),
             Some((path, stage)) => {
-                let written = stage.write(path.clone(), bytes).and_then(|staged| stage.finish(staged));
+                let written = stage.write_named(path, bytes).and_then(|staged| stage.finish(staged));
                 written.inspect_err(|_| stage.abandon())
             }
         }
@@ -141,8 +143,8 @@ impl Output {
 }
 
 /// The path with what writes there.
-fn staged(path: &Path) -> (PathBuf, Arc<Stage>) {
-    (path.to_owned(), Stage::default().until_interrupted())
+fn staged(path: &Path, args: &ResultArgs, folder: Option<&Path>) -> (PathBuf, Arc<Stage>) {
+    (path.to_owned(), Stage::default().within(folder).synced(args.fsync).until_interrupted())
 }
 
 /// Whether a path is written as that of a folder.

@@ -7,6 +7,7 @@ use super::types::BuiltIn;
 use super::{Session, diagnose, types};
 use crate::args::{ExtractArgs, FieldsetArgs, MergeArgs, SmdCompat, TypeArgs};
 use crate::error::Fatal;
+use crate::report::clean::clean;
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Registry, extract_applied};
 use kubeshape_smd::Value;
@@ -86,7 +87,7 @@ pub(crate) fn fieldset(args: &FieldsetArgs, session: &mut Session<'_>) -> Result
         if args.paths {
             let name = if objects.is_one { String::new() } else { object.name() + "\t" };
             for path in set {
-                let _ = writeln!(out, "{name}{}", DisplayPath(&path));
+                let _ = writeln!(out, "{name}{}", clean(&DisplayPath(&path).to_string()));
             }
             continue;
         }

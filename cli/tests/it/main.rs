@@ -3,6 +3,7 @@
 mod apply;
 mod bad_input;
 mod broken_documents;
+mod budgets;
 mod built_in;
 mod common;
 mod config;
@@ -22,3 +23,4 @@ mod record;
 mod scenario;
 mod serve;
 mod serve_attacks;
+mod terminal;

@@ -207,32 +207,206 @@ their names end in .json, .yaml, .yml or .pb; a folder needs another name
 
 #[cfg(target_os = "linux")]
 #[test]
-fn devices_and_pipes_are_not_replaced() {
-    use std::os::unix::fs::FileTypeExt;
+fn devices_and_pipes_are_written_to_and_not_replaced() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
     let folder = Folder::new();
-    folder.write("a.yaml", crd("widgets", &["v1"]));
-    assert!(std::process::Command::new("mkfifo").arg(folder.path("pipe.json")).status().unwrap().success());
-    std::os::unix::fs::symlink("/dev/full", folder.path("full.json")).unwrap();
-    for (output, what) in [("/dev/full", "a device"), ("full.json", "a device"), ("pipe.json", "a pipe")] {
-        let run = folder.run(&format!("convert a.yaml --to v3 -o {output}"));
-        let message =
-            format!("{output} is {what}; results go to a file or a folder, or with `-o -` to standard output");
-        assert_eq!(run.code, Some(2), "{}", run.err);
-        assert!(run.words().contains(&message), "{}", run.err);
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("live.yaml", WIDGET);
+    for name in ["pipe.json", "pipe.ndjson"] {
+        assert!(std::process::Command::new("mkfifo").arg(folder.path(name)).status().unwrap().success());
     }
-    for (line, message) in [
-        ("convert a.yaml --to v2 -o x.json --report pipe.json", "error: cannot write pipe.json: it is a pipe\n"),
-        ("convert a.yaml --to v2 -o x.json --report full.json", "error: cannot write full.json: it is a device\n"),
+    symlink("/dev/full", folder.path("full.json")).unwrap();
+    let apply = "apply --schemas a.yaml --field-manager ci --now 2024-02-01T00:00:00Z live.yaml";
+    // A device that is full.
+    for (line, name) in [
+        ("convert a.yaml --to v3 -o /dev/full", "/dev/full"),
+        ("convert a.yaml --to v3 -o full.json", "full.json"),
+        ("convert a.yaml --to v2 -o x.json --report full.json", "full.json"),
+        (&format!("{apply} -o full.json"), "full.json"),
     ] {
         let run = folder.run(line);
-        assert_eq!((run.code, run.err.as_str()), (Some(2), message));
+        assert_eq!((run.code, run.err), (Some(2), format!("error: cannot write {name}: the disk is full\n")), "{line}");
     }
-    folder.write("live.yaml", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n");
-    let run = folder.run("apply --schemas a.yaml --field-manager ci live.yaml -o full.json");
-    assert_eq!((run.code, run.err.as_str()), (Some(2), "error: cannot write full.json: it is a device\n"));
-    assert!(fs::metadata("/dev/full").unwrap().file_type().is_char_device());
-    assert!(fs::metadata(folder.path("pipe.json")).unwrap().file_type().is_fifo());
-    assert!(!folder.path("x.json").exists());
+    // Pipes: somebody reads them.
+    for (line, name, expected) in [
+        ("convert a.yaml --to v2", "pipe.json", folder.run("convert a.yaml --to v2").out),
+        (apply, "pipe.json", folder.run(&format!("{apply} -o json")).out),
+    ] {
+        let path = folder.path(name);
+        let reader = std::thread::spawn(move || fs::read_to_string(path).unwrap());
+        folder.run(&format!("{line} -o {name}")).is_silent();
+        assert_eq!(reader.join().unwrap(), expected, "{line}");
+    }
+    let path = folder.path("pipe.ndjson");
+    let reader = std::thread::spawn(move || fs::read_to_string(path).unwrap());
+    folder.run("convert a.yaml --to v2 -o out --report pipe.ndjson").is_silent();
+    folder.run("convert a.yaml --to v2 -o out --report regular.ndjson").is_silent();
+    assert_eq!(reader.join().unwrap(), folder.read("regular.ndjson"));
+    // What a descriptor is open on.
+    let to_stdout = folder.run("convert a.yaml --to v2 -o out --report /dev/stdout");
+    assert_eq!(to_stdout.out, folder.read("regular.ndjson"));
+    let redirected = fs::File::create(folder.path("redirected")).unwrap();
+    let arguments = ["convert", "a.yaml", "--to", "v2", "-o", "out", "--report", "/proc/self/fd/1"];
+    assert!(folder.command(&arguments).stdout(redirected).status().unwrap().success());
+    assert_eq!(folder.read("redirected"), folder.read("regular.ndjson"));
+    folder.run("convert a.yaml --to v2 -o /dev/null --report /dev/null").is_silent();
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    for name in ["pipe.json", "pipe.ndjson"] {
+        assert!(fs::symlink_metadata(folder.path(name)).unwrap().file_type().is_fifo());
+    }
+    assert!(folder.path("full.json").is_symlink());
+}
+
+const WIDGET: &str = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\n";
+
+#[cfg(unix)]
+#[test]
+fn named_files_keep_their_permissions_and_links() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("live.yaml", WIDGET).write("there/old", "old");
+    for line in [
+        "convert a.yaml --to v2 -o FILE.json",
+        "convert a.yaml --to v2 -o FILE.json --fsync",
+        "convert a.yaml --to v2 -o out --report FILE.ndjson",
+        "convert a.yaml --to v2 -o out --report FILE.sarif --fsync",
+        "convert a.yaml --to v2 -o out --report FILE.ndjson --duplicates last",
+        "apply --schemas a.yaml --field-manager ci --now 2024-02-01T00:00:00Z live.yaml -o FILE.yaml --fsync",
+    ] {
+        let name = line.split_whitespace().find_map(|word| word.strip_prefix("FILE")).unwrap();
+        let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode() & 0o777;
+        folder.write("there/file", "old");
+        fs::set_permissions(folder.path("there/file"), fs::Permissions::from_mode(0o600)).unwrap();
+        let link = format!("link{name}");
+        symlink("there/file", folder.path(&link)).unwrap();
+        let line = line.replace("FILE", "link");
+        folder.run(&line).is_silent();
+        assert!(folder.path(&link).is_symlink(), "{line}");
+        assert_eq!(mode("there/file"), 0o600, "{line}");
+        let written = folder.read("there/file");
+        assert_ne!(written, "old", "{line}");
+        // A new file is the same, with the usual permissions.
+        fs::remove_file(folder.path(&link)).unwrap();
+        folder.run(&line).is_silent();
+        assert_eq!((folder.read(&link), mode(&link)), (written, mode("there/old")), "{line}");
+        fs::remove_file(folder.path(&link)).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_the_output_folder_lead_nowhere() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("private/mine", "mine").write("out/x", "");
+    symlink("../private", folder.path("out/widgets.example.com")).unwrap();
+    symlink("../private/mine", folder.path("out/swagger.json")).unwrap();
+    symlink("../private/mine", folder.path("out/.kubeshape.json")).unwrap();
+    let run = folder.run("convert a.yaml --to jsonschema -o out");
+    assert_eq!(run.code, Some(2));
+    assert!(
+        run.words().contains("widgets.example.com is a link, and links in the output folder are not"),
+        "{}",
+        run.err
+    );
+    // A link with the name of a result is replaced.
+    assert_eq!(folder.run("convert a.yaml --to v2 -o out").code, Some(1));
+    assert!(!folder.path("out/swagger.json").is_symlink());
+    assert_eq!((folder.names("private"), folder.read("private/mine")), (vec!["mine".to_owned()], "mine".to_owned()));
+    // The folder itself may be a link.
+    symlink("out", folder.path("linked")).unwrap();
+    fs::remove_file(folder.path("out/widgets.example.com")).unwrap();
+    fs::remove_file(folder.path("out/.kubeshape.json")).unwrap();
+    folder.run("convert a.yaml --to jsonschema -o linked").is_silent();
+    assert!(folder.path("out/widgets.example.com/v1.schema.json").is_file());
+}
+
+/// Two processes at a time write one result, of two inputs, into one folder.
+#[test]
+fn of_two_processes_one_whole_result_stays() {
+    let folder = Folder::new();
+    let fields = |letter: &str| -> String {
+        (0..300).map(|n| format!("              {letter}{n}: {{type: string}}\n")).collect()
+    };
+    folder.write("a.yaml", crd("widgets", &["v1"]) + &fields("a"));
+    folder.write("b.yaml", crd("widgets", &["v1"]) + &fields("b"));
+    let whole = ["a", "b"].map(|name| folder.run(&format!("convert {name}.yaml --to v2")).out);
+    for round in 0..30 {
+        let children = ["a.yaml", "b.yaml"].map(|input| {
+            let prune: &[&str] = if round % 2 == 0 { &["--prune"] } else { &[] };
+            let report = format!("{input}.ndjson");
+            let mut arguments = vec!["convert", input, "--to", "v2,smd", "-o", "out", "--report", &report];
+            arguments.extend(prune);
+            folder.command(&arguments).stderr(Stdio::piped()).spawn().unwrap()
+        });
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            // A file that changes between being found and being deleted is somebody else's, and that is told.
+            assert!(output.status.success(), "{told}");
+        }
+        assert!(whole.contains(&folder.read("out/swagger.json")), "round {round}");
+        let left = folder.names(".").into_iter().filter(|name| name.contains(".kubeshape-")).count();
+        assert_eq!(left, 0, "round {round}");
+        crate::common::json(&folder.read("out/.kubeshape.json"));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_finished_leaves_the_old_one() {
+    let folder = Folder::new();
+    let fields: String = (0..2000).map(|n| format!("              f{n}: {{type: string}}\n")).collect();
+    folder.write("a.yaml", crd("widgets", &["v1"]) + &fields);
+    folder.write("x.json", "old").write("out/swagger.json", "old").write("r.ndjson", "old");
+    let notes: String = (0..2000).map(|n| format!("    n{n}: x\n")).collect();
+    folder
+        .write("b.yaml", crd("widgets", &["v1"]))
+        .write("live.yaml", WIDGET.replace("{name: a}", "\n  name: a\n  annotations:\n") + &notes);
+    // Files may have 4 KB.
+    for line in [
+        "convert a.yaml --to v2 -o x.json",
+        "convert a.yaml --to v2 -o out --fsync",
+        "convert a.yaml --to v2,smd -o out --report r.ndjson",
+        "merge --schemas b.yaml live.yaml live.yaml -o x.json",
+    ] {
+        let before = folder.tree(".");
+        let program = env!("CARGO_BIN_EXE_kubeshape");
+        let script = format!("ulimit -f 4; trap '' XFSZ; exec {program} {line}");
+        let arguments = ["-c", &script];
+        let output = std::process::Command::new("bash").args(arguments).current_dir(folder.path(".")).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {told}");
+        assert!(told.starts_with("error: cannot write ") && told.contains("too large"), "{line}: {told}");
+        assert_eq!(folder.tree("."), before, "{line}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_process_leaves_old_files_as_they_were() {
+    use std::io::Write;
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"])).write("out/swagger.json", "old").write("r.ndjson", "old");
+    let arguments = ["convert", "a.yaml", "-", "--to", "v2,jsonschema", "-o", "out", "--report", "r.ndjson", "--fsync"];
+    let mut child = folder.command(&arguments).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"# a beginning\n").unwrap();
+    let unfinished = || folder.names(".").iter().filter(|name| name.contains(".kubeshape-")).count();
+    for _ in 0..500 {
+        if unfinished() >= 2 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(unfinished() >= 2);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(stdin);
+    assert_eq!((folder.read("out/swagger.json"), folder.read("r.ndjson")), ("old".to_owned(), "old".to_owned()));
+    // What it leaves is nobody's result, and stands in nobody's way.
+    folder.run("convert a.yaml --to v2 -o out --adopt --report r.ndjson");
+    assert_eq!(folder.recorded("out"), ["swagger.json"]);
+    assert_ne!(folder.read("r.ndjson"), "old");
 }
 
 #[cfg(target_os = "linux")]

@@ -21,17 +21,19 @@ pub(crate) struct Server {
 impl Server {
     /// Starts the command and waits for its address.
     pub(crate) fn start(folder: &Folder, line: &str) -> Server {
-        let line = format!("serve {line} --listen 127.0.0.1:0");
-        let arguments: Vec<&str> = line.split_whitespace().collect();
-        Server::run(folder.command(&arguments))
+        Server::spawn(folder, line, Stdio::null())
     }
 
-    /// Starts the command with a limit on open files.
+    /// The same with a file as standard input.
+    #[cfg(unix)]
+    fn start_with(folder: &Folder, line: &str, stdin: &std::path::Path) -> Server {
+        Server::spawn(folder, line, std::fs::File::open(stdin).expect("a file").into())
+    }
+
+    /// The same with a limit on open files.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_limited(folder: &Folder, line: &str, files: usize) -> Server {
-        let line = format!("serve {line} --listen 127.0.0.1:0");
-        let arguments: Vec<&str> = line.split_whitespace().collect();
-        let command = folder.command(&arguments);
+        let command = Server::command(folder, line);
         let mut limited = std::process::Command::new("sh");
         limited.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")]).arg(command.get_program());
         limited.args(command.get_args());
@@ -44,11 +46,21 @@ impl Server {
         if let Some(folder) = command.get_current_dir() {
             limited.current_dir(folder);
         }
-        Server::run(limited)
+        Server::run(limited, Stdio::null())
     }
 
-    fn run(mut command: std::process::Command) -> Server {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
+    fn spawn(folder: &Folder, line: &str, stdin: Stdio) -> Server {
+        Server::run(Server::command(folder, line), stdin)
+    }
+
+    fn command(folder: &Folder, line: &str) -> std::process::Command {
+        let line = format!("serve {line} --listen 127.0.0.1:0");
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        folder.command(&arguments)
+    }
+
+    fn run(mut command: std::process::Command, stdin: Stdio) -> Server {
+        let mut child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
         let log = Arc::new(Mutex::new(String::new()));
         let (mut stderr, kept) = (child.stderr.take().expect("standard error"), Arc::clone(&log));
         std::thread::spawn(move || {
@@ -92,7 +104,7 @@ impl Server {
     fn ask(&self, path: &str, headers: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        let request = format!("GET {path} HTTP/1.0\r\nHost: x\r\n{headers}\r\n");
+        let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n{headers}\r\n");
         stream.write_all(request.as_bytes()).expect("sent");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("an answer");
@@ -234,6 +246,117 @@ fn changed_files_are_followed() {
 }
 
 #[test]
+fn an_emptied_file_keeps_its_content_for_a_grace_time() {
+    let folder = Folder::new();
+    folder.write("crds/a.yaml", crd("a.example.com", "teeth")).write("crds/b.yaml", crd("b.example.com", "teeth"));
+    let server = Server::start(&folder, "crds --watch --watch-grace 1h");
+    for nothing in ["", "# later\n---\n", "apiVersion: v1\nkind: List\nitems: []\n"] {
+        folder.write("crds/a.yaml", nothing);
+        let body = server.until("/readyz", |code, _| code == 500);
+        assert!(body.contains("inputs failed: crds/a.yaml: KS1007 found nothing to serve in it"), "{body}");
+        server.index_has("a.example.com/v1", true);
+        folder.write("crds/a.yaml", crd("a.example.com", "teeth"));
+        server.until("/readyz", |code, _| code == 200);
+    }
+    // A deleted file is one that its folder does not have any more.
+    folder.write("crds/a.yaml", "");
+    server.until("/readyz", |code, _| code == 500);
+    std::fs::remove_file(folder.path("crds/a.yaml")).expect("removed");
+    server.index_has("a.example.com/v1", false);
+    server.until("/readyz", |code, _| code == 200);
+
+    let server = Server::start(&folder, "crds --watch --watch-grace 500ms");
+    folder.write("crds/b.yaml", "");
+    server.says("a file has nothing to serve any more");
+    server.says("what this file held before is no longer served");
+    server.index_has("b.example.com/v1", false);
+    assert_eq!(server.get("/readyz").0, 200);
+}
+
+#[test]
+fn a_folder_that_vanishes_or_becomes_a_file_keeps_its_content_for_a_grace_time() {
+    let folder = Folder::new();
+    folder.write("crds/a.yaml", crd("a.example.com", "teeth")).write("crds/deep/b.yaml", crd("b.example.com", "teeth"));
+    let server = Server::start(&folder, "crds --watch --watch-grace 1h");
+    let is_held = |name: &str, group_version: &str| {
+        let body = server.until("/readyz", |code, body| code == 500 && body.contains(name));
+        assert!(body.contains("its folder is gone; what it held before is served"), "{body}");
+        server.index_has(group_version, true);
+    };
+    std::fs::rename(folder.path("crds/deep"), folder.path("deep")).expect("renamed");
+    is_held("crds/deep/b.yaml", "b.example.com/v1");
+    std::fs::rename(folder.path("deep"), folder.path("crds/deep")).expect("renamed");
+    server.until("/readyz", |code, _| code == 200);
+
+    std::fs::rename(folder.path("crds"), folder.path("away")).expect("renamed");
+    folder.write("crds", "nothing of this kind");
+    is_held("crds/a.yaml", "a.example.com/v1");
+    std::fs::remove_file(folder.path("crds")).expect("removed");
+    std::fs::rename(folder.path("away"), folder.path("crds")).expect("renamed");
+    server.until("/readyz", |code, _| code == 200);
+    server.index_has("a.example.com/v1", true);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_not_read() {
+    let folder = Folder::new();
+    folder.write("crds/a.yaml", crd("a.example.com", "teeth")).write("one.yaml", crd("one.example.com", "teeth"));
+    folder.write("crds/b.yaml", crd("b.example.com", "teeth"));
+    let server = Server::start(&folder, "crds one.yaml --watch --watch-grace 1h");
+    let pipe = |name: &str| {
+        std::fs::remove_file(folder.path(name)).expect("removed");
+        let made = std::process::Command::new("mkfifo").arg(folder.path(name)).status();
+        assert!(made.expect("mkfifo").success());
+    };
+    for (name, group_version) in [("crds/a.yaml", "a.example.com/v1"), ("one.yaml", "one.example.com/v1")] {
+        pipe(name);
+        let body = server.until("/readyz", |code, body| code == 500 && body.contains(name));
+        assert!(body.contains("found a pipe, device or folder, expected a file"), "{body}");
+        server.index_has(group_version, true);
+    }
+    // It does not wait for a writer.
+    folder.write("crds/b.yaml", crd("b.example.com", "cogs"));
+    server.until("/openapi/v3/apis/b.example.com/v1", |_, body| body.contains("\"cogs\""));
+    for (name, group) in [("crds/a.yaml", "a.example.com"), ("one.yaml", "one.example.com")] {
+        std::fs::remove_file(folder.path(name)).expect("removed");
+        folder.write(name, crd(group, "rims"));
+        server.until(&format!("/openapi/v3/apis/{group}/v1"), |_, body| body.contains("\"rims\""));
+    }
+    server.until("/readyz", |code, _| code == 200);
+}
+
+#[test]
+fn a_file_that_is_written_slowly_is_served_when_it_is_whole() {
+    let folder = Folder::new();
+    let whole = crd("a.example.com", "cogs");
+    folder.write("crds/a.yaml", crd("a.example.com", "teeth"));
+    let server = Server::start(&folder, "crds --watch");
+    let mut file = std::fs::File::create(folder.path("crds/a.yaml")).expect("a file");
+    for part in whole.as_bytes().chunks(50) {
+        file.write_all(part).expect("written");
+        let body = server.get("/openapi/v3/apis/a.example.com/v1").1;
+        assert!(body.contains("\"teeth\"") || body.contains("\"cogs\""), "half of it is served");
+        std::thread::sleep(Duration::from_millis(40));
+    }
+    drop(file);
+    server.until("/openapi/v3/apis/a.example.com/v1", |_, body| body.contains("\"cogs\""));
+    server.until("/readyz", |code, _| code == 200);
+}
+
+#[cfg(unix)]
+#[test]
+fn standard_input_is_read_once() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("a.example.com", "teeth")).write("b.yaml", crd("b.example.com", "teeth"));
+    let server = Server::start_with(&folder, "- b.yaml --watch-grace 1ms", &folder.path("a.yaml"));
+    folder.write("b.yaml", crd("b.example.com", "cogs"));
+    server.signal("-HUP");
+    server.until("/openapi/v3/apis/b.example.com/v1", |_, body| body.contains("\"cogs\""));
+    server.index_has("a.example.com/v1", true);
+}
+
+#[test]
 fn ignore_files_and_charts_are_followed() {
     let folder = Folder::new();
     folder.write("crds/a.yaml", crd("a.example.com", "x")).write("crds/old/b.yaml", crd("b.example.com", "x"));
@@ -331,6 +454,54 @@ fn the_built_in_groups_of_a_release_are_served_without_a_cluster() {
     // The release alone is enough.
     let server = Server::start(&Folder::new(), "--kubernetes 1.31");
     assert_eq!(server.get("/openapi/v3/apis/apps/v1").0, 200);
+}
+
+#[test]
+fn an_old_release_is_emulated() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", &crd("example.com", "size"));
+    let old = Server::start(&folder, "crd.yaml --emulate 1.14");
+    assert!(old.get("/version").1.contains("\"v1.14.0\""));
+    assert_eq!(old.get("/openapi/v3").0, 404);
+    let (code, document) = old.get("/openapi/v2");
+    assert_eq!(code, 200, "{document}");
+    assert!(!document.contains("example.com"), "{document}");
+    assert_eq!(old.get("/apis/example.com/v1").0, 200);
+    let newer = Server::start(&folder, "crd.yaml --emulate 1.14 --feature-gates CustomResourcePublishOpenAPI=true");
+    assert!(newer.get("/openapi/v2").1.contains("example.com"));
+}
+
+#[test]
+fn hosts_tokens_and_origins_of_the_command_line() {
+    let folder = Folder::new();
+    folder.write("crd.yaml", &crd("example.com", "size"));
+    folder.write("broken.yaml", "kind: CustomResourceDefinition\n  x: [\n");
+    folder.write("tokens", "t1\n");
+    let line =
+        "crd.yaml broken.yaml --token-file tokens --cors-allowed-origins ^http://page$ --advertise-address a.test:80";
+    let server = Server::start(&folder, line);
+    let token = "Authorization: Bearer t1\r\n";
+    assert!(!server.get("/readyz").1.contains("broken.yaml"), "{}", server.get("/readyz").1);
+    assert!(server.ask("/readyz", token).1.contains("broken.yaml"));
+    // A second host counts as well.
+    assert_eq!(server.ask("/livez", "Host: evil.test\r\n").0, 403);
+    assert_eq!(server.ask("/livez", "Host: a.test\r\n").0, 200);
+    let open = Server::start(&folder, "crd.yaml --allowed-hosts *");
+    assert_eq!(open.ask("/livez", "Host: evil.test\r\n").0, 200);
+    for (options, message) in [
+        ("--cors-allowed-origins example.com", "does not pin the start and the end of the host"),
+        ("--emulate 1.9", "expected 1.10 to 1.36"),
+        ("--feature-gates OpenAPIV3=true", "--emulate"),
+        ("--emulate 1.24 --feature-gates Nonsense=true", "it has CustomResourcePublishOpenAPI, OpenAPIV3"),
+        ("--allowed-hosts http://x", "expected a host name or an address"),
+    ] {
+        let line = format!("serve crd.yaml {options}");
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let output = folder.command(&arguments).output().expect("a process");
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{err}");
+        assert!(err.replace('\n', " ").contains(message), "{options}: {err}");
+    }
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn many_ranges_on_many_streams_take_little_memory() {
             block.extend(text.as_bytes());
         }
     };
-    text(":authority", "x");
+    text(":authority", "localhost");
     text(":path", "/openapi/v3/apis/a.example.com/v1");
     text("range", &ranges);
     let frame = |kind: u8, flags: u8, stream: u32, payload: &[u8]| {

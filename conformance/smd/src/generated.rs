@@ -57,7 +57,7 @@ const ASKED_AGAIN: usize = 200;
 /// Generates `count` sequences, and as many of the other calls, and replays them while they are generated.
 ///
 /// Some of upstream's answers depend on the order of a Go map. The program repeats each call to find these, but a rare
-/// order may not come up. So sequences with differences are generated again, with calls repeated [`PATIENCE`] times as
+/// order may not come up. So sequences with differences are generated again, with calls repeated `PATIENCE` times as
 /// often, and only what differs then counts as different.
 ///
 /// # Errors

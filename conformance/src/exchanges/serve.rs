@@ -45,6 +45,9 @@ impl Served {
             advertise: advertise.into(),
             metrics: Arc::new(Metrics::default()),
             readiness: Arc::new(Readiness::default()),
+            authenticator: None,
+            emulation: None,
+            v2_without_custom_resources: None,
         };
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;

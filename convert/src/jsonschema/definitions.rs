@@ -83,9 +83,10 @@ impl<'a> Writer<'_, 'a, '_> {
     /// Prints all definitions that were asked for, and those that they ask for.
     pub(super) fn write_definitions(&mut self, at: u32) {
         let whole = std::mem::take(&mut self.out);
+        self.printed = whole.len();
         let foreign = self.origin == Origin::Crd;
         self.origin = Origin::Document;
-        while let Some(wanted) = self.queue.pop_front() {
+        while let Some(wanted) = self.queue.pop_front().filter(|_| !self.is_full()) {
             if foreign {
                 self.elsewhere = Some((at, wanted.name.clone()));
             }
@@ -94,10 +95,16 @@ impl<'a> Writer<'_, 'a, '_> {
             self.members(wanted.schema, wanted.place, Meta::None, Special::of(&wanted.name));
             self.out.push(b'}');
             let printed = std::mem::take(&mut self.out);
+            self.printed += printed.len() + wanted.printed.len();
             self.definitions.insert(wanted.printed, Some(printed));
         }
+        let is_full = self.is_full();
         self.out = whole;
         self.first = false;
+        if is_full {
+            return;
+        }
+        self.printed = 0;
         let definitions = std::mem::take(&mut self.definitions);
         if definitions.is_empty() {
             return;

@@ -95,7 +95,7 @@ pub enum Nulls {
 }
 
 /// What the result looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options<'o> {
     /// The release of JSON Schema.
     pub draft: Draft,
@@ -107,6 +107,28 @@ pub struct Options<'o> {
     pub id: &'o str,
     /// `title` of the root; the schema's own if empty.
     pub title: &'o str,
+    /// Bytes that the result may have. A larger one is not made: the value is empty, and a note
+    /// [`Code::OutputBudget`](kubeshape_schema::Code::OutputBudget) says so. Who makes several of one document gives
+    /// each what the others left: together they may be as large as the square of the document.
+    pub most_bytes: usize,
+}
+
+impl Options<'_> {
+    /// What [`Options::most_bytes`] is unless it is said otherwise: 256 MiB.
+    pub const MOST_BYTES: usize = 1 << 28;
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            draft: Draft::default(),
+            strict: false,
+            nulls: Nulls::default(),
+            id: "",
+            title: "",
+            most_bytes: Self::MOST_BYTES,
+        }
+    }
 }
 
 /// Finds a definition by its name, unescaped.
@@ -159,7 +181,7 @@ pub fn from_structural<'a>(
     let options = Options { strict: options.strict && !preserve_unknown_fields, ..options };
     let mut writer = Writer::new(Origin::Crd, resolver, options);
     writer.document(schema, "", Meta::Root(gvk), Place::Spine);
-    writer.finish()
+    writer.finish(schema.at)
 }
 
 /// The JSON Schema of a definition of an OpenAPI document of either version, as compact JSON.
@@ -200,7 +222,7 @@ pub fn from_definition<'a>(
 ) -> Converted<'a, Vec<u8>> {
     let mut writer = Writer::new(Origin::Document, resolver, options);
     writer.document(schema, name, gvk.map_or(Meta::None, Meta::Kind), Place::Spine);
-    writer.finish()
+    writer.finish(schema.at)
 }
 
 /// The kinds among definitions, by `x-kubernetes-group-version-kind`: each with the definition's name, sorted.

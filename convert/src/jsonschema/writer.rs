@@ -121,6 +121,8 @@ pub(super) struct Writer<'r, 'a, 'o> {
     /// Definitions that are referred to: by printed name, printed once they are done.
     pub(super) definitions: BTreeMap<String, Option<Vec<u8>>>,
     pub(super) queue: VecDeque<Wanted<'a>>,
+    /// Bytes of the definitions that are printed.
+    pub(super) printed: usize,
     /// How often something was left out or left to the validator, so that the result accepts more.
     pub(super) widened: usize,
     /// Whether it was said that there is no definition of metadata.
@@ -141,6 +143,7 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
             elsewhere: None,
             definitions: BTreeMap::new(),
             queue: VecDeque::new(),
+            printed: 0,
             widened: 0,
             metadata_noted: false,
             drops_null: false,
@@ -161,8 +164,18 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
         self.out.push(b'}');
     }
 
-    pub(super) fn finish(self) -> Converted<'a, Vec<u8>> {
-        Converted { value: self.out, notes: self.notes }
+    /// The result of a schema at that place.
+    pub(super) fn finish(self, at: u32) -> Converted<'a, Vec<u8>> {
+        if !self.is_full() {
+            return Converted { value: self.out, notes: self.notes };
+        }
+        let detail = format!("its JSON Schema has more than {} bytes", self.options.most_bytes);
+        Converted { value: Vec::new(), notes: vec![Note::new(Code::OutputBudget, at, detail)] }
+    }
+
+    /// Whether the result is larger than allowed, so that there is no use in going on.
+    pub(super) fn is_full(&self) -> bool {
+        self.printed + self.out.len() > self.options.most_bytes
     }
 
     pub(super) fn text(&mut self, text: &str) {
@@ -203,6 +216,9 @@ impl<'r, 'a, 'o> Writer<'r, 'a, 'o> {
     }
 
     pub(super) fn members(&mut self, s: &Schema<'a>, place: Place, meta: Meta<'_>, special: Special) {
+        if self.is_full() {
+            return;
+        }
         let embedded = s.flags.any(Flags::EMBEDDED_RESOURCE) && place != Place::Branch;
         let meta = if embedded && matches!(meta, Meta::None) { Meta::Embedded } else { meta };
         let plan = self.plan(s, place, meta, special);

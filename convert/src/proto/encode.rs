@@ -28,6 +28,34 @@ pub(super) fn check(message: &'static Message, root: Node<'_>) -> Result<(), Vec
     Encoder::run(message, root, false).map(|_| ())
 }
 
+/// The fields of a message whose fields all have lengths, with their contents.
+pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    fn varint(bytes: &mut &[u8]) -> Option<usize> {
+        let end = bytes.iter().position(|byte| *byte < 0x80)?;
+        let (digits, rest) = bytes.split_at(end + 1);
+        *bytes = rest;
+        Some(digits.iter().rev().fold(0, |value, digit| value << 7 | usize::from(digit & 0x7F)))
+    }
+    std::iter::from_fn(move || {
+        let tag = varint(&mut bytes)?;
+        let length = varint(&mut bytes)?;
+        let (content, rest) = bytes.split_at_checked(length)?;
+        bytes = rest;
+        Some((u32::try_from(tag >> 3).ok()?, content))
+    })
+}
+
+/// Appends what stands before the content of a field with a length.
+pub(super) fn head(number: u32, length: usize, out: &mut Vec<u8>) {
+    for mut value in [(number as usize) << 3 | 2, length] {
+        while value > 0x7F {
+            out.push((value & 0x7F) as u8 | 0x80);
+            value >>= 7;
+        }
+        out.push(value as u8);
+    }
+}
+
 struct Encoder<'a> {
     source: Source<'a>,
     /// Whether bytes are wanted, not only whether there are any.

@@ -12,6 +12,7 @@ use super::table::Kind::{
     Any, AnyList, Bool, Entries, Extensions, Int, LooseText, Message as Nested, Messages, Number, Text, Texts,
 };
 use super::table::{Body, Field, Keys, Message, maps, objects, pairs, unions};
+use crate::aggregate::merge::Section;
 
 /// The messages, generated from `proto/openapi_v2.proto`.
 #[allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
@@ -39,6 +40,78 @@ pub mod model {
 /// ```
 pub fn encode(root: Node<'_>) -> Result<Converted<'_, Vec<u8>>, Vec<Refusal>> {
     super::encode::encode(&DOCUMENT, root)
+}
+
+/// A part of the protobuf form of some members of a section: `root` is an object of these members alone.
+///
+/// The parts of all members, in their order, are the content of the section's message, so that a document whose members
+/// are known needs no new encoding: see [`around`]. One exception: extensions of `paths` come before all paths.
+///
+/// # Errors
+/// As [`encode`].
+pub fn part(section: Section, root: Node<'_>) -> Result<Vec<u8>, Vec<Refusal>> {
+    Ok(super::encode::encode(section_message(section).1, root)?.value)
+}
+
+/// The protobuf form of a document around its sections, as bytes and, between them, the sections. `root` is the document
+/// with empty sections. `length` is how many bytes of parts a section will have.
+///
+/// # Errors
+/// As [`encode`].
+///
+/// # Example
+/// ```
+/// use kubeshape_convert::aggregate::merge::Section;
+/// use kubeshape_convert::proto::v2;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+/// fn read<T>(json: &str, take: impl Fn(kubeshape_yaml::Node<'_>) -> T) -> Result<T, kubeshape_yaml::Error> {
+///     let mut tape = Tape::new();
+///     Stream::new(json.as_bytes(), Limits::default())?.next(&mut tape).unwrap()?;
+///     Ok(take(tape.document(json).root().unwrap()))
+/// }
+/// let a = read(r#"{"A":{"type":"string"}}"#, |node| v2::part(Section::Definitions, node).unwrap())?;
+/// let b = read(r#"{"B":{}}"#, |node| v2::part(Section::Definitions, node).unwrap())?;
+/// let head = r#"{"swagger":"2.0","info":{"title":"t","version":"1"},"paths":{},"definitions":"#;
+/// let length = |section| if section == Section::Definitions { a.len() + b.len() } else { 0 };
+/// let mut bytes = Vec::new();
+/// for (text, section) in read(&format!("{head}{{}}}}"), |node| v2::around(node, length).unwrap())? {
+///     bytes.extend(text);
+///     if section == Some(Section::Definitions) {
+///         bytes.extend([&a[..], &b].concat());
+///     }
+/// }
+/// let whole = format!(r#"{head}{{"A":{{"type":"string"}},"B":{{}}}}}}"#);
+/// assert_eq!(bytes, read(&whole, |node| v2::encode(node).unwrap().value)?);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+#[allow(clippy::type_complexity)] // as `Destination::texts`
+pub fn around(
+    root: Node<'_>,
+    length: impl Fn(Section) -> usize,
+) -> Result<Vec<(Vec<u8>, Option<Section>)>, Vec<Refusal>> {
+    let bytes = encode(root)?.value;
+    let mut out = Vec::new();
+    let mut text = Vec::new();
+    for (field, content) in super::encode::fields(&bytes) {
+        if let Some(section) = Section::ALL.into_iter().find(|section| section_message(*section).0 == field) {
+            super::encode::head(field, length(section), &mut text);
+            out.push((std::mem::take(&mut text), Some(section)));
+        } else {
+            super::encode::head(field, content.len(), &mut text);
+            text.extend_from_slice(content);
+        }
+    }
+    out.push((text, None));
+    Ok(out)
+}
+
+/// The field of a section in the document, and its message.
+fn section_message(section: Section) -> (u32, &'static Message) {
+    match section {
+        Section::Paths => (8, &PATHS),
+        Section::Definitions => (9, &DEFINITIONS),
+        Section::Parameters => (10, &PARAMETER_DEFINITIONS),
+    }
 }
 
 /// Whether gnostic accepts a document, without its bytes.

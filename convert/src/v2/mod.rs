@@ -41,9 +41,21 @@ impl Document<'_> {
     /// Appends the document as compact JSON, as kube-openapi prints it. [`Style::V2`] gives the bytes that a server sends,
     /// [`Style::V3`] those of Go's `json.Marshal`.
     pub fn print(&self, out: &mut Vec<u8>, style: Style, profile: Profile) {
-        let mut printer = Printer::new(out, style, profile);
+        let _ = self.print_within(out, style, profile, usize::MAX);
+    }
+
+    /// The same, if it has at most so many bytes. Whether it has; if not, nothing is appended.
+    #[must_use]
+    pub fn print_within(&self, out: &mut Vec<u8>, style: Style, profile: Profile, most_bytes: usize) -> bool {
+        let start = out.len();
+        let mut printer = Printer::new(out, style, profile).within(most_bytes);
         printer.open();
         Object::print(self, &mut printer);
         printer.close();
+        let fits = !printer.is_full();
+        if !fits {
+            out.truncate(start);
+        }
+        fits
     }
 }

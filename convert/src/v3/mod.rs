@@ -38,9 +38,21 @@ pub fn read<'a>(root: Node<'a>, arena: &'a Bump, profile: Profile) -> Converted<
 impl Document<'_> {
     /// Appends the document as compact JSON, as kube-openapi prints it.
     pub fn print(&self, out: &mut Vec<u8>, profile: Profile) {
-        let mut printer = Printer::new(out, Style::V3, profile);
+        let _ = self.print_within(out, profile, usize::MAX);
+    }
+
+    /// The same, if it has at most so many bytes. Whether it has; if not, nothing is appended.
+    #[must_use]
+    pub fn print_within(&self, out: &mut Vec<u8>, profile: Profile, most_bytes: usize) -> bool {
+        let start = out.len();
+        let mut printer = Printer::new(out, Style::V3, profile).within(most_bytes);
         printer.open();
         Object::print(self, &mut printer);
         printer.close();
+        let fits = !printer.is_full();
+        if !fits {
+            out.truncate(start);
+        }
+        fits
     }
 }

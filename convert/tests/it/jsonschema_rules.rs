@@ -7,7 +7,7 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 type Result = std::result::Result<(), kubeshape_yaml::Error>;
 
 const LAX: Options<'static> =
-    Options { draft: Draft::D2020_12, strict: false, nulls: Nulls::Stored, id: "", title: "" };
+    Options { draft: Draft::D2020_12, strict: false, nulls: Nulls::Stored, id: "", title: "", most_bytes: 1 << 20 };
 const SERVER: Options<'static> = Options { nulls: Nulls::Server, ..LAX };
 const STRICT: Options<'static> = Options { strict: true, ..LAX };
 const D7: Options<'static> = Options { draft: Draft::D7, ..LAX };
@@ -332,5 +332,30 @@ fn null_is_accepted_where_a_server_drops_it() -> Result {
         assert_eq!(property(source, LAX)?.0, stored);
         assert_eq!(property(source, SERVER)?.0, server);
     }
+    Ok(())
+}
+
+#[test]
+fn a_result_that_is_larger_than_allowed_is_not_made() -> Result {
+    let source = "
+A: {properties: {a: {$ref: '#/definitions/B'}, b: {type: string, description: words}}}
+B: {properties: {b: {$ref: '#/definitions/B'}}, description: more words}
+C: {allOf: [{$ref: '#/definitions/A'}]}
+";
+    let mut tape = Tape::new();
+    Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+    let arena = Bump::new();
+    let mut reader = read::Reader::new(&arena, read::Rules::Document(Profile::Faithful));
+    let definitions = reader.properties(tape.document(source).root().expect("a document"));
+    let find = |name: &str| definitions.iter().find(|p| p.name == name).map(|p| &p.schema);
+    let last = definitions.last().expect("a definition");
+    let made = |most_bytes| from_definition("C", &last.schema, None, &find, Options { most_bytes, ..STRICT });
+    let whole = made(usize::MAX).value;
+    for most in 0..whole.len() {
+        let less = made(most);
+        let codes: Vec<Code> = less.notes.iter().map(|note| note.code).collect();
+        assert_eq!((less.value, codes), (Vec::new(), vec![Code::OutputBudget]), "{most}");
+    }
+    assert_eq!(made(whole.len()).value, whole);
     Ok(())
 }

@@ -1,5 +1,11 @@
 //! Authentication with static tokens, as with kube-apiserver's `--token-auth-file`.
 
+mod cors;
+mod hosts;
+
+pub use cors::{Cors, CorsError};
+pub use hosts::AllowedHosts;
+
 use arc_swap::ArcSwap;
 use http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
@@ -166,7 +172,12 @@ impl Authenticator {
 
     /// Whether to admit a request: its path is a health endpoint, or its token is known.
     pub fn admits(&self, path: &str, headers: &HeaderMap) -> bool {
-        is_health(path) || bearer(headers).is_some_and(|token| self.tokens.load().user(token).is_some())
+        is_health(path) || self.knows(headers)
+    }
+
+    /// Whether the token of a request is known.
+    pub fn knows(&self, headers: &HeaderMap) -> bool {
+        bearer(headers).is_some_and(|token| self.tokens.load().user(token).is_some())
     }
 }
 
@@ -223,6 +234,20 @@ mod tests {
         ] {
             let error = Tokens::parse(text).map(|_| ()).map_err(|error| error.to_string());
             assert_eq!(error, Err(message.to_owned()), "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn only_health_is_reached_without_a_token(
+            path in "/?(/|%2f|%2F|\\.|%2e|\\\\|;|%00)?(livez|readyz|healthz|%6civez|LIVEZ)(/|//|%2f|%2F|\\?)?(\\.\\./|%2e%2e/|\\.\\.%2f)?(apis|openapi/v2|metrics|version|)"
+        ) {
+            use crate::http::route::Route;
+            let auth = Authenticator::new(Tokens::parse("t1").expect("a token"));
+            if auth.admits(&path, &HeaderMap::new()) && let Some(decoded) = crate::http::target::decoded(&path) {
+                let route = Route::of(&decoded);
+                proptest::prop_assert!(matches!(route, Route::Health(..) | Route::Unknown(_)), "{path} {route:?}");
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use super::status::{self, Form, OBJECTS};
 use super::work::LARGE;
 use super::{printed::Printed, reply};
 use crate::document::Document;
+use crate::features::Features;
 use crate::rope::Rope;
 use crate::snapshot::Snapshot;
 use axum::response::Response;
@@ -26,7 +27,7 @@ fn least(parts: &RequestParts<'_>) -> usize {
     if parts.extensions { WORTH_COMPRESSING_EXTENDED } else { WORTH_COMPRESSING }
 }
 
-/// The media types of `/api` and `/apis`, aggregated ones first. v2beta1 was removed in 1.36, and is an extension.
+/// The media types of `/api` and `/apis`. [`offers`] selects those that a release has.
 const LISTS: [Offer; 9] = [
     Offer::aggregated("application", "json", "v2"),
     Offer::aggregated("application", "yaml", "v2"),
@@ -38,7 +39,6 @@ const LISTS: [Offer; 9] = [
     Offer::aggregated("application", "yaml", "v2beta1"),
     Offer::aggregated("application", "vnd.kubernetes.protobuf", "v2beta1"),
 ];
-const WITHOUT_V2BETA1: usize = 6;
 
 fn media_type(version: AggregatedVersion, form: Form) -> HeaderValue {
     HeaderValue::from_static(match (version, form) {
@@ -78,8 +78,15 @@ enum List {
     Plain(Form),
 }
 
-fn list(parts: &RequestParts<'_>) -> Option<List> {
-    let offers = if parts.extensions { &LISTS[..] } else { &LISTS[..WITHOUT_V2BETA1] };
+fn offers(features: Features) -> &'static [Offer] {
+    static ALL: [Offer; 9] = LISTS;
+    let first = if features.aggregated_v2 { 0 } else { OBJECTS.len() };
+    let end = if features.aggregated_v2beta1 { ALL.len() } else { 2 * OBJECTS.len() };
+    &ALL[first..end]
+}
+
+fn list(parts: &RequestParts<'_>, features: Features) -> Option<List> {
+    let offers = offers(features);
     let Choice::Offer(place) = accept::object(&parts.accept(), offers, parts.reading()) else { return None };
     let form = Form::of(place % OBJECTS.len(), parts.pretty());
     Some(match offers[place].aggregated {
@@ -90,11 +97,17 @@ fn list(parts: &RequestParts<'_>) -> Option<List> {
 }
 
 /// Whether all that an answer of `/api` (`core`) or `/apis` needs is made already, or is small.
-pub(super) fn is_made(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Printed, core: bool) -> bool {
+pub(super) fn is_made(
+    parts: &RequestParts<'_>,
+    snapshot: &Snapshot,
+    printed: &Printed,
+    core: bool,
+    features: Features,
+) -> bool {
     let tagged = if core { &snapshot.discovery.aggregated_core } else { &snapshot.discovery.aggregated };
     let is_sent = |document: &Document| !parts.gzip_object() || document.is_compressed();
     tagged.json().len() < LARGE
-        || match list(parts) {
+        || match list(parts, features) {
             Some(List::Aggregated(version, form)) => {
                 tagged.is_hashed()
                     && printed.made_aggregated(core, version, form).is_some_and(|document| is_sent(document))
@@ -114,11 +127,17 @@ pub(super) fn is_short(snapshot: &Snapshot, name: &str, version: &str) -> bool {
 }
 
 /// `/api`, which go-restful routes: GET only.
-pub(super) fn core(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Printed, advertise: &str) -> Response {
+pub(super) fn core(
+    parts: &RequestParts<'_>,
+    snapshot: &Snapshot,
+    printed: &Printed,
+    advertise: &str,
+    features: Features,
+) -> Response {
     if let Some(refusal) = refused_by_restful(parts) {
         return refusal;
     }
-    match list(parts) {
+    match list(parts, features) {
         Some(List::Aggregated(version, form)) => {
             let document = printed.core(version, form, snapshot);
             aggregated(parts, &snapshot.discovery.aggregated_core, &document, media_type(version, form))
@@ -135,8 +154,14 @@ pub(super) fn core(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Prin
 }
 
 /// `/apis`, and `/apis/`, which has no aggregated form. All methods are treated as GET.
-pub(super) fn groups(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Printed, listed: bool) -> Response {
-    let choice = if listed && !parts.extensions { plain(parts).map(List::Plain) } else { list(parts) };
+pub(super) fn groups(
+    parts: &RequestParts<'_>,
+    snapshot: &Snapshot,
+    printed: &Printed,
+    listed: bool,
+    features: Features,
+) -> Response {
+    let choice = if listed && !parts.extensions { plain(parts).map(List::Plain) } else { list(parts, features) };
     match choice {
         Some(List::Aggregated(version, form)) => {
             let document = printed.named(version, form, snapshot);
@@ -312,7 +337,7 @@ pub(super) fn root(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Prin
 }
 
 /// `/version`, which go-restful routes: GET and JSON only.
-pub(super) fn version(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
+pub(super) fn version(parts: &RequestParts<'_>, version: &Bytes) -> Response {
     if !parts.gets() {
         return status::METHOD_NOT_ALLOWED.answer(parts);
     }
@@ -324,7 +349,7 @@ pub(super) fn version(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response
     if !acceptable {
         return status::ONLY_JSON.answer(parts);
     }
-    let mut response = reply::object(parts, StatusCode::OK, Rope::from(snapshot.version.clone()));
+    let mut response = reply::object(parts, StatusCode::OK, Rope::from(version.clone()));
     response.headers_mut().insert(header::CONTENT_TYPE, reply::JSON);
     response
 }

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// `/healthz`, `/livez`, `/readyz`: all checks.
-pub(super) fn all(parts: &RequestParts<'_>, kind: Health, readiness: &Readiness) -> Response {
+/// `/healthz`, `/livez`, `/readyz`: all checks. Reasons name files, so only those see them who may read these (`detail`).
+pub(super) fn all(parts: &RequestParts<'_>, kind: Health, readiness: &Readiness, detail: bool) -> Response {
     let mut excluded: BTreeSet<String> = target::parameters(parts.query, "exclude").map(Into::into).collect();
     let mut listed = String::new();
     let mut healthy = true;
@@ -21,7 +21,7 @@ pub(super) fn all(parts: &RequestParts<'_>, kind: Health, readiness: &Readiness)
             None => writeln!(listed, "[+]{name} ok"),
             Some(reason) => {
                 healthy = false;
-                let reason = if parts.extensions { &*reason } else { "reason withheld" };
+                let reason = if parts.extensions && detail { &*reason } else { WITHHELD };
                 writeln!(listed, "[-]{name} failed: {reason}")
             }
         };
@@ -42,16 +42,20 @@ pub(super) fn all(parts: &RequestParts<'_>, kind: Health, readiness: &Readiness)
 }
 
 /// `/readyz/CHECK`
-pub(super) fn one(parts: &RequestParts<'_>, kind: Health, name: &str, readiness: &Readiness) -> Response {
+pub(super) fn one(parts: &RequestParts<'_>, kind: Health, name: &str, readiness: &Readiness, detail: bool) -> Response {
     match checks(kind, readiness).into_iter().find(|(found, _)| **found == *name) {
         None => reply::page_not_found(parts),
         Some((_, None)) => reply::text(parts, StatusCode::OK, "ok"),
         Some((_, Some(reason))) => {
+            let reason = if detail { &*reason } else { WITHHELD };
             let text = format!("internal server error: {reason}\n");
             reply::text(parts, StatusCode::INTERNAL_SERVER_ERROR, text)
         }
     }
 }
+
+/// What is sent instead of a reason, as in kube-apiserver.
+const WITHHELD: &str = "reason withheld";
 
 /// The server is alive if it answers, and ready if it has something to serve.
 fn checks(kind: Health, readiness: &Readiness) -> Vec<(Arc<str>, Option<Arc<str>>)> {

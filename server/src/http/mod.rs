@@ -22,7 +22,8 @@ mod status;
 pub mod target;
 mod work;
 
-use crate::snapshot::{Leaf, Snapshot};
+use crate::features::Features;
+use crate::snapshot::{LazyV2, Leaf, Snapshot};
 use crate::state::Endpoints;
 use arc_swap::ArcSwapOption;
 use axum::Router;
@@ -63,6 +64,8 @@ pub struct Http {
 #[derive(Debug)]
 struct Shared {
     endpoints: Endpoints,
+    /// What the server answers, with or without an emulated release.
+    features: Features,
     printed: ArcSwapOption<Printed>,
     merged: Arc<Merged>,
     work: Arc<Workshop>,
@@ -83,14 +86,10 @@ impl From<Response> for Answer {
 impl Http {
     /// The endpoints with their state.
     pub fn new(endpoints: Endpoints) -> Http {
-        Http {
-            shared: Arc::new(Shared {
-                endpoints,
-                printed: ArcSwapOption::empty(),
-                merged: Arc::default(),
-                work: Arc::default(),
-            }),
-        }
+        let newest = Features { aggregated_v2beta1: endpoints.extensions, ..Features::default() };
+        let features = endpoints.emulation.map_or(newest, |emulation| emulation.features);
+        let (printed, merged, work) = (ArcSwapOption::empty(), Arc::default(), Arc::default());
+        Http { shared: Arc::new(Shared { endpoints, features, printed, merged, work }) }
     }
 }
 
@@ -101,12 +100,14 @@ impl Shared {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
-        let Endpoints { extensions, advertise, metrics, readiness, .. } = &self.endpoints;
+        let Endpoints { extensions, advertise, metrics, readiness, authenticator, emulation, .. } = &self.endpoints;
+        let features = self.features;
         let query = request.uri().query().unwrap_or_default();
         let parts =
             RequestParts { method: request.method(), headers: request.headers(), query, extensions: *extensions };
         let parts = &parts;
         match *route {
+            Route::OpenApiV3(_) | Route::OpenApiV3Index if !features.openapi_v3 => reply::page_not_found(parts).into(),
             Route::OpenApiV3(path) => match openapi::leaf(parts, snapshot, path, &self.work) {
                 Some(answer) => answer,
                 None => match snapshot.v3.get(path) {
@@ -114,17 +115,17 @@ impl Shared {
                     _ => reply::page_not_found(parts).into(),
                 },
             },
-            Route::OpenApiV2 => openapi::v2(parts, snapshot, &self.merged, &self.work),
+            Route::OpenApiV2 => openapi::v2(parts, self.v2(snapshot), &self.merged, &self.work),
             Route::OpenApiV3Index if openapi::index_is_made(parts, snapshot) => openapi::index(parts, snapshot).into(),
             Route::OpenApiV3Index => self.later(parts, snapshot, |parts, snapshot, _| openapi::index(parts, snapshot)),
             Route::Core => {
                 let printed = self.printed(snapshot);
-                if discovery::is_made(parts, snapshot, &printed, true) {
-                    return discovery::core(parts, snapshot, &printed, advertise).into();
+                if discovery::is_made(parts, snapshot, &printed, true, features) {
+                    return discovery::core(parts, snapshot, &printed, advertise, features).into();
                 }
                 let advertise = Arc::clone(advertise);
                 self.later(parts, snapshot, move |parts, snapshot, printed| {
-                    discovery::core(parts, snapshot, printed, &advertise)
+                    discovery::core(parts, snapshot, printed, &advertise, features)
                 })
             }
             Route::CoreVersion(version) => discovery::core_version(parts, snapshot, version).into(),
@@ -149,9 +150,17 @@ impl Shared {
                 }
                 self.later(parts, snapshot, discovery::root)
             }
-            Route::Version => discovery::version(parts, snapshot).into(),
-            Route::Health(kind, None) => health::all(parts, kind, readiness).into(),
-            Route::Health(kind, Some(check)) => health::one(parts, kind, check, readiness).into(),
+            Route::Version => {
+                let version = emulation.map(|emulation| emulation.version(&snapshot.version));
+                discovery::version(parts, version.as_ref().unwrap_or(&snapshot.version)).into()
+            }
+            Route::Health(kind, check) => {
+                let detail = authenticator.as_ref().is_none_or(|known| known.knows(parts.headers));
+                match check {
+                    None => health::all(parts, kind, readiness, detail).into(),
+                    Some(check) => health::one(parts, kind, check, readiness, detail).into(),
+                }
+            }
             Route::Metrics => {
                 let mut response = reply::object(parts, StatusCode::OK, Bytes::from(metrics.encode()).into());
                 response.headers_mut().insert(header::CONTENT_TYPE, METRICS);
@@ -161,12 +170,21 @@ impl Shared {
         }
     }
 
+    /// The v2 document that is served.
+    fn v2<'s>(&'s self, snapshot: &'s Snapshot) -> &'s Arc<LazyV2> {
+        let without = self.endpoints.v2_without_custom_resources.as_ref();
+        without.filter(|_| !self.features.custom_resources_in_v2).unwrap_or(&snapshot.v2)
+    }
+
     fn groups(&self, parts: &RequestParts<'_>, snapshot: &Arc<Snapshot>, listed: bool) -> Answer {
         let printed = self.printed(snapshot);
-        if discovery::is_made(parts, snapshot, &printed, false) {
-            return discovery::groups(parts, snapshot, &printed, listed).into();
+        if discovery::is_made(parts, snapshot, &printed, false, self.features) {
+            return discovery::groups(parts, snapshot, &printed, listed, self.features).into();
         }
-        self.later(parts, snapshot, move |parts, snapshot, printed| discovery::groups(parts, snapshot, printed, listed))
+        let features = self.features;
+        self.later(parts, snapshot, move |parts, snapshot, printed| {
+            discovery::groups(parts, snapshot, printed, listed, features)
+        })
     }
 
     /// An answer that takes long, made on another thread.
@@ -190,7 +208,7 @@ impl Shared {
         if let Some(printed) = self.printed.load_full().filter(|printed| printed.is_of(snapshot)) {
             return printed;
         }
-        let printed = Arc::new(Printed::new(snapshot));
+        let printed = Arc::new(Printed::new(snapshot, self.features.openapi_v3));
         self.printed.store(Some(Arc::clone(&printed)));
         printed
     }

@@ -45,8 +45,7 @@ struct Form {
 impl Form {
     /// Whether its bytes are made already.
     fn is_made(self, document: &Document) -> bool {
-        let sizes = document.sizes();
-        !(self.protobuf && sizes.protobuf == 0 || self.gzip && sizes.compressed == 0)
+        document.is_made(self.protobuf, self.gzip)
     }
 
     /// The bytes. Makes them if they are not made yet.
@@ -54,9 +53,9 @@ impl Form {
         Ok(match self {
             Form { protobuf: false, gzip: false } => (document.json().clone(), None),
             Form { protobuf: false, gzip: true } => (document.json().clone(), Some(document.gzip().clone())),
-            Form { protobuf: true, gzip: false } => (document.protobuf()?.clone().into(), None),
+            Form { protobuf: true, gzip: false } => (document.protobuf()?.clone(), None),
             Form { protobuf: true, gzip: true } => {
-                (document.protobuf()?.clone().into(), Some(document.protobuf_gzip()?.clone().into()))
+                (document.protobuf()?.clone(), Some(document.protobuf_gzip()?.clone()))
             }
         })
     }
@@ -78,7 +77,7 @@ impl Merged {
 }
 
 /// `/openapi/v2`
-pub(super) fn v2(parts: &RequestParts<'_>, snapshot: &Snapshot, merged: &Arc<Merged>, work: &Arc<Workshop>) -> Answer {
+pub(super) fn v2(parts: &RequestParts<'_>, lazy: &Arc<LazyV2>, merged: &Arc<Merged>, work: &Arc<Workshop>) -> Answer {
     let place = match accept::openapi(&parts.accept(), &V2, parts.reading()) {
         Choice::Offer(place) => place,
         Choice::Nothing | Choice::Unreadable => {
@@ -90,10 +89,10 @@ pub(super) fn v2(parts: &RequestParts<'_>, snapshot: &Snapshot, merged: &Arc<Mer
     // A range of a document is never compressed, because ranges of the compressed form are something else.
     let whole = parts.header(header::RANGE).is_empty();
     let form = Form { protobuf: place > 0, gzip: whole && parts.gzip() };
-    if merged.knows(&snapshot.v2) && snapshot.v2.as_ref().as_ref().map_or(true, |document| form.is_made(document)) {
-        return send_v2(parts, &snapshot.v2, form).into();
+    if merged.knows(lazy) && lazy.as_ref().as_ref().map_or(true, |document| form.is_made(document)) {
+        return send_v2(parts, lazy, form).into();
     }
-    let (lazy, owned, merged) = (Arc::clone(&snapshot.v2), OwnedParts::of(parts), Arc::clone(merged));
+    let (lazy, owned, merged) = (Arc::clone(lazy), OwnedParts::of(parts), Arc::clone(merged));
     let work = Arc::clone(work);
     Answer::Later(Box::pin(async move {
         let made = work.run(move || {
@@ -256,11 +255,10 @@ fn send_v3(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form
     .send(parts)
 }
 
-/// A redirect to the current hash. kube-apiserver sends 301, which may be cached for ever, so caches redirect in circles
-/// when an earlier content comes back. With extensions, the redirect is temporary.
+/// A redirect to the current hash, with 301 as in KEP-2896. Caches may keep a 301 for ever, and redirect in circles when an
+/// earlier content comes back. With extensions, they are told not to keep it.
 fn moved(parts: &RequestParts<'_>, path: &str, current: &str, media: HeaderValue, etag: HeaderValue) -> Response {
-    let code = if parts.extensions { StatusCode::TEMPORARY_REDIRECT } else { StatusCode::MOVED_PERMANENTLY };
-    let mut response = reply::empty(parts, code);
+    let mut response = reply::empty(parts, StatusCode::MOVED_PERMANENTLY);
     vary(&mut response, vary_v3(parts));
     let headers = response.headers_mut();
     if parts.extensions {

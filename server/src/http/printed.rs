@@ -21,16 +21,19 @@ pub(super) struct Printed {
     named: [Forms; 2],
     groups: Forms,
     root: OnceLock<Rope>,
+    /// Whether `/openapi/v3` exists.
+    openapi_v3: bool,
 }
 
 impl Printed {
-    pub(super) fn new(snapshot: &Snapshot) -> Printed {
+    pub(super) fn new(snapshot: &Snapshot, openapi_v3: bool) -> Printed {
         Printed {
             tags: [Arc::clone(&snapshot.discovery.aggregated_core), Arc::clone(&snapshot.discovery.aggregated)],
             core: Default::default(),
             named: Default::default(),
             groups: Default::default(),
             root: OnceLock::new(),
+            openapi_v3,
         }
     }
 
@@ -81,7 +84,7 @@ impl Printed {
 
     /// The paths of `/`, as indented JSON.
     pub(super) fn root(&self, snapshot: &Snapshot) -> &Rope {
-        self.root.get_or_init(|| Rope::from(Bytes::from(root(snapshot))))
+        self.root.get_or_init(|| Rope::from(Bytes::from(root(snapshot, self.openapi_v3))))
     }
 }
 
@@ -125,11 +128,12 @@ const OWN: [&str; 13] = [
 ];
 
 /// The paths come from the base, or from this server if there is none.
-fn root(snapshot: &Snapshot) -> String {
+fn root(snapshot: &Snapshot, openapi_v3: bool) -> String {
     let mut paths: BTreeSet<String> = snapshot.root_paths.iter().cloned().collect();
     if paths.is_empty() {
         paths.extend(OWN.map(str::to_owned));
     }
+    paths.retain(|path| openapi_v3 || !(path == "/openapi/v3" || path.starts_with("/openapi/v3/")));
     for version in snapshot.discovery.core.iter().flat_map(|core| &core.versions) {
         paths.insert(format!("/api/{}", version.version));
     }

@@ -74,11 +74,11 @@ impl Listener {
                 }
             },
         }
-        // It is renamed after its mode is set, so that nobody can connect before.
+        // It is renamed after its mode is set, so that nobody can connect before. The name is random, and an error if it
+        // exists: two processes may have one number, in containers that share a folder.
         let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".{}", std::process::id()));
+        name.push(format!(".{:08x}", uuid::Uuid::new_v4().as_fields().0));
         let temporary = path.with_file_name(name);
-        let _ = fs::remove_file(&temporary);
         let socket = UnixListener::bind(&temporary)?;
         let named = fs::set_permissions(&temporary, Permissions::from_mode(0o600))
             .and_then(|()| fs::rename(&temporary, path))

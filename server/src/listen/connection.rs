@@ -74,7 +74,7 @@ pub(crate) async fn accepted<S: Endpoint>(
     activity: &Arc<Activity>,
 ) {
     match (stream, tls) {
-        (Accepted::Tcp(stream), None) => serve(stream, shared, builder, control, activity).await,
+        (Accepted::Tcp(stream), None) => serve(stream, true, shared, builder, control, activity).await,
         (Accepted::Tcp(stream), Some(tls)) => {
             let mut ended = control.clone();
             let stream = tokio::select! {
@@ -83,14 +83,14 @@ pub(crate) async fn accepted<S: Endpoint>(
                 _ = ended.wait_for(|control| control.phase == Phase::Ended) => return,
             };
             match stream {
-                Ok(Some(stream)) => serve(stream, shared, builder, control, activity).await,
+                Ok(Some(stream)) => serve(stream, true, shared, builder, control, activity).await,
                 Ok(None) => {}
                 Err(_) => tracing::debug!("no TLS handshake in time"),
             }
         }
         // Only this user can connect to a socket file, so it needs no TLS.
         #[cfg(unix)]
-        (Accepted::Unix(stream), _) => serve(stream, shared, builder, control, activity).await,
+        (Accepted::Unix(stream), _) => serve(stream, false, shared, builder, control, activity).await,
     }
 }
 
@@ -128,6 +128,7 @@ enum Event {
 
 async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: I,
+    is_tcp: bool,
     shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
     mut controls: watch::Receiver<Control>,
@@ -140,7 +141,8 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         let (shared, activity) = (Arc::clone(shared), Arc::clone(activity));
         async move {
             let is_old = request.version() < Version::HTTP_2;
-            let mut response = shared.answer(request, &activity).await;
+            let mut response =
+                shared.guarded(request, is_tcp, async |request| shared.answer(request, &activity).await).await;
             if is_old && activity.is_ending() {
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }

@@ -9,6 +9,7 @@ mod bind;
 mod connection;
 mod crowd;
 mod frames;
+mod guard;
 mod refusal;
 mod service;
 mod tls;
@@ -17,12 +18,13 @@ pub use bind::Listener;
 pub use service::Endpoint;
 pub use tls::{Tls, TlsError};
 
-use crate::auth::Authenticator;
+use crate::auth::{AllowedHosts, Authenticator, Cors};
 use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
 use activity::Activity;
 use connection::{Control, Phase};
 use crowd::Crowd;
+use guard::Guard;
 use service::Shared;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +53,7 @@ pub struct Server<S> {
     endpoint: S,
     limits: Limits,
     authenticator: Option<Authenticator>,
+    guard: Guard,
     tls: Option<Tls>,
     metrics: Arc<Metrics>,
 }
@@ -65,7 +68,14 @@ pub struct Ended {
 impl<S: Endpoint> Server<S> {
     /// A server for `endpoint` without authentication and TLS, and with default limits.
     pub fn new(endpoint: S) -> Self {
-        Server { endpoint, limits: Limits::default(), authenticator: None, tls: None, metrics: Arc::default() }
+        Server {
+            endpoint,
+            limits: Limits::default(),
+            authenticator: None,
+            guard: Guard::default(),
+            tls: None,
+            metrics: Arc::default(),
+        }
     }
 
     /// Sets the limits.
@@ -78,6 +88,18 @@ impl<S: Endpoint> Server<S> {
     #[must_use]
     pub fn authenticator(self, authenticator: Authenticator) -> Self {
         Server { authenticator: Some(authenticator), ..self }
+    }
+
+    /// Answers only requests for these hosts with something else than 403. Requests over socket files are not concerned.
+    #[must_use]
+    pub fn allowed_hosts(self, hosts: AllowedHosts) -> Self {
+        Server { guard: Guard { hosts, ..self.guard }, ..self }
+    }
+
+    /// Lets web pages of these origins read responses.
+    #[must_use]
+    pub fn cors(self, cors: Cors) -> Self {
+        Server { guard: Guard { cors: Some(cors), ..self.guard }, ..self }
     }
 
     /// Uses TLS on all TCP sockets.
@@ -100,7 +122,7 @@ impl<S: Endpoint> Server<S> {
         stop: impl Future<Output = ()>,
         abandon: impl Future<Output = ()>,
     ) -> Ended {
-        let Server { endpoint, limits, authenticator, tls, metrics } = self;
+        let Server { endpoint, limits, authenticator, guard, tls, metrics } = self;
         let count = limits.connections.clamp(1, (u32::MAX as usize).min(Semaphore::MAX_PERMITS));
         let permits = Arc::new(Semaphore::new(count));
         let (sender, control) = watch::channel(Control { phase: Phase::Running });
@@ -108,7 +130,7 @@ impl<S: Endpoint> Server<S> {
         let grace = limits.grace;
         let builder = Arc::new(connection::builder(&limits));
         let rate = limits.rate.map(Rate::new);
-        let shared = Arc::new(Shared { endpoint, limits, authenticator, rate, metrics });
+        let shared = Arc::new(Shared { endpoint, limits, authenticator, guard, rate, metrics });
         let accepting: Vec<_> = listeners
             .into_iter()
             .map(|listener| {

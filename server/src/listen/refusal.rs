@@ -16,6 +16,8 @@ pub(crate) enum Refusal {
     Hosts,
     /// The token is missing or unknown.
     Unauthorized,
+    /// The host is not one of those allowed.
+    Host,
     /// Too many requests; the seconds until the next one is allowed.
     Rate(u64),
     /// The endpoint was too slow.
@@ -30,6 +32,7 @@ impl Refusal {
         match self {
             Refusal::Fields | Refusal::NoHost | Refusal::Hosts => "malformed",
             Refusal::Unauthorized => "unauthorized",
+            Refusal::Host => "host",
             Refusal::Rate(_) => "rate",
             Refusal::Timeout => "timeout",
             Refusal::Panic => "panic",
@@ -44,6 +47,12 @@ impl Refusal {
             Refusal::NoHost => return text(StatusCode::BAD_REQUEST, Some("missing required Host header")),
             Refusal::Hosts => return text(StatusCode::BAD_REQUEST, None),
             Refusal::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".to_owned(), None),
+            Refusal::Host => (
+                StatusCode::FORBIDDEN,
+                "Forbidden",
+                "this server does not answer for the host of the request; allow it with --allowed-hosts".to_owned(),
+                None,
+            ),
             Refusal::Rate(seconds) => (
                 StatusCode::TOO_MANY_REQUESTS,
                 "TooManyRequests",
@@ -96,7 +105,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_body_is_a_status() {
-        for refusal in [Refusal::Unauthorized, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
+        for refusal in [Refusal::Unauthorized, Refusal::Host, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
             let id = HeaderValue::from_static("id");
             let response = refusal.response(&id);
             let code = response.status().as_u16();

@@ -1,6 +1,7 @@
 //! Authentication, rate limit, body limit, timeout, and panics of endpoints.
 
 use super::activity::Activity;
+use super::guard::Guard;
 use super::refusal::Refusal;
 use crate::auth::{Authenticator, is_health};
 use crate::limit::{Limits, Rate};
@@ -34,6 +35,7 @@ pub(crate) struct Shared<S> {
     pub(crate) endpoint: S,
     pub(crate) limits: Limits,
     pub(crate) authenticator: Option<Authenticator>,
+    pub(crate) guard: Guard,
     pub(crate) rate: Option<Rate>,
     pub(crate) metrics: Arc<Metrics>,
 }
@@ -98,7 +100,7 @@ impl<S: Endpoint> Shared<S> {
         }
     }
 
-    fn refuse(&self, refusal: Refusal, method: &str, path: &str, headers: &HeaderMap) -> Response {
+    pub(super) fn refuse(&self, refusal: Refusal, method: &str, path: &str, headers: &HeaderMap) -> Response {
         let id = crate::http::audit::id(headers);
         let response = refusal.response(&id);
         self.metrics.refused(refusal.reason());

@@ -88,6 +88,19 @@ pub struct Applied {
     pub broken: Vec<Finding>,
     /// Whether there is a new snapshot.
     pub changed: bool,
+    /// Changes that were not accepted, with what their contents are. Nothing of them is remembered.
+    pub refused: Vec<(Change, Quality)>,
+}
+
+/// What the new content of a file is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quality {
+    /// All of it can be read. A deleted file and a content that is there already are whole, too.
+    Whole,
+    /// Something in it cannot be read.
+    Broken,
+    /// It has nothing that can be published, and the file had something before.
+    Empty,
 }
 
 /// Group versions of documents, by the place of the document and the index in it.
@@ -283,6 +296,11 @@ impl Store {
 
     /// Applies changes of files. The next snapshot has all of them.
     pub fn apply(&mut self, changes: Vec<Change>, now: SystemTime) -> Applied {
+        self.apply_if(changes, now, |_| true)
+    }
+
+    /// Applies the changes of files whose contents are accepted, and returns the others.
+    pub fn apply_if(&mut self, changes: Vec<Change>, now: SystemTime, accept: impl Fn(Quality) -> bool) -> Applied {
         let mut applied = Applied::default();
         let mut touched = Affected::default();
         let publisher = &self.publisher;
@@ -293,6 +311,11 @@ impl Store {
             (!is_same).then(|| read::read(&change.name, bytes, publisher, now))
         });
         for (change, content) in changes.into_iter().zip(contents) {
+            let quality = self.quality(&change, content.as_ref());
+            if !accept(quality) {
+                applied.refused.push((change, quality));
+                continue;
+            }
             self.change(change, content, now, &mut touched, &mut applied);
         }
         let names = std::mem::take(&mut touched.names);
@@ -315,6 +338,19 @@ impl Store {
         let broken = self.broken.iter().filter_map(|name| self.files.get(name)?.broken.first());
         applied.broken = broken.cloned().collect();
         applied
+    }
+
+    /// Whether something of a file can be published.
+    pub fn has_content(&self, name: &str) -> bool {
+        self.files.get(name).is_some_and(|file| !file.content.is_empty())
+    }
+
+    fn quality(&self, change: &Change, content: Option<&Content>) -> Quality {
+        match content {
+            Some(content) if content.is_broken() => Quality::Broken,
+            Some(content) if content.is_empty() && self.has_content(&change.name) => Quality::Empty,
+            _ => Quality::Whole,
+        }
     }
 
     /// Applies a change. `content` is the new content, if it differs from the current one.

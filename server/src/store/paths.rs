@@ -185,7 +185,8 @@ impl Store {
             match rope {
                 Ok(rope) => {
                     self.merge_conflicts.remove(path);
-                    let document = Document::new(Some(Dialect::V3), rope, now);
+                    let before = if let Some(Leaf::Local(before)) = old { Some(&**before) } else { None };
+                    let document = Document::new(Some(Dialect::V3), rope, now).hashed_after(before);
                     return Some(local(match old {
                         Some(Leaf::Local(old)) if old.is_same(&document) => Arc::clone(old),
                         _ => Arc::new(document),

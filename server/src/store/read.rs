@@ -90,6 +90,11 @@ pub(super) struct Content {
 }
 
 impl Content {
+    /// Whether there is nothing to publish.
+    pub(super) fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.documents.is_empty()
+    }
+
     /// Whether something in it cannot be read.
     pub(super) fn is_broken(&self) -> bool {
         self.findings.iter().any(Finding::is_error)

@@ -322,10 +322,11 @@ impl Merged {
     }
 
     fn print(&self, before: Option<&Document>, options: StoreOptions, now: SystemTime) -> Arc<Document> {
-        let mut segments = Vec::new();
+        let (mut segments, mut sections) = (Vec::new(), Vec::new());
         let shown = |section| section != Section::Parameters || !self.shared.parameters.is_empty();
         for (text, section) in self.destination.texts(shown) {
             segments.push(Segment::Text(text.into()));
+            let from = segments.len();
             match section {
                 Some(Section::Paths) => self.paths.segments(&mut segments),
                 Some(Section::Definitions) => self.definitions.segments(&mut segments),
@@ -337,7 +338,11 @@ impl Merged {
                 }
                 None => {}
             }
+            sections.extend(section.map(|section| (section, from..segments.len())));
         }
-        Arc::new(Document::of_chunks(Some(Dialect::V2), segments, before, options.tags, now))
+        let document = Document::of_chunks(Some(Dialect::V2), segments, before, options.tags, now);
+        // Paths are sorted, and their protobuf form has extensions first. Only a base document can have any.
+        let has_extensions = self.paths.last().is_some_and(|name| !name.0.starts_with('/'));
+        Arc::new(if has_extensions { document } else { document.with_sections(sections) })
     }
 }

@@ -56,8 +56,8 @@ async fn a_document_that_is_asked_for_by_its_hash_may_be_kept() {
 async fn an_outdated_hash_is_redirected_to_the_current_one() {
     for (extensions, code, target) in [
         (false, 301, "/openapi/v3/api/v1?hash=OLD&timeout=32s"),
-        (true, 307, "/openapi/v3/api/v1?hash=OLD&timeout=32s"),
-        (true, 307, "/openapi/v3/api/v1?etag=OLD"),
+        (true, 301, "/openapi/v3/api/v1?hash=OLD&timeout=32s"),
+        (true, 301, "/openapi/v3/api/v1?etag=OLD"),
     ] {
         let http = http(extensions);
         let (_, url) = index(&http).await.swap_remove(0);

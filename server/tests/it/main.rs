@@ -3,7 +3,9 @@
 mod aggregate;
 mod attacks;
 mod common;
+mod emulation;
 mod endpoints;
+mod guard;
 mod kep_2896_openapi_v3;
 mod kep_3352_aggregated_discovery;
 mod listener;

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use kubeshape_discovery::{custom_resource, established};
 use kubeshape_publish::{Base, MergeV2, Options, Profile, Publisher, V2Form};
-use kubeshape_schema::Bump;
-use kubeshape_server::{BaseDocuments, Change, Leaf, Snapshot, Store, StoreOptions, Tags};
+use kubeshape_schema::{Bump, Dialect};
+use kubeshape_server::{BaseDocuments, Change, Document, Leaf, Snapshot, Store, StoreOptions, Tags};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,8 +87,8 @@ fn steps() -> impl Strategy<Value = Vec<Vec<(u8, Step)>>> {
 
 /// A server's v2 document, with a path and a definition that get in the way of some.
 const ONTO: &str = r##"{"swagger":"2.0","info":{"title":"Kubernetes","version":"1.36"},"paths":{
-"/apis/g0.example.com/v1/namespaces/{namespace}/things1":{"get":{"responses":{"200":{"schema":{"$ref":"#/definitions/com.example.g1.v1.Kind2"}}}}}},
-"definitions":{"com.example.g1.v1.Kind2":{"type":"string"}},"securityDefinitions":{"BearerToken":{"type":"apiKey"}}}"##;
+"/apis/g0.example.com/v1/namespaces/{namespace}/things1":{"get":{"responses":{"200":{"description":"OK","schema":{"$ref":"#/definitions/com.example.g1.v1.Kind2"}}}}}},
+"definitions":{"com.example.g1.v1.Kind2":{"type":"string"}},"securityDefinitions":{"BearerToken":{"type":"apiKey","name":"authorization","in":"header"}}}"##;
 
 fn store(onto: bool, tags: Tags) -> Store {
     let onto = onto.then(|| ("onto.json".into(), Bytes::from_static(ONTO.as_bytes())));
@@ -119,6 +119,12 @@ fn all(snapshot: &Snapshot) -> BTreeMap<String, String> {
         out.insert(name.to_owned(), format!("{} {}", document.hash(), text(json)));
     }
     out.insert("groups".to_owned(), format!("{:?}", snapshot.discovery.groups));
+    let whole = Document::new(Some(Dialect::V2), v2.json().clone(), NOW);
+    let (protobuf, expected) = (v2.protobuf().expect("a form"), whole.protobuf().expect("a form"));
+    assert!(protobuf.to_bytes() == expected.to_bytes(), "v2 as protobuf is not what its JSON becomes as a whole");
+    let (gzip, mut unpacked) = (v2.protobuf_gzip().expect("a form").to_bytes(), Vec::new());
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&*gzip), &mut unpacked).expect("gzip");
+    assert!(unpacked == expected.to_bytes(), "v2 as protobuf is not what its compressed form holds");
     out
 }
 
@@ -217,4 +223,38 @@ proptest! {
         let v2 = ours["v2"].split_once(' ').map_or("", |(_, text)| text);
         prop_assert_eq!(v2, v2_by_the_rules(&files, onto.then_some(ONTO)));
     }
+}
+
+#[test]
+fn after_a_change_only_its_chunks_of_v2_become_protobuf_again() {
+    let crd = |plural, text| Crd {
+        group: 0,
+        kind: plural,
+        plural,
+        versions: vec![true],
+        namespaced: true,
+        scale: false,
+        text,
+    };
+    let change = |plural, text| Change {
+        name: format!("file{plural}.yaml").into(),
+        content: Some(crd(plural, text).yaml().into()),
+    };
+    let mut store = store(false, Tags::Content);
+    store.apply((0..200).map(|plural| change(plural, 1)).collect(), NOW);
+    let pieces = |store: &Store| {
+        let snapshot = store.snapshot();
+        let v2 = snapshot.v2.as_ref().as_ref().expect("merges");
+        v2.protobuf().expect("a form").pieces().to_vec()
+    };
+    let before = pieces(&store);
+    assert!(before.len() > 100, "{} pieces", before.len());
+    store.apply(vec![change(77, 3)], NOW);
+    let after = pieces(&store);
+    let kept: BTreeSet<*const u8> = before.iter().map(|piece| piece.as_ptr()).collect();
+    let new: Vec<usize> = after.iter().filter(|piece| !kept.contains(&piece.as_ptr())).map(bytes::Bytes::len).collect();
+    // The texts between the sections, and the chunk of the definition.
+    assert!(new.len() <= 5, "{new:?}");
+    let bytes: usize = new.iter().sum();
+    assert!(bytes < 40_000, "{new:?}");
 }

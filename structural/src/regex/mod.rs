@@ -1,7 +1,7 @@
-//! Checks whether a text is a regular expression for Go, and gives Go's error if it is not.
+//! Regular expressions of Go: [`check`] gives Go's error for a text that is none, [`compile`] makes one that matches.
 //!
 //! The API server compiles every `pattern` with Go's `regexp` package. Its language is that of RE2: no back-references,
-//! no look-around, and repetition up to a limit. This module only checks the language and builds no program. It follows
+//! no look-around, and repetition up to a limit. The check builds no program. It follows
 //! Go 1.26 (`regexp/syntax` with Perl flags), including where this release differs from others:
 //!
 //! - group names may repeat;
@@ -12,11 +12,13 @@
 //! several kilobytes and are nested a thousand deep or repeated thousands of times.
 
 mod class;
+mod compile;
 mod escape;
 mod limits;
 mod names;
 mod parse;
 
+pub use compile::{COMPILED_SIZE, CompileError, compile};
 use std::fmt;
 
 /// What is wrong with an expression, as Go's `syntax.ErrorCode` names it.

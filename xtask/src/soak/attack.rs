@@ -43,13 +43,13 @@ struct Attack<'s> {
 
 impl Attack<'_> {
     fn one(mut self, number: usize) -> std::io::Result<()> {
-        let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").into_bytes();
+        let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
         match number % 14 {
             // Nothing at all.
             0 => self.wait(|_| Ok(())),
             // A head, byte by byte.
             1 => {
-                self.stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nX: ")?;
+                self.stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")?;
                 self.wait(|stream| stream.write_all(b"y"))
             }
             // A large answer that is not read.
@@ -69,7 +69,7 @@ impl Attack<'_> {
             }
             // A body that does not end.
             5 => {
-                self.stream.write_all(b"POST /apis HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")?;
+                self.stream.write_all(b"POST /apis HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")?;
                 self.wait(|stream| stream.write_all(b"y"))
             }
             // An idle connection after an answer.
@@ -173,7 +173,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 /// The fields of a request that do not use the table of HPACK, except for method and scheme.
 fn fields(path: &str, range: &str) -> Vec<u8> {
     let mut out = vec![0x82, 0x86];
-    for (name, value) in [(":authority", "x"), (":path", path), ("range", range)] {
+    for (name, value) in [(":authority", "localhost"), (":path", path), ("range", range)] {
         out.push(0);
         for text in [name, value] {
             let mut length = text.len();

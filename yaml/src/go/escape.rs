@@ -221,9 +221,9 @@ impl Display for GoQuoted<'_> {
     }
 }
 
-/// Letters, marks, numbers, punctuation and symbols. The standard library keeps that table for its own escapes,
+/// Letters, marks, numbers, punctuation and symbols: `unicode.IsPrint` without the space. The standard library keeps that table for its own escapes,
 /// in which a mark counts only where a text begins.
-fn is_printable(c: char) -> bool {
+pub fn is_printable(c: char) -> bool {
     let mut text = [b'a'; 5];
     let len = c.encode_utf8(&mut text[1..]).len();
     std::str::from_utf8(&text[..=len]).is_ok_and(|text| text.escape_debug().nth(1) == Some(c))

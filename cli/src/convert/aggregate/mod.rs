@@ -3,9 +3,9 @@
 mod source;
 
 use super::batch::pool;
-use super::documents::{self, KindName, Settings};
+use super::documents::{self, Cutter, KindName, Settings};
 use super::plan::Target;
-use super::worker::{Context, Notes};
+use super::worker::{Context, Notes, discard};
 use crate::args::{Format, Per, Shape};
 use crate::error::Fatal;
 use crate::output::Output;
@@ -14,7 +14,7 @@ use crate::output::names;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::v2::from_v3::Scratch;
 use kubeshape_input::{Content, Finding};
-use kubeshape_schema::{Bump, Code, Converted, Dialect, Note};
+use kubeshape_schema::{Bump, Code, Converted, Dialect, Note, Property};
 use kubeshape_yaml::Node;
 use rayon::prelude::*;
 use source::{Needs, Source, printed};
@@ -87,7 +87,8 @@ pub(crate) fn run(
             .collect();
         let aggregates = aggregates.0.iter();
         let wholes = Vec::new();
-        let mut results = Results { context, settings, arena: &arena, aggregates, resources, sources, wholes, answers };
+        let mut results =
+            Results { context, settings, arena: &arena, aggregates, resources, sources, wholes, answers, written: 0 };
         for target in targets {
             if needs.is_printed_only { results.print_converted(target) } else { results.target(target) }?;
         }
@@ -189,7 +190,12 @@ struct Results<'j, 'a> {
     /// By dialect, and by whether published documents are included.
     wholes: Vec<((Dialect, bool), Option<Whole<'a>>)>,
     answers: Vec<Answer>,
+    /// Bytes of the results so far.
+    written: u64,
 }
+
+/// Results of kinds that are made at the same time, at most.
+const WINDOW: usize = 64;
 
 impl<'a> Results<'_, 'a> {
     fn target(&mut self, target: Target) -> Result<(), Fatal> {
@@ -322,29 +328,61 @@ impl<'a> Results<'_, 'a> {
             return self.print_aggregate(aggregate, target);
         }
         let Some(document) = self.document(&whole) else { return Ok(()) };
+        let cutter = Cutter::new(&document);
         let parts: Vec<Part<'a>> = match (target.documents, document) {
             (Per::GroupVersion, Document::V3(document)) => documents::split(&document, is_published, self.arena)
                 .into_iter()
-                .map(|(key, document)| Part { name: names::root(key, target.format), kind: None, document })
+                .map(|(key, document)| Part { name: names::root(key, target.format), of: Of::Document(document) })
                 .collect(),
-            (Per::Resource, document) => self.kinds(&document, target),
-            (_, document) => vec![Part { name: names::single(target.shape, target.format), kind: None, document }],
+            (Per::Resource, _) => self.kinds(&cutter, target),
+            (_, document) => {
+                vec![Part { name: names::single(target.shape, target.format), of: Of::Document(document) }]
+            }
         };
         let is_source = target.documents == Per::Single && self.settings.is_plain() && whole.of.len() == 1;
         let context = self.context;
-        let made: Vec<Made> = parts.into_par_iter().map(|part| made(part, target, context)).collect();
-        for Made { name, output, remarks, notes } in made {
-            for (code, at, detail) in notes {
-                self.say(&whole.of, Note::new(code, at, detail), target);
+        let mut made = Made::default();
+        for parts in parts.chunks(WINDOW) {
+            let window: Vec<MadePart<'_, '_>> =
+                parts.par_iter().map(|part| part.made(&cutter, target, context)).collect();
+            for MadePart { part, output, remarks, notes } in window {
+                for (code, at, detail) in notes {
+                    made.is_over |= code == Code::OutputBudget;
+                    self.say(&whole.of, Note::new(code, at, detail), target);
+                }
+                for remark in remarks {
+                    self.remark(is_source.then(|| whole.of[0]), remark, &part.name, target);
+                }
+                if let Some((output, size)) = output {
+                    self.take(&mut made, output?, size, (&whole.of, part), target);
+                }
             }
-            for remark in remarks {
-                self.remark(is_source.then(|| whole.of[0]), remark, &name, target);
-            }
-            if let Some(output) = output {
-                self.answers.push(Answer::Result(output?));
+            if made.is_over {
+                break;
             }
         }
+        self.answer(made);
         Ok(())
+    }
+
+    /// Takes in a result of a target, or drops it if there are too many bytes. `of` is the sources, `part` what it is of.
+    fn take(&mut self, made: &mut Made, output: Output, size: u64, (of, part): (&[usize], &Part<'a>), target: Target) {
+        self.written += size;
+        made.outputs.push(output);
+        if self.written > self.settings.max_output && !made.is_over {
+            made.is_over = true;
+            let (what, at) = part.told();
+            self.say(of, documents::over_budget(what, at, self.settings), target);
+        }
+    }
+
+    /// The results of a target are answers, unless there were too many bytes.
+    fn answer(&mut self, made: Made) {
+        if made.is_over {
+            made.outputs.into_iter().for_each(|output| discard(self.context.stage, output));
+        } else {
+            self.answers.extend(made.outputs.into_iter().map(Answer::Result));
+        }
     }
 
     /// The only document, converted while it is printed.
@@ -389,12 +427,12 @@ impl<'a> Results<'_, 'a> {
         self.print_json(aggregate.to_vec(), None, target)
     }
 
-    /// The documents of kinds, with the names of their files.
-    fn kinds(&mut self, document: &Document<'a>, target: Target) -> Vec<Part<'a>> {
+    /// The kinds, with the names of their files.
+    fn kinds(&mut self, cutter: &Cutter<'_, 'a>, target: Target) -> Vec<Part<'a>> {
         let mut seen = BTreeSet::new();
-        documents::kinds(document, self.arena, self.settings)
-            .into_iter()
-            .map(|(kind, document)| Part { name: kind_file(&kind, target), kind: Some(kind), document })
+        let kinds = cutter.kinds(self.arena, self.settings).into_iter();
+        kinds
+            .map(|(kind, definition)| Part { name: kind_file(&kind, target), of: Of::Kind(kind, definition) })
             .filter(|part| seen.insert(part.name.clone()))
             .collect()
     }
@@ -435,21 +473,29 @@ impl<'a> Results<'_, 'a> {
         let dialect = if members.clone().all(is_v2) { Dialect::V2 } else { Dialect::V3 };
         let Some(whole) = self.whole(dialect, target.published, target) else { return Ok(()) };
         let Some(document) = self.document(&whole) else { return Ok(()) };
+        let cutter = Cutter::new(&document);
         let parts = if target.documents == Per::Resource {
-            self.kinds(&document, target)
+            self.kinds(&cutter, target)
         } else {
-            let name = names::single(target.shape, target.format);
-            vec![Part { name, kind: None, document }]
+            vec![Part { name: names::single(target.shape, target.format), of: Of::Document(document) }]
         };
-        for Part { name, document, .. } in parts {
+        let mut made = Made::default();
+        for part in &parts {
+            let arena = Bump::new();
+            let document = part.document(&cutter, &arena);
             let is_text = target.documents == Per::Single && self.settings.rename.is_none();
             let root = match whole.of.as_slice() {
                 [number] if is_text => Some(self.sources[*number].root()),
                 _ => None,
             };
             match documents::smd(&document, root, self.settings) {
-                Ok(schema) => self.print_smd(name, &schema, target)?,
+                Ok(schema) => {
+                    if let Some((output, size)) = self.smd_output(part.name.clone(), &schema, target)? {
+                        self.take(&mut made, output, size, (&whole.of, part), target);
+                    }
+                }
                 Err(errors) => {
+                    let errors: Vec<Note<'a>> = errors.into_iter().map(owned).collect();
                     // If there are several sources, the place is found in each of them.
                     let mut found = false;
                     for &number in &whole.of {
@@ -466,7 +512,11 @@ impl<'a> Results<'_, 'a> {
                     }
                 }
             }
+            if made.is_over {
+                break;
+            }
         }
+        self.answer(made);
         if self.settings.losses {
             for number in whole.of {
                 if let Some(document) = self.sources[number].in_dialect(dialect) {
@@ -488,55 +538,80 @@ impl<'a> Results<'_, 'a> {
     }
 
     fn print_smd(&mut self, name: String, schema: &kubeshape_smd::Schema, target: Target) -> Result<(), Fatal> {
+        let output = self.smd_output(name, schema, target)?;
+        self.answers.extend(output.map(|(output, _)| Answer::Result(output)));
+        Ok(())
+    }
+
+    /// A structured-merge-diff schema as a result, and its size.
+    fn smd_output(
+        &self,
+        name: String,
+        schema: &kubeshape_smd::Schema,
+        target: Target,
+    ) -> Result<Option<(Output, u64)>, Fatal> {
         let mut bytes = Vec::new();
         if target.format == Format::Yaml {
             kubeshape_smd::schema::print_yaml(schema, &mut bytes);
         } else {
             kubeshape_smd::schema::print_json(schema, &mut bytes);
-            let Some(json) = formatted(bytes, target, self.context, &mut Vec::new()) else { return Ok(()) };
+            let Some(json) = formatted(bytes, target, self.context, &mut Vec::new()) else { return Ok(None) };
             bytes = json;
         }
-        self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
-        Ok(())
+        let size = bytes.len() as u64;
+        Ok(Some((placed(name, bytes, self.context)?, size)))
     }
 
     fn json_schemas(&mut self, target: Target) -> Result<(), Fatal> {
         self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
         let Some(whole) = self.whole(Dialect::V3, false, target) else { return Ok(()) };
         let Some(document) = self.document(&whole) else { return Ok(()) };
-        let Converted { value, notes } = documents::json_schemas(&document, self.arena, self.settings);
+        let (context, settings, arena) = (self.context, self.settings, self.arena);
+        let mut made = Made::default();
+        let mut seen: BTreeMap<String, KindName<'_>> = BTreeMap::new();
+        // Kinds that would get the file of another one.
+        let mut same = Vec::new();
+        let left = settings.max_output.saturating_sub(self.written);
+        let mut written = 0;
+        let notes = documents::json_schemas(&document, arena, settings, left, |kind, json| {
+            let name = settings.laid_out(kind).unwrap_or_else(|| kind_file(&kind, target));
+            // Names that differ in upper and lower case only are one file on many machines.
+            let key = if settings.layout.is_own() { name.clone() } else { name.to_lowercase() };
+            match seen.get(&key) {
+                // Two definitions are of one kind; the first one counts.
+                Some(first) if *first == kind => return Ok(()),
+                Some(first) => {
+                    same.push(format!("{name} is that of {first} and of {kind}"));
+                    return Ok(());
+                }
+                None => _ = seen.insert(key, kind),
+            }
+            if let Some(bytes) = formatted(json, target, context, &mut Vec::new()) {
+                written += bytes.len() as u64;
+                made.outputs.push(placed(name, bytes, context)?);
+            }
+            Ok(())
+        })?;
+        self.written += written;
+        made.is_over = notes.iter().any(|note| note.code == Code::OutputBudget);
         match whole.of.as_slice() {
             [number] => self.say_all(&[*number], notes, target),
-            _ if self.settings.losses => {
-                for &number in &whole.of {
-                    let own = self.sources[number].v3;
-                    let own = own.map(|document| documents::json_schemas(&document, self.arena, self.settings).notes);
-                    for note in own.into_iter().flatten() {
+            _ => {
+                // Losses have places in their own sources.
+                let (over, _) = notes.into_iter().partition(|note| note.code == Code::OutputBudget);
+                self.say_all(&whole.of, over, target);
+                for &number in whole.of.iter().filter(|_| settings.losses && !made.is_over) {
+                    let Some(own) = self.sources[number].v3 else { continue };
+                    for note in documents::json_schemas(&own, arena, settings, left, |_, _| Ok(()))? {
                         self.loss(number, note, target);
                     }
                 }
             }
-            _ => {}
         }
-        let mut seen: BTreeMap<String, KindName<'_>> = BTreeMap::new();
-        for (kind, json) in value {
-            let name = self.settings.laid_out(kind).unwrap_or_else(|| kind_file(&kind, target));
-            // Names that differ in upper and lower case only are one file on many machines.
-            let key = if self.settings.layout.is_own() { name.clone() } else { name.to_lowercase() };
-            match seen.get(&key) {
-                // Two definitions are of one kind; the first one counts.
-                Some(first) if *first == kind => continue,
-                Some(first) => {
-                    let detail = format!("{name} is that of {first} and of {kind}");
-                    self.say(&whole.of, Note::new(Code::ResultName, 0, detail), target);
-                    continue;
-                }
-                None => _ = seen.insert(key, kind),
-            }
-            if let Some(bytes) = formatted(json, target, self.context, &mut Vec::new()) {
-                self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
-            }
+        for detail in same {
+            self.say(&whole.of, Note::new(Code::ResultName, 0, detail), target);
         }
+        self.answer(made);
         Ok(())
     }
 
@@ -573,35 +648,85 @@ impl<'a> Results<'_, 'a> {
     }
 }
 
-/// A document that has a result of its own.
+/// What has a result of its own.
 struct Part<'a> {
     /// The name of its file.
     name: String,
-    /// The kind of the document.
-    kind: Option<KindName<'a>>,
-    document: Document<'a>,
+    of: Of<'a>,
 }
 
-/// A result with the notes of its format and of its conversion.
+enum Of<'a> {
+    Document(Document<'a>),
+    /// A kind. Its document is cut out when the result is made, because the documents of all kinds may be very large.
+    Kind(KindName<'a>, &'a Property<'a>),
+}
+
+/// The results of a target.
+#[derive(Default)]
 struct Made {
-    name: String,
-    output: Option<Result<Output, Fatal>>,
+    outputs: Vec<Output>,
+    /// Whether there were too many bytes.
+    is_over: bool,
+}
+
+/// A result and its size, with the notes of its format and of its conversion.
+struct MadePart<'p, 'a> {
+    part: &'p Part<'a>,
+    output: Option<(Result<Output, Fatal>, u64)>,
     remarks: Vec<Finding>,
     notes: Vec<(Code, u32, String)>,
 }
 
-fn made(part: Part<'_>, target: Target, context: &Context<'_>) -> Made {
-    let Part { name, kind, document } = part;
-    let (arena, settings) = (Bump::new(), context.engine.settings());
-    let Converted { value, notes } = documents::inline(&document, kind, &arena, settings);
-    let notes = notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
-    let (mut json, mut remarks) = (Vec::new(), Vec::new());
-    let bytes = value.and_then(|document| {
-        document.print(&mut json, settings.profile);
-        formatted(json, target, context, &mut remarks)
-    });
-    let output = bytes.map(|bytes| placed(name.clone(), bytes, context));
-    Made { name, output, remarks, notes }
+impl<'a> Part<'a> {
+    /// What it is in messages, and its place.
+    fn told(&self) -> (&dyn std::fmt::Display, u32) {
+        match &self.of {
+            Of::Kind(kind, definition) => (kind, definition.at),
+            Of::Document(document) => (&self.name, document.at()),
+        }
+    }
+
+    fn document<'p>(&self, cutter: &Cutter<'_, 'a>, arena: &'p Bump) -> Document<'p>
+    where
+        'a: 'p,
+    {
+        match self.of {
+            Of::Document(document) => document,
+            Of::Kind(_, definition) => cutter.cut(definition, arena),
+        }
+    }
+
+    fn made(&self, cutter: &Cutter<'_, 'a>, target: Target, context: &Context<'_>) -> MadePart<'_, 'a> {
+        let (arena, settings) = (Bump::new(), context.engine.settings());
+        let document = self.document(cutter, &arena);
+        let kind = match self.of {
+            Of::Document(_) => None,
+            Of::Kind(kind, _) => Some(kind),
+        };
+        let Converted { value, notes } = documents::inline(&document, kind, &arena, settings);
+        let mut notes: Vec<(Code, u32, String)> =
+            notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
+        let (mut json, mut remarks) = (Vec::new(), Vec::new());
+        let most = usize::try_from(settings.max_output).unwrap_or(usize::MAX);
+        let is_inlined = value.is_some();
+        let fits = value.is_some_and(|document| document.print_within(&mut json, settings.profile, most));
+        if is_inlined && !fits {
+            let (what, at) = self.told();
+            let note = documents::over_budget(what, at, settings);
+            notes.push((note.code, note.at, note.detail.into_owned()));
+        }
+        let bytes = if fits { formatted(json, target, context, &mut remarks) } else { None };
+        let output = bytes.map(|bytes| {
+            let size = bytes.len() as u64;
+            (placed(self.name.clone(), bytes, context), size)
+        });
+        MadePart { part: self, output, remarks, notes }
+    }
+}
+
+/// A note that borrows nothing.
+fn owned(note: Note<'_>) -> Note<'static> {
+    Note::new(note.code, note.at, note.detail.into_owned())
 }
 
 fn kind_file(kind: &KindName<'_>, target: Target) -> String {

@@ -6,6 +6,7 @@ mod kinds;
 pub(crate) use kinds::KindName;
 
 use crate::args::{self, ConvertArgs, Draft, Recursion, Rename};
+use crate::error::Fatal;
 use crate::output::{Layout, Subject, names};
 use kinds::{Kinds, wanted};
 use kubeshape_convert::aggregate::Aggregator;
@@ -45,6 +46,8 @@ pub(crate) struct Settings {
     /// The address at which JSON Schemas will be found; empty if that is not known.
     pub(crate) id_base: String,
     pub(crate) nulls: jsonschema::Nulls,
+    /// Bytes that the results of a CustomResourceDefinition, or of all documents together, may have.
+    pub(crate) max_output: u64,
 }
 
 impl Settings {
@@ -64,7 +67,8 @@ impl Settings {
 
     /// How documents are converted to OpenAPI v2 and back.
     pub(crate) fn conversion(&self) -> from_v3::Options {
-        from_v3::Options { profile: self.profile, keep_losses: self.keep_losses }
+        let most_bytes = usize::try_from(self.max_output).unwrap_or(usize::MAX);
+        from_v3::Options { profile: self.profile, keep_losses: self.keep_losses, most_bytes }
     }
 }
 
@@ -93,6 +97,7 @@ impl Settings {
                 args::Nulls::Stored => jsonschema::Nulls::Stored,
                 args::Nulls::Server => jsonschema::Nulls::Server,
             },
+            max_output: args.max_output.unwrap_or(jsonschema::Options::MOST_BYTES as u64),
         }
     }
 }
@@ -164,21 +169,35 @@ pub(crate) fn split<'a>(
     slices.into_iter().map(|slice| (slice.name, Document::V3(slice.document))).collect()
 }
 
-/// The self-contained documents of the wanted kinds of a document, without paths and with the definitions that they need.
-pub(crate) fn kinds<'a>(
-    document: &Document<'a>,
-    arena: &'a Bump,
-    settings: &Settings,
-) -> Vec<(KindName<'a>, Document<'a>)> {
-    let graph = Graph::of(document);
-    let by_name: BTreeMap<&str, &Property<'a>> =
-        document.definitions().iter().map(|definition| (definition.name, definition)).collect();
-    let cut = |(kind, definition): (KindName<'a>, &Property<'a>)| {
-        let reached = graph.reached_from(graph.find(Section::Schemas, definition.name));
-        let reached = reached.into_iter().map(|part| graph.part(part)).filter(|part| part.section == Section::Schemas);
-        let own: Vec<Property<'a>> = reached.filter_map(|part| by_name.get(part.name).copied().copied()).collect();
-        let own: &'a [Property<'a>] = arena.alloc_slice_copy(&own);
-        let cut = match document {
+/// Cuts self-contained documents out of a document.
+pub(crate) struct Cutter<'d, 'a> {
+    document: &'d Document<'a>,
+    graph: Graph<'a>,
+    by_name: BTreeMap<&'a str, &'a Property<'a>>,
+}
+
+impl<'d, 'a> Cutter<'d, 'a> {
+    pub(crate) fn new(document: &'d Document<'a>) -> Self {
+        let by_name = document.definitions().iter().map(|definition| (definition.name, definition)).collect();
+        Cutter { document, graph: Graph::of(document), by_name }
+    }
+
+    /// The wanted kinds, each with its definition.
+    pub(crate) fn kinds(&self, arena: &'a Bump, settings: &Settings) -> Vec<(KindName<'a>, &'a Property<'a>)> {
+        wanted(self.document, arena, settings)
+    }
+
+    /// The document of a definition, without paths and with the definitions that it needs.
+    pub(crate) fn cut<'p>(&self, definition: &Property<'_>, arena: &'p Bump) -> Document<'p>
+    where
+        'a: 'p,
+    {
+        let reached = self.graph.reached_from(self.graph.find(Section::Schemas, definition.name));
+        let reached =
+            reached.into_iter().map(|part| self.graph.part(part)).filter(|part| part.section == Section::Schemas);
+        let own: Vec<Property<'p>> = reached.filter_map(|part| Some(**self.by_name.get(part.name)?)).collect();
+        let own: &'p [Property<'p>] = arena.alloc_slice_copy(&own);
+        match self.document {
             Document::V2(document) => Document::V2(v2::Document {
                 swagger: document.swagger,
                 info: document.info,
@@ -193,10 +212,8 @@ pub(crate) fn kinds<'a>(
                 components: Some(arena.alloc(v3::Components { schemas: own, ..v3::Components::default() })),
                 ..v3::Document::default()
             }),
-        };
-        (kind, cut)
-    };
-    wanted(document, arena, settings).into_iter().map(cut).collect()
+        }
+    }
 }
 
 /// Inlines references if `--inline` is given, in the whole document or in its part for one kind.
@@ -213,7 +230,8 @@ pub(crate) fn inline<'a>(
         Recursion::Keep => graph::inline::Recursion::Keep,
         Recursion::Cut => graph::inline::Recursion::Cut,
     };
-    let options = graph::inline::Options { recursion, schemas, ..graph::inline::Options::default() };
+    let bytes = settings.max_output;
+    let options = graph::inline::Options { recursion, schemas, bytes, ..graph::inline::Options::default() };
     let Converted { value, notes } = match kind {
         None => graph::inline::document(document, &options, arena),
         Some(KindName { kind, version: "", .. }) => {
@@ -272,31 +290,57 @@ pub(crate) fn kustomize<'a>(document: &v3::Document<'a>, arena: &'a Bump, settin
     })
 }
 
-/// The JSON Schemas of the wanted kinds of a document.
+/// Makes the JSON Schemas of the wanted kinds of a document, and passes them to `give` one by one. Together they have at
+/// most `most` bytes; a note says if they would have more, and then not all of them are made. Returns the notes.
+///
+/// # Errors
+/// The errors of `give`.
 pub(crate) fn json_schemas<'a>(
     document: &Document<'a>,
     arena: &'a Bump,
     settings: &Settings,
-) -> Converted<'a, Vec<(KindName<'a>, Vec<u8>)>> {
+    mut most: u64,
+    mut give: impl FnMut(KindName<'a>, Vec<u8>) -> Result<(), Fatal>,
+) -> Result<Vec<Note<'a>>, Fatal> {
     let by_name: BTreeMap<&str, &'a Schema<'a>> =
         document.definitions().iter().map(|definition| (definition.name, &definition.schema)).collect();
     let resolver = |name: &str| by_name.get(name).copied();
-    let (mut value, mut notes) = (Vec::new(), Vec::new());
+    let mut notes: Vec<Note<'a>> = Vec::new();
+    // A definition may be part of many kinds. Its losses are reported once.
+    let tidy = |notes: &mut Vec<Note<'a>>| {
+        notes.sort_by(|a: &Note<'_>, b| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
+        notes.dedup();
+    };
+    let mut tidied = 0;
     for (kind, definition) in wanted(document, arena, settings) {
         let gvk = Gvk::from_parts(kind.group, kind.version, kind.kind, arena);
         let gvk = (!kind.version.is_empty()).then_some(gvk);
         let (title, id) = (title(&kind, &definition.schema), id(&kind, None, settings));
-        let options = jsonschema::Options { title: &title, id: &id, ..schema_options(settings) };
+        let most_bytes = usize::try_from(most).unwrap_or(usize::MAX);
+        let options = jsonschema::Options { title: &title, id: &id, most_bytes, ..schema_options(settings) };
         let schema = jsonschema::from_definition(definition.name, &definition.schema, gvk, &resolver, options);
-        if settings.losses {
-            // A definition may be part of many kinds. Its losses are reported once.
-            notes.extend(schema.notes);
+        if schema.value.is_empty() {
+            notes.push(over_budget(&kind, definition.at, settings));
+            break;
         }
-        value.push((kind, schema.value));
+        most -= schema.value.len() as u64;
+        if settings.losses {
+            notes.extend(schema.notes);
+            if notes.len() > 2 * tidied + 1024 {
+                tidy(&mut notes);
+                tidied = notes.len();
+            }
+        }
+        give(kind, schema.value)?;
     }
-    notes.sort_by(|a: &Note<'_>, b| (a.at, a.code, &a.detail).cmp(&(b.at, b.code, &b.detail)));
-    notes.dedup();
-    Converted { value, notes }
+    tidy(&mut notes);
+    Ok(notes)
+}
+
+/// The note that results would be larger than allowed, on what crossed the limit.
+pub(crate) fn over_budget(what: &dyn std::fmt::Display, at: u32, settings: &Settings) -> Note<'static> {
+    let most = settings.max_output;
+    Note::new(Code::OutputBudget, at, format!("with {what} there are more than {most} bytes (--max-output)"))
 }
 
 /// `Widget (example.com/v1)`, so that editors say which kind it is; nothing if the schema has a title of its own.
@@ -350,6 +394,7 @@ pub(crate) fn resource_schema<'a>(
     let resolver = |name: &str| metadata.iter().find(|definition| definition.name == name).map(|found| &found.schema);
     let kind = KindName { kind: crd.names.kind, group: crd.group, version: version.version().name };
     let (title, id) = (title(&kind, version.schema()?), id(&kind, Some(crd.names.plural), settings));
-    let options = jsonschema::Options { title: &title, id: &id, ..schema_options(settings) };
+    let most_bytes = usize::try_from(settings.max_output).unwrap_or(usize::MAX);
+    let options = jsonschema::Options { title: &title, id: &id, most_bytes, ..schema_options(settings) };
     Some(jsonschema::from_structural(version.schema()?, gvk, crd.preserve_unknown_fields, &resolver, options))
 }

@@ -15,7 +15,7 @@ use super::text::{Missing, Text, nowhere, read_all};
 use crate::args::ScenarioArgs;
 use crate::error::Fatal;
 use crate::output::Stage;
-use crate::report;
+use crate::report::{self, clean};
 use expect::Verdict;
 use kubeshape_schema::Code;
 use read::Scenario;
@@ -74,7 +74,7 @@ fn play_all<'a>(
         let mut out = String::new();
         play(&scenario, args, totals, &mut edits, &mut out, session);
         // Long runs are worth watching.
-        report::print(out.as_bytes())?;
+        report::print(clean::lines(&out).as_bytes())?;
     }
     if let Some(stage) = stage.filter(|_| !edits.is_empty()) {
         totals.updated += edits.len();
@@ -93,7 +93,7 @@ fn play<'a>(
     session: &mut Session<'a>,
 ) {
     totals.scenarios += 1;
-    let title = format!("{}: {}", scenario.text.place(scenario.node), scenario.name);
+    let title = clean::clean(&format!("{}: {}", scenario.text.place(scenario.node), scenario.name));
     let mut told = false;
     let mut tell = |line: &str, always: bool| {
         if args.quiet && !always {

@@ -7,7 +7,7 @@ use crate::graph::target::unescaped;
 use crate::graph::{Graph, Link, PartIndex, Section, Target};
 use crate::model::{Site, map_schema};
 use crate::v3;
-use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Property, Schema, Type};
+use kubeshape_schema::{Additional, Bump, Code, Extra, Flags, Items, Note, Property, Schema, Type, print};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
@@ -20,6 +20,8 @@ pub(super) struct Body<'a> {
     pub(super) schema: Schema<'a>,
     /// The schemas in it, itself included.
     schemas: u64,
+    /// Bytes of all that they say.
+    bytes: u64,
     /// How deep it is, in objects and arrays.
     depth: u32,
 }
@@ -45,6 +47,8 @@ pub(super) struct Inliner<'g, 'a> {
     callbacks: Vec<&'a str>,
     /// The schemas and operations of the document so far.
     total: u64,
+    /// Their bytes.
+    bytes: u64,
     deepest: u32,
     notes: Vec<Note<'a>>,
 }
@@ -75,6 +79,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
             pointed_into: Vec::new(),
             callbacks: Vec::new(),
             total: 0,
+            bytes: 0,
             deepest: 0,
             notes: Vec::new(),
         };
@@ -170,7 +175,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
 
     /// A schema of the document, outside of definitions.
     pub(super) fn schema(&mut self, schema: &Schema<'a>) -> Schema<'a> {
-        if self.total > self.options.schemas {
+        if self.total > self.options.schemas || self.bytes > self.options.bytes {
             // It will not fit; there is no use in going on.
             return *schema;
         }
@@ -192,16 +197,18 @@ impl<'g, 'a> Inliner<'g, 'a> {
 
     fn count(&mut self, body: &Body<'a>) {
         self.total = self.total.saturating_add(body.schemas);
+        self.bytes = self.bytes.saturating_add(body.bytes);
         self.deepest = self.deepest.max(body.depth);
     }
 
     /// The schema without references; `circle` is that of the definition it stands in.
     fn inlined(&mut self, schema: &Schema<'a>, circle: Option<usize>) -> Body<'a> {
-        let (mut schemas, mut depth) = (1u64, 0u32);
+        let (mut schemas, mut bytes, mut depth) = (1u64, own_bytes(schema), 0u32);
         let arena = self.arena;
         let out = map_schema(schema, arena, &mut |site, inner| {
             let body = self.inlined(inner, circle);
             schemas = schemas.saturating_add(body.schemas);
+            bytes = bytes.saturating_add(body.bytes);
             depth = depth.max(body.depth.saturating_add(steps(schema, site)));
             body.schema
         });
@@ -209,8 +216,8 @@ impl<'g, 'a> Inliner<'g, 'a> {
         let out = settled(out);
         if !out.reference.is_empty() {
             return match self.instead(schema, circle) {
-                Instead::Itself => Body { schema: out, schemas, depth },
-                Instead::Anything(ty) => Body { schema: anything(&out, ty), schemas, depth },
+                Instead::Itself => Body { schema: out, schemas, bytes, depth },
+                Instead::Anything(ty) => Body { schema: anything(&out, ty), schemas, bytes, depth },
                 Instead::Body(base) => {
                     let own = settled(Schema { reference: "", ..out });
                     let (schema, in_one) = merged(&base.schema, &own, arena);
@@ -219,6 +226,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
                     Body {
                         schema,
                         schemas: (schemas - fewer).saturating_add(base.schemas),
+                        bytes: bytes.saturating_add(base.bytes),
                         depth: base.depth.saturating_add(deeper).max(depth),
                     }
                 }
@@ -232,10 +240,10 @@ impl<'g, 'a> Inliner<'g, 'a> {
             let extra = Extra { all_of: &[], ..*out.extra() };
             let own = settled(Schema { extra: Some(arena.alloc(extra)), ..out });
             if let (schema, true) = merged(branch, &own, arena) {
-                return Body { schema, schemas, depth };
+                return Body { schema, schemas, bytes, depth };
             }
         }
-        Body { schema: out, schemas, depth }
+        Body { schema: out, schemas, bytes, depth }
     }
 
     fn instead(&mut self, schema: &Schema<'a>, circle: Option<usize>) -> Instead<'a> {
@@ -315,7 +323,7 @@ impl<'g, 'a> Inliner<'g, 'a> {
             pointed_at.binary_search(&part).is_ok() || (recursive && reached_at_all.binary_search(&part).is_ok())
         });
         components.callbacks = self.shared_callbacks(components.callbacks);
-        if self.total > self.options.schemas || self.deepest > self.options.depth {
+        if !self.fits() {
             self.note_growth(&reached_at_all);
         }
         v3::Components { schemas, ..components }
@@ -325,14 +333,23 @@ impl<'g, 'a> Inliner<'g, 'a> {
     fn note_growth(&mut self, reached: &[PartIndex]) {
         let bodies: Vec<(usize, Body<'a>)> =
             reached.iter().filter_map(|part| Some((part.index(), (*self.bodies.get(part.index())?)?))).collect();
-        let Options { schemas: budget, depth: limit, .. } = self.options;
-        let too_large = |body: &Body<'_>| body.schemas > budget || body.depth > limit;
+        let Options { schemas: budget, bytes, depth: limit, .. } = self.options;
+        let too_large = |body: &Body<'_>| body.schemas > budget || body.bytes > bytes || body.depth > limit;
         // The smallest that is too large holds the cause; if none is, it is their sum, and the largest counts most.
         let smallest =
             bodies.iter().filter(|(_, body)| too_large(body)).min_by_key(|(i, body)| (body.schemas, body.depth, *i));
         let largest = || bodies.iter().max_by_key(|(i, body)| (body.schemas, std::cmp::Reverse(*i)));
-        let whole = format!("the document has {}", size(self.total, self.deepest));
-        let limits = format!("more than {budget} or {limit}");
+        // Bytes are told only where there are too many of them.
+        let size = |schemas: u64, own: u64, depth: u32| match own {
+            own if own <= bytes => size(schemas, depth),
+            u64::MAX => format!("{}, too many bytes to count", size(schemas, depth)),
+            own => format!("{}, {own} bytes", size(schemas, depth)),
+        };
+        let whole = format!("the document has {}", size(self.total, self.bytes, self.deepest));
+        let limits = match self.bytes > bytes {
+            false => format!("more than {budget} or {limit}"),
+            true => format!("more than {budget}, {limit} or {bytes}"),
+        };
         let Some((index, body)) = smallest.or_else(largest) else {
             let at = self.document.at;
             return self.notes.push(Note::new(Code::InlineBudget, at, format!("{whole}, {limits}")));
@@ -340,9 +357,9 @@ impl<'g, 'a> Inliner<'g, 'a> {
         let definition = self.components.schemas[*index];
         let (name, parts) = (definition.name, self.growth(*index));
         let detail = if too_large(body) {
-            format!("{name} has {}, {limits}: {parts}", size(body.schemas, body.depth))
+            format!("{name} has {}, {limits}: {parts}", size(body.schemas, body.bytes, body.depth))
         } else {
-            format!("{whole}, {limits}; {name} has {}: {parts}", size(body.schemas, body.depth))
+            format!("{whole}, {limits}; {name} has {}: {parts}", size(body.schemas, body.bytes, body.depth))
         };
         self.notes.push(Note::new(Code::InlineBudget, definition.at, detail));
     }
@@ -383,7 +400,12 @@ impl<'g, 'a> Inliner<'g, 'a> {
 
     /// Whether the document fits, and what was found.
     pub(super) fn into_notes(self) -> (bool, Vec<Note<'a>>) {
-        (self.total <= self.options.schemas && self.deepest <= self.options.depth, self.notes)
+        (self.fits(), self.notes)
+    }
+
+    fn fits(&self) -> bool {
+        let Options { schemas, bytes, depth, .. } = self.options;
+        self.total <= schemas && self.bytes <= bytes && self.deepest <= depth
     }
 }
 
@@ -395,6 +417,28 @@ fn steps(schema: &Schema<'_>, site: Site) -> u32 {
         Site::Additional if schema.extra().pattern_properties.is_empty() => 1,
         _ => 2,
     }
+}
+
+/// Bytes of what a schema says itself, without what stands in it.
+fn own_bytes(schema: &Schema<'_>) -> u64 {
+    let extra = Extra {
+        all_of: &[],
+        any_of: &[],
+        one_of: &[],
+        not: None,
+        pattern_properties: &[],
+        dependencies: &[],
+        definitions: &[],
+        additional_items: None,
+        ..*schema.extra()
+    };
+    let names = schema.properties.iter().chain(schema.extra().pattern_properties).chain(schema.extra().definitions);
+    // With quotes, a colon and a comma.
+    let names: usize = names.map(|property| property.name.len() + 4).sum();
+    let own = Schema { properties: &[], items: None, additional: None, extra: Some(&extra), ..*schema };
+    let mut out = Vec::new();
+    print::schema(&mut out, &own, print::Style::V3);
+    (out.len() + names) as u64
 }
 
 fn size(schemas: u64, depth: u32) -> String {

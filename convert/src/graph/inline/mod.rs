@@ -45,6 +45,8 @@ pub struct Options {
     pub recursion: Recursion,
     /// How many schemas the document may have, inner ones included.
     pub schemas: u64,
+    /// How many bytes the printed schemas may have. What a definition says is printed again wherever it is inlined.
+    pub bytes: u64,
     /// How deep a schema may be, in objects and arrays; readers have a limit too, kubeshape's is 512 for
     /// the whole document.
     pub depth: u32,
@@ -52,7 +54,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { recursion: Recursion::Keep, schemas: 10_000_000, depth: 500 }
+        Options { recursion: Recursion::Keep, schemas: 10_000_000, bytes: 1 << 28, depth: 500 }
     }
 }
 

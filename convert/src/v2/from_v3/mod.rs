@@ -44,18 +44,22 @@ pub struct Options {
     pub profile: Profile,
     /// Whether what is lost is kept in the result, as [`LOSS`] extensions.
     pub keep_losses: bool,
+    /// Bytes that a printed result may have. A larger one is not made, and a note
+    /// [`Code::OutputBudget`] says so.
+    pub most_bytes: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { profile: Profile::Faithful, keep_losses: false }
+        Options { profile: Profile::Faithful, keep_losses: false, most_bytes: usize::MAX }
     }
 }
 
 /// Converts a document.
 ///
 /// The notes are the losses, in the order of the walk: definitions, shared objects, then paths. Places are
-/// entries of the tape that the source was read from. There is always a value.
+/// entries of the tape that the source was read from. There is no value, and an error, if the result would be larger than
+/// a GiB in memory.
 ///
 /// # Example
 /// ```
@@ -108,8 +112,12 @@ pub fn convert<'a>(
         notes: Vec::new(),
         bodies: BTreeMap::new(),
         dropped_schemes: Vec::new(),
+        is_full: false,
     };
     let mut value = converter.document(document);
+    if converter.is_full {
+        return Converted { value: None, notes: converter.notes };
+    }
     if options.keep_losses {
         match losses::keep(document, &value, options.profile, arena) {
             Ok(kept) => value = kept,
@@ -129,6 +137,8 @@ struct Converter<'a> {
     bodies: BTreeMap<&'a str, Shared<'a>>,
     /// Names of security schemes that are not in the result, sorted.
     dropped_schemes: Vec<&'a str>,
+    /// Whether the result has more memory than allowed.
+    is_full: bool,
 }
 
 impl<'a> Converter<'a> {

@@ -3,6 +3,7 @@
 use super::Converter;
 use super::body::is_binary;
 use super::reference::follow;
+use crate::document::{MOST_MEMORY, too_large};
 use crate::model::{Boxed, Entry, Map, Texts};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Flags, Json, Schema, Type};
@@ -18,6 +19,13 @@ impl<'a> Converter<'a> {
     }
 
     fn path_item(&mut self, item: &v3::PathItem<'a>) -> v2::PathItem<'a> {
+        if !self.is_full && self.arena.allocated_bytes() > MOST_MEMORY {
+            self.is_full = true;
+            self.notes.push(too_large(item.at, MOST_MEMORY));
+        }
+        if self.is_full {
+            return v2::PathItem::default();
+        }
         self.lose_members(
             Code::DownPathMember,
             item.at,

@@ -225,6 +225,9 @@ impl<'a, 'n> Converter<'a, 'n> {
 
     /// One schema in several media types.
     fn content(&mut self, media_types: Texts<'a>, schema: &'a Schema<'a>) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
+        if !self.notes.has_room(schema.at, self.arena) {
+            return Map::default();
+        }
         if media_types.is_empty() {
             return Map::default();
         }

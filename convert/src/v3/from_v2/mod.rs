@@ -14,6 +14,7 @@ mod print;
 mod schema;
 
 use super::Document;
+use crate::document::{MOST_MEMORY, too_large};
 use crate::model::{Boxed, Map, Texts};
 use crate::v2;
 use kubeshape_schema::{Bump, Code, Converted, Extra, Flags, Note, Profile, Schema, Type};
@@ -64,6 +65,7 @@ pub fn convert<'a>(
         Profile::Kube => kube::document(document, arena, &mut notes),
         Profile::Faithful => Some(faithful::document(document, arena, &mut notes)),
     };
+    let value = value.filter(|_| !notes.are_too_many_bytes());
     Converted { value, notes: notes.list }
 }
 
@@ -85,6 +87,17 @@ pub fn convert<'a>(
 /// assert_eq!(out, br#"{"openapi":"3.0.0","info":{},"paths":{},"components":{"schemas":{"Name":{"type":"string"}}}}"#);
 /// ```
 pub fn print(document: &v2::Document<'_>, out: &mut Vec<u8>, profile: Profile) -> Converted<'static, bool> {
+    print_within(document, out, profile, usize::MAX)
+}
+
+/// The same, if it has at most so many bytes. If it would have more, a note says at which path or definition.
+pub fn print_within(
+    document: &v2::Document<'_>,
+    out: &mut Vec<u8>,
+    profile: Profile,
+    most_bytes: usize,
+) -> Converted<'static, bool> {
+    let out = (out, most_bytes);
     match profile {
         Profile::Kube => print::print(document, &kube::Separate::of(document), Vec::new(), out, profile),
         Profile::Faithful => {
@@ -138,6 +151,19 @@ struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
+    /// Whether there is memory for more copies of one part. If not, a note says so.
+    fn has_room(&mut self, at: u32, arena: &Bump) -> bool {
+        let has_room = arena.allocated_bytes() <= MOST_MEMORY;
+        if !has_room && !self.are_too_many_bytes() {
+            self.list.push(too_large(at, MOST_MEMORY));
+        }
+        has_room
+    }
+
+    fn are_too_many_bytes(&self) -> bool {
+        self.list.iter().any(|note| note.code == Code::OutputBudget)
+    }
+
     fn add(&mut self, code: Code, at: u32, detail: impl Into<Cow<'a, str>>) {
         self.list.push(Note::new(code, at, detail));
     }

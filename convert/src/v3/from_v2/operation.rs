@@ -159,7 +159,7 @@ impl<'a> Converter<'a, '_> {
         let consumes = if consumes.is_empty() { names::BODY } else { consumes };
         let body = v3::RequestBody {
             description: p.description,
-            content: self.content(consumes, media_type),
+            content: self.content(consumes, media_type, p.at),
             required: p.required,
             extensions,
             at: p.at,
@@ -234,7 +234,15 @@ impl<'a> Converter<'a, '_> {
     }
 
     /// The same schema in several media types.
-    fn content(&self, media_types: Texts<'a>, media_type: v3::MediaType<'a>) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
+    fn content(
+        &mut self,
+        media_types: Texts<'a>,
+        media_type: v3::MediaType<'a>,
+        at: u32,
+    ) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
+        if !self.notes.has_room(at, self.arena) {
+            return Map::default();
+        }
         let media_type = Some(&*self.arena.alloc(media_type));
         let entries =
             self.arena.alloc_slice_fill_iter(media_types.iter().map(|name| Entry { name, at: 0, value: media_type }));
@@ -298,7 +306,7 @@ impl<'a> Converter<'a, '_> {
         produces: Texts<'a>,
     ) -> Map<'a, Boxed<'a, v3::MediaType<'a>>> {
         let schema = Some(self.boxed(source));
-        let content = self.content(produces, v3::MediaType { schema, ..v3::MediaType::default() });
+        let content = self.content(produces, v3::MediaType { schema, ..v3::MediaType::default() }, source.at);
         self.last = LastContent::new(source, produces, content).or(self.last);
         content
     }

@@ -4,10 +4,11 @@
 //! and its memory is used again for the next one.
 
 use super::Notes;
+use crate::document::too_large;
 use crate::model::{Member, Object, Printer, print_extensions};
 use crate::{v2, v3};
 use kubeshape_schema::print::Style;
-use kubeshape_schema::{Bump, Converted, Note, Profile, Property, Schema, order};
+use kubeshape_schema::{Bump, Code, Converted, Note, Profile, Property, Schema, order};
 
 /// The conversions of the parts of a document, which do not depend on each other.
 pub(super) trait Parts {
@@ -32,12 +33,14 @@ pub(super) fn print(
     document: &v2::Document<'_>,
     parts: &impl Parts,
     mut kept: Vec<Note<'static>>,
-    out: &mut Vec<u8>,
+    (out, most_bytes): (&mut Vec<u8>, usize),
     profile: Profile,
 ) -> Converted<'static, bool> {
     let start = out.len();
     let mut arena = Bump::new();
-    let mut p = Printer::new(out, Style::V3, profile);
+    let mut p = Printer::new(out, Style::V3, profile).within(most_bytes);
+    // The part that was too large.
+    let mut full = None;
     p.open();
     let info = document.info.copied().or((profile == Profile::Faithful).then(v3::Info::default));
     Object::print(&v3::Document { openapi: super::VERSION, info: info.as_ref(), ..v3::Document::default() }, &mut p);
@@ -46,11 +49,17 @@ pub(super) fn print(
         p.key("paths");
         p.open();
         for entry in &paths.items {
+            if full.is_some() {
+                break;
+            }
             arena.reset();
             let mut notes = Notes::default();
             let item = parts.path_item(&entry.value, &arena, &mut notes);
             p.any_key(entry.name);
             Member::print(&item, &mut p);
+            if p.is_full() || notes.are_too_many_bytes() {
+                full = Some(entry.at);
+            }
             kept.extend(notes.into_owned());
         }
         print_extensions(paths.extensions, &mut p);
@@ -73,10 +82,14 @@ pub(super) fn print(
     print_extensions(rest.extensions, &mut p);
     p.close();
     kept.extend(notes.into_owned());
-    if parts.has_failed() {
+    if p.is_full() && !kept.iter().any(|note| note.code == Code::OutputBudget) {
+        kept.push(too_large(full.unwrap_or(document.at), most_bytes));
+    }
+    let has_failed = parts.has_failed() || p.is_full() || full.is_some();
+    if has_failed {
         out.truncate(start);
     }
-    Converted { value: !parts.has_failed(), notes: kept }
+    Converted { value: !has_failed, notes: kept }
 }
 
 fn definitions(
@@ -97,6 +110,9 @@ fn definitions(
     p.key("schemas");
     p.open();
     for (name, definition) in named {
+        if p.is_full() {
+            break;
+        }
         arena.reset();
         let mut notes = Notes::default();
         let schema = parts.definition(definition, arena, &mut notes);

@@ -59,7 +59,7 @@ fn nothing_is_lost_without_a_note() -> Result<(), Error> {
     Ok(())
 }
 
-const KEEP: Options = Options { profile: Profile::Faithful, keep_losses: true };
+const KEEP: Options = Options { profile: Profile::Faithful, keep_losses: true, most_bytes: usize::MAX };
 
 #[test]
 fn an_entry_stands_where_something_was_lost_and_holds_only_that() -> Result<(), Error> {

@@ -4,8 +4,8 @@ use super::{Error, down};
 use kubeshape_convert::v2::from_v3::Options;
 use kubeshape_schema::Profile;
 
-const FAITHFUL: Options = Options { profile: Profile::Faithful, keep_losses: false };
-const KUBE: Options = Options { profile: Profile::Kube, keep_losses: false };
+const FAITHFUL: Options = Options { profile: Profile::Faithful, keep_losses: false, most_bytes: usize::MAX };
+const KUBE: Options = Options { profile: Profile::Kube, keep_losses: false, most_bytes: usize::MAX };
 
 /// Checks what follows `"swagger":"2.0"` and the notes, for each profile.
 fn check(source: &str, options: &[Options], expected: &str, notes: &[&str]) -> Result<(), Error> {

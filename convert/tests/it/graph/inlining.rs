@@ -133,6 +133,37 @@ fn growth_is_bounded_and_the_error_says_what_grows() {
 }
 
 #[test]
+fn what_definitions_say_is_counted_wherever_it_is_inlined() {
+    let room = Room::default();
+    let text = "x".repeat(1000);
+    let twice = |n: usize| {
+        format!(r#""D{n}":{{"description":"{text}","properties":{{"x":{0},"y":{0}}}}}"#, to(&format!("D{}", n + 1)))
+    };
+    let schemas: Vec<String> = (0..8).map(twice).chain([r#""D8":{}"#.to_owned()]).collect();
+    let document = room.v3(&document(&path("/a", &to("D0")), &schemas.join(",")));
+    let options = Options { bytes: 10_000, ..Options::default() };
+    let inlined = inline::document(&document, &options, &room.arena);
+    assert_eq!(inlined.value, None);
+    let notes = shown(&inlined.notes);
+    assert!(notes[0].starts_with("KS4112 D4 has 31 schemas, 9 levels deep, 1") && notes.len() == 1, "{notes:?}");
+    assert!(notes[0].contains(" bytes, more than 10000000, 500 or 10000: D4 → 2 × D5 →"), "{notes:?}");
+    // The count is that of the printed document, but for what is around the schemas.
+    let whole = inline::document(&document, &Options::default(), &room.arena).value.unwrap();
+    let mut out = Vec::new();
+    whole.print(&mut out, kubeshape_schema::Profile::Kube);
+    for (bytes, fits) in [(out.len() as u64, true), (out.len() as u64 * 9 / 10, false)] {
+        let options = Options { bytes, ..Options::default() };
+        assert_eq!(inline::document(&document, &options, &room.arena).value.is_some(), fits, "{bytes}");
+    }
+    // Printing ends at its own limit.
+    let mut printed = b"before".to_vec();
+    assert!(!whole.print_within(&mut printed, kubeshape_schema::Profile::Kube, out.len() - 1));
+    assert_eq!(printed, b"before");
+    assert!(whole.print_within(&mut printed, kubeshape_schema::Profile::Kube, out.len()));
+    assert_eq!(printed[6..], out);
+}
+
+#[test]
 fn a_long_chain_is_an_error_and_no_overflow() {
     let room = Room::default();
     let link = |n: usize| format!(r#""D{n:05}":{{"items":{}}}"#, to(&format!("D{:05}", n + 1)));

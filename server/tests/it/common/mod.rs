@@ -107,6 +107,9 @@ pub(crate) fn endpoints(snapshot: Snapshot, extensions: bool) -> Endpoints {
         advertise: "127.0.0.1:8001".into(),
         metrics: Arc::new(Metrics::default()),
         readiness: Arc::new(Readiness::default()),
+        authenticator: None,
+        emulation: None,
+        v2_without_custom_resources: None,
     }
 }
 

@@ -1,0 +1,209 @@
+//! Small inputs with large results, and work that grows with its input.
+
+use crate::common::{Folder, crd};
+use serde_json::{Value, json};
+use std::fs;
+
+/// `count` kinds, each with these members.
+fn document(count: usize, definition: impl Fn(usize) -> Value) -> String {
+    let definitions: serde_json::Map<String, Value> =
+        (0..count).map(|n| (format!("com.example.v1.K{n}"), definition(n))).collect();
+    let document = json!({
+        "swagger": "2.0", "info": {"title": "t", "version": "1"}, "paths": {}, "definitions": definitions
+    });
+    document.to_string()
+}
+
+fn gvk(kind: String) -> Value {
+    json!({"group": "example.com", "version": "v1", "kind": kind})
+}
+
+/// Each kind refers to the next one.
+fn chain(count: usize) -> String {
+    document(count, |n| {
+        let next = format!("#/definitions/com.example.v1.K{}", (n + 1).min(count - 1));
+        json!({"properties": {"x": {"$ref": next}}, "x-kubernetes-group-version-kind": [gvk(format!("K{n}"))]})
+    })
+}
+
+/// One definition of many kinds.
+fn many_kinds(count: usize) -> String {
+    document(1, |_| {
+        let kinds: Vec<Value> = (0..count).map(|n| gvk(format!("K{n}"))).collect();
+        json!({"type": "object", "x-kubernetes-group-version-kind": kinds})
+    })
+}
+
+/// Each kind refers twice to the next one, and says much.
+fn doubling(count: usize) -> String {
+    document(count, |n| {
+        let next = json!({"$ref": format!("#/definitions/com.example.v1.K{}", n + 1)});
+        let text = "x".repeat(10_000);
+        let properties = if n + 1 == count { json!({}) } else { json!({"a": next, "b": next}) };
+        json!({
+            "description": text, "properties": properties, "x-kubernetes-group-version-kind": [gvk(format!("K{n}"))]
+        })
+    })
+}
+
+/// A body that all operations share, in many media types: each operation of OpenAPI v3 has a copy for each.
+fn shared_body(count: usize) -> String {
+    let types: Vec<String> = (0..count).map(|n| format!("a/b{n}")).collect();
+    let post = json!({"post": {"parameters": [{"$ref": "#/parameters/body"}], "responses": {}}});
+    let paths: serde_json::Map<String, Value> = (0..count).map(|n| (format!("/x{n}"), post.clone())).collect();
+    let body = json!({"name": "b", "in": "body", "schema": {"description": "x".repeat(1000)}});
+    let info = json!({"title": "t", "version": "1"});
+    json!({"swagger": "2.0", "info": info, "consumes": types, "parameters": {"body": body}, "paths": paths}).to_string()
+}
+
+/// A form that all operations share: each operation of OpenAPI v2 has a copy of its fields.
+fn shared_form(count: usize) -> String {
+    let post = json!({"post": {"requestBody": {"$ref": "#/components/requestBodies/b"}, "responses": {}}});
+    let paths: serde_json::Map<String, Value> = (0..count).map(|n| (format!("/x{n}"), post.clone())).collect();
+    let fields: serde_json::Map<String, Value> =
+        (0..count).map(|n| (format!("f{n}"), json!({"type": "string"}))).collect();
+    let body = json!({"content": {"multipart/form-data": {"schema": {"properties": fields}}}});
+    let info = json!({"title": "t", "version": "1"});
+    json!({"openapi": "3.0.0", "info": info, "paths": paths, "components": {"requestBodies": {"b": body}}}).to_string()
+}
+
+#[test]
+fn results_that_are_larger_than_allowed_are_an_error_with_a_place() {
+    let folder = Folder::new();
+    folder.write("chain.json", chain(400)).write("kinds.json", many_kinds(400)).write("double.json", doubling(12));
+    folder.write("body.json", shared_body(200)).write("form.json", shared_form(400));
+    folder.write("crd.yaml", crd("widgets", &["v1"]));
+    for (input, to) in [
+        ("chain", "jsonschema"),
+        ("chain", "jsonschema --strict --draft 7"),
+        ("chain", "v3 --per resource"),
+        ("chain", "v2 --per resource"),
+        ("chain", "smd --per resource"),
+        ("kinds", "jsonschema"),
+        ("kinds", "v3 --per resource"),
+        ("kinds", "v2 --per resource --pretty"),
+        ("body", "v3"),
+        ("body", "v3 --profile kube"),
+        ("body", "v3 --pretty"),
+        ("body", "v3,v2,jsonschema"),
+        ("body", "v3 --per group-version"),
+        ("form", "v2"),
+        ("form", "v3 --per group-version"),
+        ("double", "v3 --inline"),
+        ("double", "v3 --inline --per resource"),
+        ("double", "v3 --inline --kind K0"),
+    ] {
+        // Inlined, both would be one document.
+        let other = if matches!(input, "chain" | "kinds") { "crd.yaml" } else { "" };
+        let run = folder.run(&format!("convert {input}.json {other} --to {to} -o out/ --max-output 1MiB"));
+        assert_eq!(run.code, Some(1), "{input} {to}: {}", run.err);
+        let code = if input == "double" { "error[KS4112]" } else { "error[KS1102]" };
+        assert!(run.err.contains(code) && run.err.contains(&format!("{input}.json")), "{input} {to}: {}", run.err);
+        let written: u64 = folder.tree("out").values().map(|bytes| bytes.len() as u64).sum();
+        assert!(written <= 1 << 20, "{input} {to}: {written} bytes");
+        // What the CustomResourceDefinition gives is there.
+        if to.starts_with("jsonschema") {
+            assert_eq!(folder.names("out"), ["widgets.example.com/v1.schema.json"]);
+        }
+        let _ = fs::remove_dir_all(folder.path("out"));
+    }
+    // With more room there is a result.
+    let run = folder.run("convert kinds.json --to jsonschema -o out/ --max-output 100MiB");
+    assert_eq!((run.code, folder.names("out").len()), (Some(0), 400), "{}", run.err);
+}
+
+#[test]
+fn a_resource_has_a_budget_of_its_own() {
+    let folder = Folder::new();
+    let fields: String = (0..10_000).map(|n| format!("              f{n}: {{type: string}}\n")).collect();
+    folder.write("large.yaml", crd("widgets", &["v1"]) + &fields).write("small.yaml", crd("gadgets", &["v1"]));
+    for shape in ["jsonschema", "structural", "v3 --per resource", "smd"] {
+        let run = folder.run(&format!("convert large.yaml small.yaml --to {shape} -o out/ --max-output 150KiB"));
+        run.says(1, &["error[KS1102]", "large.yaml:"]);
+        let names = folder.names("out");
+        assert!(names.len() == 1 && names[0].starts_with("gadgets."), "{names:?}");
+        fs::remove_dir_all(folder.path("out")).unwrap();
+    }
+}
+
+#[test]
+fn sizes_have_units() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"]));
+    for size in ["1", "1MB", "x", "-1", "+1", "0", "1.5GiB", "99999999TiB", "18446744073709551616"] {
+        let run = folder.run(&format!("convert a.yaml --to v2 --max-output={size}"));
+        if size == "1" {
+            assert_eq!(run.code, Some(0), "the merged document of resources grows with them");
+        } else {
+            run.says(2, &["--max-output", "expected a number of bytes, such as 65536, 64MiB or 4GiB"]);
+        }
+    }
+}
+
+/// Processor time of a run in seconds, the best of a few.
+#[cfg(target_os = "linux")]
+fn work(folder: &Folder, line: &str) -> f64 {
+    let program = env!("CARGO_BIN_EXE_kubeshape");
+    let script = format!("TIMEFORMAT='%U %S'; time {program} {line} >/dev/null 2>/dev/null");
+    let run = || {
+        let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path(".")).output();
+        let output = output.unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let times: Vec<f64> = text.split_whitespace().filter_map(|time| time.parse().ok()).collect();
+        assert_eq!(times.len(), 2, "{text}");
+        times[0] + times[1]
+    };
+    (0..2).map(|_| run()).fold(f64::INFINITY, f64::min)
+}
+
+/// Four times the input takes no more than about four times the work.
+#[cfg(target_os = "linux")]
+#[test]
+fn work_grows_with_the_input_and_not_faster() {
+    let folder = Folder::new();
+    let sizes = [3_000, 12_000];
+    for n in sizes {
+        let lossy: String =
+            (0..n).map(|n| format!("              f{n}: {{type: string, nullable: true, pattern: a}}\n")).collect();
+        folder.write(&format!("lossy{n}.yaml"), crd("widgets", &["v1"]) + &lossy);
+        let object = |n: usize, data: &str| {
+            format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: c{n}, namespace: d}}\n  {data}\n")
+        };
+        let list = |data: &str| -> String {
+            "apiVersion: v1\nkind: List\nitems:\n".to_owned() + &(0..n).map(|n| object(n, data)).collect::<String>()
+        };
+        folder.write(&format!("list{n}.yaml"), list("data: {a: b}"));
+        folder.write(&format!("wrong{n}.yaml"), list("data: [a]"));
+        // All on one line.
+        folder.write(
+            &format!("line{n}.yaml"),
+            list("data: [a]").lines().fold(String::from("{apiVersion: v1, kind: List, items: ["), |mut out, line| {
+                if line.starts_with("- ") {
+                    out.push_str("{apiVersion: v1, kind: ConfigMap, metadata: {name: ");
+                    out.push_str(&out.len().to_string());
+                    out.push_str("}, data: [a]},\u{20}");
+                }
+                out
+            }) + "]}\n",
+        );
+    }
+    for line in [
+        "convert lossyN.yaml --to smd -o out.yaml --report r.ndjson -q",
+        "convert lossyN.yaml --to v2,v3,jsonschema,structural -o out --report r.ndjson -q",
+        "convert lossyN.yaml --to v2 -o out --report r.sarif -q",
+        "convert lossyN.yaml --to v2 -o out --output-format json --allow KS2001",
+        "apply --field-manager ci listN.yaml",
+        "apply --field-manager ci wrongN.yaml --output-format short",
+        "apply --field-manager ci lineN.yaml --output-format json",
+        "update --field-manager ci --live listN.yaml listN.yaml",
+        "blame listN.yaml",
+        "compare listN.yaml listN.yaml",
+        "compare listN.yaml wrongN.yaml",
+        "fieldset listN.yaml",
+        "extract --field-manager ci listN.yaml",
+    ] {
+        let [small, large] = sizes.map(|n| work(&folder, &line.replace('N', &n.to_string())));
+        // Sixteen times would be a square. What is too short to measure counts as something.
+        assert!(large < 8.0 * small.max(0.05), "{line}: {small} s, {large} s");
+    }
+}

@@ -1,0 +1,43 @@
+//! Every text is a pattern or has a mistake in one of its parts; what is built of a pattern is one too, unless it is too
+//! large; and patterns become JSON.
+#![no_main]
+
+use kubeshape_convert::jsonschema::{Options, from_structural};
+use kubeshape_schema::{Bump, Extra, Gvk, Schema, Type};
+use kubeshape_structural::regex::{RegexErrorKind, check};
+use libfuzzer_sys::fuzz_target;
+
+fn is_size(kind: RegexErrorKind) -> bool {
+    matches!(kind, RegexErrorKind::NestingDepth | RegexErrorKind::Large)
+}
+
+fuzz_target!(|data: &str| {
+    match check(data) {
+        Err(error) => {
+            assert!(data.contains(&error.expression), "{error} in {data:?}");
+            assert_eq!(check(data), Err(error));
+        }
+        Ok(()) => {
+            // `\Q` lasts until the end of the text, unless it is ended.
+            let closes = data.contains("\\Q");
+            let end = if closes { "\\E" } else { "" };
+            for built in [
+                format!("(?:{data}{end})"),
+                format!("({data}{end})|a"),
+                format!("(?:{data}{end})?"),
+                format!("^(?:{data}{end})$"),
+            ] {
+                if let Err(error) = check(&built) {
+                    assert!(is_size(error.kind) || closes, "{built:?}: {error}");
+                }
+            }
+        }
+    }
+    let arena = Bump::new();
+    let extra = Extra { pattern: data, ..Extra::default() };
+    let schema = Schema { ty: Type::String, extra: Some(&extra), ..Schema::default() };
+    let made = from_structural(&schema, Gvk::new("a/v1", "A"), false, &|_| None, Options::default());
+    let json: serde_json::Value = serde_json::from_slice(&made.value).expect("a schema is JSON");
+    assert!(json.is_object());
+    drop(arena);
+});

@@ -1,0 +1,241 @@
+//! What releases of Kubernetes answer: the gates of the proposals, by release.
+
+use bytes::Bytes;
+use std::fmt;
+use std::str::FromStr;
+
+/// The features that decide how requests are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// Whether `/openapi/v2` has custom resources.
+    pub custom_resources_in_v2: bool,
+    /// Whether `/openapi/v3` exists.
+    pub openapi_v3: bool,
+    /// Whether aggregated discovery exists as v2.
+    pub aggregated_v2: bool,
+    /// Whether aggregated discovery exists as v2beta1.
+    pub aggregated_v2beta1: bool,
+}
+
+impl Default for Features {
+    /// Those of 1.36.
+    fn default() -> Self {
+        Emulation::new(NEWEST, &[]).map_or(
+            Features { custom_resources_in_v2: true, openapi_v3: true, aggregated_v2: true, aggregated_v2beta1: false },
+            |emulation| emulation.features,
+        )
+    }
+}
+
+/// The first release with `/openapi/v2`.
+const OLDEST: u16 = 10;
+const NEWEST: u16 = 36;
+/// The first release with aggregated discovery as v2.
+const AGGREGATED_V2: u16 = 30;
+
+/// The names of the gates.
+const PUBLISH: &str = "CustomResourcePublishOpenAPI";
+const OPENAPI_V3: &str = "OpenAPIV3";
+const AGGREGATED: &str = "AggregatedDiscoveryEndpoint";
+const REMOVE_BETA: &str = "AggregatedDiscoveryRemoveBetaType";
+
+/// A gate from a release on.
+struct Stage {
+    gate: &'static str,
+    from: u16,
+    default: bool,
+    locked: bool,
+}
+
+const fn stage(gate: &'static str, from: u16, default: bool, locked: bool) -> Stage {
+    Stage { gate, from, default, locked }
+}
+
+/// All gates, older stages first (Kubernetes' `kube_features.go`). The alpha of OpenAPIV3 in 1.23 has an index of another
+/// format, which nobody asks for any more, so it cannot be turned on.
+const STAGES: [Stage; 10] = [
+    stage(PUBLISH, 14, false, false),
+    stage(PUBLISH, 15, true, false),
+    stage(PUBLISH, 16, true, true),
+    stage(OPENAPI_V3, 23, false, true),
+    stage(OPENAPI_V3, 24, true, false),
+    stage(OPENAPI_V3, 27, true, true),
+    stage(AGGREGATED, 26, false, false),
+    stage(AGGREGATED, 27, true, false),
+    stage(AGGREGATED, 30, true, true),
+    stage(REMOVE_BETA, 33, true, false),
+];
+/// From here on, v2beta1 cannot be brought back.
+const BETA_REMOVED: Stage = stage(REMOVE_BETA, 35, true, true);
+
+/// A release that is emulated, with its features.
+///
+/// ```
+/// use kubeshape_server::Emulation;
+///
+/// let old = Emulation::new(26, &[])?;
+/// assert!(old.features.openapi_v3 && !old.features.aggregated_v2beta1);
+/// let alpha = Emulation::new(26, &[("AggregatedDiscoveryEndpoint", true)])?;
+/// assert!(alpha.features.aggregated_v2beta1 && !alpha.features.aggregated_v2);
+/// # Ok::<(), kubeshape_server::EmulationError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emulation {
+    /// The minor version: 24 for 1.24.
+    pub minor: u16,
+    /// What it answers.
+    pub features: Features,
+}
+
+/// Why a release cannot be emulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmulationError {
+    /// The text is no release that is known.
+    #[error("{0:?} is not a release that can be emulated: expected 1.{OLDEST} to 1.{NEWEST}")]
+    Release(String),
+    /// The release does not have the gate.
+    #[error("Kubernetes 1.{minor} has no feature gate {gate:?} that matters here; it has {known}")]
+    Unknown {
+        /// The gate.
+        gate: String,
+        /// The release.
+        minor: u16,
+        /// The gates that it has.
+        known: String,
+    },
+    /// The gate cannot be changed.
+    #[error("the feature gate {gate} is locked to {value} in Kubernetes 1.{minor}")]
+    Locked {
+        /// The gate.
+        gate: String,
+        /// The release.
+        minor: u16,
+        /// The only value.
+        value: bool,
+    },
+}
+
+fn find(gate: &str, minor: u16) -> Option<&'static Stage> {
+    STAGES.iter().chain([&BETA_REMOVED]).filter(|stage| stage.gate == gate && stage.from <= minor).next_back()
+}
+
+impl Emulation {
+    /// The release 1.`minor` with its defaults, except for `gates`.
+    ///
+    /// # Errors
+    /// The release is not known, or does not have a gate with this value.
+    pub fn new(minor: u16, gates: &[(&str, bool)]) -> Result<Emulation, EmulationError> {
+        if !(OLDEST..=NEWEST).contains(&minor) {
+            return Err(EmulationError::Release(format!("1.{minor}")));
+        }
+        for (gate, value) in gates {
+            let Some(stage) = find(gate, minor) else {
+                let mut known: Vec<&str> = STAGES.iter().filter(|s| s.from <= minor).map(|s| s.gate).collect();
+                known.dedup();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(EmulationError::Unknown { gate: (*gate).to_owned(), minor, known });
+            };
+            if stage.locked && stage.default != *value {
+                return Err(EmulationError::Locked { gate: (*gate).to_owned(), minor, value: stage.default });
+            }
+        }
+        let is_on = |gate| {
+            let given = gates.iter().rev().find(|(name, _)| *name == gate).map(|(_, value)| *value);
+            given.unwrap_or_else(|| find(gate, minor).is_some_and(|stage| stage.default))
+        };
+        let aggregated = is_on(AGGREGATED);
+        let features = Features {
+            custom_resources_in_v2: is_on(PUBLISH),
+            openapi_v3: is_on(OPENAPI_V3),
+            aggregated_v2: aggregated && minor >= AGGREGATED_V2,
+            aggregated_v2beta1: aggregated && !is_on(REMOVE_BETA),
+        };
+        Ok(Emulation { minor, features })
+    }
+
+    /// The body of `/version`. That of the snapshot stays if it is of this release.
+    pub(crate) fn version(&self, current: &Bytes) -> Bytes {
+        let minor = self.minor.to_string();
+        let parsed: Option<serde_json::Value> = serde_json::from_slice(current).ok();
+        let named = parsed.as_ref().and_then(|version| version["minor"].as_str());
+        if named.is_some_and(|named| named.trim_end_matches('+') == minor) {
+            return current.clone();
+        }
+        format!(
+            "{{\n  \"major\": \"1\",\n  \"minor\": \"{minor}\",\n  \"gitVersion\": \"v1.{minor}.0\",\n  \"gitCommit\": \"\",\n  \
+             \"gitTreeState\": \"\",\n  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"\",\n  \"compiler\": \"\",\n  \
+             \"platform\": \"\"\n}}"
+        )
+        .into()
+    }
+}
+
+/// `1.24`
+impl FromStr for Emulation {
+    type Err = EmulationError;
+
+    fn from_str(text: &str) -> Result<Emulation, EmulationError> {
+        let wrong = || EmulationError::Release(text.to_owned());
+        let minor = text.strip_prefix('v').unwrap_or(text).strip_prefix("1.").ok_or_else(wrong)?;
+        let minor = minor.parse().map_err(|_| wrong())?;
+        Emulation::new(minor, &[]).map_err(|_| wrong())
+    }
+}
+
+impl fmt::Display for Emulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "1.{}", self.minor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_of_every_release() -> Result<(), EmulationError> {
+        for (releases, expected) in [
+            (10..=14, [false, false, false, false]),
+            (15..=23, [true, false, false, false]),
+            (24..=26, [true, true, false, false]),
+            (27..=29, [true, true, false, true]),
+            (30..=32, [true, true, true, true]),
+            (33..=36, [true, true, true, false]),
+        ] {
+            for minor in releases {
+                let Features { custom_resources_in_v2, openapi_v3, aggregated_v2, aggregated_v2beta1 } =
+                    Emulation::new(minor, &[])?.features;
+                assert_eq!(
+                    [custom_resources_in_v2, openapi_v3, aggregated_v2, aggregated_v2beta1],
+                    expected,
+                    "1.{minor}"
+                );
+            }
+        }
+        assert_eq!(Features::default(), Emulation::new(NEWEST, &[])?.features);
+        Ok(())
+    }
+
+    #[test]
+    fn gates_are_those_of_the_release() -> Result<(), EmulationError> {
+        assert!(Emulation::new(14, &[(PUBLISH, true)])?.features.custom_resources_in_v2);
+        assert!(!Emulation::new(24, &[(OPENAPI_V3, false)])?.features.openapi_v3);
+        assert!(Emulation::new(34, &[(REMOVE_BETA, false)])?.features.aggregated_v2beta1);
+        assert!(Emulation::new(26, &[(AGGREGATED, true), (AGGREGATED, false)])?.features.openapi_v3);
+        let error = |minor, gate, value| Emulation::new(minor, &[(gate, value)]).map_err(|error| error.to_string());
+        assert_eq!(
+            error(36, REMOVE_BETA, false),
+            Err(format!("the feature gate {REMOVE_BETA} is locked to true in Kubernetes 1.36"))
+        );
+        assert_eq!(
+            error(16, OPENAPI_V3, true),
+            Err(format!("Kubernetes 1.16 has no feature gate \"OpenAPIV3\" that matters here; it has {PUBLISH}"))
+        );
+        assert!(error(10, "X", true).is_err_and(|message| message.ends_with("it has none")));
+        for text in ["1.9", "1.37", "2.1", "1.", "1.x", "", "1.24.1"] {
+            assert!(text.parse::<Emulation>().is_err(), "{text}");
+        }
+        assert_eq!("v1.24".parse::<Emulation>()?.to_string(), "1.24");
+        Ok(())
+    }
+}

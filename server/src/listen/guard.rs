@@ -1,0 +1,49 @@
+//! What is decided before authentication: hosts, and requests of web pages.
+
+use super::refusal::Refusal;
+use super::service::{Endpoint, Shared};
+use crate::auth::{AllowedHosts, Cors};
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderValue, Method, Request, StatusCode, header};
+use hyper::body::Incoming;
+use std::time::Instant;
+
+/// The rules of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Guard {
+    pub(crate) hosts: AllowedHosts,
+    pub(crate) cors: Option<Cors>,
+}
+
+impl<S: Endpoint> Shared<S> {
+    /// Refuses requests for other hosts, answers preflight requests, and marks responses for web pages. Other requests are
+    /// answered by `answer`. No browser connects to a socket file, so `is_tcp` tells whether the host matters.
+    pub(super) async fn guarded(
+        &self,
+        request: Request<Incoming>,
+        is_tcp: bool,
+        answer: impl AsyncFnOnce(Request<Incoming>) -> Response,
+    ) -> Response {
+        let Guard { hosts, cors } = &self.guard;
+        if is_tcp && !hosts.admit(request.uri(), request.headers()) {
+            return self.refuse(Refusal::Host, request.method().as_str(), request.uri().path(), request.headers());
+        }
+        let Some(cors) = cors else { return answer(request).await };
+        let origin = cors.origin(request.headers());
+        let mut response = if origin.is_some() && request.method() == Method::OPTIONS {
+            let began = Instant::now();
+            let mut response = Response::new(Body::empty());
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            let headers = response.headers_mut();
+            headers.insert("audit-id", crate::http::audit::id(request.headers()));
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+            self.metrics.request("preflight", "OPTIONS", StatusCode::NO_CONTENT.as_u16(), began.elapsed());
+            response
+        } else {
+            answer(request).await
+        };
+        Cors::mark(response.headers_mut(), origin);
+        response
+    }
+}

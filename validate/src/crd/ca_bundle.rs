@@ -1,0 +1,100 @@
+//! Certificates of conversion webhooks.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+const DASHES: &str = "-----";
+
+/// Checks that PEM text holds a certificate: `webhook.ValidateCABundle`.
+///
+/// Of a certificate only the outer form is looked at, a DER sequence of the right length. The server parses all of it.
+///
+/// # Errors
+/// Upstream's text.
+pub(super) fn check(bundle: &[u8]) -> Result<(), String> {
+    let text = String::from_utf8_lossy(bundle);
+    let mut rest: &str = &text;
+    while !rest.is_empty() {
+        let Some((block, after)) = block(rest) else {
+            return Err("unable to load root certificates: unable to parse bytes as PEM block".to_owned());
+        };
+        rest = after;
+        if block.label == "CERTIFICATE" && !block.headers {
+            return if is_sequence(&block.bytes) {
+                Ok(())
+            } else {
+                let detail = "failed to parse certificate: x509: malformed certificate";
+                Err(format!("unable to load root certificates: {detail}"))
+            };
+        }
+    }
+    Err("unable to load root certificates: no valid certificate authority data seen".to_owned())
+}
+
+struct Block<'t> {
+    label: &'t str,
+    headers: bool,
+    bytes: Vec<u8>,
+}
+
+/// The next block of PEM text and the text after it. What stands before it, and blocks that are damaged, are skipped.
+fn block(text: &str) -> Option<(Block<'_>, &str)> {
+    let mut rest = text;
+    loop {
+        let start = rest.find(BEGIN)?;
+        let from = &rest[start + BEGIN.len()..];
+        let line = rest[..start].ends_with('\n') || start == 0;
+        let (label, body) = from.split_once('\n')?;
+        let label = label.trim_end().strip_suffix(DASHES);
+        let Some(label) = label.filter(|_| line) else {
+            rest = from;
+            continue;
+        };
+        let end = format!("{END}{label}{DASHES}");
+        let Some((body, after)) = body.split_once(end.as_str()) else {
+            rest = from;
+            continue;
+        };
+        let headers = body.contains(':');
+        let base64 = if headers { body.split_once("\n\n").map_or("", |(_, body)| body) } else { body };
+        let base64: String = base64.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+        if let Ok(bytes) = STANDARD.decode(base64) {
+            return Some((Block { label, headers, bytes }, after));
+        }
+        rest = after;
+    }
+}
+
+/// Whether this is one DER sequence and nothing else.
+fn is_sequence(der: &[u8]) -> bool {
+    let [0x30, first, rest @ ..] = der else { return false };
+    let (length, content) = match *first {
+        short @ 0..=0x7f => (usize::from(short), rest),
+        long @ 0x81..=0x84 => {
+            let Some((bytes, content)) = rest.split_at_checked(usize::from(long & 0x7f)) else { return false };
+            (bytes.iter().fold(0usize, |length, byte| length << 8 | usize::from(*byte)), content)
+        }
+        _ => return false,
+    };
+    length == content.len() && length > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn a_bundle_needs_a_certificate_in_pem() {
+        let block = |label: &str, body: &str| format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n");
+        assert_eq!(check(block("CERTIFICATE", "MAMCAQE=").as_bytes()), Ok(()));
+        for (bundle, error) in [
+            ("Cg==".to_owned(), "unable to parse bytes as PEM block"),
+            (block("CERTIFICATE", "MAQCAQE="), "failed to parse certificate: x509: malformed certificate"),
+            (block("KEY", "MAMCAQE="), "no valid certificate authority data seen"),
+        ] {
+            assert_eq!(check(bundle.as_bytes()), Err(format!("unable to load root certificates: {error}")));
+        }
+    }
+}

@@ -1,0 +1,756 @@
+//! Whole definitions: `ValidateCustomResourceDefinition`, `ValidateCustomResourceDefinitionUpdate` and what they call.
+
+use super::model::{
+    ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Version, same_validation,
+};
+use super::options::{MAX_SELECTABLE_FIELDS, Options, is_accepted_review_version};
+use super::schema::{has_extensions, validate_validation};
+use super::{ca_bundle, field_path, go_json};
+use crate::metadata::{self, place};
+use crate::release::{Change, Release};
+use crate::{names, url};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::{Flags, Schema, Type};
+use kubeshape_structural::{Column, Names, convert};
+use kubeshape_yaml::Node;
+use kubeshape_yaml::go::escape::is_printable;
+
+const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
+const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
+/// The longest warning of a deprecated version, in bytes.
+const DEPRECATION_WARNING_LENGTH: usize = 256;
+const API_APPROVED: &str = "api-approved.kubernetes.io";
+
+/// Checks a definition that is created: `ValidateCustomResourceDefinition`. CEL expressions are not compiled.
+pub fn validate(definition: &Definition<'_>, release: Release) -> Vec<Error> {
+    let mut errors = Vec::new();
+    let metadata = &definition.metadata;
+    let required = format!("{}.{}", definition.spec.names.plural, definition.spec.group);
+    let name = |name: &str, prefix: bool| {
+        let masked = if prefix { names::mask_trailing_dash(name) } else { name.into() };
+        let mut messages = names::dns1123_subdomain(&masked);
+        if name != required {
+            messages.push("must be spec.names.plural+\".\"+spec.group".to_owned());
+        }
+        messages
+    };
+    metadata::validate(metadata, false, &name, &Path::Root.child("metadata"), &mut errors);
+    if release.has(Change::LabelErrorsOnce) {
+        labels_once(&mut errors);
+    }
+    let options = Options::create(release);
+    Checker { options: &options, errors: &mut errors }.definition(definition, None);
+    errors
+}
+
+/// Checks a definition that replaces another one: `ValidateCustomResourceDefinitionUpdate`. What the old one did wrong
+/// already may stay wrong, as far as upstream permits it.
+pub fn validate_update<'a>(new: &Definition<'a>, old: &Definition<'a>, release: Release) -> Vec<Error> {
+    validate_update_with(new, old, &Options::update(new, old, release))
+}
+
+/// [`validate_update`] with options of one's own: `validateCustomResourceDefinitionUpdate`.
+pub fn validate_update_with(new: &Definition<'_>, old: &Definition<'_>, options: &Options<'_>) -> Vec<Error> {
+    let mut errors = Vec::new();
+    metadata::validate_update(&new.metadata, &old.metadata, &Path::Root.child("metadata"), &mut errors);
+    if options.release.has(Change::LabelErrorsOnce) {
+        labels_once(&mut errors);
+    }
+    let mut checker = Checker { options, errors: &mut errors };
+    checker.definition(new, Some(old));
+    checker.immutable(&new.spec, &old.spec);
+    errors
+}
+
+/// Drops repeated errors about labels.
+fn labels_once(errors: &mut Vec<Error>) {
+    let mut seen: Vec<Error> = Vec::new();
+    errors.retain(|error| {
+        let again = error.path == "metadata.labels" && seen.contains(error);
+        seen.push(error.clone());
+        !again
+    });
+}
+
+struct Checker<'c> {
+    options: &'c Options<'c>,
+    errors: &'c mut Vec<Error>,
+}
+
+impl Checker<'_> {
+    fn definition(&mut self, definition: &Definition<'_>, old: Option<&Definition<'_>>) {
+        self.spec(&definition.spec);
+        self.status(&definition.status, &definition.spec, definition.node);
+        self.approval(definition, old);
+        let preserved = old.is_some_and(|old| old.spec.preserve_unknown_fields == Some(true));
+        if !preserved && definition.spec.preserve_unknown_fields == Some(true) {
+            let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in \
+                          spec.versions[*].schema instead";
+            let at = definition.spec.at("preserveUnknownFields");
+            let spec = Path::Root.child("spec");
+            self.errors.push(Error::invalid(&spec.child("preserveUnknownFields"), true, detail, at));
+        }
+    }
+
+    /// What never changes, and what does not change once the definition is established.
+    fn immutable(&mut self, new: &Spec<'_>, old: &Spec<'_>) {
+        let path = Path::Root.child("spec");
+        let names_path = path.child("names");
+        let names_at = |name: &str| new.node.get("names").map_or(new.node.index(), |names| place(names, name));
+        let detail = "field is immutable";
+        let mut same = |path: &Path<'_>, new: &str, old: &str, at: u32| {
+            if new != old {
+                self.errors.push(Error::invalid(path, new, detail, at));
+            }
+        };
+        if self.options.require_immutable_names {
+            same(&path.child("scope"), new.scope, old.scope, new.at("scope"));
+            same(&names_path.child("kind"), new.names.kind, old.names.kind, names_at("kind"));
+        }
+        same(&path.child("group"), new.group, old.group, new.at("group"));
+        same(&names_path.child("plural"), new.names.plural, old.names.plural, names_at("plural"));
+    }
+
+    fn spec(&mut self, spec: &Spec<'_>) {
+        let path = Path::Root.child("spec");
+        let mut options = self.options.clone();
+        self.group(spec, &path.child("group"));
+        self.one_of(&path.child("scope"), spec.scope, &["Cluster", "Namespaced"], spec.at("scope"));
+        let pruning = spec.preserve_unknown_fields != Some(true);
+        options.require_structural |= pruning;
+        self.presence_of_schemas(spec, pruning, &path);
+        if options.allow_defaults && spec.schemas().any(|schema| schema.subtree.any(Flags::DEFAULT)) {
+            options.require_structural = true;
+            if spec.preserve_unknown_fields != Some(false) {
+                let detail = "must be false in order to use defaults in the schema";
+                let at = spec.at("preserveUnknownFields");
+                self.errors.push(Error::invalid(&path.child("preserveUnknownFields"), true, detail, at));
+            }
+        }
+        options.require_structural |= spec.schemas().any(has_extensions);
+        let mut inner = Checker { options: &options, errors: self.errors };
+        inner.versions(spec, &path);
+        inner.at_the_top(spec, &path);
+    }
+
+    fn group(&mut self, spec: &Spec<'_>, path: &Path<'_>) {
+        let at = spec.at("group");
+        let messages = names::dns1123_subdomain(spec.group);
+        if spec.group.is_empty() {
+            self.errors.push(Error::required(path, "", at));
+        } else if !messages.is_empty() {
+            self.errors.push(Error::invalid(path, spec.group, messages.join(","), at));
+        } else if !spec.group.contains('.') {
+            self.errors.push(Error::invalid(path, spec.group, "should be a domain with at least one dot", at));
+        }
+    }
+
+    /// `validateEnumStrings` with a required value.
+    fn one_of(&mut self, path: &Path<'_>, value: &str, accepted: &[&str], at: u32) {
+        if value.is_empty() {
+            self.errors.push(Error::required(path, "", at));
+        } else if !accepted.contains(&value) {
+            self.errors.push(Error::not_supported(path, value, accepted, at));
+        }
+    }
+
+    fn presence_of_schemas(&mut self, spec: &Spec<'_>, pruning: bool, path: &Path<'_>) {
+        if spec.validation.is_some_and(|validation| validation.schema.is_some()) {
+            return;
+        }
+        let versions = path.child("versions");
+        for (i, version) in spec.versions.iter().enumerate() {
+            if version.schema.is_some_and(|validation| validation.schema.is_some()) {
+                continue;
+            }
+            let detail = match (self.options.require_schema, pruning && version.served) {
+                (true, _) if self.options.release.has(Change::ShortMessages) => "",
+                (true, _) => "schemas are required",
+                (false, true) => "because otherwise all fields are pruned",
+                (false, false) => continue,
+            };
+            let version_path = versions.index(i);
+            let schema = version_path.child("schema");
+            self.errors.push(Error::required(&schema.child("openAPIV3Schema"), detail, version.at("schema")));
+        }
+    }
+
+    /// `spec.versions`, each alone and all together.
+    fn versions(&mut self, spec: &Spec<'_>, path: &Path<'_>) {
+        let versions = path.child("versions");
+        for (i, version) in spec.versions.iter().enumerate() {
+            let path = versions.index(i);
+            let messages = names::dns1035_label(version.name);
+            if !messages.is_empty() {
+                let error = Error::invalid(&path.child("name"), version.name, messages.join(","), version.at("name"));
+                self.errors.push(error);
+            }
+            let status = spec.subresources_of(version.name).is_some_and(|subresources| subresources.status);
+            self.version(version, status, &path);
+        }
+        let all = spec.versions;
+        let at = spec.at("versions");
+        let exclusive = [
+            ("validation", "schemas", spec.validation.is_some(), all.iter().any(|version| version.schema.is_some())),
+            (
+                "subresources",
+                "subresources",
+                spec.subresources.is_some(),
+                all.iter().any(|version| version.subresources.is_some()),
+            ),
+            (
+                "additionalPrinterColumns",
+                "additionalPrinterColumns",
+                has_items(spec.columns),
+                all.iter().any(|version| has_items(version.columns)),
+            ),
+        ];
+        for (field, what, top, per_version) in exclusive {
+            if top && per_version {
+                let detail = format!("top-level and per-version {what} are mutually exclusive");
+                self.errors.push(Error::forbidden(&path.child(field), detail, spec.at(field)));
+            }
+        }
+        let mut wrong = |detail: &str| self.errors.push(Error::invalid(&versions, go_json::versions(spec), detail, at));
+        if let Some(first) = all.first() {
+            let identical = [
+                (
+                    "schemas",
+                    "validation",
+                    all.iter().all(|v| v.schema.is_some() && same_validation(v.schema, first.schema)),
+                ),
+                (
+                    "subresources",
+                    "subresources",
+                    all.iter().all(|v| v.subresources.is_some() && v.subresources == first.subresources),
+                ),
+                (
+                    "additionalPrinterColumns",
+                    "additionalPrinterColumns",
+                    all.iter().all(|v| has_items(v.columns) && v.columns == first.columns),
+                ),
+            ];
+            for (what, instead, same) in identical {
+                if same {
+                    wrong(&format!(
+                        "per-version {what} may not all be set to identical values (top-level {instead} should be used instead)"
+                    ));
+                }
+            }
+        }
+        if (1..all.len()).any(|i| all[..i].iter().any(|version| version.name == all[i].name)) {
+            wrong("must contain unique version names");
+        }
+        if all.iter().filter(|version| version.storage).count() != 1 {
+            wrong("must have exactly one version marked as storage version");
+        }
+        if !spec.version.is_empty() {
+            let path = path.child("version");
+            let at = spec.at("version");
+            let messages = names::dns1035_label(spec.version);
+            if !messages.is_empty() {
+                self.errors.push(Error::invalid(&path, spec.version, messages.join(","), at));
+            }
+            if all.first().is_some_and(|first| first.name != spec.version) {
+                let detail = "must match the first version in spec.versions";
+                self.errors.push(Error::invalid(&path, spec.version, detail, at));
+            }
+        }
+    }
+
+    fn version(&mut self, version: &Version<'_>, status: bool, path: &Path<'_>) {
+        for message in deprecation_warning(version.deprecated, version.deprecation_warning) {
+            let warning = version.deprecation_warning.unwrap_or_default();
+            let at = version.at("deprecationWarning");
+            self.errors.push(Error::invalid(&path.child("deprecationWarning"), warning, message, at));
+        }
+        let document = version.node.document();
+        validate_validation(version.schema, status, self.options, &path.child("schema"), document, self.errors);
+        self.subresources(version.subresources, version.node, &path.child("subresources"));
+        self.columns(version.columns, version.node, path);
+        if let Some(fields) = version.selectable_fields.filter(|fields| !fields.is_empty()) {
+            let schema = version.schema.and_then(|validation| validation.schema);
+            if schema.is_none() {
+                let detail = "may only be set when `version.schema.openAPIV3Schema` is not included";
+                let at = version.at("selectableFields");
+                self.errors.push(Error::invalid(&path.child("selectableFields"), "", detail, at));
+            } else {
+                self.selectable_fields(fields, schema, version.name, version.node, path);
+            }
+        }
+    }
+
+    /// What v1beta1 has once for all versions, names and conversion.
+    fn at_the_top(&mut self, spec: &Spec<'_>, path: &Path<'_>) {
+        let names_path = path.child("names");
+        let names_node = spec.node.get("names").unwrap_or(spec.node);
+        let names = &spec.names;
+        for (field, value) in [
+            ("plural", names.plural),
+            ("singular", names.singular),
+            ("kind", names.kind),
+            ("listKind", names.list_kind),
+        ] {
+            if value.is_empty() {
+                self.errors.push(Error::required(&names_path.child(field), "", place(names_node, field)));
+            }
+        }
+        self.names(names, names_node, &names_path);
+        let status = spec.subresources.is_some_and(|subresources| subresources.status)
+            || spec.versions.iter().any(|version| version.subresources.is_some_and(|subresources| subresources.status));
+        let document = spec.node.document();
+        validate_validation(spec.validation, status, self.options, &path.child("validation"), document, self.errors);
+        // The manifest of v1 has these in its versions.
+        let node = |field: &str| match spec.versions.first() {
+            Some(first) if spec.node.get(field).is_none() => first.node,
+            _ => spec.node,
+        };
+        self.subresources(spec.subresources, node("subresources"), &path.child("subresources"));
+        self.columns(spec.columns, node("additionalPrinterColumns"), path);
+        if let Some(fields) = spec.selectable_fields.filter(|fields| !fields.is_empty()) {
+            let node = node("selectableFields");
+            match spec.validation {
+                None => {
+                    let detail = "may only be set when validations.schema is included";
+                    let at = place(node, "selectableFields");
+                    self.errors.push(Error::invalid(&path.child("selectableFields"), "", detail, at));
+                }
+                Some(validation) => self.selectable_fields(fields, validation.schema, "", node, path),
+            }
+        }
+        let Some(conversion) = spec.conversion else { return };
+        let conversion_path = path.child("conversion");
+        if conversion.strategy != "None" && spec.preserve_unknown_fields != Some(false) {
+            let detail = "must be None if spec.preserveUnknownFields is true";
+            let at = spec.at("conversion");
+            self.errors.push(Error::invalid(&conversion_path.child("strategy"), conversion.strategy, detail, at));
+        }
+        self.conversion(&conversion, spec, &conversion_path);
+    }
+
+    /// `ValidateCustomResourceDefinitionNames`
+    fn names(&mut self, names: &Names<'_>, node: Node<'_>, path: &Path<'_>) {
+        for (field, value) in [("plural", names.plural), ("singular", names.singular)] {
+            self.label(&path.child(field), value, place(node, field));
+        }
+        for (field, value) in [("kind", names.kind), ("listKind", names.list_kind)] {
+            let messages = names::dns1035_label(&value.to_lowercase());
+            if !value.is_empty() && !messages.is_empty() {
+                let detail = format!("may have mixed case, but should otherwise match: {}", messages.join(","));
+                self.errors.push(Error::invalid(&path.child(field), value, detail, place(node, field)));
+            }
+        }
+        self.labels(&path.child("shortNames"), names.short_names, place(node, "shortNames"));
+        if !names.kind.is_empty() && names.kind == names.list_kind {
+            let detail = "kind and listKind may not be the same";
+            let at = place(node, "listKind");
+            self.errors.push(Error::invalid(&path.child("listKind"), names.list_kind, detail, at));
+        }
+        self.labels(&path.child("categories"), names.categories, place(node, "categories"));
+    }
+
+    fn label(&mut self, path: &Path<'_>, value: &str, at: u32) {
+        let messages = names::dns1035_label(value);
+        if !value.is_empty() && !messages.is_empty() {
+            self.errors.push(Error::invalid(path, value, messages.join(","), at));
+        }
+    }
+
+    fn labels(&mut self, path: &Path<'_>, values: &[&str], at: u32) {
+        for (i, value) in values.iter().enumerate() {
+            let messages = names::dns1035_label(value);
+            if !messages.is_empty() {
+                self.errors.push(Error::invalid(&path.index(i), *value, messages.join(","), at));
+            }
+        }
+    }
+
+    /// `ValidateCustomResourceDefinitionSubresources`
+    fn subresources(&mut self, subresources: Option<Subresources<'_>>, node: Node<'_>, path: &Path<'_>) {
+        let Some(scale) = subresources.and_then(|subresources| subresources.scale) else { return };
+        let node = node.get("subresources").unwrap_or(node);
+        let node = node.get("scale").unwrap_or(node);
+        for (field, value, prefix) in [
+            ("specReplicasPath", scale.spec_replicas_path, ".spec"),
+            ("statusReplicasPath", scale.status_replicas_path, ".status"),
+        ] {
+            let scale = path.child("scale");
+            let path = scale.child(field);
+            let at = place(node, field);
+            if value.is_empty() {
+                self.errors.push(Error::required(&path, "", at));
+            } else if self.json_path(value, &path, at)
+                && !value.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.'))
+            {
+                let detail = format!("should be a json path under {prefix}");
+                self.errors.push(Error::invalid(&path, value, detail, at));
+            }
+        }
+        if let Some(value) = scale.label_selector_path.filter(|value| !value.is_empty()) {
+            let scale = path.child("scale");
+            let path = scale.child("labelSelectorPath");
+            let at = place(node, "labelSelectorPath");
+            if self.json_path(value, &path, at) && !value.starts_with(".spec.") && !value.starts_with(".status.") {
+                let detail = "should be a json path under either .spec or .status";
+                self.errors.push(Error::invalid(&path, value, detail, at));
+            }
+        }
+    }
+
+    /// `validateSimpleJSONPath` of a path that is not empty; whether it is right.
+    fn json_path(&mut self, value: &str, path: &Path<'_>, at: u32) -> bool {
+        let right = value.starts_with('.');
+        if !right {
+            self.errors.push(Error::invalid(path, value, "must be a simple json path starting with .", at));
+        }
+        right
+    }
+
+    /// `ValidateCustomResourceColumnDefinition`
+    fn columns(&mut self, columns: Option<&[Column<'_>]>, node: Node<'_>, path: &Path<'_>) {
+        const FIELD: &str = "additionalPrinterColumns";
+        let columns_path = path.child(FIELD);
+        let node = node.get(FIELD).unwrap_or(node);
+        let mut nodes = node.items();
+        for (i, column) in columns.unwrap_or_default().iter().enumerate() {
+            let path = columns_path.index(i);
+            let node = nodes.next().unwrap_or(node);
+            if column.name.is_empty() {
+                self.errors.push(Error::required(&path.child("name"), "", place(node, "name")));
+            }
+            let at = place(node, "type");
+            let types = || format!("must be one of {}", COLUMN_TYPES.join(","));
+            if column.column_type.is_empty() {
+                self.errors.push(Error::required(&path.child("type"), types(), at));
+            } else if !COLUMN_TYPES.contains(&column.column_type) {
+                self.errors.push(Error::invalid(&path.child("type"), column.column_type, types(), at));
+            }
+            if !column.format.is_empty() && !COLUMN_FORMATS.contains(&column.format) {
+                let detail = format!("must be one of {}", COLUMN_FORMATS.join(","));
+                self.errors.push(Error::invalid(&path.child("format"), column.format, detail, place(node, "format")));
+            }
+            let at = place(node, "jsonPath");
+            let path = path.child("JSONPath");
+            if column.json_path.is_empty() {
+                self.errors.push(Error::required(&path, "", at));
+            } else {
+                self.json_path(column.json_path, &path, at);
+            }
+        }
+    }
+
+    /// Checks selectable fields against their schema: `ValidateCustomResourceSelectableFields`. If the schema does not
+    /// convert, only the form of the paths is checked; upstream crashes then.
+    fn selectable_fields(
+        &mut self,
+        fields: &[&str],
+        schema: Option<&Schema<'_>>,
+        version: &str,
+        node: Node<'_>,
+        path: &Path<'_>,
+    ) {
+        const FIELD: &str = "selectableFields";
+        let Some(schema) = schema else { return };
+        let converts = convert(schema);
+        if let Err(error) = &converts {
+            let path = path.child("schema.openAPIV3Schema");
+            self.errors.push(Error::invalid(&path, "", error.to_string(), error.at));
+        }
+        let fields_path = path.child(FIELD);
+        let node = node.get(FIELD).unwrap_or(node);
+        let mut nodes = node.items();
+        let mut unique: Vec<String> = Vec::new();
+        for (i, field) in fields.iter().enumerate() {
+            let at = nodes.next().unwrap_or(node).index();
+            let item = fields_path.index(i);
+            let path = item.child("jsonPath");
+            if field.is_empty() {
+                self.errors.push(Error::required(&path, "", at));
+                continue;
+            }
+            let found = match field_path::find(field, schema, false) {
+                Ok(found) => found,
+                Err(error) if converts.is_err() && error == field_path::NO_FIELD => continue,
+                Err(error) => {
+                    self.errors.push(Error::invalid(&path, *field, format!("is an invalid path: {error}"), at));
+                    continue;
+                }
+            };
+            if converts.is_err() {
+                continue;
+            }
+            if found.root == "metadata" {
+                self.errors.push(Error::invalid(&path, *field, "must not point to fields in metadata", at));
+            }
+            if !found.schema.is_some_and(|schema| matches!(schema.ty, Type::String | Type::Boolean | Type::Integer)) {
+                let detail = "must point to a field of type string, boolean or integer. Enum string fields and strings \
+                              with formats are allowed.";
+                self.errors.push(Error::invalid(&path, *field, detail, at));
+            }
+            if unique.contains(&found.path) {
+                self.errors.push(Error::duplicate(&path, *field, at));
+            } else {
+                unique.push(found.path);
+            }
+        }
+        if unique.len() > MAX_SELECTABLE_FIELDS && !self.options.allow_too_many_selectable_fields.contains(&version) {
+            self.errors.push(Error::too_many(&fields_path, unique.len(), MAX_SELECTABLE_FIELDS, node.index()));
+        }
+    }
+
+    /// `validateCustomResourceConversion`
+    fn conversion(&mut self, conversion: &Conversion<'_>, spec: &Spec<'_>, path: &Path<'_>) {
+        let node = spec.node.get("conversion").unwrap_or(spec.node);
+        let webhook = node.get("webhook").unwrap_or(node);
+        self.one_of(&path.child("strategy"), conversion.strategy, &["None", "Webhook"], place(node, "strategy"));
+        let config_path = path.child("webhookClientConfig");
+        let config_at = place(webhook, "clientConfig");
+        let versions_path = path.child("conversionReviewVersions");
+        let versions_at = place(webhook, "conversionReviewVersions");
+        if conversion.strategy != "Webhook" {
+            let detail = "should not be set when strategy is not set to Webhook";
+            if conversion.client_config.is_some() {
+                self.errors.push(Error::forbidden(&config_path, detail, config_at));
+            }
+            if !conversion.review_versions.is_empty() {
+                self.errors.push(Error::forbidden(&versions_path, detail, versions_at));
+            }
+            return;
+        }
+        match &conversion.client_config {
+            None => {
+                let detail = "required when strategy is set to Webhook";
+                self.errors.push(Error::required(&config_path, detail, config_at));
+            }
+            Some(config) => self.client_config(config, webhook.get("clientConfig").unwrap_or(webhook), &config_path),
+        }
+        self.review_versions(conversion.review_versions, &versions_path, versions_at);
+    }
+
+    fn client_config(&mut self, config: &ClientConfig<'_>, node: Node<'_>, path: &Path<'_>) {
+        match (config.url, config.service) {
+            (Some(url), None) => self.webhook_url(url, &path.child("url"), place(node, "url")),
+            (None, Some(service)) => {
+                self.webhook_service(&service, node.get("service").unwrap_or(node), &path.child("service"));
+            }
+            _ => self.errors.push(Error::required(path, "exactly one of url or service is required", node.index())),
+        }
+        if !config.ca_bundle.is_empty()
+            && !self.options.allow_invalid_ca_bundle
+            && let Err(detail) = ca_bundle::check(config.ca_bundle)
+        {
+            let value = BadValue::Json(format!("\"{}\"", STANDARD.encode(config.ca_bundle)));
+            self.errors.push(Error::invalid(&path.child("caBundle"), value, detail, place(node, "caBundle")));
+        }
+    }
+
+    /// `webhook.ValidateWebhookURL`
+    fn webhook_url(&mut self, text: &str, path: &Path<'_>, at: u32) {
+        const FORM: &str = "; desired format: https://host[/path]";
+        let url = match url::parse(text) {
+            Ok(url) => url,
+            Err(error) => {
+                let detail = format!("url must be a valid URL: {error}{FORM}");
+                self.errors.push(Error::required(path, detail, at));
+                return;
+            }
+        };
+        if url.scheme != "https" {
+            let detail = format!("'https' is the only allowed URL scheme{FORM}");
+            self.errors.push(Error::invalid(path, &*url.scheme, detail, at));
+        }
+        if url.host.is_empty() {
+            self.errors.push(Error::invalid(path, "", format!("host must be specified{FORM}"), at));
+        }
+        if let Some(user) = &url.user {
+            self.errors.push(Error::invalid(path, &**user, "user information is not permitted in the URL", at));
+        }
+        if !url.fragment.is_empty() {
+            self.errors.push(Error::invalid(path, &*url.fragment, "fragments are not permitted in the URL", at));
+        }
+        if !url.query.is_empty() {
+            self.errors.push(Error::invalid(path, &*url.query, "query parameters are not permitted in the URL", at));
+        }
+    }
+
+    /// `webhook.ValidateWebhookService`. Its caller swaps name and namespace.
+    fn webhook_service(&mut self, service: &Service<'_>, node: Node<'_>, path: &Path<'_>) {
+        for (field, value) in [("name", service.namespace), ("namespace", service.name)] {
+            if value.is_empty() {
+                self.errors.push(Error::required(&path.child(field), "", place(node, field)));
+            }
+        }
+        let port = service.port.unwrap_or(0);
+        if !(1..=65535).contains(&port) {
+            let detail = "port is not valid: must be between 1 and 65535, inclusive";
+            let at = place(node, "port");
+            self.errors.push(Error::invalid(&path.child("port"), i64::from(port), detail, at));
+        }
+        let Some(text) = service.path.filter(|path| !matches!(*path, "" | "/")) else { return };
+        let at = place(node, "path");
+        let path = path.child("path");
+        let mut invalid = |detail: String| self.errors.push(Error::invalid(&path, text, detail, at));
+        if text == "//" {
+            return invalid("segment[0] may not be empty".to_owned());
+        }
+        if !text.starts_with('/') {
+            invalid("must start with a '/'".to_owned());
+        }
+        // Upstream drops the first byte whatever it is.
+        let rest = String::from_utf8_lossy(text.as_bytes().get(1..).unwrap_or_default());
+        let rest = rest.strip_suffix('/').unwrap_or(&rest);
+        for (i, step) in rest.split('/').enumerate() {
+            if step.is_empty() {
+                invalid(format!("segment[{i}] may not be empty"));
+                continue;
+            }
+            for message in names::dns1123_subdomain(step) {
+                invalid(format!("segment[{i}]: {message}"));
+            }
+        }
+    }
+
+    /// `validateConversionReviewVersions`
+    fn review_versions(&mut self, versions: &[&str], path: &Path<'_>, at: u32) {
+        if versions.is_empty() {
+            self.errors.push(Error::required(path, "", at));
+            return;
+        }
+        for (i, version) in versions.iter().enumerate() {
+            if versions[..i].contains(version) {
+                self.errors.push(Error::invalid(&path.index(i), *version, "duplicate version", at));
+                continue;
+            }
+            for message in names::dns1035_label(version) {
+                self.errors.push(Error::invalid(&path.index(i), *version, message, at));
+            }
+        }
+        if self.options.require_recognized_review_version
+            && !versions.iter().any(|version| is_accepted_review_version(version))
+        {
+            let detail = "must include at least one of v1, v1beta1";
+            self.errors.push(Error::invalid(path, go_json::texts(versions), detail, at));
+        }
+    }
+
+    fn status(&mut self, status: &Status<'_>, spec: &Spec<'_>, root: Node<'_>) {
+        let path = Path::Root.child("status");
+        let node = status.node.unwrap_or(root);
+        let names_node = node.get("acceptedNames").unwrap_or(node);
+        self.names(&status.accepted_names, names_node, &path.child("acceptedNames"));
+        let versions: Vec<(&str, bool)> = spec.versions.iter().map(|version| (version.name, version.storage)).collect();
+        let at = place(node, "storedVersions");
+        stored_versions(status.stored_versions, &versions, &path.child("storedVersions"), at, self.errors);
+    }
+
+    /// `validateAPIApproval`
+    fn approval(&mut self, definition: &Definition<'_>, old: Option<&Definition<'_>>) {
+        let group = definition.spec.group;
+        let protected = ["k8s.io", "kubernetes.io"]
+            .into_iter()
+            .any(|domain| group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')));
+        if !protected {
+            return;
+        }
+        let annotation = definition.metadata.annotation(API_APPROVED);
+        let state = approval_state(annotation);
+        if old.is_some_and(|old| approval_state(old.metadata.annotation(API_APPROVED)) == state) {
+            return;
+        }
+        let metadata = Path::Root.child("metadata");
+        let annotations = metadata.child("annotations");
+        let path = annotations.key(API_APPROVED);
+        let at = definition.metadata.at("annotations");
+        let must = format!("protected groups must have approval annotation \"{API_APPROVED}\"");
+        let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+        match state {
+            Approval::Given => {}
+            Approval::Missing => self.errors.push(Error::required(&path, format!("{must}, {see}"), at)),
+            Approval::Invalid => {
+                let detail = format!("{must} with either a URL or a reason starting with \"unapproved\", {see}");
+                self.errors.push(Error::invalid(&path, annotation, detail, at));
+            }
+        }
+    }
+}
+
+/// `APIApprovalState`. Upstream distinguishes approved APIs from those that say that they are not.
+#[derive(PartialEq, Eq)]
+enum Approval {
+    Given,
+    Missing,
+    Invalid,
+}
+
+fn approval_state(annotation: &str) -> Approval {
+    if annotation.is_empty() {
+        Approval::Missing
+    } else if annotation.starts_with("unapproved")
+        || url::parse_request_uri(annotation).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty())
+    {
+        Approval::Given
+    } else {
+        Approval::Invalid
+    }
+}
+
+fn has_items<T>(list: Option<&[T]>) -> bool {
+    list.is_some_and(|list| !list.is_empty())
+}
+
+/// Checks `status.storedVersions`: `ValidateCustomResourceDefinitionStoredVersions`. `versions` are the versions of the
+/// definition, each with whether it is the storage version. `None` is null.
+pub fn stored_versions(
+    stored: Option<&[&str]>,
+    versions: &[(&str, bool)],
+    path: &Path<'_>,
+    at: u32,
+    errors: &mut Vec<Error>,
+) {
+    let Some(stored @ [_, ..]) = stored else {
+        let value = stored.map_or_else(|| BadValue::Json("null".to_owned()), go_json::texts);
+        errors.push(Error::invalid(path, value, "must have at least one stored version", at));
+        return;
+    };
+    for (i, (name, storage)) in versions.iter().enumerate() {
+        // Of two versions with one name the second is no longer found.
+        let seen = versions[..i].iter().any(|(other, _)| other == name);
+        if *storage && (seen || !stored.contains(name)) {
+            let detail = format!("must have the storage version {name}");
+            errors.push(Error::invalid(path, go_json::texts(stored), detail, at));
+        }
+    }
+    for (i, name) in stored.iter().enumerate() {
+        let known = versions.iter().any(|(other, _)| other == name) || stored[i + 1..].contains(name);
+        if !known {
+            let detail = format!(
+                "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions \
+                 until a storage migration ensures no data remains persisted in {name} and removes {name} from \
+                 status.storedVersions"
+            );
+            errors.push(Error::invalid(&path.index(i), *name, detail, at));
+        }
+    }
+}
+
+/// What is wrong with the warning of a version: `validateDeprecationWarning`.
+pub fn deprecation_warning(deprecated: bool, warning: Option<&str>) -> Vec<String> {
+    let Some(warning) = warning else { return Vec::new() };
+    if !deprecated {
+        return vec!["can only be set for deprecated versions".to_owned()];
+    }
+    let mut messages = Vec::new();
+    if warning.len() > DEPRECATION_WARNING_LENGTH {
+        messages.push(format!("must be <= {DEPRECATION_WARNING_LENGTH} characters long"));
+    }
+    if warning.is_empty() {
+        messages.push("must not be an empty string".to_owned());
+    }
+    if let Some((i, _)) = warning.char_indices().find(|(_, c)| *c != ' ' && !is_printable(*c)) {
+        messages
+            .push(format!("must only contain printable UTF-8 characters; non-printable character found at index {i}"));
+    }
+    messages
+}

@@ -1,0 +1,175 @@
+//! Which rules hold: all of them for a new definition; for one that replaces another, those that the old one kept.
+
+use super::ca_bundle;
+use super::model::{Definition, Spec, same_validation};
+use super::schema::map_list_items;
+use crate::release::Release;
+use kubeshape_schema::field::Path;
+use kubeshape_schema::{Additional, Dependency, Flags, Items, Schema, Type};
+use kubeshape_structural::{convert, validate};
+
+/// A version may have at most so many selectable fields.
+pub const MAX_SELECTABLE_FIELDS: usize = 8;
+
+/// `validationOptions`
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// Schemas may have defaults.
+    pub allow_defaults: bool,
+    /// One of the review versions of a conversion webhook must be known to the server.
+    pub require_recognized_review_version: bool,
+    /// `scope` and `names.kind` must not change.
+    pub require_immutable_names: bool,
+    /// Every version must have a schema.
+    pub require_schema: bool,
+    /// `type` must be one of the six.
+    pub require_valid_type: bool,
+    /// Schemas must be structural.
+    pub require_structural: bool,
+    /// Defaults must have no unknown fields.
+    pub require_pruned_defaults: bool,
+    /// Items of sets must be atomic.
+    pub require_atomic_set_type: bool,
+    /// Keys of map lists must be required or have a default; items of map lists and sets must not be nullable.
+    pub require_map_list_keys: bool,
+    /// The CA bundle of a conversion webhook may be invalid.
+    pub allow_invalid_ca_bundle: bool,
+    /// The versions that may have too many selectable fields; the empty name stands for all versions.
+    pub allow_too_many_selectable_fields: Vec<&'a str>,
+    /// The versions whose schemas did not change: the cost of their single rules is not limited.
+    pub unchanged_schemas: Vec<&'a str>,
+    /// The release whose rules hold.
+    pub release: Release,
+}
+
+impl<'a> Options<'a> {
+    /// Those of a new definition.
+    pub fn create(release: Release) -> Options<'a> {
+        Options {
+            allow_defaults: true,
+            require_recognized_review_version: true,
+            require_immutable_names: false,
+            require_schema: true,
+            require_valid_type: true,
+            require_structural: true,
+            require_pruned_defaults: true,
+            require_atomic_set_type: true,
+            require_map_list_keys: true,
+            // The definition is not established yet.
+            allow_invalid_ca_bundle: true,
+            allow_too_many_selectable_fields: Vec::new(),
+            unchanged_schemas: Vec::new(),
+            release,
+        }
+    }
+
+    /// Those of a definition that replaces another one.
+    pub fn update(new: &Definition<'a>, old: &Definition<'a>, release: Release) -> Options<'a> {
+        let spec = &old.spec;
+        let has = |test: &dyn Fn(&Schema<'_>) -> bool| spec.schemas().any(|schema| any(schema, test));
+        let review_versions = spec.conversion.map_or(&[][..], |conversion| conversion.review_versions);
+        let no_schema = spec.versions.iter().any(|version| version.schema.is_none_or(|v| v.schema.is_none()));
+        Options {
+            require_recognized_review_version: review_versions.is_empty()
+                || review_versions.iter().any(|version| is_accepted_review_version(version)),
+            require_immutable_names: old.status.established,
+            require_schema: spec.validation.is_some_and(|v| v.schema.is_some()) || !no_schema,
+            require_valid_type: !spec.schemas().any(|schema| schema.subtree.any(Flags::OTHER_TYPE)),
+            require_structural: !spec.schemas().any(is_not_structural),
+            require_pruned_defaults: !spec.schemas().any(super::defaults::has_unpruned),
+            require_atomic_set_type: !has(&|schema| set_of_other_than_atomic(schema).is_some()),
+            require_map_list_keys: !has(&|schema| map_list_items(schema, &Path::Root, schema.at, &mut Vec::new())),
+            allow_invalid_ca_bundle: !old.status.established
+                || spec
+                    .conversion
+                    .and_then(|conversion| conversion.client_config)
+                    .is_some_and(|config| !config.ca_bundle.is_empty() && ca_bundle::check(config.ca_bundle).is_err()),
+            allow_too_many_selectable_fields: too_many_selectable_fields(&new.spec, spec),
+            unchanged_schemas: unchanged_schemas(&new.spec, spec),
+            ..Options::create(release)
+        }
+    }
+}
+
+/// Whether the server knows this version of ConversionReview.
+pub(super) fn is_accepted_review_version(version: &str) -> bool {
+    matches!(version, "v1" | "v1beta1")
+}
+
+/// `schemaIsNonStructural`
+fn is_not_structural(schema: &Schema<'_>) -> bool {
+    convert(schema).is_err() || !validate(schema, "").is_empty()
+}
+
+/// `findTooManySelectableFieldsAllowed`
+fn too_many_selectable_fields<'a>(new: &Spec<'a>, old: &Spec<'a>) -> Vec<&'a str> {
+    let kept = |new: Option<&[&'a str]>, old: Option<&[&'a str]>| {
+        let old = old.unwrap_or_default();
+        old.len() > MAX_SELECTABLE_FIELDS && new.unwrap_or_default() == old
+    };
+    let mut out = Vec::new();
+    if kept(new.selectable_fields, old.selectable_fields) {
+        out.push("");
+    }
+    for version in new.versions {
+        // Of two old versions with one name the last counts.
+        let before = old.versions.iter().rev().find(|before| before.name == version.name);
+        if before.is_some_and(|before| kept(version.selectable_fields, before.selectable_fields)) {
+            out.push(version.name);
+        }
+    }
+    out
+}
+
+/// `findVersionsWithUnchangedSchemas`
+fn unchanged_schemas<'a>(new: &Spec<'a>, old: &Spec<'a>) -> Vec<&'a str> {
+    let unchanged = |name: &str| match (new.schema_of(name), old.schema_of(name)) {
+        (Some(new), Some(old)) => same_validation(new, old),
+        _ => false,
+    };
+    new.versions.iter().map(|version| version.name).filter(|name| unchanged(name)).collect()
+}
+
+/// The keyword that makes the items of a set other than atomic: `hasNonAtomicSetType`.
+pub(super) fn set_of_other_than_atomic<'a>(schema: &Schema<'a>) -> Option<(&'static str, Option<&'a str>)> {
+    if schema.extra().list_type != Some("set") {
+        return None;
+    }
+    let item = schema.item()?.extra();
+    match schema.item()?.ty {
+        Type::Array => {
+            item.list_type.is_some_and(|list| list != "atomic").then_some(("x-kubernetes-list-type", item.list_type))
+        }
+        // Upstream shows the list type here too.
+        Type::Object => (item.map_type != Some("atomic")).then_some(("x-kubernetes-map-type", item.list_type)),
+        _ => None,
+    }
+}
+
+/// Whether a schema or one below it passes a test: `SchemaHas`.
+pub(super) fn any<'a>(schema: &Schema<'a>, test: &dyn Fn(&Schema<'a>) -> bool) -> bool {
+    let below = |schema: &Schema<'a>| any(schema, test);
+    let extra = schema.extra();
+    let additional = |additional: Option<Additional<'a>>| match additional {
+        Some(Additional::Schema(schema)) => below(schema),
+        _ => false,
+    };
+    test(schema)
+        || match schema.items {
+            Some(Items::One(item)) => below(item),
+            Some(Items::Many(items)) => items.iter().any(below),
+            None => false,
+        }
+        || [extra.all_of, extra.any_of, extra.one_of].into_iter().flatten().any(below)
+        || extra.not.is_some_and(below)
+        || [schema.properties, extra.pattern_properties, extra.definitions]
+            .into_iter()
+            .flatten()
+            .any(|property| below(&property.schema))
+        || additional(schema.additional)
+        || additional(extra.additional_items)
+        || extra.dependencies.iter().any(|(_, dependency)| match dependency {
+            Dependency::Schema(schema) => below(schema),
+            Dependency::Names(_) => false,
+        })
+}

@@ -1,0 +1,537 @@
+//! Schemas of definitions: `validateCustomResourceDefinitionValidation` and
+//! `ValidateCustomResourceDefinitionOpenAPISchema`.
+
+use super::model::Validation;
+use super::options::{Options, set_of_other_than_atomic};
+use super::{defaults, field_path, go_json};
+use crate::metadata::place;
+use crate::release::Change;
+use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::{Additional, Dependency, Flags, Items, Rule, Schema, Type};
+use kubeshape_structural::{convert, validate};
+use kubeshape_yaml::{Document, Kind};
+
+/// The Go names of the fields that the root of a schema may have beside the status subresource.
+const ALLOWED_AT_ROOT: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum \
+    MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example \
+    XPreserveUnknownFields XValidations]";
+
+/// Where a message names the types, it names these in this order.
+const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
+const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+
+/// Flags of schemas that use an extension of Kubernetes.
+const EXTENSIONS: Flags = Flags::EMBEDDED_RESOURCE
+    .with(Flags::PRESERVE_UNKNOWN)
+    .with(Flags::PRESERVE_UNKNOWN_FALSE)
+    .with(Flags::INT_OR_STRING)
+    .with(Flags::VALIDATIONS);
+
+/// `schemaHasKubernetesExtensions`
+pub(super) fn has_extensions(schema: &Schema<'_>) -> bool {
+    schema.subtree.any(EXTENSIONS)
+        || super::options::any(schema, &|schema| {
+            let extra = schema.extra();
+            !extra.list_map_keys.is_empty() || extra.list_type.is_some()
+        })
+}
+
+/// Checks the schema of a version or of all versions.
+///
+/// `status` is whether the status subresource is enabled; `path` is the path of the value that holds `openAPIV3Schema`.
+pub fn validate_validation(
+    validation: Option<Validation<'_>>,
+    status: bool,
+    options: &Options<'_>,
+    path: &Path<'_>,
+    document: Document<'_>,
+    errors: &mut Vec<Error>,
+) {
+    let Some(schema) = validation.and_then(|validation| validation.schema) else { return };
+    let mut found = Vec::new();
+    let schema_path = path.child("openAPIV3Schema");
+    if status {
+        root_beside_status(schema, path, document, &mut found);
+    }
+    if schema.flags.any(Flags::NULLABLE) {
+        let at = place(document.node(schema.at), "nullable");
+        found.push(Error::forbidden(&schema_path.child("nullable"), "nullable cannot be true at the root", at));
+    }
+    let mut unconvertible = None;
+    if options.require_structural {
+        match convert(schema) {
+            Err(error) => unconvertible = Some(Error::invalid(&schema_path, "", error.to_string(), error.at)),
+            Ok(()) => {
+                let mut structural = validate(schema, &schema_path.to_string());
+                if !options.release.has(Change::NestedAdditionalPropertiesFalse) {
+                    nested_additional_false(schema, &schema_path, false, document, &mut structural);
+                }
+                if structural.is_empty() {
+                    defaults::validate(schema, &schema_path, options, document, &mut found);
+                } else {
+                    found.extend(structural);
+                }
+            }
+        }
+    }
+    let mut walk = Walk { options, document, errors: &mut found };
+    let mode = Mode { forbidden_defaults: (!options.allow_defaults).then_some(""), inside_metadata: false, root: true };
+    walk.schema(schema, &schema_path, mode);
+    if found.is_empty() {
+        found.extend(unconvertible);
+    }
+    errors.append(&mut found);
+}
+
+/// What older releases had against `additionalProperties: false` below `allOf`, `anyOf`, `oneOf` and `not`. `nested` is
+/// whether the schema is below one of them.
+fn nested_additional_false(
+    schema: &Schema<'_>,
+    path: &Path<'_>,
+    nested: bool,
+    document: Document<'_>,
+    errors: &mut Vec<Error>,
+) {
+    if !nested && !schema.subtree.any(Flags::JUNCTOR) {
+        return;
+    }
+    if nested && schema.additional == Some(Additional::Allowed(false)) {
+        let at = place(document.node(schema.at), "additionalProperties");
+        let path = path.child("additionalProperties");
+        errors.push(Error::forbidden(&path, "must be undefined to be structural", at));
+    }
+    let mut below = |schema: &Schema<'_>, path: &Path<'_>, nested: bool| {
+        nested_additional_false(schema, path, nested, document, errors);
+    };
+    let properties = path.child("properties");
+    for property in schema.properties {
+        below(&property.schema, &properties.key(property.name), nested);
+    }
+    if let Some(item) = schema.item() {
+        below(item, &path.child("items"), nested);
+    }
+    if let Some(schema) = schema.additional_schema() {
+        below(schema, &path.child("additionalProperties"), nested);
+    }
+    let extra = schema.extra();
+    if let Some(not) = extra.not {
+        below(not, &path.child("not"), true);
+    }
+    for (name, branches) in [("allOf", extra.all_of), ("anyOf", extra.any_of), ("oneOf", extra.one_of)] {
+        let path = path.child(name);
+        for (i, branch) in branches.iter().enumerate() {
+            below(branch, &path.index(i), true);
+        }
+    }
+}
+
+/// With the status subresource only some keywords may stand at the root, so that the schema of the status loses nothing.
+/// Upstream reports the first field that is wrong, in the order of Go's struct.
+fn root_beside_status(schema: &Schema<'_>, path: &Path<'_>, document: Document<'_>, errors: &mut Vec<Error>) {
+    let node = document.node(schema.at);
+    let extra = schema.extra();
+    let written = |key: &str| node.get(key).is_some_and(|value| !value.is_null());
+    let schema_path = path.child("openAPIV3Schema");
+    let not_allowed = |keyword: &str, errors: &mut Vec<Error>| {
+        let detail = format!(
+            "only {ALLOWED_AT_ROOT} fields are allowed at the root of the schema if the status subresource is enabled"
+        );
+        let at = place(node, keyword);
+        errors.push(Error::invalid(&schema_path, go_json::schema(schema, document), detail, at));
+    };
+    let before_type =
+        [("id", !extra.id.is_empty()), ("$schema", !extra.schema_uri.is_empty()), ("$ref", written("$ref"))];
+    if let Some((keyword, _)) = before_type.into_iter().find(|(_, set)| *set) {
+        return not_allowed(keyword, errors);
+    }
+    if schema.ty != Type::Absent && schema.ty != Type::Object {
+        let detail =
+            "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
+        let path = path.child("openAPIV3Schema.type");
+        errors.push(Error::invalid(&path, schema.type_name(), detail, place(node, "type")));
+        return;
+    }
+    let after_type = [
+        ("nullable", schema.flags.any(Flags::NULLABLE)),
+        ("default", schema.default.is_some()),
+        ("enum", written("enum")),
+        ("maxProperties", extra.max_properties.is_some()),
+        ("minProperties", extra.min_properties.is_some()),
+        ("allOf", written("allOf")),
+        ("oneOf", written("oneOf")),
+        ("anyOf", written("anyOf")),
+        ("not", extra.not.is_some()),
+        ("additionalProperties", schema.additional.is_some()),
+        ("patternProperties", written("patternProperties")),
+        ("dependencies", written("dependencies")),
+        ("additionalItems", extra.additional_items.is_some()),
+        ("definitions", written("definitions")),
+        ("x-kubernetes-embedded-resource", schema.flags.any(Flags::EMBEDDED_RESOURCE)),
+        ("x-kubernetes-int-or-string", schema.flags.any(Flags::INT_OR_STRING)),
+        ("x-kubernetes-list-map-keys", extra.list_map_keys_written),
+        ("x-kubernetes-list-type", extra.list_type.is_some()),
+        ("x-kubernetes-map-type", extra.map_type.is_some()),
+    ];
+    if let Some((keyword, _)) = after_type.into_iter().find(|(_, set)| *set) {
+        not_allowed(keyword, errors);
+    }
+}
+
+/// What the place of a schema in the tree decides: `specStandardValidatorV3`.
+#[derive(Clone, Copy)]
+struct Mode<'p> {
+    /// Why there must be no defaults; the empty text if no reason is given.
+    forbidden_defaults: Option<&'p str>,
+    /// Whether this is a schema of type or object metadata.
+    inside_metadata: bool,
+    /// Whether this is the root.
+    root: bool,
+}
+
+struct Walk<'w, 'd> {
+    options: &'w Options<'w>,
+    document: Document<'d>,
+    errors: &'w mut Vec<Error>,
+}
+
+impl Walk<'_, '_> {
+    fn schema(&mut self, schema: &Schema<'_>, path: &Path<'_>, mode: Mode<'_>) {
+        self.standard(schema, path, mode);
+        if schema.flags.any(Flags::UNIQUE_ITEMS) {
+            let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
+            self.forbidden(schema, path, "uniqueItems", detail);
+        }
+        self.below(schema, path, mode);
+        if schema.flags.any(Flags::PRESERVE_UNKNOWN_FALSE) {
+            self.invalid(schema, path, "x-kubernetes-preserve-unknown-fields", false, "must be true or undefined");
+        }
+        let Some(extra) = schema.extra else { return };
+        self.map_type(schema, path);
+        self.list_type(schema, path);
+        if self.options.require_map_list_keys {
+            let at = self.at(schema, "x-kubernetes-list-type");
+            map_list_items(schema, path, at, self.errors);
+        }
+        let rules = path.child("x-kubernetes-validations");
+        for (i, rule) in extra.validations.iter().enumerate() {
+            self.rule(schema, rule, &rules.index(i));
+        }
+    }
+
+    /// The schemas below, with what holds for them.
+    fn below(&mut self, schema: &Schema<'_>, path: &Path<'_>, mode: Mode<'_>) {
+        let extra = schema.extra();
+        let inner = Mode { root: false, ..mode };
+        if let Some(additional) = schema.additional {
+            if !schema.properties.is_empty() && additional != Additional::Allowed(true) {
+                let detail = "additionalProperties and properties are mutual exclusive";
+                self.forbidden(schema, path, "additionalProperties", detail);
+            }
+            if let Additional::Schema(below) = additional {
+                let mut mode = inner;
+                if mode.inside_metadata {
+                    // Pruning without the actual value would be ambiguous.
+                    mode.forbidden_defaults = Some("inside additionalProperties applying to object metadata");
+                }
+                self.schema(below, &path.child("additionalProperties"), mode);
+            }
+        }
+        let properties = path.child("properties");
+        for property in schema.properties {
+            let path = properties.key(property.name);
+            let metadata = (mode.root || schema.flags.any(Flags::EMBEDDED_RESOURCE))
+                && matches!(property.name, "metadata" | "kind" | "apiVersion");
+            if metadata {
+                let reason = format!("in top-level {}", property.name);
+                let forbidden_defaults = if mode.root { Some(&*reason) } else { mode.forbidden_defaults };
+                self.schema(&property.schema, &path, Mode { forbidden_defaults, inside_metadata: true, root: false });
+            } else {
+                self.schema(&property.schema, &path, inner);
+            }
+        }
+        match schema.items {
+            Some(Items::One(item)) => self.schema(item, &path.child("items"), inner),
+            Some(Items::Many(items)) => self.list(items, path, "items", inner),
+            None => {}
+        }
+        if schema.extra.is_none() {
+            return;
+        }
+        if let Some(not) = extra.not {
+            self.schema(not, &path.child("not"), inner);
+        }
+        self.list(extra.all_of, path, "allOf", inner);
+        self.list(extra.one_of, path, "oneOf", inner);
+        self.list(extra.any_of, path, "anyOf", inner);
+        let definitions = path.child("definitions");
+        for definition in extra.definitions {
+            self.schema(&definition.schema, &definitions.key(definition.name), inner);
+        }
+        let dependencies = path.child("dependencies");
+        for (name, dependency) in extra.dependencies {
+            if let Dependency::Schema(schema) = dependency {
+                self.schema(schema, &dependencies.key(name), inner);
+            }
+        }
+    }
+
+    fn list(&mut self, schemas: &[Schema<'_>], path: &Path<'_>, name: &'static str, mode: Mode<'_>) {
+        let path = path.child(name);
+        for (i, schema) in schemas.iter().enumerate() {
+            self.schema(schema, &path.index(i), mode);
+        }
+    }
+
+    /// `specStandardValidatorV3.validate`
+    fn standard(&mut self, schema: &Schema<'_>, path: &Path<'_>, mode: Mode<'_>) {
+        if schema.ty == Type::Other {
+            if self.options.require_valid_type {
+                let at = self.at(schema, "type");
+                let path = path.child("type");
+                self.errors.push(Error::not_supported(&path, schema.type_name(), &TYPES, at));
+            }
+            if schema.type_name() == "null" {
+                let detail = "type cannot be set to null, use nullable as an alternative";
+                self.forbidden(schema, path, "type", detail);
+            }
+        }
+        if let (Some(_), Some(reason)) = (schema.default, mode.forbidden_defaults) {
+            let space = if reason.is_empty() { "" } else { " " };
+            self.forbidden(schema, path, "default", &format!("must not be set{space}{reason}"));
+        }
+        if let Some(Items::Many([_, ..])) = schema.items {
+            self.forbidden(schema, path, "items", "items must be a schema object and not an array");
+        }
+        if mode.inside_metadata && schema.flags.any(Flags::EMBEDDED_RESOURCE) {
+            let detail = "must not be used inside of resource meta";
+            self.forbidden(schema, path, "x-kubernetes-embedded-resource", detail);
+        }
+        self.written(schema, path);
+        let Some(extra) = schema.extra else { return };
+        let unsupported = [
+            ("id", !extra.id.is_empty()),
+            ("additionalItems", extra.additional_items.is_some()),
+            ("patternProperties", !extra.pattern_properties.is_empty()),
+            ("definitions", !extra.definitions.is_empty()),
+        ];
+        for (keyword, _) in unsupported.into_iter().filter(|(_, set)| *set) {
+            self.forbidden(schema, path, keyword, &format!("{keyword} is not supported"));
+        }
+    }
+
+    /// Keywords that must not even be written with an empty value. The schema does not keep such a value.
+    fn written(&mut self, schema: &Schema<'_>, path: &Path<'_>) {
+        let node = self.document.node(schema.at);
+        if node.kind() != Kind::Map {
+            return;
+        }
+        for (key, value) in node.pairs() {
+            let keyword = match key.text() {
+                "$ref" => "$ref",
+                "dependencies" => "dependencies",
+                _ => continue,
+            };
+            if !value.is_null() {
+                self.forbidden(schema, path, keyword, &format!("{keyword} is not supported"));
+            }
+        }
+    }
+
+    fn map_type(&mut self, schema: &Schema<'_>, path: &Path<'_>) {
+        let Some(map_type) = schema.extra().map_type else { return };
+        if schema.ty != Type::Object {
+            self.wrong_type(schema, path, "must be object if x-kubernetes-map-type is specified");
+        }
+        if !matches!(map_type, "atomic" | "granular") {
+            let at = self.at(schema, "x-kubernetes-map-type");
+            let path = path.child("x-kubernetes-map-type");
+            self.errors.push(Error::not_supported(&path, map_type, &["atomic", "granular"], at));
+        }
+    }
+
+    fn list_type(&mut self, schema: &Schema<'_>, path: &Path<'_>) {
+        const LIST_TYPE: &str = "x-kubernetes-list-type";
+        const KEYS: &str = "x-kubernetes-list-map-keys";
+        let extra = schema.extra();
+        if extra.list_type.is_some() && schema.ty != Type::Array {
+            self.wrong_type(schema, path, "must be array if x-kubernetes-list-type is specified");
+        } else if self.options.require_atomic_set_type
+            && let (Some((keyword, value)), Some(item)) = (set_of_other_than_atomic(schema), schema.item())
+        {
+            let value = value.map_or_else(|| BadValue::Json("null".to_owned()), BadValue::from);
+            let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
+            self.invalid(item, &path.child("items"), keyword, value, detail);
+        }
+        if let Some(list_type) = extra.list_type
+            && !matches!(list_type, "atomic" | "set" | "map")
+        {
+            let at = self.at(schema, LIST_TYPE);
+            self.errors.push(Error::not_supported(&path.child(LIST_TYPE), list_type, &["atomic", "set", "map"], at));
+        }
+        if !extra.list_map_keys.is_empty() {
+            let detail = "must be map if x-kubernetes-list-map-keys is non-empty";
+            match extra.list_type {
+                None => self.required(schema, path, LIST_TYPE, detail),
+                Some("map") => {}
+                Some(other) => self.invalid(schema, path, LIST_TYPE, other, detail),
+            }
+        }
+        if extra.list_type != Some("map") {
+            return;
+        }
+        if extra.list_map_keys.is_empty() {
+            self.required(schema, path, KEYS, "must not be empty if x-kubernetes-list-type is map");
+        }
+        match schema.items {
+            None => self.required(schema, path, "items", "must have a schema if x-kubernetes-list-type is map"),
+            Some(items @ Items::Many(_)) => {
+                let detail = "must only have a single schema if x-kubernetes-list-type is map";
+                let value = go_json::items(items, self.document);
+                self.invalid(schema, path, "items", value, detail);
+            }
+            Some(Items::One(item)) if item.ty != Type::Object => {
+                let detail = "must be object if parent array's x-kubernetes-list-type is map";
+                self.invalid(item, &path.child("items"), "type", item.type_name(), detail);
+            }
+            Some(Items::One(item)) => self.map_keys(schema, item, path),
+        }
+    }
+
+    /// Keys of a map list must be scalar properties of its items.
+    fn map_keys(&mut self, schema: &Schema<'_>, item: &Schema<'_>, path: &Path<'_>) {
+        const KEYS: &str = "x-kubernetes-list-map-keys";
+        let keys = schema.extra().list_map_keys;
+        let items = path.child("items");
+        let properties = items.child("properties");
+        for (i, key) in keys.iter().enumerate() {
+            match item.property(key) {
+                Some(property) if matches!(property.ty, Type::Array | Type::Object) => {
+                    let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
+                    // Upstream shows the type of the item.
+                    self.invalid(property, &properties.key(key), "type", item.type_name(), detail);
+                }
+                Some(_) => {}
+                None => {
+                    let detail = "entries must all be names of item properties";
+                    self.invalid(schema, path, KEYS, go_json::texts(keys), detail);
+                }
+            }
+            if keys[..i].contains(key) {
+                self.invalid(schema, path, KEYS, go_json::texts(keys), "must not contain duplicate entries");
+            }
+        }
+    }
+
+    /// What can be said about a rule without compiling it.
+    fn rule(&mut self, schema: &Schema<'_>, rule: &Rule<'_>, path: &Path<'_>) {
+        let at = self.at(schema, "x-kubernetes-validations");
+        let text = rule.rule.trim();
+        let message = rule.message.trim();
+        let lines = |text: &str| text.contains(['\n', '\r']);
+        let short = self.options.release.has(Change::ShortMessages);
+        let mut invalid = |field: &'static str, value: &str, detail: &str| {
+            let detail = if short { detail.to_owned() } else { format!("{field} {detail}") };
+            self.errors.push(Error::invalid(&path.child(field), value, detail, at));
+        };
+        if text.is_empty() {
+            self.errors.push(Error::required(&path.child("rule"), "rule is not specified", at));
+        } else if !rule.message.is_empty() && message.is_empty() {
+            invalid("message", rule.message, "must be non-empty if specified");
+        } else if lines(message) {
+            invalid("message", rule.message, "must not contain line breaks");
+        } else if lines(text) && message.is_empty() {
+            let detail = "message must be specified if rule contains line breaks";
+            self.errors.push(Error::required(&path.child("message"), detail, at));
+        }
+        if !rule.message_expression.is_empty() && rule.message_expression.trim().is_empty() {
+            let detail = "messageExpression must be non-empty if specified";
+            self.errors.push(Error::required(&path.child("messageExpression"), detail, at));
+        }
+        if let Some(reason) = rule.reason.filter(|reason| !REASONS.contains(reason)) {
+            self.errors.push(Error::not_supported(&path.child("reason"), reason, &REASONS, at));
+        }
+        if rule.field_path.is_empty() {
+            return;
+        }
+        let mut invalid = |detail: &str| {
+            let detail = if short { detail.to_owned() } else { format!("fieldPath {detail}") };
+            self.errors.push(Error::invalid(&path.child("fieldPath"), rule.field_path, detail, at));
+        };
+        if rule.field_path.trim().is_empty() {
+            invalid("must be non-empty if specified");
+        }
+        if lines(rule.field_path) {
+            invalid("must not contain line breaks");
+        }
+        if convert(schema).is_ok() && field_path::find(rule.field_path, schema, true).is_err() {
+            invalid("must be a valid path");
+        }
+    }
+
+    fn wrong_type(&mut self, schema: &Schema<'_>, path: &Path<'_>, detail: &str) {
+        if schema.ty == Type::Absent {
+            self.required(schema, path, "type", detail);
+        } else {
+            self.invalid(schema, path, "type", schema.type_name(), detail);
+        }
+    }
+
+    #[cold]
+    fn required(&mut self, schema: &Schema<'_>, path: &Path<'_>, keyword: &'static str, detail: &str) {
+        let at = self.at(schema, keyword);
+        self.errors.push(Error::required(&path.child(keyword), detail, at));
+    }
+
+    #[cold]
+    fn forbidden(&mut self, schema: &Schema<'_>, path: &Path<'_>, keyword: &'static str, detail: &str) {
+        let at = self.at(schema, keyword);
+        self.errors.push(Error::forbidden(&path.child(keyword), detail, at));
+    }
+
+    #[cold]
+    fn invalid(
+        &mut self,
+        schema: &Schema<'_>,
+        path: &Path<'_>,
+        keyword: &'static str,
+        value: impl Into<BadValue>,
+        detail: &str,
+    ) {
+        let at = self.at(schema, keyword);
+        self.errors.push(Error::invalid(&path.child(keyword), value, detail, at));
+    }
+
+    /// The place of a keyword, or that of its schema if the keyword is absent.
+    fn at(&self, schema: &Schema<'_>, keyword: &str) -> u32 {
+        place(self.document.node(schema.at), keyword)
+    }
+}
+
+/// What holds for the items of sets and of map lists: `validateMapListKeysMapSet`. Returns whether anything is wrong. All
+/// errors have the place `at`.
+pub(super) fn map_list_items(schema: &Schema<'_>, path: &Path<'_>, at: u32, errors: &mut Vec<Error>) -> bool {
+    let before = errors.len();
+    let extra = schema.extra();
+    let (Some(list_type @ ("set" | "map")), Some(item)) = (extra.list_type, schema.item()) else { return false };
+    let items = path.child("items");
+    if item.flags.any(Flags::NULLABLE) {
+        let detail = format!("cannot be nullable when x-kubernetes-list-type is {list_type}");
+        errors.push(Error::forbidden(&items.child("nullable"), detail, at));
+    }
+    if list_type == "map" {
+        let properties = items.child("properties");
+        for key in extra.list_map_keys {
+            let Some(property) = item.property(key) else { continue };
+            let path = properties.key(key);
+            if !item.required.contains(key) && property.default.is_none() {
+                let detail = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
+                errors.push(Error::required(&path.child("default"), detail, at));
+            }
+            if property.flags.any(Flags::NULLABLE) {
+                let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
+                errors.push(Error::forbidden(&path.child("nullable"), detail, at));
+            }
+        }
+    }
+    errors.len() > before
+}

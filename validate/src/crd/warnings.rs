@@ -1,0 +1,106 @@
+//! Warnings that the server sends with its answer.
+
+use super::model::Definition;
+use super::options::any;
+use crate::release::{Change, Release};
+use kubeshape_schema::{Schema, Type};
+use kubeshape_yaml::go::escape::GoQuoted;
+use std::cell::RefCell;
+
+/// A warning about a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The server's text.
+    pub text: String,
+    /// Place: the schema that it is about.
+    pub at: u32,
+}
+
+/// The formats of strings that every release knows, without dashes.
+const FORMATS: [&str; 24] = [
+    "bsonobjectid",
+    "byte",
+    "cidr",
+    "creditcard",
+    "date",
+    "datetime",
+    "duration",
+    "email",
+    "hexcolor",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "isbn",
+    "isbn10",
+    "isbn13",
+    "mac",
+    "password",
+    "rgbcolor",
+    "ssn",
+    "uri",
+    "uuid",
+    "uuid3",
+    "uuid4",
+    "uuid5",
+];
+/// Those that came later.
+const NAME_FORMATS: [&str; 2] = ["k8sshortname", "k8slongname"];
+
+/// The warnings of a request to create a definition: `WarningsOnCreate`. A format that stands twice is warned about
+/// twice.
+pub fn warnings(definition: &Definition<'_>, release: Release) -> Vec<Warning> {
+    let out = RefCell::new(Vec::new());
+    for schema in definition.spec.schemas() {
+        any(schema, &|schema| {
+            if let Some(item) = set_item(schema, release) {
+                let text = format!(
+                    "x-kubernetes-list-type: set for items of type \"{}\" is not supported by server-side apply or CEL \
+                     validation rules",
+                    item.type_name()
+                );
+                out.borrow_mut().push(Warning { text, at: schema.at });
+            }
+            if !is_recognized(schema, release) {
+                let text = format!("unrecognized format {}", GoQuoted(schema.format));
+                out.borrow_mut().push(Warning { text, at: schema.at });
+            }
+            false
+        });
+    }
+    out.into_inner()
+}
+
+/// The warnings of a request to replace a definition: `WarningsOnUpdate`. What the old one gave is not repeated.
+pub fn warnings_of_update(new: &Definition<'_>, old: &Definition<'_>, release: Release) -> Vec<Warning> {
+    let before = warnings(old, release);
+    let mut out = warnings(new, release);
+    out.retain(|warning| !before.iter().any(|old| old.text == warning.text));
+    out
+}
+
+/// The items of a set, if they are objects or arrays and the release warns about it.
+fn set_item<'a>(schema: &Schema<'a>, release: Release) -> Option<&'a Schema<'a>> {
+    let set = schema.extra().list_type == Some("set") && release.has(Change::SetsOfContainers);
+    schema.item().filter(|item| set && matches!(item.ty, Type::Object | Type::Array))
+}
+
+/// `GetUnrecognizedFormats`
+fn is_recognized(schema: &Schema<'_>, release: Release) -> bool {
+    if schema.format.is_empty() {
+        return true;
+    }
+    let strings = matches!(schema.ty, Type::Absent | Type::String);
+    let checked = if strings { Change::UnknownStringFormats } else { Change::UnknownOtherFormats };
+    if !release.has(checked) {
+        return true;
+    }
+    match schema.ty {
+        Type::Absent | Type::String => {
+            let name = schema.format.replace('-', "");
+            FORMATS.contains(&&*name) || (release.has(Change::NameFormats) && NAME_FORMATS.contains(&&*name))
+        }
+        Type::Integer => matches!(schema.format, "int32" | "int64"),
+        Type::Number => matches!(schema.format, "float" | "double"),
+        _ => false,
+    }
+}

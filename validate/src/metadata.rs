@@ -1,0 +1,410 @@
+//! The metadata of objects, as `pkg/api/validation` of `k8s.io/apimachinery` checks it.
+
+use crate::names;
+use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::{Bump, read::Reader};
+use kubeshape_yaml::Node;
+use kubeshape_yaml::go::Time;
+use kubeshape_yaml::go::escape::{self, Escape, is_printable};
+
+/// All keys and values of annotations together have at most so many bytes.
+pub const ANNOTATIONS_SIZE: usize = 256 << 10;
+/// The longest name of a manager.
+const MANAGER_LENGTH: usize = 128;
+/// The longest name of a subresource.
+const SUBRESOURCE_LENGTH: usize = 256;
+
+/// `metadata`, with types checked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ObjectMeta<'a> {
+    /// `name`
+    pub name: &'a str,
+    /// `generateName`
+    pub generate_name: &'a str,
+    /// `namespace`
+    pub namespace: &'a str,
+    /// `uid`
+    pub uid: &'a str,
+    /// `resourceVersion`
+    pub resource_version: &'a str,
+    /// `generation`
+    pub generation: i64,
+    /// `creationTimestamp`; absent and null are Go's zero time.
+    pub creation_timestamp: Option<Time>,
+    /// `deletionTimestamp`
+    pub deletion_timestamp: Option<Time>,
+    /// `deletionGracePeriodSeconds`
+    pub deletion_grace_period_seconds: Option<i64>,
+    /// `labels`
+    pub labels: &'a [(&'a str, &'a str)],
+    /// `annotations`
+    pub annotations: &'a [(&'a str, &'a str)],
+    /// `ownerReferences`
+    pub owner_references: &'a [OwnerReference<'a>],
+    /// `finalizers`
+    pub finalizers: &'a [&'a str],
+    /// `managedFields`
+    pub managed_fields: &'a [ManagedFields<'a>],
+    /// The mapping, for the places of errors.
+    pub node: Option<Node<'a>>,
+}
+
+/// One of `ownerReferences`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnerReference<'a> {
+    /// `apiVersion`
+    pub api_version: &'a str,
+    /// `kind`
+    pub kind: &'a str,
+    /// `name`
+    pub name: &'a str,
+    /// `uid`
+    pub uid: &'a str,
+    /// `controller`
+    pub controller: Option<bool>,
+    /// `blockOwnerDeletion`
+    pub block_owner_deletion: Option<bool>,
+}
+
+/// One of `managedFields`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ManagedFields<'a> {
+    /// `manager`
+    pub manager: &'a str,
+    /// `operation`
+    pub operation: &'a str,
+    /// `fieldsType`
+    pub fields_type: &'a str,
+    /// `subresource`
+    pub subresource: &'a str,
+}
+
+impl<'a> ObjectMeta<'a> {
+    /// Reads a mapping whose types were checked before; what has another type counts as absent.
+    pub fn read(node: Node<'a>, reader: &mut Reader<'a>) -> ObjectMeta<'a> {
+        let mut meta = ObjectMeta { node: Some(node), ..ObjectMeta::default() };
+        reader.each_pair(node, "", |r, key, value| match key.text() {
+            "name" => meta.name = r.text(value),
+            "generateName" => meta.generate_name = r.text(value),
+            "namespace" => meta.namespace = r.text(value),
+            "uid" => meta.uid = r.text(value),
+            "resourceVersion" => meta.resource_version = r.text(value),
+            "generation" => meta.generation = r.integer(value).unwrap_or(0),
+            "creationTimestamp" => meta.creation_timestamp = time(value),
+            "deletionTimestamp" => meta.deletion_timestamp = time(value),
+            "deletionGracePeriodSeconds" => meta.deletion_grace_period_seconds = r.integer(value),
+            "labels" => meta.labels = text_map(r, value),
+            "annotations" => meta.annotations = text_map(r, value),
+            "ownerReferences" => meta.owner_references = list(r, value, owner_reference),
+            "finalizers" => meta.finalizers = r.texts(value),
+            "managedFields" => meta.managed_fields = list(r, value, managed_fields),
+            _ => {}
+        });
+        meta
+    }
+
+    /// The value of an annotation; the empty text if it is absent.
+    pub fn annotation(&self, name: &str) -> &'a str {
+        self.annotations.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value)
+    }
+
+    /// The place of a field, or that of the mapping if the field is absent.
+    pub fn at(&self, field: &str) -> u32 {
+        self.node.map_or(0, |node| place(node, field))
+    }
+}
+
+/// The place of a member of a mapping, or that of the mapping if it is absent.
+pub(crate) fn place(node: Node<'_>, member: &str) -> u32 {
+    node.get(member).unwrap_or(node).index()
+}
+
+/// Reads a list into the arena.
+pub(crate) fn list<'a, T>(
+    reader: &mut Reader<'a>,
+    node: Node<'a>,
+    mut read: impl FnMut(&mut Reader<'a>, Node<'a>) -> T,
+) -> &'a [T] {
+    let arena: &'a Bump = reader.arena();
+    let mut items = bumpalo::collections::Vec::with_capacity_in(node.len(), arena);
+    reader.each_item(node, "", |reader, item| items.push(read(reader, item)));
+    items.into_bump_slice()
+}
+
+/// Reads a mapping of strings, sorted by key.
+fn text_map<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> &'a [(&'a str, &'a str)] {
+    let mut pairs = bumpalo::collections::Vec::with_capacity_in(node.len(), reader.arena());
+    reader.each_pair(node, "", |reader, key, value| pairs.push((key.text(), reader.text(value))));
+    pairs.sort_unstable();
+    pairs.into_bump_slice()
+}
+
+fn time(node: Node<'_>) -> Option<Time> {
+    node.as_str().and_then(Time::parse).filter(|time| *time != Time::ZERO)
+}
+
+fn owner_reference<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> OwnerReference<'a> {
+    let mut reference = OwnerReference::default();
+    reader.each_pair(node, "", |r, key, value| match key.text() {
+        "apiVersion" => reference.api_version = r.text(value),
+        "kind" => reference.kind = r.text(value),
+        "name" => reference.name = r.text(value),
+        "uid" => reference.uid = r.text(value),
+        "controller" => reference.controller = r.optional_boolean(value),
+        "blockOwnerDeletion" => reference.block_owner_deletion = r.optional_boolean(value),
+        _ => {}
+    });
+    reference
+}
+
+fn managed_fields<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> ManagedFields<'a> {
+    let mut entry = ManagedFields::default();
+    reader.each_pair(node, "", |r, key, value| match key.text() {
+        "manager" => entry.manager = r.text(value),
+        "operation" => entry.operation = r.text(value),
+        "fieldsType" => entry.fields_type = r.text(value),
+        "subresource" => entry.subresource = r.text(value),
+        _ => {}
+    });
+    entry
+}
+
+/// Checks the metadata of an object that is created: `ValidateObjectMeta`. `name` says what is wrong with a name; its
+/// second argument is whether something will be appended to it.
+pub fn validate(
+    meta: &ObjectMeta<'_>,
+    namespaced: bool,
+    name: &dyn Fn(&str, bool) -> names::Messages,
+    path: &Path<'_>,
+    errors: &mut Vec<Error>,
+) {
+    if !meta.generate_name.is_empty() {
+        let generate = path.child("generateName");
+        for message in name(meta.generate_name, true) {
+            errors.push(Error::invalid(&generate, meta.generate_name, message, meta.at("generateName")));
+        }
+    }
+    let name_path = path.child("name");
+    if meta.name.is_empty() {
+        errors.push(Error::required(&name_path, "name or generateName is required", meta.at("name")));
+    } else {
+        for message in name(meta.name, false) {
+            errors.push(Error::invalid(&name_path, meta.name, message, meta.at("name")));
+        }
+    }
+    let namespace = path.child("namespace");
+    match (namespaced, meta.namespace) {
+        (true, "") => errors.push(Error::required(&namespace, "", meta.at("namespace"))),
+        (true, value) => {
+            for message in names::dns1123_label(value) {
+                errors.push(Error::invalid(&namespace, value, message, meta.at("namespace")));
+            }
+        }
+        (false, "") => {}
+        (false, _) => errors.push(Error::forbidden(&namespace, "not allowed on this type", meta.at("namespace"))),
+    }
+    if meta.generation < 0 {
+        let detail = "must be greater than or equal to 0";
+        errors.push(Error::invalid(&path.child("generation"), meta.generation, detail, meta.at("generation")));
+    }
+    common(meta, path, errors);
+    finalizers(meta, &path.child("finalizers"), errors);
+}
+
+/// Checks the metadata of an object that replaces another one: `ValidateObjectMetaUpdate`.
+pub fn validate_update(meta: &ObjectMeta<'_>, old: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+    if old.deletion_timestamp.is_some() {
+        let mut added: Vec<&str> =
+            meta.finalizers.iter().copied().filter(|name| !old.finalizers.contains(name)).collect();
+        added.sort_unstable();
+        added.dedup();
+        if !added.is_empty() {
+            let quoted: Vec<String> = added.iter().map(|name| escape::GoQuoted(name).to_string()).collect();
+            let detail = format!(
+                "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+                quoted.join(", ")
+            );
+            errors.push(Error::forbidden(&path.child("finalizers"), detail, meta.at("finalizers")));
+        }
+    }
+    if meta.resource_version.is_empty() {
+        let at = meta.at("resourceVersion");
+        errors.push(Error::invalid(&path.child("resourceVersion"), "", "must be specified for an update", at));
+    }
+    if meta.generation < old.generation {
+        let at = meta.at("generation");
+        errors.push(Error::invalid(&path.child("generation"), meta.generation, "must not be decremented", at));
+    }
+    let texts =
+        [("name", meta.name, old.name), ("namespace", meta.namespace, old.namespace), ("uid", meta.uid, old.uid)];
+    for (field, new, old) in texts {
+        immutable(path, field, new == old, || BadValue::from(new), meta, errors);
+    }
+    let times = [
+        ("creationTimestamp", meta.creation_timestamp, old.creation_timestamp),
+        ("deletionTimestamp", meta.deletion_timestamp, old.deletion_timestamp),
+    ];
+    for (field, new, old) in times {
+        let value = || BadValue::Json(new.map_or_else(|| "null".to_owned(), |time| format!("\"{time}\"")));
+        immutable(path, field, new == old, value, meta, errors);
+    }
+    let (new, before) = (meta.deletion_grace_period_seconds, old.deletion_grace_period_seconds);
+    let value = || BadValue::Json(new.map_or_else(|| "null".to_owned(), |seconds| seconds.to_string()));
+    immutable(path, "deletionGracePeriodSeconds", new == before, value, meta, errors);
+    common(meta, path, errors);
+}
+
+fn immutable(
+    path: &Path<'_>,
+    field: &'static str,
+    same: bool,
+    value: impl FnOnce() -> BadValue,
+    meta: &ObjectMeta<'_>,
+    errors: &mut Vec<Error>,
+) {
+    if !same {
+        errors.push(Error::invalid(&path.child(field), value(), "field is immutable", meta.at(field)));
+    }
+}
+
+/// What creation and update check alike.
+fn common(meta: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+    labels(meta.labels, &path.child("labels"), meta.at("labels"), errors);
+    annotations(meta.annotations, &path.child("annotations"), meta.at("annotations"), errors);
+    owner_references(meta.owner_references, &path.child("ownerReferences"), meta.at("ownerReferences"), errors);
+    let managed = path.child("managedFields");
+    for (i, entry) in meta.managed_fields.iter().enumerate() {
+        let path = managed.index(i);
+        let at = meta.at("managedFields");
+        if !matches!(entry.operation, "Apply" | "Update") {
+            errors.push(Error::invalid(&path.child("operation"), entry.operation, "must be `Apply` or `Update`", at));
+        }
+        if !matches!(entry.fields_type, "" | "FieldsV1") {
+            errors.push(Error::invalid(&path.child("fieldsType"), entry.fields_type, "must be `FieldsV1`", at));
+        }
+        let manager = path.child("manager");
+        if entry.manager.len() > MANAGER_LENGTH {
+            errors.push(Error::too_long(&manager, MANAGER_LENGTH, at));
+        }
+        for (i, c) in entry.manager.char_indices() {
+            if c != ' ' && !is_printable(c) {
+                let detail = format!("invalid character U+{:04X} (at position {i})", u32::from(c));
+                errors.push(Error::invalid(&manager, entry.manager, detail, at));
+            }
+        }
+        if entry.subresource.len() > SUBRESOURCE_LENGTH {
+            errors.push(Error::too_long(&path.child("subresource"), SUBRESOURCE_LENGTH, at));
+        }
+    }
+}
+
+/// Checks labels: `ValidateLabels`.
+pub fn labels(labels: &[(&str, &str)], path: &Path<'_>, at: u32, errors: &mut Vec<Error>) {
+    for (key, value) in labels {
+        for message in names::qualified_name(key) {
+            errors.push(Error::invalid(path, *key, message, at));
+        }
+        for message in names::label_value(value) {
+            errors.push(Error::invalid(path, *value, message, at));
+        }
+    }
+}
+
+/// Checks annotations: `ValidateAnnotations`.
+pub fn annotations(annotations: &[(&str, &str)], path: &Path<'_>, at: u32, errors: &mut Vec<Error>) {
+    let mut size = 0usize;
+    for (key, value) in annotations {
+        size = size.saturating_add(key.len()).saturating_add(value.len());
+        for message in names::qualified_name(&key.to_lowercase()) {
+            errors.push(Error::invalid(path, *key, message, at));
+        }
+    }
+    if size > ANNOTATIONS_SIZE {
+        errors.push(Error::too_long(path, ANNOTATIONS_SIZE, at));
+    }
+}
+
+fn owner_references(references: &[OwnerReference<'_>], path: &Path<'_>, at: u32, errors: &mut Vec<Error>) {
+    let mut controller: Option<&OwnerReference<'_>> = None;
+    for reference in references {
+        let version = match reference.api_version.split_once('/') {
+            None => reference.api_version,
+            Some((_, version)) if !version.contains('/') => version,
+            Some(_) => "",
+        };
+        let mut must = |field: &'static str, value: &str, bad: bool, detail: &str| {
+            if bad {
+                errors.push(Error::invalid(&path.child(field), value, detail, at));
+            }
+        };
+        must("apiVersion", reference.api_version, version.is_empty(), "version must not be empty");
+        must("kind", reference.kind, reference.kind.is_empty(), "must not be empty");
+        must("name", reference.name, reference.name.is_empty(), "must not be empty");
+        must("uid", reference.uid, reference.uid.is_empty(), "must not be empty");
+        if matches!(reference.api_version, "v1" | "/v1") && reference.kind == "Event" {
+            let value = BadValue::Json(json(std::slice::from_ref(reference), false));
+            errors.push(Error::invalid(path, value, "/v1, Kind=Event is disallowed from being an owner", at));
+        }
+        if reference.controller == Some(true) {
+            match controller {
+                None => controller = Some(reference),
+                Some(first) => {
+                    let detail = format!(
+                        "Only one reference can have Controller set to true. Found \"true\" in references for {}/{} and {}/{}",
+                        first.kind, first.name, reference.kind, reference.name
+                    );
+                    errors.push(Error::invalid(path, BadValue::Json(json(references, true)), detail, at));
+                }
+            }
+        }
+    }
+}
+
+/// Owner references as Go's `encoding/json` prints them.
+fn json(references: &[OwnerReference<'_>], list: bool) -> String {
+    let mut out = Vec::new();
+    for (i, reference) in references.iter().enumerate() {
+        out.push(if i > 0 { b',' } else { b'[' });
+        let texts = [
+            ("{\"apiVersion\":", reference.api_version),
+            (",\"kind\":", reference.kind),
+            (",\"name\":", reference.name),
+            (",\"uid\":", reference.uid),
+        ];
+        for (name, text) in texts {
+            out.extend_from_slice(name.as_bytes());
+            escape::string(&mut out, text, Escape::Html);
+        }
+        for (name, value) in
+            [("controller", reference.controller), ("blockOwnerDeletion", reference.block_owner_deletion)]
+        {
+            if let Some(value) = value {
+                out.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
+            }
+        }
+        out.push(b'}');
+    }
+    out.push(b']');
+    let text = String::from_utf8_lossy(&out);
+    if list { text.into_owned() } else { text.get(1..text.len() - 1).unwrap_or_default().to_owned() }
+}
+
+fn finalizers(meta: &ObjectMeta<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+    let at = meta.at("finalizers");
+    for name in meta.finalizers {
+        for message in names::qualified_name(name) {
+            errors.push(Error::invalid(path, *name, message, at));
+        }
+    }
+    if meta.finalizers.contains(&"orphan") && meta.finalizers.contains(&"foregroundDeletion") {
+        let mut value = Vec::new();
+        for (i, name) in meta.finalizers.iter().enumerate() {
+            value.push(if i > 0 { b',' } else { b'[' });
+            escape::string(&mut value, name, Escape::Html);
+        }
+        value.push(b']');
+        let value = BadValue::Json(String::from_utf8_lossy(&value).into_owned());
+        let detail = "finalizer foregroundDeletion and orphan cannot be both set";
+        errors.push(Error::invalid(path, value, detail, at));
+    }
+}

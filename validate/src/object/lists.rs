@@ -1,0 +1,107 @@
+//! Repeated items of sets and maps: `listtype.ValidateListSetsAndMaps`.
+
+use super::equal::{bad_value, json, write_json};
+use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::{Bump, Schema};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use std::collections::HashMap;
+
+/// The errors about lists of type set that hold an item twice, and about lists of type map that hold an item with the
+/// same keys twice, or one that is no object.
+///
+/// Scalars are compared as Go compares them: 1 and 1.0 differ. Objects, lists and several keys are compared as JSON, in
+/// which they are equal.
+pub fn list_types(value: Value<'_>, schema: Option<&Schema<'_>>, path: &Path<'_>) -> Vec<Error> {
+    let mut errors = Vec::new();
+    if let Some(schema) = schema {
+        check(value, schema, path, &mut errors);
+    }
+    errors
+}
+
+/// A schema nests as deep as its reader allows.
+fn check(value: Value<'_>, schema: &Schema<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+    match value {
+        Value::Map(map) => {
+            let additional = schema.additional_schema();
+            for (key, child) in map.entries() {
+                if let Some(schema) = additional {
+                    check(*child, schema, &path.key(key), errors);
+                }
+                if let Some(schema) = schema.property(key) {
+                    check(*child, schema, &path.child(key), errors);
+                }
+            }
+        }
+        Value::List(items) => {
+            match schema.extra().list_type {
+                Some("set") => {
+                    for at in repeated(items.iter().map(|item| identity(*item))) {
+                        errors.push(Error::duplicate(&path.index(at), bad_value(items[at]), 0));
+                    }
+                }
+                Some("map") => check_map(items, schema.extra().list_map_keys, path, errors),
+                _ => {}
+            }
+            if let Some(schema) = schema.item() {
+                for (at, item) in items.iter().enumerate() {
+                    check(*item, schema, &path.index(at), errors);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn check_map(items: &[Value<'_>], keys: &[&str], path: &Path<'_>, errors: &mut Vec<Error>) {
+    let odd = items.iter().position(|item| !matches!(item, Value::Null | Value::Map(_)));
+    if let Some(at) = odd {
+        let detail = "must be an object for an array of list-type map";
+        errors.push(Error::invalid(&path.index(at), bad_value(items[at]), detail, 0));
+        return;
+    }
+    let identities = items.iter().map(|item| match keys {
+        [key] => item.get(key).map_or_else(Vec::new, identity),
+        _ => json(keys_of(*item, keys, &Bump::new())).into_bytes(),
+    });
+    for at in repeated(identities) {
+        let arena = Bump::new();
+        errors.push(Error::duplicate(&path.index(at), bad_value(keys_of(items[at], keys, &arena)), 0));
+    }
+}
+
+/// The keys of an item that it has, as an object.
+fn keys_of<'a>(item: Value<'a>, keys: &[&'a str], arena: &'a Bump) -> Value<'a> {
+    let entries = keys.iter().filter_map(|key| Some((*key, item.get(key)?))).collect();
+    Value::Map(Map::from_entries(entries, arena))
+}
+
+/// What tells an item from others; never empty. Scalars begin with their type.
+fn identity(value: Value<'_>) -> Vec<u8> {
+    let mut out = match value {
+        Value::Null => vec![b'n'],
+        Value::Bool(_) => vec![b'b'],
+        Value::Int(_) => vec![b'i'],
+        Value::Float(_) => vec![b'f'],
+        Value::String(_) => vec![b's'],
+        Value::List(_) | Value::Map(_) => vec![b'j'],
+    };
+    // Zero is equal to minus zero.
+    write_json(if matches!(value, Value::Float(0.0)) { Value::Float(0.0) } else { value }, &mut out);
+    out
+}
+
+/// The positions of the second of all equal identities, in order.
+fn repeated(identities: impl Iterator<Item = Vec<u8>>) -> Vec<usize> {
+    let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut out = Vec::new();
+    for (at, identity) in identities.enumerate() {
+        let count = counts.entry(identity).or_default();
+        *count += 1;
+        if *count == 2 {
+            out.push(at);
+        }
+    }
+    out
+}

@@ -1,0 +1,287 @@
+//! Schemas prepared for validation.
+
+use super::check::{self, Outcome};
+use super::correlate::Correlation;
+use super::format::Format;
+use super::name::Name;
+use super::number::Range;
+use ::regex::Regex;
+use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
+use kubeshape_smd::Value;
+use kubeshape_structural::regex::{CompileError, compile};
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+/// What a schema is prepared for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// Objects of requests (`NewSchemaValidator`): formats that the server does not know are left out, and
+    /// `x-kubernetes-int-or-string` means the types integer and string.
+    #[default]
+    Objects,
+    /// Defaults in CustomResourceDefinitions (`ToKubeOpenAPI`): every format counts for the type check,
+    /// `x-kubernetes-int-or-string` counts by its branches alone, and `additionalProperties` in branches is ignored.
+    Defaults,
+}
+
+/// Checks values against a schema, as kube-openapi's `validate` does for an API server.
+///
+/// A validator is prepared once and used by any number of threads. Patterns are compiled when they are first used.
+///
+/// # Example: an enumeration
+/// ```
+/// use kubeshape_schema::{Bump, field::Path, read};
+/// use kubeshape_smd::Value;
+/// use kubeshape_validate::object::Validator;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"type": "string", "enum": ["red", "green"]}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().unwrap());
+/// let validator = Validator::new(&schema, &arena);
+/// assert!(validator.is_valid(Value::String("red")));
+/// let errors = validator.check(Value::String("blue"), &Path::Base("spec.colour"));
+/// assert_eq!(
+///     errors[0].to_string(),
+///     r#"spec.colour: Unsupported value: "blue": supported values: "red", "green""#
+/// );
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Validator<'a> {
+    nodes: Vec<Node<'a>>,
+    root: u32,
+}
+
+/// `additionalProperties`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    Any,
+    None,
+    Schema(u32),
+}
+
+/// A schema, with what its checks need.
+#[derive(Debug)]
+pub(super) struct Node<'a> {
+    pub(super) types: Types<'a>,
+    pub(super) nullable: bool,
+    /// As written; empty if it does not count.
+    pub(super) format: &'a str,
+    /// What strings are checked for.
+    pub(super) check: Option<Format>,
+    pub(super) range: Range,
+    pub(super) exclusive: [bool; 2],
+    pub(super) extra: &'a Extra<'a>,
+    /// Whether `extra` says something about numbers.
+    pub(super) bounds: bool,
+    pub(super) pattern: Option<OnceLock<Result<Regex, CompileError>>>,
+    pub(super) enumeration: Vec<Value<'a>>,
+    pub(super) required: &'a [&'a str],
+    /// Sorted by the bytes of their names.
+    pub(super) properties: Vec<(&'a str, u32)>,
+    pub(super) rest: Rest,
+    pub(super) items: Option<u32>,
+    pub(super) unique_items: bool,
+    pub(super) all_of: Vec<u32>,
+    pub(super) any_of: Vec<u32>,
+    pub(super) one_of: Vec<u32>,
+    pub(super) not: Option<u32>,
+    /// The keys of a list of type map.
+    pub(super) map_keys: Option<&'a [&'a str]>,
+}
+
+/// The types that a schema takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Types<'a> {
+    set: u8,
+    /// As messages show them; empty if there is none.
+    pub(super) text: &'a str,
+}
+
+impl Types<'_> {
+    pub(super) const NULL: u8 = 1 << 7;
+
+    pub(super) const fn bit(ty: Type) -> u8 {
+        match ty {
+            Type::Array => 1,
+            Type::Boolean => 1 << 1,
+            Type::Integer => 1 << 2,
+            Type::Number => 1 << 3,
+            Type::Object => 1 << 4,
+            Type::String => 1 << 5,
+            Type::Absent | Type::Other | Type::Several => 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn has(self, bits: u8) -> bool {
+        self.set & bits != 0
+    }
+
+    fn of_name(name: &str) -> u8 {
+        if name == "null" { Types::NULL } else { Types::bit(Type::from_name(name)) }
+    }
+}
+
+impl<'a> Validator<'a> {
+    /// Prepares a schema for objects of requests. The arena holds values of enumerations.
+    pub fn new(schema: &'a Schema<'a>, arena: &'a Bump) -> Validator<'a> {
+        Validator::with_purpose(schema, Purpose::Objects, arena)
+    }
+
+    /// Prepares a schema for one of the two places where a server uses it.
+    pub fn with_purpose(schema: &'a Schema<'a>, purpose: Purpose, arena: &'a Bump) -> Validator<'a> {
+        let mut builder = Builder { nodes: Vec::new(), purpose, arena };
+        let root = builder.node(schema, false);
+        Validator { nodes: builder.nodes, root }
+    }
+
+    /// The errors of a value that is created: `ValidateCustomResource`. `base` is the path of the value.
+    pub fn check(&self, value: Value<'_>, base: &Path<'_>) -> Vec<Error> {
+        if self.is_valid(value) {
+            return Vec::new();
+        }
+        self.errors(value, None, base)
+    }
+
+    /// The errors of a value that replaces another one: `ValidateCustomResourceUpdate`. Errors of fields that did not
+    /// change are left out (ratcheting).
+    pub fn check_update(&self, value: Value<'_>, old: Value<'_>, base: &Path<'_>) -> Vec<Error> {
+        if self.is_valid(value) {
+            return Vec::new();
+        }
+        self.errors(value, Some(Correlation::new(value, old, self.root)), base)
+    }
+
+    /// Whether a value has no error. This allocates nothing.
+    pub fn is_valid(&self, value: Value<'_>) -> bool {
+        let mut out = Outcome::quick();
+        check::value(self, self.root, value, &Name::Root, None, &mut out);
+        out.is_valid()
+    }
+
+    fn errors(&self, value: Value<'_>, correlation: Option<Correlation<'_>>, base: &Path<'_>) -> Vec<Error> {
+        let mut out = Outcome::full(base);
+        check::value(self, self.root, value, &Name::Root, correlation, &mut out);
+        let mut seen = HashSet::new();
+        let mut errors = out.into_failures();
+        // Upstream reports an error once if another one has the same message.
+        errors.retain(|failure| {
+            seen.insert((failure.error.error_type, failure.name.clone(), failure.error.detail.clone()))
+        });
+        errors.into_iter().map(|failure| failure.error).collect()
+    }
+
+    #[inline]
+    pub(super) fn node(&self, at: u32) -> &Node<'a> {
+        &self.nodes[at as usize]
+    }
+}
+
+impl Node<'_> {
+    pub(super) fn property(&self, name: &str) -> Option<u32> {
+        let at = self.properties.binary_search_by(|property| property.0.cmp(name)).ok()?;
+        Some(self.properties[at].1)
+    }
+
+    /// The compiled pattern, if there is one.
+    pub(super) fn pattern(&self) -> Option<&Result<Regex, CompileError>> {
+        self.pattern.as_ref().map(|cell| cell.get_or_init(|| compile(self.extra.pattern)))
+    }
+}
+
+struct Builder<'a> {
+    nodes: Vec<Node<'a>>,
+    purpose: Purpose,
+    arena: &'a Bump,
+}
+
+impl<'a> Builder<'a> {
+    /// Schemas come from a reader, which bounds how deep they nest.
+    fn node(&mut self, schema: &'a Schema<'a>, in_branch: bool) -> u32 {
+        let extra = schema.extra();
+        let objects = self.purpose == Purpose::Objects;
+        let types = self.types(schema, objects);
+        let one_type = !types.text.contains(',');
+        let format = if objects && !is_supported(types, one_type, schema.format) { "" } else { schema.format };
+        let range = match types.text {
+            "integer" => Range::Integer { format: known(format, ["int32", "int64"]) },
+            "number" => Range::Number { format: known(format, ["float", "double"]) },
+            _ => Range::Any,
+        };
+        let mut properties: Vec<(&'a str, u32)> =
+            schema.properties.iter().map(|property| (property.name, self.node(&property.schema, in_branch))).collect();
+        properties.sort_unstable_by_key(|property| property.0);
+        let rest = match schema.additional {
+            _ if in_branch && !objects => Rest::Any,
+            None | Some(Additional::Allowed(true)) => Rest::Any,
+            Some(Additional::Allowed(false)) => Rest::None,
+            Some(Additional::Schema(schema)) => Rest::Schema(self.node(schema, in_branch)),
+        };
+        let items = match schema.items {
+            Some(Items::One(schema)) => Some(self.node(schema, in_branch)),
+            _ => None,
+        };
+        let mut branches = |list: &'a [Schema<'a>]| list.iter().map(|branch| self.node(branch, true)).collect();
+        let (all_of, any_of, one_of) = (branches(extra.all_of), branches(extra.any_of), branches(extra.one_of));
+        let not = extra.not.map(|schema| self.node(schema, true));
+        let node = Node {
+            types,
+            nullable: schema.flags.any(Flags::NULLABLE),
+            format,
+            check: Format::named(format),
+            range,
+            exclusive: [schema.flags.any(Flags::EXCLUSIVE_MAXIMUM), schema.flags.any(Flags::EXCLUSIVE_MINIMUM)],
+            extra,
+            bounds: extra.maximum.is_some() || extra.minimum.is_some() || extra.multiple_of.is_some(),
+            pattern: (!extra.pattern.is_empty()).then(OnceLock::new),
+            enumeration: schema.enumeration.iter().map(|json| Value::from_json(json, self.arena)).collect(),
+            required: schema.required,
+            properties,
+            rest,
+            items,
+            unique_items: schema.flags.any(Flags::UNIQUE_ITEMS),
+            all_of,
+            any_of,
+            one_of,
+            not,
+            map_keys: (extra.list_type == Some("map") && schema.ty == Type::Array && !extra.list_map_keys.is_empty())
+                .then_some(extra.list_map_keys),
+        };
+        self.nodes.push(node);
+        self.nodes.len() as u32 - 1
+    }
+
+    fn types(&self, schema: &Schema<'a>, objects: bool) -> Types<'a> {
+        if objects && schema.flags.any(Flags::INT_OR_STRING) {
+            let set = Types::bit(Type::Integer) | Types::bit(Type::String);
+            return Types { set, text: "integer,string" };
+        }
+        if schema.ty == Type::Several {
+            let names = schema.extra().types;
+            let set = names.iter().fold(0, |set, name| set | Types::of_name(name));
+            return Types { set, text: self.arena.alloc_str(&names.join(",")) };
+        }
+        let text = schema.type_name();
+        Types { set: Types::of_name(text), text }
+    }
+}
+
+/// One of two formats, or the empty text.
+fn known(format: &str, formats: [&'static str; 2]) -> &'static str {
+    formats.into_iter().find(|known| *known == format).unwrap_or_default()
+}
+
+/// Whether the server checks a format in a schema of these types (`StripUnsupportedFormatsPostProcess`).
+fn is_supported(types: Types<'_>, one_type: bool, format: &str) -> bool {
+    match types.text {
+        "integer" => matches!(format, "int32" | "int64"),
+        "number" => matches!(format, "float" | "double"),
+        "" | "string" => Format::named(format).is_some(),
+        _ => !one_type && Format::named(format).is_some(),
+    }
+}

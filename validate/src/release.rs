@@ -1,0 +1,80 @@
+//! Releases of Kubernetes, and in which of them a rule changed.
+
+/// A minor release of Kubernetes 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Release(u32);
+
+impl Release {
+    /// The oldest release whose rules are known.
+    pub const OLDEST: Release = Release(28);
+    /// The newest release whose rules are known.
+    pub const NEWEST: Release = Release(37);
+    /// The release that holds where none is named.
+    pub const DEFAULT: Release = Release(36);
+
+    /// The release `1.minor`, if its rules are known.
+    pub fn new(minor: u32) -> Option<Release> {
+        (Self::OLDEST.0..=Self::NEWEST.0).contains(&minor).then_some(Release(minor))
+    }
+
+    /// All releases whose rules are known, the oldest first.
+    pub fn all() -> impl DoubleEndedIterator<Item = Release> {
+        (Self::OLDEST.0..=Self::NEWEST.0).map(Release)
+    }
+
+    /// The minor number.
+    pub fn minor(self) -> u32 {
+        self.0
+    }
+
+    /// Whether this release has a change.
+    pub fn has(self, change: Change) -> bool {
+        self >= change.since()
+    }
+}
+
+impl std::fmt::Display for Release {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "1.{}", self.0)
+    }
+}
+
+impl Default for Release {
+    fn default() -> Release {
+        Release::DEFAULT
+    }
+}
+
+/// What changed in the rules for definitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// `selectableFields` is kept and checked. Older servers drop it.
+    SelectableFields,
+    /// `additionalProperties: false` may stand below `allOf`, `anyOf`, `oneOf` and `not`.
+    NestedAdditionalPropertiesFalse,
+    /// Formats of strings that the server does not know give a warning.
+    UnknownStringFormats,
+    /// Some messages do not repeat the name of their field.
+    ShortMessages,
+    /// The formats `k8s-short-name` and `k8s-long-name` give no warning.
+    NameFormats,
+    /// Formats of other types than string that the server does not know give a warning.
+    UnknownOtherFormats,
+    /// Sets of objects and of arrays give a warning.
+    SetsOfContainers,
+    /// Of several labels with the same wrong value one is reported.
+    LabelErrorsOnce,
+}
+
+impl Change {
+    /// The first release with the change.
+    pub fn since(self) -> Release {
+        Release(match self {
+            Change::SelectableFields | Change::NestedAdditionalPropertiesFalse => 31,
+            Change::UnknownStringFormats | Change::ShortMessages => 34,
+            Change::NameFormats => 35,
+            Change::UnknownOtherFormats => 36,
+            Change::SetsOfContainers | Change::LabelErrorsOnce => 37,
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! The fuzz targets, on their seeds.
+//!
+//! They are built with the stable compiler, with the coverage that libFuzzer needs and without a sanitizer: there is no
+//! unsafe code to look for.
+
+use crate::run::{Result, cargo, output};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// What makes libFuzzer see which code an input reaches.
+const COVERAGE: [&str; 6] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "--cfg=fuzzing",
+];
+
+/// Where the targets are built, and where they keep what they find.
+const BUILT: &str = "fuzz/target";
+
+/// Seeds that are made for one target are in folders of their names here.
+const OWN: &str = "fuzz/seeds";
+/// Folders of seeds by the beginnings of the names of other targets. The first that fits counts.
+const SEEDS: [(&str, &[&str]); 9] = [
+    ("typed_operations", &["corpus/smd"]),
+    ("managed_fields", &["corpus/smd"]),
+    ("field_set_json", &["corpus/smd"]),
+    ("path_element", &["corpus/smd"]),
+    ("discovery_bodies", &["corpus/discovery"]),
+    ("downstream_bodies", &["corpus/discovery"]),
+    ("accept_negotiation", &["corpus/http/accept"]),
+    ("path_routing", &["corpus/http/paths"]),
+    ("", &["corpus/crds", "corpus/yaml", "corpus/openapi"]),
+];
+
+/// Seconds for each target, if nothing else is said.
+const SECONDS: u32 = 1;
+/// The largest input, in bytes.
+const LARGEST: usize = 1 << 16;
+/// Memory that a target may use, in MB.
+const MEMORY: u32 = 2048;
+
+/// Builds the targets, and runs them for so many seconds each: `[SECONDS [TARGET…]]`.
+pub(crate) fn run_all(arguments: &[&str]) -> Result {
+    let (seconds, wanted) = match arguments {
+        [] => (SECONDS, &[][..]),
+        [seconds, wanted @ ..] => {
+            (seconds.parse().map_err(|error| format!("{seconds} is no number of seconds: {error}"))?, wanted)
+        }
+    };
+    let host = host()?;
+    let mut build = cargo("build");
+    // With a target, programs that run while others are built have no coverage.
+    build.args(["--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target", &host, "--target-dir", BUILT]);
+    crate::run::run(build.env("RUSTFLAGS", COVERAGE.join(" ")))?;
+
+    let mut targets: Vec<String> = Vec::new();
+    for entry in fs::read_dir("fuzz/fuzz_targets")? {
+        let path = entry?.path();
+        if let (Some(name), true) = (path.file_stem().and_then(|name| name.to_str()), path.is_file()) {
+            targets.push(name.to_owned());
+        }
+    }
+    targets.sort();
+    if let Some(unknown) = wanted.iter().find(|name| !targets.iter().any(|target| target == *name)) {
+        return Err(format!("there is no fuzz target {unknown}; they are {}", targets.join(", ")).into());
+    }
+    targets.retain(|target| wanted.is_empty() || wanted.contains(&target.as_str()));
+
+    let programs = Path::new(BUILT).join(&host).join("debug");
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    for window in targets.chunks(jobs) {
+        let failed: Vec<String> = thread::scope(|scope| {
+            let runs: Vec<_> =
+                window.iter().map(|target| scope.spawn(|| run_one(&programs, target, seconds))).collect();
+            runs.into_iter()
+                .filter_map(|run| run.join().unwrap_or_else(|_| Err("a run panicked".to_owned())).err())
+                .collect()
+        });
+        if !failed.is_empty() {
+            return Err(failed.join("\n").into());
+        }
+    }
+    println!("{} fuzz targets, {seconds} s each: nothing found", targets.len());
+    Ok(())
+}
+
+/// The machine that this is compiled on.
+fn host() -> Result<String> {
+    let version = String::from_utf8(output(Command::new("rustc").arg("-vV"))?)?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.ok_or("rustc -vV names no host")?.to_owned())
+}
+
+fn run_one(programs: &Path, target: &str, seconds: u32) -> std::result::Result<(), String> {
+    let failed = |error: std::io::Error| format!("{target}: {error}");
+    let found: PathBuf = Path::new(BUILT).join("corpus").join(target);
+    let crashes: PathBuf = Path::new(BUILT).join("artifacts").join(target);
+    for folder in [&found, &crashes] {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let own = Path::new(OWN).join(target);
+    let of_others = SEEDS.iter().find(|(name, _)| target.starts_with(name)).map_or(&[][..], |(_, folders)| folders);
+    let seeds: Vec<PathBuf> =
+        if own.is_dir() { vec![own] } else { of_others.iter().map(|folder| Path::new(folder).to_owned()).collect() };
+    let output = Command::new(programs.join(target))
+        .args([format!("-max_total_time={seconds}"), format!("-max_len={LARGEST}")])
+        .args([format!("-rss_limit_mb={MEMORY}"), format!("-artifact_prefix={}/", crashes.display())])
+        .arg(&found)
+        .args(seeds)
+        .stdout(Stdio::null())
+        .output()
+        .map_err(failed)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let told = String::from_utf8_lossy(&output.stderr);
+    let last: Vec<&str> = told.lines().rev().take(60).collect();
+    let last: Vec<&str> = last.into_iter().rev().collect();
+    Err(format!("{target}: {}\n{}", output.status, last.join("\n")))
+}
