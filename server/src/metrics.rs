@@ -247,7 +247,8 @@ impl Metrics {
         self.request.get_or_create(&Endpoint { endpoint, method }).observe(time.as_secs_f64());
     }
 
-    /// Counts a request that was refused before it reached an endpoint. `reason` is `unauthorized`, `rate`, `timeout` or `panic`.
+    /// Counts a request that was refused before it reached an endpoint. `reason` is `malformed`,
+    /// `unauthorized`, `rate`, `timeout` or `panic`.
     pub fn refused(&self, reason: &'static str) {
         self.refused.get_or_create(&Reason { reason }).inc();
     }

@@ -4,6 +4,7 @@
 //! [`inputs`] finds out which, and aggregated servers report their states. The hub applies them to the store, and swaps the
 //! snapshot that `kubeshape-server` serves. This module starts all of it, waits for signals, and stops it in order.
 
+mod descriptors;
 mod event;
 mod finding;
 mod hub;
@@ -134,7 +135,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         v2_without_custom_resources: Some(of_base),
     };
     let limits = Limits {
-        connections: args.max_connections as usize,
+        connections: descriptors::connections(args.max_connections as usize),
         rate: args.max_rate,
         grace: args.shutdown_grace,
         ..Limits::default()

@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A running server, ended in the end.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     /// Of every line on standard output: where it serves.
-    address: String,
+    pub(crate) address: String,
     log: Arc<Mutex<String>>,
 }
 
 impl Server {
     /// Starts the command and waits for its address.
-    fn start(folder: &Folder, line: &str) -> Server {
+    pub(crate) fn start(folder: &Folder, line: &str) -> Server {
         Server::spawn(folder, line, Stdio::null())
     }
 
@@ -30,16 +30,37 @@ impl Server {
         Server::spawn(folder, line, std::fs::File::open(stdin).expect("a file").into())
     }
 
+    /// The same with a limit on open files.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_limited(folder: &Folder, line: &str, files: usize) -> Server {
+        let command = Server::command(folder, line);
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")]).arg(command.get_program());
+        limited.args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        if let Some(folder) = command.get_current_dir() {
+            limited.current_dir(folder);
+        }
+        Server::run(limited, Stdio::null())
+    }
+
     fn spawn(folder: &Folder, line: &str, stdin: Stdio) -> Server {
+        Server::run(Server::command(folder, line), stdin)
+    }
+
+    fn command(folder: &Folder, line: &str) -> std::process::Command {
         let line = format!("serve {line} --listen 127.0.0.1:0");
         let arguments: Vec<&str> = line.split_whitespace().collect();
-        let mut child = folder
-            .command(&arguments)
-            .stdin(stdin)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("a process");
+        folder.command(&arguments)
+    }
+
+    fn run(mut command: std::process::Command, stdin: Stdio) -> Server {
+        let mut child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
         let log = Arc::new(Mutex::new(String::new()));
         let (mut stderr, kept) = (child.stderr.take().expect("standard error"), Arc::clone(&log));
         std::thread::spawn(move || {
@@ -54,6 +75,11 @@ impl Server {
         let mut server = Server { child, address: String::new(), log };
         server.address = address.unwrap_or_else(|| panic!("{ready:?} {}", server.log()));
         server
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     fn log(&self) -> String {
@@ -71,7 +97,7 @@ impl Server {
     }
 
     /// Code and body of an answer.
-    fn get(&self, path: &str) -> (u16, String) {
+    pub(crate) fn get(&self, path: &str) -> (u16, String) {
         self.ask(path, "")
     }
 
@@ -90,7 +116,7 @@ impl Server {
 
     /// Asks until the answer is as wanted.
     #[track_caller]
-    fn until(&self, path: &str, wanted: impl Fn(u16, &str) -> bool) -> String {
+    pub(crate) fn until(&self, path: &str, wanted: impl Fn(u16, &str) -> bool) -> String {
         let began = Instant::now();
         loop {
             let (code, body) = self.get(path);
@@ -132,7 +158,7 @@ impl Drop for Server {
     }
 }
 
-fn crd(group: &str, property: &str) -> String {
+pub(crate) fn crd(group: &str, property: &str) -> String {
     format!(
         "apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
