@@ -23,6 +23,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Numbers are converted, compared and cut as Go does it; which code does so stands at its place.
+#![allow(clippy::cast_possible_wrap, clippy::cast_precision_loss, clippy::cast_sign_loss, clippy::float_cmp)]
+#![allow(clippy::match_same_arms, clippy::single_match_else, clippy::unnecessary_wraps, clippy::iter_without_into_iter)]
+#![allow(clippy::return_self_not_must_use, clippy::struct_field_names, clippy::unused_self, clippy::comparison_chain)]
+
 mod ast;
 mod check;
 mod cost;

@@ -12,6 +12,7 @@ pub mod generated;
 pub mod golden;
 pub mod input;
 pub mod known;
+pub mod objects;
 pub mod openapi;
 pub mod oracle;
 pub mod own;
@@ -60,7 +61,7 @@ pub const AREAS: [&str; 4] = ["crds", "apiserver", "openapi", "smd"];
 
 /// Areas that need the same folders and are compared only when they are named, because answers about CEL expressions are
 /// still missing in them.
-pub const INCOMPLETE_AREAS: [&str; 3] = ["structural", "versions", "cel"];
+pub const INCOMPLETE_AREAS: [&str; 4] = ["structural", "versions", "objects", "cel"];
 
 /// Whether a golden folder holds anything of an area.
 pub fn has_records(area: &str, golden: &Path) -> bool {
@@ -75,6 +76,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
     match area {
         "openapi" => openapi::compare(golden, corpus, known),
         "smd" => smd::compare(golden, known),
+        "objects" => objects::compare(golden, corpus, known),
         "cel" => cel::compare(golden, known),
         "structural" => structural::compare(golden, corpus, known),
         "versions" => structural::compare_versions(golden, corpus, known),

@@ -34,6 +34,8 @@ const SEEDS: [(&str, &[&str]); 9] = [
     ("downstream_bodies", &["corpus/discovery"]),
     ("accept_negotiation", &["corpus/http/accept"]),
     ("path_routing", &["corpus/http/paths"]),
+    ("auth_leaves_health_only", &["corpus/http/paths"]),
+    ("redirects_stay_within_the_server", &["corpus/http/paths"]),
     ("", &["corpus/crds", "corpus/yaml", "corpus/openapi"]),
 ];
 

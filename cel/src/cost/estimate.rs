@@ -184,9 +184,10 @@ impl Estimator<'_> {
             path = Arc::from([]);
         }
         let item = self.checked.ty(expr.id).parameters().first().map(|ty| {
-            let below: Path = match path.is_empty() {
-                true => path.clone(),
-                false => path.iter().cloned().chain([Arc::from("@items")]).collect(),
+            let below: Path = if path.is_empty() {
+                path.clone()
+            } else {
+                path.iter().cloned().chain([Arc::from("@items")]).collect()
             };
             ((*ty).clone(), self.size_at(&below))
         });

@@ -207,7 +207,7 @@ fn is_uuid(text: &str) -> bool {
 /// Base64 with padding, as the format `byte` has it.
 pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let text: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')).collect();
-    if text.len() % 4 != 0 {
+    if !text.len().is_multiple_of(4) {
         return None;
     }
     let mut out = Vec::with_capacity(text.len() / 4 * 3);

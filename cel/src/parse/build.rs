@@ -120,7 +120,7 @@ impl<'a> Builder<'a> {
                 let right = self.visit(&sides[1])?;
                 self.call(id, operator(*op), None, vec![left, right])
             }
-            Syntax::Prefix { count, operand, .. } if count % 2 == 0 => self.visit(operand)?,
+            Syntax::Prefix { count, operand, .. } if count.is_multiple_of(2) => self.visit(operand)?,
             Syntax::Prefix { op, pos, operand, .. } => {
                 let id = self.id(*pos);
                 let operand = self.visit(operand)?;
