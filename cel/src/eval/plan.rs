@@ -233,10 +233,11 @@ impl Planner<'_> {
         };
         let kind = constant_pattern.map_or(kind, CallKind::Regex);
         let overload_id = overload.map_or("", |overload| overload.id);
-        if name == "@in" && overload_id == "in_list" {
-            if let Some(node) = in_set(&args) {
-                return Ok(node);
-            }
+        if name == "@in"
+            && overload_id == "in_list"
+            && let Some(node) = in_set(&args)
+        {
+            return Ok(node);
         }
         let folds = matches!(
             name,

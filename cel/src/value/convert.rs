@@ -13,7 +13,7 @@ pub(crate) fn double_to_int(value: f64) -> Option<i64> {
 
 #[allow(clippy::cast_sign_loss)]
 pub(crate) fn double_to_uint(value: f64) -> Option<u64> {
-    (value >= 0.0 && value < TWO_TO_64).then_some(value as u64)
+    (0.0..TWO_TO_64).contains(&value).then_some(value as u64)
 }
 
 /// A text as Go's `strconv.ParseFloat` reads it.
