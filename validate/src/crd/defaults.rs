@@ -1,12 +1,141 @@
-//! Defaults in schemas.
+//! Defaults in schemas: `defaulting.ValidateDefaults` and `schemaHasUnprunedDefaults`.
+//!
+//! Neither rules in CEL nor the metadata of embedded resources are checked here yet: what `objectmeta.Coerce` and
+//! `objectmeta.Validate` say about a default belongs into [`Walk::default`], before its schema is asked.
 
 use super::options::Options;
-use kubeshape_schema::Schema;
-use kubeshape_schema::field::{Error, Path};
+use crate::metadata::place;
+use crate::object::{self, Purpose, Root, Validator};
+use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::{Bump, Flags, Json, Schema};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use kubeshape_structural::{convert, validate as validate_structural};
 use kubeshape_yaml::Document;
+use kubeshape_yaml::go::escape::Escape;
 
-pub(super) fn validate(_: &Schema<'_>, _: &Path<'_>, _: &Options<'_>, _: Document<'_>, _: &mut Vec<Error>) {}
+/// Checks that the defaults of a structural schema of a whole resource validate, and have no unknown fields.
+pub(super) fn validate(
+    schema: &Schema<'_>,
+    path: &Path<'_>,
+    options: &Options<'_>,
+    document: Document<'_>,
+    errors: &mut Vec<Error>,
+) {
+    if !schema.subtree.any(Flags::DEFAULT) {
+        return;
+    }
+    let mut walk = Walk { options, document, errors };
+    walk.schema(schema, path, At::Root);
+}
 
-pub(super) fn has_unpruned(_: &Schema<'_>) -> bool {
-    false
+/// Where a schema is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    Root,
+    /// In type or object metadata of a resource.
+    Metadata,
+    Elsewhere,
+}
+
+struct Walk<'w, 'd> {
+    options: &'w Options<'w>,
+    document: Document<'d>,
+    errors: &'w mut Vec<Error>,
+}
+
+impl Walk<'_, '_> {
+    /// A schema and those below it. There are no defaults below `additionalProperties`.
+    fn schema(&mut self, schema: &Schema<'_>, path: &Path<'_>, at: At) {
+        if !schema.subtree.any(Flags::DEFAULT) {
+            return;
+        }
+        let resource = at == At::Root || schema.flags.any(Flags::EMBEDDED_RESOURCE);
+        if let Some(default) = schema.default {
+            self.default(schema, default, &path.child("default"), resource, at == At::Metadata);
+        }
+        let below = if at == At::Metadata && !resource { At::Metadata } else { At::Elsewhere };
+        if let Some(item) = schema.item() {
+            self.schema(item, &path.child("items"), below);
+        }
+        let properties = path.child("properties");
+        for property in schema.properties {
+            let metadata = resource && matches!(property.name, "metadata" | "apiVersion" | "kind");
+            let at = if metadata { At::Metadata } else { below };
+            self.schema(&property.schema, &properties.key(property.name), at);
+        }
+    }
+
+    /// Checks a default. `resource` is whether it is a resource, `metadata` whether it is in the metadata of one.
+    fn default(&mut self, schema: &Schema<'_>, default: &Json<'_>, path: &Path<'_>, resource: bool, metadata: bool) {
+        let arena = Bump::new();
+        let at = place(self.document.node(schema.at), "default");
+        let value = Value::from_json(default, &arena);
+        let root = if resource { Root::Resource } else { Root::Value };
+        // Unknown fields of metadata are not asked for.
+        let unpruned = || object::prune(value, Some(schema), root, &arena).value != value;
+        if self.options.require_pruned_defaults && (resource || !metadata) && unpruned() {
+            self.errors.push(Error::invalid(path, bad_value(default), "must not have unknown fields", at));
+        }
+        let errors = Validator::with_purpose(schema, Purpose::Defaults, &arena).check(value, path);
+        self.errors.extend(errors.into_iter().map(|error| Error { at, ..error }));
+    }
+}
+
+fn bad_value(value: &Json<'_>) -> BadValue {
+    if let Json::Str(text) = value {
+        return BadValue::from(*text);
+    }
+    let mut out = Vec::new();
+    value.print(&mut out, Escape::Html);
+    BadValue::Json(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// Whether a schema is structural and a default in it has unknown fields.
+pub(super) fn has_unpruned(schema: &Schema<'_>) -> bool {
+    schema.subtree.any(Flags::DEFAULT)
+        && convert(schema).is_ok()
+        && validate_structural(schema, "").is_empty()
+        && unpruned_below(schema, schema, &Surroundings::Root)
+}
+
+/// How an object leads to a value in it.
+enum Surroundings<'s> {
+    Root,
+    Field(&'s Surroundings<'s>, &'s str),
+    Item(&'s Surroundings<'s>),
+}
+
+impl<'s> Surroundings<'s> {
+    /// The object around a value. `None` if the value is the object itself and no mapping.
+    fn around<'a>(&self, value: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+        match self {
+            Surroundings::Root => matches!(value, Value::Map(_)).then_some(value),
+            Surroundings::Field(parent, name) => {
+                let name: &'a str = arena.alloc_str(name);
+                parent.around(Value::Map(Map::from_entries(vec![(name, value)], arena)), arena)
+            }
+            Surroundings::Item(parent) => parent.around(Value::List(arena.alloc_slice_copy(&[value])), arena),
+        }
+    }
+}
+
+/// Whether a default at or below a schema of the spine loses something when the object around it is pruned.
+fn unpruned_below(root: &Schema<'_>, schema: &Schema<'_>, surroundings: &Surroundings<'_>) -> bool {
+    if !schema.subtree.any(Flags::DEFAULT) {
+        return false;
+    }
+    if let Some(default) = schema.default {
+        let arena = Bump::new();
+        let object = surroundings.around(Value::from_json(default, &arena), &arena);
+        if object.is_some_and(|object| object::prune(object, Some(root), Root::Resource, &arena).value != object) {
+            return true;
+        }
+    }
+    schema.additional_schema().is_some_and(|below| unpruned_below(root, below, &Surroundings::Field(surroundings, "*")))
+        || schema.item().is_some_and(|item| unpruned_below(root, item, &Surroundings::Item(surroundings)))
+        || schema
+            .properties
+            .iter()
+            .any(|property| unpruned_below(root, &property.schema, &Surroundings::Field(surroundings, property.name)))
 }
