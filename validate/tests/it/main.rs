@@ -1,0 +1,4 @@
+//! Integration tests, a module per subject.
+#![allow(clippy::unwrap_used)]
+
+mod objects;
