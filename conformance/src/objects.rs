@@ -172,7 +172,8 @@ fn upstream(folder: &Path, table: &mut Table) {
                 };
                 if let Some(messages) = call.output.get("messages") {
                     let ours: Vec<&str> = ours.iter().map(|error| error.detail.as_str()).collect();
-                    let messages: Vec<&str> = messages.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+                    let messages: Vec<&str> =
+                        messages.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
                     table.add(name, &call.test, crate::verdict::equal(&ours, &messages));
                 } else {
                     errors(name, &call.test, &ours, &theirs(&call), table);
@@ -281,7 +282,9 @@ fn one_resource<'a>(
     let label = format!("{} {} {}", case.crd.file, case.crd.index, case.id);
     let object = arena.alloc(case.object.clone()).to_value(arena);
     let ours = match (resource.decode(object, arena), &case.decode_error) {
-        (Err(ours), Some(theirs)) => return table.add("objects not decoded", &label, crate::verdict::equal(&ours, theirs)),
+        (Err(ours), Some(theirs)) => {
+            return table.add("objects not decoded", &label, crate::verdict::equal(&ours, theirs));
+        }
         (Ok(_), Some(theirs)) => {
             let text = format!("decoded, theirs {theirs}");
             return table.add("objects not decoded", &label, Verdict::Differing(text));

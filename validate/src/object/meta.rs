@@ -203,8 +203,7 @@ impl<'a> Decoder<'a> {
                 return Err(mismatch(found, ty, field, "string"));
             }
             (TextMap, Value::Map(map)) => {
-                let entries =
-                    map.entries().iter().map(|(key, value)| (*key, self.text(*value, ty, field))).collect();
+                let entries = map.entries().iter().map(|(key, value)| (*key, self.text(*value, ty, field))).collect();
                 Some(Value::Map(Map::from_entries(entries, self.arena)))
             }
             (TextMap, other) => self.other(other, ty, field, "map[string]string"),
@@ -455,13 +454,7 @@ pub fn embedded(value: Value<'_>, schema: Option<&Schema<'_>>, root: super::Root
     errors
 }
 
-fn check_embedded(
-    value: Value<'_>,
-    schema: Option<&Schema<'_>>,
-    root: bool,
-    path: &Path<'_>,
-    errors: &mut Vec<Error>,
-) {
+fn check_embedded(value: Value<'_>, schema: Option<&Schema<'_>>, root: bool, path: &Path<'_>, errors: &mut Vec<Error>) {
     let below = |flags: Flags| flags.any(Flags::EMBEDDED_RESOURCE);
     if !root && !schema.is_some_and(|schema| below(schema.subtree)) {
         return;
