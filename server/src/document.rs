@@ -306,6 +306,16 @@ impl Document {
         }
     }
 
+    /// Whether the hash is computed already.
+    pub(crate) fn is_hashed(&self) -> bool {
+        self.hash.get().is_some()
+    }
+
+    /// Whether the gzip form of the JSON form is made already.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.gzip.get().is_some()
+    }
+
     /// Whether the other document has the same content.
     pub(crate) fn is_same(&self, other: &Document) -> bool {
         self.json.len() == other.json.len() && self.hash() == other.hash()

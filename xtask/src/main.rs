@@ -6,6 +6,7 @@ mod builtin;
 mod fuzz;
 mod package;
 mod run;
+mod soak;
 mod tools;
 
 use run::{Result, cargo, run};
@@ -30,6 +31,9 @@ usage: cargo xtask COMMAND [ARGUMENT…]
                      so many; or some of them only
   msrv               checks that everything compiles with the oldest Rust that Cargo.toml promises
   deny               checks licences, advisories and sources of dependencies with cargo-deny
+  soak [--minutes N] [--hostile N] [--honest N] [--program FILE]
+                     runs `kubeshape serve` with hostile and honest clients, files that change and an aggregated server
+                     that comes and goes; prints times and memory, and fails if an honest request does
   ci                 does all of this as CI does it (.ci/run)";
 
 fn main() -> ExitCode {
@@ -76,6 +80,7 @@ fn command(arguments: &[&str]) -> Result {
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),
         ["deny"] => tools::deny(),
+        ["soak", options @ ..] => soak::soak(options),
         ["ci"] => run(Command::new("bash").arg(".ci/run")),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

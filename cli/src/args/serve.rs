@@ -172,7 +172,9 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "LEVEL", default_value = "info", help_heading = OPERATION)]
     pub(crate) log_level: LogLevel,
 
-    /// Number of connections; when it is reached, idle ones are closed and new ones wait
+    /// Number of connections; when it is reached, idle and slow ones make room for new ones
+    ///
+    /// It is less if the system allows fewer open files.
     #[arg(
         long,
         value_name = "N",

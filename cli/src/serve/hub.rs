@@ -2,10 +2,10 @@
 //! else changes what is served. Without events, it waits.
 
 use super::event::{Changes, Event, Taken};
-use super::finding;
 use super::inputs::{self, Inputs, Scan};
 use super::secrets::Secrets;
 use super::watch::Watcher;
+use super::{descriptors, finding};
 use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Levels;
 use kubeshape_server::{Applied, Change, Live, Metrics, Quality, Readiness, Reason, RemoteState, Store};
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant, SystemTime};
 const QUIET: Duration = Duration::from_millis(25);
 /// A burst is handled after this time, even if it goes on.
 const LONGEST: Duration = Duration::from_millis(500);
+/// When files are read again that could not be read because the system had no room.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Number of broken files that `/readyz` names.
 const NAMED: usize = 5;
 
@@ -112,8 +114,12 @@ impl Hub {
     /// Handles events until the server stops.
     pub(super) fn run(mut self, events: &Receiver<Event>) {
         let mut last: Option<Instant> = None;
+        // When files are read again that could not be read for want of resources.
+        let mut again: Option<Instant> = None;
         loop {
-            let due = self.held.values().map(|held| held.until).chain(self.changes.due()).min();
+            let is_short = self.inputs.unreadable().any(descriptors::is_shortage);
+            again = is_short.then(|| again.unwrap_or_else(|| Instant::now() + AGAIN));
+            let due = self.held.values().map(|held| held.until).chain(self.changes.due()).chain(again).min();
             let event = match due {
                 None => events.recv().map_err(RecvTimeoutError::from),
                 Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
@@ -123,10 +129,11 @@ impl Hub {
                 Ok(event) => burst.add(event),
                 Err(RecvTimeoutError::Timeout) => {
                     self.release();
-                    if self.changes.due().is_none_or(|due| due > Instant::now()) {
+                    burst.everything = again.take_if(|again| *again <= Instant::now()).is_some();
+                    burst.files = self.changes.due().is_some_and(|due| due <= Instant::now());
+                    if !burst.everything && !burst.files {
                         continue;
                     }
-                    burst.files = true;
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
             }

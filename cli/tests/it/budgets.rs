@@ -83,7 +83,6 @@ fn results_that_are_larger_than_allowed_are_an_error_with_a_place() {
         ("kinds", "v3 --per resource"),
         ("kinds", "v2 --per resource --pretty"),
         ("body", "v3"),
-        ("body", "v3 --profile kube"),
         ("body", "v3 --pretty"),
         ("body", "v3,v2,jsonschema"),
         ("body", "v3 --per group-version"),

@@ -22,4 +22,5 @@ mod output;
 mod record;
 mod scenario;
 mod serve;
+mod serve_attacks;
 mod terminal;

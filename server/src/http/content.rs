@@ -1,12 +1,12 @@
 //! Sending a document, as Go's `net/http.ServeContent` does.
 
+use super::body::Span;
 use super::conditional::{Conditions, Outcome, Validators, evaluate};
 use super::range::{self, Range, RangeError};
 use super::request::RequestParts;
-use super::{audit, body, reply};
+use super::{audit, reply};
 use crate::rope::Rope;
 use axum::response::Response;
-use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use std::time::SystemTime;
 
@@ -120,8 +120,7 @@ impl Content {
             format!("bytes {}-{last}/{size}", range.start)
         };
         if let [range] = ranges {
-            let mut response =
-                reply::sized(parts, StatusCode::PARTIAL_CONTENT, &body::slice(&self.plain, range.start, range.length));
+            let mut response = reply::spans(parts, StatusCode::PARTIAL_CONTENT, &self.plain, vec![Span::Part(*range)]);
             let headers = response.headers_mut();
             self.found(headers);
             if let Ok(position) = HeaderValue::try_from(position(range)) {
@@ -132,17 +131,17 @@ impl Content {
         }
         let boundary = audit::boundary();
         let media = self.media.to_str().unwrap_or_default();
-        let mut pieces: Vec<Bytes> = Vec::with_capacity(ranges.len() * 2 + 1);
+        let mut spans: Vec<Span> = Vec::with_capacity(ranges.len() * 2 + 1);
         for (place, range) in ranges.iter().enumerate() {
             let line = if place == 0 { "" } else { "\r\n" };
             let position = position(range);
-            pieces.push(
+            spans.push(Span::Text(
                 format!("{line}--{boundary}\r\nContent-Range: {position}\r\nContent-Type: {media}\r\n\r\n").into(),
-            );
-            pieces.extend(body::slice(&self.plain, range.start, range.length).pieces().iter().cloned());
+            ));
+            spans.push(Span::Part(*range));
         }
-        pieces.push(format!("\r\n--{boundary}--\r\n").into());
-        let mut response = reply::sized(parts, StatusCode::PARTIAL_CONTENT, &pieces.into_iter().collect());
+        spans.push(Span::Text(format!("\r\n--{boundary}--\r\n").into()));
+        let mut response = reply::spans(parts, StatusCode::PARTIAL_CONTENT, &self.plain, spans);
         let headers = response.headers_mut();
         self.found(headers);
         if let Ok(media) = HeaderValue::try_from(format!("multipart/byteranges; boundary={boundary}")) {

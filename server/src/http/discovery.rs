@@ -6,6 +6,7 @@ use super::conditional::{Conditions, Outcome, Validators, evaluate};
 use super::request::RequestParts;
 use super::route::Slashes;
 use super::status::{self, Form, OBJECTS};
+use super::work::LARGE;
 use super::{printed::Printed, reply};
 use crate::document::Document;
 use crate::features::Features;
@@ -93,6 +94,36 @@ fn list(parts: &RequestParts<'_>, features: Features) -> Option<List> {
         Some(_) => List::Aggregated(AggregatedVersion::V2, form),
         None => List::Plain(form),
     })
+}
+
+/// Whether all that an answer of `/api` (`core`) or `/apis` needs is made already, or is small.
+pub(super) fn is_made(
+    parts: &RequestParts<'_>,
+    snapshot: &Snapshot,
+    printed: &Printed,
+    core: bool,
+    features: Features,
+) -> bool {
+    let tagged = if core { &snapshot.discovery.aggregated_core } else { &snapshot.discovery.aggregated };
+    let is_sent = |document: &Document| !parts.gzip_object() || document.is_compressed();
+    tagged.json().len() < LARGE
+        || match list(parts, features) {
+            Some(List::Aggregated(version, form)) => {
+                tagged.is_hashed()
+                    && printed.made_aggregated(core, version, form).is_some_and(|document| is_sent(document))
+            }
+            Some(List::Plain(form)) => core || printed.made_groups(form).is_some_and(|document| is_sent(document)),
+            None => true,
+        }
+}
+
+/// Whether the list of resources of a group version is short.
+pub(super) fn is_short(snapshot: &Snapshot, name: &str, version: &str) -> bool {
+    /// Bytes that a resource has in a list, roughly.
+    const EACH: usize = 256;
+    let group = snapshot.discovery.groups.get(name);
+    let found = group.and_then(|group| group.versions.iter().find(|found| &*found.version == version));
+    found.is_none_or(|found| found.resources.len() * EACH < LARGE)
 }
 
 /// `/api`, which go-restful routes: GET only.

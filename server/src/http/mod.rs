@@ -20,6 +20,7 @@ mod request;
 pub mod route;
 mod status;
 pub mod target;
+mod work;
 
 use crate::features::Features;
 use crate::snapshot::{LazyV2, Leaf, Snapshot};
@@ -32,7 +33,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use openapi::Merged;
 use printed::Printed;
-use request::RequestParts;
+use request::{OwnedParts, RequestParts};
 use route::Route;
 use std::convert::Infallible;
 use std::future::Future;
@@ -40,6 +41,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
+use work::Workshop;
 
 /// All endpoints as a router, to which layers can be added.
 ///
@@ -66,6 +68,7 @@ struct Shared {
     features: Features,
     printed: ArcSwapOption<Printed>,
     merged: Arc<Merged>,
+    work: Arc<Workshop>,
 }
 
 /// A response that is there, or is made later.
@@ -85,8 +88,8 @@ impl Http {
     pub fn new(endpoints: Endpoints) -> Http {
         let newest = Features { aggregated_v2beta1: endpoints.extensions, ..Features::default() };
         let features = endpoints.emulation.map_or(newest, |emulation| emulation.features);
-        let (printed, merged) = (ArcSwapOption::empty(), Arc::default());
-        Http { shared: Arc::new(Shared { endpoints, features, printed, merged }) }
+        let (printed, merged, work) = (ArcSwapOption::empty(), Arc::default(), Arc::default());
+        Http { shared: Arc::new(Shared { endpoints, features, printed, merged, work }) }
     }
 }
 
@@ -105,26 +108,48 @@ impl Shared {
         let parts = &parts;
         match *route {
             Route::OpenApiV3(_) | Route::OpenApiV3Index if !features.openapi_v3 => reply::page_not_found(parts).into(),
-            Route::OpenApiV3(path) => match openapi::leaf(parts, snapshot, path) {
+            Route::OpenApiV3(path) => match openapi::leaf(parts, snapshot, path, &self.work) {
                 Some(answer) => answer,
                 None => match snapshot.v3.get(path) {
                     Some(Leaf::Remote(upstream)) => Answer::Later(upstream.forward(request.map(Body::new))),
                     _ => reply::page_not_found(parts).into(),
                 },
             },
-            Route::OpenApiV2 => openapi::v2(parts, self.v2(snapshot), &self.merged),
-            Route::OpenApiV3Index => openapi::index(parts, snapshot).into(),
-            Route::Core => discovery::core(parts, snapshot, &self.printed(snapshot), advertise, features).into(),
+            Route::OpenApiV2 => openapi::v2(parts, self.v2(snapshot), &self.merged, &self.work),
+            Route::OpenApiV3Index if openapi::index_is_made(parts, snapshot) => openapi::index(parts, snapshot).into(),
+            Route::OpenApiV3Index => self.later(parts, snapshot, |parts, snapshot, _| openapi::index(parts, snapshot)),
+            Route::Core => {
+                let printed = self.printed(snapshot);
+                if discovery::is_made(parts, snapshot, &printed, true, features) {
+                    return discovery::core(parts, snapshot, &printed, advertise, features).into();
+                }
+                let advertise = Arc::clone(advertise);
+                self.later(parts, snapshot, move |parts, snapshot, printed| {
+                    discovery::core(parts, snapshot, printed, &advertise, features)
+                })
+            }
             Route::CoreVersion(version) => discovery::core_version(parts, snapshot, version).into(),
             Route::BelowCore(_) => status::NOT_FOUND.answer(parts).into(),
-            Route::Groups => discovery::groups(parts, snapshot, &self.printed(snapshot), false, features).into(),
-            Route::GroupsListed => discovery::groups(parts, snapshot, &self.printed(snapshot), true, features).into(),
+            Route::Groups => self.groups(parts, snapshot, false),
+            Route::GroupsListed => self.groups(parts, snapshot, true),
             Route::Group(name, slashes) => discovery::group(parts, snapshot, name, slashes).into(),
-            Route::GroupVersion(name, version, slashes) => {
+            Route::GroupVersion(name, version, slashes) if discovery::is_short(snapshot, name, version) => {
                 discovery::group_version(parts, snapshot, name, version, slashes).into()
             }
+            Route::GroupVersion(name, version, slashes) => {
+                let (name, version) = (name.to_owned(), version.to_owned());
+                self.later(parts, snapshot, move |parts, snapshot, _| {
+                    discovery::group_version(parts, snapshot, &name, &version, slashes)
+                })
+            }
             Route::BelowGroup(name, _) => discovery::below_group(parts, snapshot, name).into(),
-            Route::Root => discovery::root(parts, snapshot, &self.printed(snapshot)).into(),
+            Route::Root => {
+                let printed = self.printed(snapshot);
+                if printed.has_root() || snapshot.index.json().len() < work::LARGE {
+                    return discovery::root(parts, snapshot, &printed).into();
+                }
+                self.later(parts, snapshot, discovery::root)
+            }
             Route::Version => {
                 let version = emulation.map(|emulation| emulation.version(&snapshot.version));
                 discovery::version(parts, version.as_ref().unwrap_or(&snapshot.version)).into()
@@ -149,6 +174,33 @@ impl Shared {
     fn v2<'s>(&'s self, snapshot: &'s Snapshot) -> &'s Arc<LazyV2> {
         let without = self.endpoints.v2_without_custom_resources.as_ref();
         without.filter(|_| !self.features.custom_resources_in_v2).unwrap_or(&snapshot.v2)
+    }
+
+    fn groups(&self, parts: &RequestParts<'_>, snapshot: &Arc<Snapshot>, listed: bool) -> Answer {
+        let printed = self.printed(snapshot);
+        if discovery::is_made(parts, snapshot, &printed, false, self.features) {
+            return discovery::groups(parts, snapshot, &printed, listed, self.features).into();
+        }
+        let features = self.features;
+        self.later(parts, snapshot, move |parts, snapshot, printed| {
+            discovery::groups(parts, snapshot, printed, listed, features)
+        })
+    }
+
+    /// An answer that takes long, made on another thread.
+    fn later(
+        &self,
+        parts: &RequestParts<'_>,
+        snapshot: &Arc<Snapshot>,
+        answer: impl FnOnce(&RequestParts<'_>, &Snapshot, &Printed) -> Response + Send + 'static,
+    ) -> Answer {
+        let (owned, snapshot, printed) =
+            (Arc::new(OwnedParts::of(parts)), Arc::clone(snapshot), self.printed(snapshot));
+        let (work, asked) = (Arc::clone(&self.work), Arc::clone(&owned));
+        Answer::Later(Box::pin(async move {
+            let answer = work.run(move || asked.with(|parts| answer(parts, &snapshot, &printed))).await;
+            answer.unwrap_or_else(|error| owned.with(|parts| openapi::interrupted(parts, &error)))
+        }))
     }
 
     /// The printed forms of a snapshot.

@@ -4,6 +4,7 @@
 use super::accept::{self, Choice, Offer, Reading};
 use super::content::Content;
 use super::request::{OwnedParts, RequestParts};
+use super::work::{LARGE, NotDone, Workshop};
 use super::{Answer, reply, status, target};
 use crate::document::Document;
 use crate::rope::Rope;
@@ -33,9 +34,6 @@ static TYPE: [HeaderValue; 1] = [reply::ACCEPT];
 
 /// Shorter bodies of `/openapi/v2` are not compressed (the default of NYTimes gziphandler, which kube-openapi uses).
 const WORTH_COMPRESSING: usize = 1400;
-
-/// Representations of longer JSON are made on a thread that does not answer requests.
-const LARGE: usize = 128 << 10;
 
 /// The form in which a document is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +77,7 @@ impl Merged {
 }
 
 /// `/openapi/v2`
-pub(super) fn v2(parts: &RequestParts<'_>, lazy: &Arc<LazyV2>, merged: &Arc<Merged>) -> Answer {
+pub(super) fn v2(parts: &RequestParts<'_>, lazy: &Arc<LazyV2>, merged: &Arc<Merged>, work: &Arc<Workshop>) -> Answer {
     let place = match accept::openapi(&parts.accept(), &V2, parts.reading()) {
         Choice::Offer(place) => place,
         Choice::Nothing | Choice::Unreadable => {
@@ -95,8 +93,9 @@ pub(super) fn v2(parts: &RequestParts<'_>, lazy: &Arc<LazyV2>, merged: &Arc<Merg
         return send_v2(parts, lazy, form).into();
     }
     let (lazy, owned, merged) = (Arc::clone(lazy), OwnedParts::of(parts), Arc::clone(merged));
+    let work = Arc::clone(work);
     Answer::Later(Box::pin(async move {
-        let made = tokio::task::spawn_blocking(move || {
+        let made = work.run(move || {
             if let Ok(document) = &**lazy {
                 let _ = form.make(document);
             }
@@ -141,8 +140,8 @@ fn send_v2(parts: &RequestParts<'_>, merged: &LazyV2, form: Form) -> Response {
     .send(parts)
 }
 
-/// The thread that made a form panicked.
-fn interrupted(parts: &RequestParts<'_>, error: &tokio::task::JoinError) -> Response {
+/// A form was not made.
+pub(super) fn interrupted(parts: &RequestParts<'_>, error: &NotDone) -> Response {
     tracing::error!(%error, "a document was not made");
     status::UNAVAILABLE.answer(parts)
 }
@@ -154,6 +153,13 @@ fn unavailable(parts: &RequestParts<'_>) -> Response {
     } else {
         reply::empty(parts, StatusCode::SERVICE_UNAVAILABLE)
     }
+}
+
+/// Whether all that the answer of `/openapi/v3` needs is made already, or is small.
+pub(super) fn index_is_made(parts: &RequestParts<'_>, snapshot: &Snapshot) -> bool {
+    let index = &snapshot.index;
+    let is_made = index.is_hashed() && (!parts.gzip() || index.is_compressed());
+    !parts.extensions || index.json().len() < LARGE || is_made
 }
 
 /// `/openapi/v3`. In kube-apiserver, the index has no ETag, ignores `Accept`, and has the media type of plain text. With
@@ -177,7 +183,7 @@ pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
 }
 
 /// `/openapi/v3/PATH`; `None` if a downstream server has it.
-pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str) -> Option<Answer> {
+pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str, work: &Arc<Workshop>) -> Option<Answer> {
     let document = match snapshot.v3.get(path) {
         Some(Leaf::Local(document)) => document,
         Some(Leaf::Remote(_)) => return None,
@@ -197,12 +203,14 @@ pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str) ->
     };
     let whole = parts.header(header::RANGE).is_empty();
     let form = Form { protobuf: place > 0, gzip: parts.extensions && whole && parts.gzip() };
-    if document.json().len() < LARGE || form.is_made(document) {
+    if document.json().len() < LARGE || (document.is_hashed() && form.is_made(document)) {
         return Some(send_v3(parts, document, path, form).into());
     }
     let (document, path, owned) = (Arc::clone(document), path.to_owned(), OwnedParts::of(parts));
+    let work = Arc::clone(work);
     Some(Answer::Later(Box::pin(async move {
-        let made = tokio::task::spawn_blocking(move || {
+        let made = work.run(move || {
+            document.hash();
             let _ = form.make(&document);
             document
         });

@@ -43,6 +43,22 @@ impl Printed {
         Arc::ptr_eq(core, &snapshot.discovery.aggregated_core) && Arc::ptr_eq(named, &snapshot.discovery.aggregated)
     }
 
+    /// Aggregated discovery, if it is printed already.
+    pub(super) fn made_aggregated(&self, core: bool, version: AggregatedVersion, form: Form) -> Option<&Arc<Document>> {
+        let forms = if core { &self.core } else { &self.named };
+        forms[usize::from(version == AggregatedVersion::V2beta1)][form as usize].get()
+    }
+
+    /// The list of groups, if it is printed already.
+    pub(super) fn made_groups(&self, form: Form) -> Option<&Arc<Document>> {
+        self.groups[form as usize].get()
+    }
+
+    /// Whether the paths of `/` are printed already.
+    pub(super) fn has_root(&self) -> bool {
+        self.root.get().is_some()
+    }
+
     /// Aggregated discovery of the core group.
     pub(super) fn core(&self, version: AggregatedVersion, form: Form, snapshot: &Snapshot) -> Arc<Document> {
         let core = snapshot.discovery.core.iter().map(|group| &**group);

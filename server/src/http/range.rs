@@ -2,6 +2,9 @@
 
 use super::conditional::trimmed;
 
+/// Ranges that one request can have. With more, the whole content is sent.
+pub const MOST: usize = 32;
+
 /// A range of `length` bytes from `start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
@@ -30,7 +33,7 @@ impl RangeError {
     }
 }
 
-/// The ranges of a content of `size` bytes. There are none if the whole content is requested.
+/// The ranges of a content of `size` bytes. There are none if the whole content is requested, or more than [`MOST`] ranges.
 ///
 /// # Errors
 /// The header is malformed, or all ranges begin after the end.
@@ -45,9 +48,14 @@ pub fn parse(header: &[u8], size: usize) -> Result<Vec<Range>, RangeError> {
         return Ok(Vec::new());
     }
     let list = header.strip_prefix(b"bytes=").ok_or(RangeError::Invalid)?;
+    let wanted = || list.split(|b| *b == b',').map(trimmed).filter(|range| !range.is_empty());
+    // Each of them costs more to answer than to ask for. RFC 9110, 14.2 lets a server ignore them.
+    if wanted().nth(MOST).is_some() {
+        return Ok(Vec::new());
+    }
     let mut ranges = Vec::new();
     let mut behind = false;
-    for range in list.split(|b| *b == b',').map(trimmed).filter(|range| !range.is_empty()) {
+    for range in wanted() {
         let dash = range.iter().position(|b| *b == b'-').ok_or(RangeError::Invalid)?;
         let (start, end) = (trimmed(&range[..dash]), trimmed(&range[dash + 1..]));
         if start.is_empty() {
@@ -108,5 +116,12 @@ mod tests {
             assert_eq!(parse(header.as_bytes(), 100), expected, "{header}");
         }
         assert_eq!(parse(b"bytes=0-1", 0), Ok(vec![]));
+    }
+
+    #[test]
+    fn too_many_ranges_are_none() {
+        let header = |count| format!("bytes={}", "0-0,,".repeat(count));
+        assert_eq!(parse(header(MOST).as_bytes(), 100).map(|ranges| ranges.len()), Ok(MOST));
+        assert_eq!(parse(header(MOST + 1).as_bytes(), 100), Ok(vec![]));
     }
 }

@@ -1,6 +1,6 @@
 //! Responses, and the headers that they share.
 
-use super::body;
+use super::body::{self, Span};
 use super::request::RequestParts;
 use crate::rope::Rope;
 use axum::response::Response;
@@ -44,6 +44,14 @@ pub(super) fn not_modified() -> Response {
 pub(super) fn sized(parts: &RequestParts<'_>, code: StatusCode, content: &Rope) -> Response {
     let mut response = response(code, if parts.head() { body::none() } else { body::sized(content) });
     response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(content.len()));
+    response
+}
+
+/// Parts of a content, with their `Content-Length`.
+pub(super) fn spans(parts: &RequestParts<'_>, code: StatusCode, content: &Rope, spans: Vec<Span>) -> Response {
+    let length: usize = spans.iter().map(Span::len).sum();
+    let mut response = response(code, if parts.head() { body::none() } else { body::spans(content, spans) });
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     response
 }
 

@@ -1,7 +1,9 @@
 //! Limits on clients.
 
+mod caller;
 mod rate;
 
+pub(crate) use caller::Caller;
 pub(crate) use rate::Rate;
 
 use std::time::Duration;
@@ -16,7 +18,8 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Open connections. When the limit is reached, idle ones are closed, and new ones wait in the backlog of the system.
+    /// Open connections. When the limit is reached, others make room: those that have been idle, have not taken their
+    /// answers, or have been answered for longest; clients without a valid token before others.
     pub connections: usize,
     /// Requests per second from all clients; `None` for no limit. More are answered with 429.
     pub rate: Option<u32>,
@@ -36,8 +39,15 @@ pub struct Limits {
     pub request: Duration,
     /// Time after which a connection without requests is closed.
     pub idle: Duration,
-    /// Time in which a client must read at least a part of a response.
+    /// Time in which a client must read as much of its responses as [`Limits::slowest`] demands. Otherwise the connection is cut.
     pub stall: Duration,
+    /// Bytes per second that a client must read while a response waits for it.
+    pub slowest: u32,
+    /// Time from the latest beginning of a response to its end, however fast the client is. Otherwise the connection is cut.
+    pub answer: Duration,
+    /// Frames per second that a client may send besides those that come with responses (HTTP/2). Ten seconds' worth may come
+    /// at once. Otherwise the connection is cut.
+    pub frames: u32,
     /// Time that running requests have to finish when the server stops.
     pub grace: Duration,
 }
@@ -50,12 +60,15 @@ impl Default for Limits {
             header_bytes: 64 * 1024,
             header_fields: 100,
             body_bytes: 3 * 1024 * 1024,
-            streams: 250,
+            streams: 100,
             handshake: Duration::from_secs(10),
             header: Duration::from_secs(10),
             request: Duration::from_secs(60),
             idle: Duration::from_secs(120),
             stall: Duration::from_secs(30),
+            slowest: 1024,
+            answer: Duration::from_secs(600),
+            frames: 200,
             grace: Duration::from_secs(30),
         }
     }

@@ -1,28 +1,98 @@
 //! The activity on a connection, and its deadline.
+//!
+//! What counts is what a client takes of its answers. Bytes on the socket do not: over HTTP/2, a client can exchange PINGs
+//! for ever and not give a stream any room. So [`Observed`] reads the heads of frames in both directions.
 
+use super::frames::{self, Frames, Protocol};
 use crate::limit::Limits;
+use std::collections::BTreeMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
 use tokio::time::Instant;
+
+/// Bytes that a connection writes before others have their turn.
+const TURN: usize = 256 << 10;
+/// Bytes of an answer that allow the client to send one more frame.
+const BYTES_PER_FRAME: u64 = 1 << 10;
+/// Answers add no frames beyond so many: updates of a window of 64 MiB in steps of 1 KiB.
+const MOST_FRAMES: u64 = 1 << 16;
+/// Frames that a client may send per answer that ends.
+const FRAMES_PER_ANSWER: u64 = 8;
+/// What a frame costs that cancels a request, because the server has begun to work for it.
+const CANCEL: u64 = 10;
+/// Frames that do not belong to answers: as many at once are ten seconds' worth.
+const BURST_SECONDS: u64 = 10;
 
 /// The activity on a connection. Times are milliseconds since it began, plus one; zero means never.
 #[derive(Debug)]
 pub(crate) struct Activity {
     began: Instant,
+    /// Frames per second that do not belong to answers.
+    frames: u64,
+    /// Since when the first request is waited for.
+    ready: AtomicU64,
     requests: AtomicU64,
+    /// Requests whose answer has not begun.
     running: AtomicU32,
-    multiplexed: AtomicBool,
-    /// When the last request or chunk of a response ended.
+    /// Bodies of answers that are not sent to their end.
+    bodies: AtomicU32,
+    /// Bodies that wait for their source, such as another server.
+    sourcing: AtomicU32,
+    /// When the last request came.
+    asked: AtomicU64,
+    /// When the client last took something of an answer, or an answer ended.
     last: AtomicU64,
     /// When the first byte of the next request arrived.
     head: AtomicU64,
-    /// Since when the client has not read anything of a response.
+    /// Since when the system takes no bytes for the client.
     blocked: AtomicU64,
+    /// Bytes that may still be written in this turn.
+    turn: AtomicUsize,
+    /// Whether a request had a valid token.
+    trusted: AtomicBool,
+    /// Whether no further request is answered on this connection.
+    ending: AtomicBool,
+    wire: Mutex<Wire>,
+    /// Whether the connection has to make room for others.
+    shed: AtomicBool,
+    pub(super) told: Notify,
+}
+
+/// What went over the wire.
+#[derive(Debug)]
+struct Wire {
+    protocol: Protocol,
+    inbound: Frames,
+    outbound: Frames,
+    /// The highest stream that the client opened.
+    last_stream: u32,
+    /// When the streams were opened whose answer is not sent yet.
+    open: BTreeMap<u32, u64>,
+    /// Bytes of answers that were sent.
+    taken: u64,
+    /// Answers that ended.
+    ended: u64,
+    /// Frames that the client may send.
+    allowed: u64,
+    /// When this number grew last.
+    refilled: u64,
+    /// The beginning of a time in which the client has something to take.
+    window: Option<Window>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    since: u64,
+    /// When the client began to owe, over several windows.
+    owing: u64,
+    taken: u64,
+    ended: u64,
 }
 
 /// What to do with a connection on which something takes too long.
@@ -30,20 +100,49 @@ pub(crate) struct Activity {
 pub(crate) enum Overdue {
     /// It is idle: tell the client, and close it.
     Idle,
-    /// The client neither sends nor reads: cut it.
+    /// The client does not send its request, or does not take its answer: cut it.
     Stalled,
 }
 
+/// A connection without a request, or whose client does not take its answer, stays for so long when others need the room.
+const SHED_AFTER: Duration = Duration::from_millis(250);
+/// A connection with a request that is being answered stays for so long.
+const SHED_BUSY_AFTER: Duration = Duration::from_secs(1);
+/// A client with a valid token stays longer than others by so much.
+const TRUSTED_LONGER: Duration = Duration::from_secs(60);
+
 impl Activity {
-    pub(crate) fn new() -> Arc<Activity> {
+    pub(crate) fn new(limits: &Limits) -> Arc<Activity> {
+        let frames = u64::from(limits.frames);
         Arc::new(Activity {
             began: Instant::now(),
+            frames,
+            ready: AtomicU64::new(1),
             requests: AtomicU64::new(0),
             running: AtomicU32::new(0),
-            multiplexed: AtomicBool::new(false),
+            bodies: AtomicU32::new(0),
+            sourcing: AtomicU32::new(0),
+            asked: AtomicU64::new(0),
             last: AtomicU64::new(1),
             head: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
+            turn: AtomicUsize::new(TURN),
+            trusted: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
+            wire: Mutex::new(Wire {
+                protocol: Protocol::Unknown(0),
+                inbound: Frames::default(),
+                outbound: Frames::default(),
+                last_stream: 0,
+                open: BTreeMap::new(),
+                taken: 0,
+                ended: 0,
+                allowed: frames * BURST_SECONDS,
+                refilled: 1,
+                window: None,
+            }),
+            shed: AtomicBool::new(false),
+            told: Notify::new(),
         })
     }
 
@@ -51,13 +150,46 @@ impl Activity {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX - 1) + 1
     }
 
-    /// Notes that a request begins. It ends when the result is dropped.
-    pub(crate) fn request(self: &Arc<Self>, multiplexed: bool) -> Running {
-        self.multiplexed.store(multiplexed, Relaxed);
+    fn at(&self, moment: u64, time: Duration) -> Instant {
+        self.began + Duration::from_millis(moment.saturating_sub(1)) + time
+    }
+
+    fn wire(&self) -> MutexGuard<'_, Wire> {
+        self.wire.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that the connection is set up, so that the time for the first request begins.
+    pub(crate) fn begin(&self) {
+        self.ready.store(self.now(), Relaxed);
+    }
+
+    /// Notes that a request begins. Its endpoint has answered when the result is dropped.
+    pub(crate) fn request(self: &Arc<Self>) -> Running {
         self.running.fetch_add(1, Relaxed);
         self.requests.fetch_add(1, Relaxed);
         self.head.store(0, Relaxed);
+        self.asked.store(self.now(), Relaxed);
         Running(Arc::clone(self))
+    }
+
+    /// Notes that the client has a valid token.
+    pub(crate) fn trust(&self) {
+        self.trusted.store(true, Relaxed);
+    }
+
+    /// Lets the connection end with its current answers.
+    pub(crate) fn end(&self) {
+        self.ending.store(true, Relaxed);
+    }
+
+    /// Whether the connection ends with its current answers.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.load(Relaxed)
+    }
+
+    /// Gives the connection the right to write for one turn.
+    pub(crate) fn turn(&self) {
+        self.turn.store(TURN, Relaxed);
     }
 
     /// Whether no request has arrived yet.
@@ -65,46 +197,174 @@ impl Activity {
         self.requests.load(Relaxed) == 0
     }
 
-    /// Whether there were requests, and none is being answered.
+    /// Whether nothing is being answered or sent.
     pub(crate) fn is_idle(&self) -> bool {
-        !self.is_fresh()
-            && self.running.load(Relaxed) == 0
-            && self.blocked.load(Relaxed) == 0
-            && (self.head.load(Relaxed) == 0 || self.multiplexed.load(Relaxed))
+        self.is_quiet(&self.wire())
     }
 
-    /// The deadline of the current activity, and what to do then.
+    fn is_quiet(&self, wire: &Wire) -> bool {
+        !self.is_fresh()
+            && self.running.load(Relaxed) == 0
+            && self.bodies.load(Relaxed) == 0
+            && self.blocked.load(Relaxed) == 0
+            && wire.open.is_empty()
+            && (self.head.load(Relaxed) == 0 || wire.protocol == Protocol::Http2)
+    }
+
+    /// Whether an answer waits for the client, and for nothing else.
+    fn is_owing(&self, wire: &Wire) -> bool {
+        let served = (self.running.load(Relaxed) + self.sourcing.load(Relaxed)) as usize;
+        self.blocked.load(Relaxed) != 0 || wire.open.len() > served
+    }
+
+    /// The deadline of the current activity, and what to do then. It is asked whenever nothing is left to do on the
+    /// connection without the client.
     pub(crate) fn deadline(&self, limits: &Limits) -> Option<(Instant, Overdue)> {
-        let after = |moment: u64, time: Duration, overdue| {
-            Some((self.began + Duration::from_millis(moment.saturating_sub(1)) + time, overdue))
-        };
-        let blocked = self.blocked.load(Relaxed);
-        if blocked != 0 {
-            return after(blocked, limits.stall, Overdue::Stalled);
-        }
-        if self.running.load(Relaxed) > 0 {
-            return None;
+        let mut wire = self.wire();
+        let owed = self.owed(&mut wire, limits).map(|at| (at, Overdue::Stalled));
+        let answered = self.answered(&wire).map(|at| (self.at(at, limits.request + limits.answer), Overdue::Stalled));
+        if owed.is_some() || answered.is_some() {
+            return owed.into_iter().chain(answered).min_by_key(|(at, _)| *at);
         }
         if self.is_fresh() {
-            return after(1, limits.header, Overdue::Stalled);
+            return Some((self.at(self.ready.load(Relaxed), limits.header), Overdue::Stalled));
         }
         let head = self.head.load(Relaxed);
         // With HTTP/2 there are bytes between requests as well.
-        if head != 0 && !self.multiplexed.load(Relaxed) {
-            return after(head, limits.header, Overdue::Stalled);
+        if head != 0 && wire.protocol != Protocol::Http2 {
+            return Some((self.at(head, limits.header), Overdue::Stalled));
         }
-        after(self.last.load(Relaxed), limits.idle, Overdue::Idle)
+        Some((self.at(self.last.load(Relaxed), limits.idle), Overdue::Idle))
     }
 
-    fn received(&self) {
+    /// When the client has to have taken enough of its answers.
+    fn owed(&self, wire: &mut Wire, limits: &Limits) -> Option<Instant> {
+        if !self.is_owing(wire) {
+            wire.window = None;
+            return None;
+        }
+        let now = self.now();
+        let least = u64::try_from(u128::from(limits.slowest) * limits.stall.as_millis() / 1000).unwrap_or(u64::MAX);
+        let (taken, ended) = (wire.taken, wire.ended);
+        let window = wire.window.get_or_insert(Window { since: now, owing: now, taken, ended });
+        let moves = ended > window.ended || taken - window.taken >= least.max(1);
+        if moves && self.at(window.since, limits.stall) <= Instant::now() {
+            *window = Window { since: now, taken, ended, ..*window };
+        }
+        Some(self.at(window.since, limits.stall))
+    }
+
+    /// When the oldest request came that is not answered to the end.
+    fn answered(&self, wire: &Wire) -> Option<u64> {
+        if wire.protocol == Protocol::Http2 {
+            return wire.open.values().min().copied();
+        }
+        let is_answering = self.running.load(Relaxed) > 0 || self.bodies.load(Relaxed) > 0;
+        is_answering.then(|| self.asked.load(Relaxed))
+    }
+
+    /// A moment that tells which connections make room for others: those with the earliest. `None` if the connection has only
+    /// just begun what it does.
+    pub(super) fn rank(&self) -> Option<Instant> {
+        if self.shed.load(Relaxed) {
+            return None;
+        }
+        let wire = self.wire();
+        let (since, least) = if self.is_quiet(&wire) {
+            (self.last.load(Relaxed), Duration::ZERO)
+        } else if self.is_fresh() {
+            (self.ready.load(Relaxed), SHED_AFTER)
+        } else if let Some(window) = wire.window {
+            (window.owing, SHED_AFTER)
+        } else {
+            (self.answered(&wire).unwrap_or(self.asked.load(Relaxed)), SHED_BUSY_AFTER)
+        };
+        let from = self.at(since, least);
+        let longer = if self.trusted.load(Relaxed) { TRUSTED_LONGER } else { Duration::ZERO };
+        (from <= Instant::now()).then(|| from + longer)
+    }
+
+    /// Tells the connection to make room for others.
+    pub(super) fn shed(&self) {
+        self.shed.store(true, Relaxed);
+        self.told.notify_one();
+    }
+
+    /// Notes bytes from the client.
+    ///
+    /// # Errors
+    /// The client sends more frames than it may.
+    fn received(&self, bytes: &[u8]) -> io::Result<()> {
         if self.head.load(Relaxed) == 0 && self.running.load(Relaxed) == 0 {
             self.head.store(self.now(), Relaxed);
         }
+        let mut wire = self.wire();
+        let wire = &mut *wire;
+        if wire.protocol == Protocol::Http1 {
+            return Ok(());
+        }
+        let rest = wire.protocol.detect(bytes);
+        if wire.protocol != Protocol::Http2 || rest.is_empty() {
+            return Ok(());
+        }
+        let now = self.now();
+        let earned = self.frames * (now - wire.refilled) / 1000;
+        if earned > 0 {
+            wire.refilled = now;
+            wire.allowed = (wire.allowed + earned).min(wire.allowed.max(self.frames * BURST_SECONDS));
+        }
+        let mut cost = 0;
+        let Wire { inbound, open, last_stream, .. } = wire;
+        inbound.pass(rest, |frame| {
+            cost += 1;
+            match frame.kind {
+                // A later frame of this type has trailers.
+                frames::HEADERS if frame.stream > *last_stream => {
+                    *last_stream = frame.stream;
+                    open.insert(frame.stream, now);
+                }
+                frames::RST_STREAM if open.remove(&frame.stream).is_some() => cost += CANCEL,
+                _ => {}
+            }
+        });
+        match wire.allowed.checked_sub(cost) {
+            Some(allowed) => wire.allowed = allowed,
+            None => return Err(io::Error::other("the client sends too many frames")),
+        }
+        Ok(())
     }
 
-    fn sent(&self) {
-        self.last.store(self.now(), Relaxed);
+    /// Notes bytes to the client, up to `count` of these.
+    fn sent<'b>(&self, bufs: impl IntoIterator<Item = &'b [u8]>, mut count: usize) {
         self.blocked.store(0, Relaxed);
+        let left = self.turn.load(Relaxed);
+        self.turn.store(left.saturating_sub(count), Relaxed);
+        let now = self.now();
+        let mut wire = self.wire();
+        let Wire { protocol, outbound, open, taken, ended, .. } = &mut *wire;
+        let before = (*taken, *ended);
+        if *protocol == Protocol::Http2 {
+            for buf in bufs {
+                let bytes = &buf[..count.min(buf.len())];
+                count -= bytes.len();
+                outbound.pass(bytes, |frame| {
+                    if frame.kind == frames::DATA {
+                        *taken += frame.length as u64;
+                    }
+                    if frame.ends_stream() && open.remove(&frame.stream).is_some() {
+                        *ended += 1;
+                    }
+                });
+            }
+        } else {
+            *taken += count as u64;
+        }
+        if before != (*taken, *ended) {
+            self.last.store(now, Relaxed);
+            let frames = (wire.ended - before.1) * FRAMES_PER_ANSWER
+                + (wire.taken / BYTES_PER_FRAME - before.0 / BYTES_PER_FRAME);
+            wire.allowed = (wire.allowed + frames).min(wire.allowed.max(MOST_FRAMES));
+        }
     }
 
     fn waits(&self) {
@@ -112,9 +372,27 @@ impl Activity {
             self.blocked.store(self.now(), Relaxed);
         }
     }
+
+    pub(super) fn body_begins(&self) {
+        self.bodies.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn body_ends(&self) {
+        self.last.store(self.now(), Relaxed);
+        self.bodies.fetch_sub(1, Relaxed);
+    }
+
+    /// Notes whether a body waits for its source.
+    pub(super) fn source(&self, waits: bool) {
+        if waits {
+            self.sourcing.fetch_add(1, Relaxed);
+        } else {
+            self.sourcing.fetch_sub(1, Relaxed);
+        }
+    }
 }
 
-/// A request that is being answered.
+/// A request whose endpoint has not answered.
 #[derive(Debug)]
 pub(crate) struct Running(Arc<Activity>);
 
@@ -137,12 +415,13 @@ impl<S> Observed<S> {
         Observed { stream, activity }
     }
 
-    fn written(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match &result {
-            Poll::Pending => self.activity.waits(),
-            Poll::Ready(_) => self.activity.sent(),
+    /// Whether the turn is over. The task runs again after those that are ready now.
+    fn is_over(&self, cx: &Context<'_>) -> bool {
+        let is_over = self.activity.turn.load(Relaxed) == 0;
+        if is_over {
+            cx.waker().wake_by_ref();
         }
-        result
+        is_over
     }
 }
 
@@ -150,8 +429,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Observed<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let result = Pin::new(&mut self.stream).poll_read(cx, buf);
-        if buf.filled().len() > before {
-            self.activity.received();
+        let new = &buf.filled()[before..];
+        if !new.is_empty()
+            && let Err(error) = self.activity.received(new)
+        {
+            return Poll::Ready(Err(error));
         }
         result
     }
@@ -159,8 +441,16 @@ impl<S: AsyncRead + Unpin> AsyncRead for Observed<S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        if self.is_over(cx) {
+            return Poll::Pending;
+        }
         let result = Pin::new(&mut self.stream).poll_write(cx, buf);
-        self.written(result)
+        match &result {
+            Poll::Pending => self.activity.waits(),
+            Poll::Ready(Ok(count)) => self.activity.sent([buf], *count),
+            Poll::Ready(Err(_)) => {}
+        }
+        result
     }
 
     fn poll_write_vectored(
@@ -168,8 +458,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if self.is_over(cx) {
+            return Poll::Pending;
+        }
         let result = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
-        self.written(result)
+        match &result {
+            Poll::Pending => self.activity.waits(),
+            Poll::Ready(Ok(count)) => self.activity.sent(bufs.iter().map(|buf| &**buf), *count),
+            Poll::Ready(Err(_)) => {}
+        }
+        result
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -182,7 +480,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
         if result.is_pending() {
             self.activity.waits();
         } else if self.activity.blocked.load(Relaxed) != 0 {
-            self.activity.sent();
+            self.activity.sent([], 0);
         }
         result
     }
@@ -204,46 +502,165 @@ mod tests {
         activity.deadline(limits).map(|(at, overdue)| (at - Instant::now(), overdue))
     }
 
+    fn seconds(n: u64) -> Duration {
+        Duration::from_secs(n)
+    }
+
+    fn limits() -> Limits {
+        Limits {
+            header: seconds(10),
+            idle: seconds(100),
+            stall: seconds(30),
+            slowest: 10,
+            request: seconds(60),
+            answer: seconds(600),
+            frames: 100,
+            ..Limits::default()
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn every_phase_has_its_deadline() {
-        let seconds = Duration::from_secs;
-        let limits = Limits { header: seconds(10), idle: seconds(100), stall: seconds(30), ..Limits::default() };
-        let activity = Activity::new();
+        let limits = limits();
+        let activity = Activity::new(&limits);
         assert!(activity.is_fresh());
         tokio::time::advance(seconds(4)).await;
         // Bytes that are not a request do not move the deadline.
-        activity.received();
+        activity.received(b"GET /").expect("HTTP/1");
         assert_eq!(left(&activity, &limits), Some((seconds(6), Overdue::Stalled)));
 
-        let running = activity.request(false);
+        let running = activity.request();
         tokio::time::advance(seconds(50)).await;
-        assert_eq!(left(&activity, &limits), None);
+        assert_eq!(left(&activity, &limits), Some((seconds(610), Overdue::Stalled)));
+        activity.body_begins();
+        drop(running);
         activity.waits();
+        assert_eq!(left(&activity, &limits), Some((seconds(30), Overdue::Stalled)));
         tokio::time::advance(seconds(1)).await;
         activity.waits();
         assert_eq!(left(&activity, &limits), Some((seconds(29), Overdue::Stalled)));
-        activity.sent();
-        assert_eq!(left(&activity, &limits), None);
-        drop(running);
+        // The body is all handed over, but the client has not taken it.
+        activity.body_ends();
+        assert_eq!(left(&activity, &limits), Some((seconds(29), Overdue::Stalled)));
+        assert!(!activity.is_idle());
+        activity.sent([&b"x"[..]], 1);
         assert!(activity.is_idle());
         tokio::time::advance(seconds(1)).await;
         assert_eq!(left(&activity, &limits), Some((seconds(99), Overdue::Idle)));
 
         // The head of the next request arrives slowly.
-        activity.received();
+        activity.received(b"G").expect("HTTP/1");
         tokio::time::advance(seconds(3)).await;
-        activity.received();
+        activity.received(b"E").expect("HTTP/1");
         assert!(!activity.is_idle());
         assert_eq!(left(&activity, &limits), Some((seconds(7), Overdue::Stalled)));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn frames_between_requests_are_no_heads() {
-        let limits = Limits::default();
-        let activity = Activity::new();
-        drop(activity.request(true));
-        activity.received();
+    async fn a_reader_below_the_rate_is_overdue_and_one_above_is_not() {
+        for (bytes, is_overdue) in [(1, true), (9, true), (10, false), (1000, false)] {
+            let limits = limits();
+            let activity = Activity::new(&limits);
+            drop(activity.request());
+            activity.body_begins();
+            activity.waits();
+            let mut overdue = false;
+            for _ in 0..100 {
+                let (at, _) = activity.deadline(&limits).expect("a deadline");
+                overdue |= at <= Instant::now();
+                tokio::time::advance(seconds(1)).await;
+                activity.sent([&[b'x'; 1000][..]], bytes);
+                activity.waits();
+            }
+            assert_eq!(overdue, is_overdue, "{bytes}");
+        }
+    }
+
+    fn frame(kind: u8, flags: u8, stream: u8, length: u8) -> Vec<u8> {
+        let mut out = vec![0, 0, length, kind, flags, 0, 0, 0, stream];
+        out.resize(9 + usize::from(length), 0);
+        out
+    }
+
+    fn http2(limits: &Limits) -> Arc<Activity> {
+        let activity = Activity::new(limits);
+        activity.received(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").expect("a preface");
+        activity
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pings_do_not_keep_a_stream_that_the_client_does_not_take() {
+        const PING: u8 = 6;
+        let limits = limits();
+        let activity = http2(&limits);
+        activity.received(&frame(frames::HEADERS, 5, 1, 1)).expect("a request");
+        drop(activity.request());
+        // The answer begins; its body has no room.
+        activity.sent([&frame(frames::HEADERS, 4, 1, 1)[..]], 10);
+        assert_eq!(left(&activity, &limits), Some((seconds(30), Overdue::Stalled)));
+        for _ in 0..29 {
+            tokio::time::advance(seconds(1)).await;
+            activity.received(&frame(PING, 0, 0, 8)).expect("a PING");
+            activity.sent([&frame(PING, 1, 0, 8)[..]], 17);
+        }
+        assert_eq!(left(&activity, &limits), Some((seconds(1), Overdue::Stalled)));
+        assert!(!activity.is_idle());
+        activity.sent([&frame(frames::DATA, 1, 1, 100)[..]], 109);
         assert!(activity.is_idle());
         assert_eq!(left(&activity, &limits), Some((limits.idle, Overdue::Idle)));
+        // Frames between requests are no heads, and do not make the connection less idle.
+        tokio::time::advance(seconds(1)).await;
+        activity.received(&frame(PING, 0, 0, 8)).expect("a PING");
+        assert_eq!(left(&activity, &limits), Some((seconds(99), Overdue::Idle)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_done_nothing_for_longest_makes_room_first() {
+        let limits = limits();
+        let old = Activity::new(&limits);
+        drop(old.request());
+        tokio::time::advance(seconds(100)).await;
+        let trusted = Activity::new(&limits);
+        drop(trusted.request());
+        trusted.trust();
+        let owing = Activity::new(&limits);
+        drop(owing.request());
+        owing.waits();
+        owing.deadline(&limits);
+        tokio::time::advance(seconds(2)).await;
+        // Times are compared, not the ages that connections have in them.
+        let silent = Activity::new(&limits);
+        assert_eq!(silent.rank(), None);
+        tokio::time::advance(seconds(1)).await;
+        let ranks = [&old, &owing, &silent, &trusted].map(|activity| activity.rank());
+        assert!(ranks.is_sorted() && ranks.iter().all(Option::is_some), "{ranks:?}");
+        old.shed();
+        assert_eq!(old.rank(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn frames_are_paid_for_by_time_and_by_answers() {
+        let limits = limits();
+        let activity = http2(&limits);
+        let send = |kind, stream, n: usize| (0..n).try_for_each(|_| activity.received(&frame(kind, 0, stream, 4)));
+        assert!(send(8, 0, 1000).is_ok());
+        assert!(send(8, 0, 1).is_err());
+        tokio::time::advance(seconds(1)).await;
+        assert!(send(8, 0, 100).is_ok());
+        assert!(send(8, 0, 1).is_err());
+        // An answer was taken.
+        activity.sent([&vec![frame(frames::DATA, 0, 1, 247); 40].concat()[..]], 40 * 256);
+        assert!(send(8, 0, 9).is_ok());
+        assert!(send(8, 0, 1).is_err());
+        // Requests that are cancelled at once cost more.
+        tokio::time::advance(seconds(10)).await;
+        let mut cancelled = 0;
+        for stream in (1..=255).step_by(2) {
+            if send(frames::HEADERS, stream, 1).and_then(|()| send(frames::RST_STREAM, stream, 1)).is_err() {
+                break;
+            }
+            cancelled += 1;
+        }
+        assert_eq!(cancelled, 1000 / 12);
     }
 }

@@ -3,9 +3,15 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 #[cfg(unix)]
 use tokio::net::{UnixListener, UnixStream};
+
+/// Bytes that the system holds for a client that reads slowly. With a larger buffer, which Linux would choose, it could take
+/// minutes to see that a slow client reads at all.
+const SEND_BUFFER: u32 = 192 << 10;
+/// Connections that the system accepts before the server does.
+const BACKLOG: u32 = 1024;
 
 /// A listening socket.
 #[derive(Debug)]
@@ -33,8 +39,16 @@ impl Listener {
     ///
     /// # Errors
     /// The address is in use, does not belong to this machine, or is not permitted.
+    #[allow(clippy::unused_async)] // it has to be called within a runtime
     pub async fn tcp(address: SocketAddr) -> io::Result<Listener> {
-        Ok(Listener { socket: Socket::Tcp(TcpListener::bind(address).await?) })
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        // As tokio's `bind` does: an address whose last connections have just ended can be used.
+        #[cfg(not(windows))]
+        socket.set_reuseaddr(true)?;
+        // Accepted connections take it over.
+        socket.set_send_buffer_size(SEND_BUFFER)?;
+        socket.bind(address)?;
+        Ok(Listener { socket: Socket::Tcp(socket.listen(BACKLOG)?) })
     }
 
     /// Listens on a socket file that only this user may use (mode 0600). The file of a process that has ended is replaced.

@@ -1,14 +1,17 @@
 //! One connection, from its first byte to its end.
 
 use super::activity::{Activity, Observed, Overdue};
+use super::answer;
 use super::bind::Accepted;
 use super::service::{Endpoint, Shared};
 use super::tls::Tls;
-use http::Version;
+use crate::limit::Caller;
+use http::{HeaderValue, Version, header};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -19,6 +22,10 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 /// When the server stops: how long a connection may wait for its first request, which the client may have sent already.
 const FIRST: Duration = Duration::from_millis(500);
+/// How long a client that has no request may take to close its connection when others need the room.
+const LEAVE: Duration = Duration::from_secs(1);
+/// Bytes of request bodies that a connection holds (HTTP/2). No endpoint reads them.
+const UNREAD: u32 = 65_535;
 
 /// The response to a client that speaks HTTP to a TLS port.
 const PLAIN: &[u8] = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nThis port is served with TLS: use https.\n";
@@ -27,8 +34,6 @@ const PLAIN: &[u8] = b"HTTP/1.0 400 Bad Request\r\nConnection: close\r\n\r\nThis
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Control {
     pub(crate) phase: Phase,
-    /// Grows when idle connections have to close, because others wait.
-    pub(crate) shed: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +59,10 @@ pub(crate) fn builder(limits: &crate::limit::Limits) -> Builder<TokioExecutor> {
     builder
         .http2()
         .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
-        .max_concurrent_streams(limits.streams);
+        .max_concurrent_streams(limits.streams)
+        .initial_stream_window_size(UNREAD)
+        .initial_connection_window_size(UNREAD)
+        .max_send_buf_size(answer::CHUNK);
     builder
 }
 
@@ -65,25 +73,36 @@ pub(crate) async fn accepted<S: Endpoint>(
     shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
     control: watch::Receiver<Control>,
+    activity: &Arc<Activity>,
 ) {
     match (stream, tls) {
-        (Accepted::Tcp(stream), None) => serve(stream, true, shared, builder, control).await,
+        (Accepted::Tcp(stream), None) => {
+            let peer = address(&stream);
+            serve(stream, true, peer, shared, builder, control, activity).await;
+        }
         (Accepted::Tcp(stream), Some(tls)) => {
             let mut ended = control.clone();
+            let peer = address(&stream);
             let stream = tokio::select! {
                 stream = timeout(shared.limits.handshake, handshake(stream, tls)) => stream,
+                () = activity.told.notified() => return,
                 _ = ended.wait_for(|control| control.phase == Phase::Ended) => return,
             };
             match stream {
-                Ok(Some(stream)) => serve(stream, true, shared, builder, control).await,
+                Ok(Some(stream)) => serve(stream, true, peer, shared, builder, control, activity).await,
                 Ok(None) => {}
                 Err(_) => tracing::debug!("no TLS handshake in time"),
             }
         }
         // Only this user can connect to a socket file, so it needs no TLS.
         #[cfg(unix)]
-        (Accepted::Unix(stream), _) => serve(stream, false, shared, builder, control).await,
+        (Accepted::Unix(stream), _) => serve(stream, false, None, shared, builder, control, activity).await,
     }
+}
+
+/// The address of the client.
+fn address(stream: &TcpStream) -> Option<IpAddr> {
+    stream.peer_addr().ok().map(|address| address.ip())
 }
 
 async fn handshake(mut stream: TcpStream, tls: &Tls) -> Option<tokio_rustls::server::TlsStream<TcpStream>> {
@@ -114,27 +133,40 @@ enum Event {
     Timer,
     /// The server sent a new control.
     Control,
+    /// Others need the room.
+    Shed,
 }
 
 async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: I,
     is_tcp: bool,
+    peer: Option<IpAddr>,
     shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
     mut controls: watch::Receiver<Control>,
+    activity: &Arc<Activity>,
 ) {
     let limits = &shared.limits;
-    let activity = Activity::new();
-    let service = service_fn(|request: http::Request<hyper::body::Incoming>| {
-        let running = activity.request(request.version() == Version::HTTP_2);
-        let shared = Arc::clone(shared);
+    activity.begin();
+    let service = service_fn(|mut request: http::Request<hyper::body::Incoming>| {
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(Caller::at(peer));
+        }
+        let running = activity.request();
+        let (shared, activity) = (Arc::clone(shared), Arc::clone(activity));
         async move {
-            let response = shared.guarded(request, is_tcp, async |request| shared.answer(request).await).await;
+            let is_old = request.version() < Version::HTTP_2;
+            let mut response =
+                shared.guarded(request, is_tcp, async |request| shared.answer(request, &activity).await).await;
+            if is_old && activity.is_ending() {
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            let response = response.map(|body| answer::Observed::new(body, activity));
             drop(running);
             Ok::<_, Infallible>(response)
         }
     });
-    let io = TokioIo::new(Observed::new(stream, Arc::clone(&activity)));
+    let io = TokioIo::new(Observed::new(stream, Arc::clone(activity)));
     let mut connection = std::pin::pin!(builder.serve_connection(io, service));
     let Some((first, _)) = activity.deadline(limits) else { return };
     let mut timer = std::pin::pin!(sleep_until(first));
@@ -151,6 +183,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         }
         if control.phase == Phase::Draining && !draining {
             draining = true;
+            activity.end();
             if activity.is_fresh() {
                 end = Some((Instant::now() + FIRST, Overdue::Idle));
             }
@@ -160,12 +193,12 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             end = None;
             connection.as_mut().graceful_shutdown();
         }
-        let deadline =
-            || match (activity.deadline(limits).filter(|(_, overdue)| !closing || *overdue == Overdue::Stalled), end) {
-                (Some(a), Some(b)) => Some(if a.0 <= b.0 { a } else { b }),
-                (a, b) => a.or(b),
-            };
+        let deadline = || {
+            let own = activity.deadline(limits).filter(|(_, overdue)| !closing || *overdue == Overdue::Stalled);
+            own.into_iter().chain(end).min_by_key(|(at, _)| *at)
+        };
         let watched = std::future::poll_fn(|cx| {
+            activity.turn();
             if connection.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Event::End);
             }
@@ -182,6 +215,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             biased;
             event = watched => event,
             changed = controls.changed() => if changed.is_ok() { Event::Control } else { return },
+            () = activity.told.notified() => Event::Shed,
         };
         match event {
             Event::End => return,
@@ -190,7 +224,7 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                 None => armed = false,
                 Some((at, _)) if at > Instant::now() => timer.as_mut().reset(at),
                 Some((_, Overdue::Stalled)) => {
-                    tracing::debug!("a connection was cut: the client sends or takes nothing");
+                    tracing::debug!("a connection was cut: the client sends or takes nothing, or too slowly");
                     return;
                 }
                 Some((_, Overdue::Idle)) if closing => return,
@@ -201,13 +235,16 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                     end = Some((Instant::now() + limits.stall, Overdue::Stalled));
                 }
             },
-            Event::Control => {
-                let before = control;
-                control = *controls.borrow_and_update();
-                if control.shed != before.shed && !closing && activity.is_idle() {
-                    closing = true;
-                    connection.as_mut().graceful_shutdown();
+            Event::Control => control = *controls.borrow_and_update(),
+            Event::Shed => {
+                if activity.is_fresh() || !activity.is_idle() {
+                    tracing::debug!("a connection was cut: others need the room");
+                    return;
                 }
+                activity.end();
+                closing = true;
+                connection.as_mut().graceful_shutdown();
+                end = Some((Instant::now() + LEAVE, Overdue::Stalled));
             }
         }
     }

@@ -4,8 +4,11 @@
 //! timer, which is set to the next deadline; see `activity.rs`.
 
 mod activity;
+mod answer;
 mod bind;
 mod connection;
+mod crowd;
+mod frames;
 mod guard;
 mod refusal;
 mod service;
@@ -18,7 +21,9 @@ pub use tls::{Tls, TlsError};
 use crate::auth::{AllowedHosts, Authenticator, Cors};
 use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
+use activity::Activity;
 use connection::{Control, Phase};
+use crowd::Crowd;
 use guard::Guard;
 use service::Shared;
 use std::sync::Arc;
@@ -120,8 +125,8 @@ impl<S: Endpoint> Server<S> {
         let Server { endpoint, limits, authenticator, guard, tls, metrics } = self;
         let count = limits.connections.clamp(1, (u32::MAX as usize).min(Semaphore::MAX_PERMITS));
         let permits = Arc::new(Semaphore::new(count));
-        let (sender, control) = watch::channel(Control { phase: Phase::Running, shed: 0 });
-        let sender = Arc::new(sender);
+        let (sender, control) = watch::channel(Control { phase: Phase::Running });
+        let crowd = Arc::new(Crowd::default());
         let grace = limits.grace;
         let builder = Arc::new(connection::builder(&limits));
         let rate = limits.rate.map(Rate::new);
@@ -133,7 +138,7 @@ impl<S: Endpoint> Server<S> {
                     listener,
                     tls: tls.clone(),
                     permits: Arc::clone(&permits),
-                    sender: Arc::clone(&sender),
+                    crowd: Arc::clone(&crowd),
                     control: control.clone(),
                     builder: Arc::clone(&builder),
                     shared: Arc::clone(&shared),
@@ -165,15 +170,15 @@ struct AcceptLoop<S> {
     listener: Listener,
     tls: Option<Tls>,
     permits: Arc<Semaphore>,
-    sender: Arc<watch::Sender<Control>>,
+    crowd: Arc<Crowd>,
     control: watch::Receiver<Control>,
     builder: Arc<hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>>,
     shared: Arc<Shared<S>>,
 }
 
-/// Pause after an error of the system, such as too many open files.
-const PAUSE: Duration = Duration::from_millis(100);
-/// How often idle connections are closed while others wait.
+/// Pause when the system has no room for a connection.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How often connections are told to make room while others wait.
 const SHED: Duration = Duration::from_millis(100);
 /// When the server stops: how long to wait for another connection in the backlog.
 const QUIET: Duration = Duration::from_millis(5);
@@ -186,18 +191,33 @@ impl<S: Endpoint> AcceptLoop<S> {
         let mut stopped = std::pin::pin!(async move {
             let _ = control.wait_for(|control| control.phase != Phase::Running).await;
         });
+        // Whether the system had no room, and that was logged.
+        let mut is_short = false;
+        // One that was accepted and for which there was no room.
+        let mut left = None;
         loop {
-            // Clients beyond the limit wait in the backlog of the system.
-            let permit = tokio::select! {
-                permit = permit(&self.permits, &self.sender) => permit,
-                () = stopped.as_mut() => break,
-            };
-            let Some(permit) = permit else { return };
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
-                    Ok(stream) => self.serve(stream, permit),
+                    Ok(stream) => {
+                        is_short = false;
+                        // Clients beyond the limit wait: this one has a place in the crowd only when another has gone.
+                        let permit = tokio::select! {
+                            permit = permit(&self.permits, &self.crowd) => permit,
+                            () = stopped.as_mut() => {
+                                left = Some(stream);
+                                break;
+                            }
+                        };
+                        let Some(permit) = permit else { return };
+                        self.serve(stream, permit);
+                    }
+                    Err(error) if is_of_one(&error) => {}
                     Err(error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
+                        if !is_short {
+                            tracing::warn!(%error, "connections cannot be accepted; others make room");
+                        }
+                        is_short = true;
+                        self.crowd.shed();
                         sleep(PAUSE).await;
                     }
                 },
@@ -205,6 +225,11 @@ impl<S: Endpoint> AcceptLoop<S> {
             }
         }
         // Connections that the system accepted before are served as well.
+        if let Some(stream) = left
+            && let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned()
+        {
+            self.serve(stream, permit);
+        }
         let until = Instant::now() + SWEEP;
         while Instant::now() < until
             && let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned()
@@ -218,24 +243,29 @@ impl<S: Endpoint> AcceptLoop<S> {
         let (tls, shared, builder) = (self.tls.clone(), Arc::clone(&self.shared), Arc::clone(&self.builder));
         let control = self.control.clone();
         let open = shared.metrics.connection();
+        let activity = Activity::new(&shared.limits);
+        let member = self.crowd.join(&activity);
         tokio::spawn(async move {
-            connection::accepted(stream, tls.as_ref(), &shared, &builder, control).await;
-            drop((open, permit));
+            connection::accepted(stream, tls.as_ref(), &shared, &builder, control, &activity).await;
+            drop((open, member, permit));
         });
     }
 }
 
-/// Waits until there is room for a connection. Meanwhile, idle connections are closed.
-async fn permit(
-    permits: &Arc<Semaphore>,
-    sender: &watch::Sender<Control>,
-) -> Option<tokio::sync::OwnedSemaphorePermit> {
+/// Whether an error is about one connection, and not about the system.
+fn is_of_one(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
+}
+
+/// Waits until there is room for a connection. Meanwhile, others are told to make room.
+async fn permit(permits: &Arc<Semaphore>, crowd: &Crowd) -> Option<tokio::sync::OwnedSemaphorePermit> {
     if let Ok(permit) = Arc::clone(permits).try_acquire_owned() {
         return Some(permit);
     }
     let mut waiting = std::pin::pin!(Arc::clone(permits).acquire_owned());
     loop {
-        sender.send_modify(|control| control.shed += 1);
+        crowd.shed();
         if let Ok(permit) = timeout(SHED, waiting.as_mut()).await {
             return permit.ok();
         }

@@ -3,14 +3,21 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
+use hyper::ext::ReasonPhrase;
 
 /// Why a request does not reach an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
+    /// The request has too many header fields.
+    Fields,
+    /// The request has no `Host`.
+    NoHost,
+    /// The request has more than one `Host`.
+    Hosts,
     /// The token is missing or unknown.
     Unauthorized,
     /// The host is not one of those allowed.
-    Host,
+    ForeignHost,
     /// Too many requests; the seconds until the next one is allowed.
     Rate(u64),
     /// The endpoint was too slow.
@@ -23,19 +30,24 @@ impl Refusal {
     /// The value of the label `reason` in metrics.
     pub(crate) fn reason(self) -> &'static str {
         match self {
+            Refusal::Fields | Refusal::NoHost | Refusal::Hosts => "malformed",
             Refusal::Unauthorized => "unauthorized",
-            Refusal::Host => "host",
+            Refusal::ForeignHost => "host",
             Refusal::Rate(_) => "rate",
             Refusal::Timeout => "timeout",
             Refusal::Panic => "panic",
         }
     }
 
-    /// A compact Status with a newline at the end, as kube-apiserver answers 401.
+    /// A malformed request is answered with a text, as Go's `net/http` does before any handler sees it. Others get a compact
+    /// Status with a newline at the end, as kube-apiserver answers 401.
     pub(crate) fn response(self, id: &HeaderValue) -> Response {
         let (code, reason, message, details) = match self {
+            Refusal::Fields => return text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, None),
+            Refusal::NoHost => return text(StatusCode::BAD_REQUEST, Some("missing required Host header")),
+            Refusal::Hosts => return text(StatusCode::BAD_REQUEST, None),
             Refusal::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".to_owned(), None),
-            Refusal::Host => (
+            Refusal::ForeignHost => (
                 StatusCode::FORBIDDEN,
                 "Forbidden",
                 "this server does not answer for the host of the request; allow it with --allowed-hosts".to_owned(),
@@ -74,13 +86,27 @@ impl Refusal {
     }
 }
 
+/// The response to a malformed request.
+fn text(code: StatusCode, detail: Option<&str>) -> Response {
+    let reason = code.canonical_reason().unwrap_or_default();
+    let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+    let mut response = Response::new(Body::from(format!("{} {reason}{detail}", code.as_u16())));
+    *response.status_mut() = code;
+    if let Ok(phrase) = ReasonPhrase::try_from(format!("{reason}{detail}")) {
+        response.extensions_mut().insert(phrase);
+    }
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[tokio::test]
     async fn every_body_is_a_status() {
-        for refusal in [Refusal::Unauthorized, Refusal::Host, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
+        for refusal in [Refusal::Unauthorized, Refusal::ForeignHost, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic]
+        {
             let id = HeaderValue::from_static("id");
             let response = refusal.response(&id);
             let code = response.status().as_u16();

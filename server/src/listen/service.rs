@@ -1,5 +1,6 @@
 //! Authentication, rate limit, body limit, timeout, and panics of endpoints.
 
+use super::activity::Activity;
 use super::guard::Guard;
 use super::refusal::Refusal;
 use crate::auth::{Authenticator, is_health};
@@ -8,7 +9,7 @@ use crate::metrics::Metrics;
 use axum::body::Body;
 use axum::response::Response;
 use futures_util::FutureExt;
-use http::{HeaderMap, Request};
+use http::{HeaderMap, Method, Request, Version, header};
 use http_body_util::Limited;
 use hyper::body::{Body as _, Incoming};
 use std::any::Any;
@@ -40,14 +41,26 @@ pub(crate) struct Shared<S> {
 }
 
 impl<S: Endpoint> Shared<S> {
-    /// Answers a request. Refuses it without a valid token, beyond the rate, after a timeout, and after a panic.
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response {
+    /// Answers a request. Refuses it if its head is malformed, without a valid token, beyond the rate, after a timeout, and
+    /// after a panic.
+    pub(crate) async fn answer(&self, mut request: Request<Incoming>, activity: &Activity) -> Response {
         let path = request.uri().path();
-        if let Some(authenticator) = &self.authenticator
-            && !authenticator.admits(path, request.headers())
-        {
-            return self.refuse(Refusal::Unauthorized, request.method().as_str(), path, request.headers());
+        if let Some(refusal) = self.malformed(&request) {
+            // Go's server closes the connection, too.
+            activity.end();
+            return self.refuse(refusal, request.method().as_str(), path, &HeaderMap::new());
         }
+        if let Some(authenticator) = &self.authenticator
+            && !is_health(path)
+        {
+            let Some(caller) = authenticator.caller(request.headers()) else {
+                return self.refuse(Refusal::Unauthorized, request.method().as_str(), path, request.headers());
+            };
+            activity.trust();
+            // Until here, it was the address.
+            request.extensions_mut().insert(caller);
+        }
+        let path = request.uri().path();
         if let Some(rate) = &self.rate
             && !is_health(path)
             && let Err(wait) = rate.take()
@@ -72,6 +85,22 @@ impl<S: Endpoint> Shared<S> {
             Err(_) => Refusal::Timeout,
         };
         self.refuse(refusal, method.as_str(), uri.path(), &HeaderMap::new())
+    }
+
+    /// What is wrong with the head of a request. Hosts are those of Go's `net/http`.
+    fn malformed(&self, request: &Request<Incoming>) -> Option<Refusal> {
+        // hyper counts those of HTTP/1.
+        if request.headers().len() > self.limits.header_fields {
+            return Some(Refusal::Fields);
+        }
+        if request.version() == Version::HTTP_2 {
+            return None;
+        }
+        match request.headers().get_all(header::HOST).iter().count() {
+            0 if request.version() == Version::HTTP_11 && request.method() != Method::CONNECT => Some(Refusal::NoHost),
+            0 | 1 => None,
+            _ => Some(Refusal::Hosts),
+        }
     }
 
     pub(super) fn refuse(&self, refusal: Refusal, method: &str, path: &str, headers: &HeaderMap) -> Response {

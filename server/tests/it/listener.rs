@@ -20,11 +20,11 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 /// Far longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server that runs until it is told to stop.
-struct Running {
-    address: SocketAddr,
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     abandon: Arc<Notify>,
     ended: JoinHandle<Ended>,
@@ -32,7 +32,7 @@ struct Running {
 }
 
 impl Running {
-    async fn new(server: Server<Router>) -> Running {
+    pub(crate) async fn new(server: Server<Router>) -> Running {
         let listener = Listener::tcp(([127, 0, 0, 1], 0).into()).await.expect("a port");
         let address = listener.address().expect("an address");
         Running::on(vec![listener], address, server)
@@ -49,20 +49,20 @@ impl Running {
         Running { address, stop: Some(stop), abandon, ended, metrics }
     }
 
-    fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         drop(self.stop.take());
     }
 
-    async fn ended(self) -> Ended {
+    pub(crate) async fn ended(self) -> Ended {
         timeout(PATIENCE, self.ended).await.expect("it ends").expect("it does not panic")
     }
 
-    async fn connect(&self) -> TcpStream {
+    pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.expect("a connection")
     }
 
     /// The value of a metric.
-    fn metric(&self, line: &str) -> Option<f64> {
+    pub(crate) fn metric(&self, line: &str) -> Option<f64> {
         let text = self.metrics.encode();
         text.lines().find_map(|l| l.strip_prefix(line)?.trim().parse().ok())
     }
@@ -74,7 +74,7 @@ fn large() -> Body {
     Body::from(LARGE.clone())
 }
 
-fn endpoints() -> Router {
+pub(crate) fn endpoints() -> Router {
     Router::new()
         .route("/", get(|| async { "hello" }))
         .route("/healthz", get(|| async { "ok" }))
@@ -97,13 +97,13 @@ async fn panics() -> &'static str {
 }
 
 /// Sends one request and reads until the connection ends.
-async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &str) -> String {
+pub(crate) async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &str) -> String {
     stream.write_all(request.as_bytes()).await.expect("a request is sent");
     rest(stream).await
 }
 
 /// Everything until the end of the connection.
-async fn rest(mut stream: impl AsyncRead + Unpin) -> String {
+pub(crate) async fn rest(mut stream: impl AsyncRead + Unpin) -> String {
     let mut answer = Vec::new();
     let read = timeout(PATIENCE, stream.read_to_end(&mut answer)).await.expect("an end");
     if let Err(error) = read {
@@ -112,12 +112,12 @@ async fn rest(mut stream: impl AsyncRead + Unpin) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-fn one(path: &str) -> String {
+pub(crate) fn one(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 }
 
 /// The head of an answer, and as much of its body as it says.
-async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> (String, usize) {
+pub(crate) async fn answer(stream: &mut (impl AsyncRead + Unpin)) -> (String, usize) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         match stream.read_u8().await {

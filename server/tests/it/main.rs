@@ -1,6 +1,7 @@
 //! Integration tests of the server.
 
 mod aggregate;
+mod attacks;
 mod common;
 mod emulation;
 mod endpoints;

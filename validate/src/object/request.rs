@@ -1,6 +1,5 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
-use super::equal::json;
 use super::meta::{self, Malformed};
 use super::{Root, Validator, default, lists, prune, prune_nulls};
 use crate::{metadata, names};
@@ -8,6 +7,8 @@ use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_schema::{Bump, Schema};
 use kubeshape_smd::Value;
 use kubeshape_structural::Scale;
+use kubeshape_yaml::go::number::General;
+use std::fmt::{self, Write};
 
 /// A version of a custom resource, prepared for requests.
 #[derive(Debug)]
@@ -181,7 +182,7 @@ fn nested<'a>(object: Value<'a>, path: &str) -> Result<Option<Value<'a>>, String
             },
             Value::Null => return Ok(None),
             other => {
-                let path = format!(".{}", fields[..at].join("."));
+                let path = format!(".{}", fields[..=at].join("."));
                 return Err(accessor_error(&path, other, "map[string]interface{}"));
             }
         }
@@ -200,11 +201,35 @@ fn accessor_error(path: &str, found: Value<'_>, expected: &str) -> String {
         Value::List(_) => "[]interface {}",
         Value::Map(_) => "map[string]interface {}",
     };
-    let shown = match found {
-        Value::String(text) => text.to_owned(),
-        Value::Null => "<nil>".to_owned(),
-        other => json(other),
-    };
     let path = if path.starts_with('.') { path.to_owned() } else { format!(".{path}") };
-    format!("{path} accessor error: {shown} is of the type {ty}, expected {expected}")
+    format!("{path} accessor error: {} is of the type {ty}, expected {expected}", Shown(found))
+}
+
+/// A value as Go's `%v` prints it.
+struct Shown<'a>(Value<'a>);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Null => f.write_str("<nil>"),
+            Value::Bool(yes) => yes.fmt(f),
+            Value::Int(n) => n.fmt(f),
+            Value::Float(n) => General(n).fmt(f),
+            Value::String(text) => f.write_str(text),
+            Value::List(items) => {
+                f.write_char('[')?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{}", if at > 0 { " " } else { "" }, Shown(*item))?;
+                }
+                f.write_char(']')
+            }
+            Value::Map(map) => {
+                f.write_str("map[")?;
+                for (at, (key, value)) in map.entries().iter().enumerate() {
+                    write!(f, "{}{key}:{}", if at > 0 { " " } else { "" }, Shown(*value))?;
+                }
+                f.write_char(']')
+            }
+        }
+    }
 }

@@ -1,0 +1,80 @@
+//! File descriptors: how many there are, and how many connections they are enough for.
+
+use crate::error::describe;
+use kubeshape_input::Finding;
+
+/// Descriptors that are not for connections of clients: input files that are read, sockets, the watcher, the log, and
+/// connections to aggregated servers.
+const RESERVE: usize = 64;
+
+/// Raises the soft limit on open files to the hard limit. Returns the number of connections that there is room for, at most
+/// `wanted`.
+pub(super) fn connections(wanted: usize) -> usize {
+    let Some(limit) = raised() else { return wanted };
+    let room = room(limit);
+    if room < wanted {
+        tracing::info!(
+            "the system allows {limit} open files, so at most {room} connections are served; raise it with `ulimit -n`"
+        );
+    }
+    wanted.min(room)
+}
+
+/// The connections that there is room for. Of a small limit, a quarter is for connections.
+fn room(limit: usize) -> usize {
+    limit.saturating_sub(RESERVE).max(limit / 4).max(1)
+}
+
+/// The limit on open files, as high as it can be; `None` if there is none.
+#[cfg(unix)]
+fn raised() -> Option<usize> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let before = getrlimit(Resource::Nofile);
+    if before.current != before.maximum {
+        // Where it cannot be raised so far, the soft limit stays.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before });
+    }
+    getrlimit(Resource::Nofile).current.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+#[cfg(not(unix))]
+fn raised() -> Option<usize> {
+    None
+}
+
+/// Whether an input cannot be read only because the system has no room at the moment.
+#[cfg(unix)]
+pub(super) fn is_shortage(finding: &Finding) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE, Errno::NOMEM]
+        .iter()
+        .any(|errno| finding.detail.ends_with(&describe(&std::io::Error::from(*errno))))
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_shortage(_: &Finding) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_descriptors_is_kept_for_files() {
+        for (limit, expected) in [(1, 1), (40, 10), (64, 16), (200, 136), (1024, 960), (20_000, 19_936)] {
+            assert_eq!(room(limit), expected, "{limit}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shortage_is_told_from_other_errors() {
+        let finding = |errno: rustix::io::Errno| {
+            Finding::new(kubeshape_input::Code::Unreadable, describe(&std::io::Error::from(errno)))
+        };
+        assert!(is_shortage(&finding(rustix::io::Errno::MFILE)));
+        assert!(!is_shortage(&finding(rustix::io::Errno::NOENT)));
+        assert!(!is_shortage(&finding(rustix::io::Errno::ACCESS)));
+    }
+}

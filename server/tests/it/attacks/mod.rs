@@ -1,0 +1,46 @@
+//! Attacks over real sockets, one module each. Every test asserts a bound.
+
+mod crowd;
+mod floods;
+mod flow_control;
+mod heads;
+mod pressure;
+mod ranges;
+mod raw;
+mod slow;
+
+use crate::listener::{Running, exchange, one};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout};
+
+/// Times of the tests: long for a program, short for people.
+fn short() -> kubeshape_server::Limits {
+    kubeshape_server::Limits {
+        header: Duration::from_millis(400),
+        stall: Duration::from_millis(400),
+        idle: Duration::from_millis(400),
+        ..kubeshape_server::Limits::default()
+    }
+}
+
+/// Waits until so many connections are open, and returns how long it took.
+#[track_caller]
+fn until_open(server: &Running, count: f64, bound: Duration) -> impl Future<Output = Duration> {
+    async move {
+        let began = Instant::now();
+        while server.metric("kubeshape_connections ") != Some(count) {
+            let open = server.metric("kubeshape_connections ");
+            assert!(began.elapsed() < bound, "{open:?} connections are open after {bound:?}");
+            sleep(Duration::from_millis(10)).await;
+        }
+        began.elapsed()
+    }
+}
+
+/// A newcomer is answered within this time.
+async fn newcomer(server: &Running, bound: Duration) {
+    let began = Instant::now();
+    let got = timeout(bound, async { exchange(server.connect().await, &one("/healthz")).await }).await;
+    let got = got.unwrap_or_else(|_| panic!("no answer after {:?}", began.elapsed()));
+    assert!(got.ends_with("ok"), "{got}");
+}

@@ -1,0 +1,47 @@
+//! Large answers to fast readers do not hold up small ones.
+
+use crate::listener::{Running, endpoints, exchange, one};
+use kubeshape_server::Server;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn health_is_answered_beside_large_answers() {
+    let server = Running::new(Server::new(endpoints())).await;
+    let address = server.address;
+    let readers: Vec<_> = (0..32)
+        .map(|_| {
+            tokio::spawn(async move {
+                let mut stream = TcpStream::connect(address).await.expect("a connection");
+                let mut buffer = vec![0; 64 << 10];
+                let mut taken = 0_usize;
+                loop {
+                    // Many answers in a row, so that there is always more to send.
+                    let many = "GET /large HTTP/1.1\r\nHost: x\r\n\r\n".repeat(10);
+                    stream.write_all(many.as_bytes()).await.expect("sent");
+                    let until = taken + (160 << 20);
+                    while taken < until {
+                        taken += stream.read(&mut buffer).await.expect("more");
+                    }
+                }
+            })
+        })
+        .collect();
+    let mut times = Vec::new();
+    let began = Instant::now();
+    while times.len() < 50 && began.elapsed() < Duration::from_secs(5) {
+        let began = Instant::now();
+        assert!(
+            exchange(TcpStream::connect(address).await.expect("a connection"), &one("/healthz")).await.ends_with("ok")
+        );
+        times.push(began.elapsed());
+    }
+    readers.iter().for_each(tokio::task::JoinHandle::abort);
+    times.sort_unstable();
+    let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
+    assert!(median < Duration::from_millis(100), "median {median:?}, worst {worst:?}");
+    // Other tests run beside this one.
+    assert!(worst < Duration::from_secs(1), "median {median:?}, worst {worst:?}");
+}

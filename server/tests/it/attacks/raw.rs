@@ -1,0 +1,142 @@
+//! An HTTP/2 client that sends the frames that it is told to send.
+
+use std::net::SocketAddr;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const PRIORITY: u8 = 2;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const PING: u8 = 6;
+pub(crate) const GOAWAY: u8 = 7;
+pub(crate) const WINDOW_UPDATE: u8 = 8;
+pub(crate) const CONTINUATION: u8 = 9;
+
+pub(crate) const END_STREAM: u8 = 1;
+pub(crate) const ACK: u8 = 1;
+pub(crate) const END_HEADERS: u8 = 4;
+
+/// A frame.
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut out = (payload.len() as u32).to_be_bytes()[1..].to_vec();
+    out.extend([kind, flags]);
+    out.extend(stream.to_be_bytes());
+    out.extend(payload);
+    out
+}
+
+/// Header fields that do not use the table.
+pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
+    let text = |out: &mut Vec<u8>, text: &str| {
+        let mut length = text.len();
+        if length < 127 {
+            out.push(length as u8);
+        } else {
+            out.push(127);
+            length -= 127;
+            while length >= 128 {
+                out.push((length % 128) as u8 | 128);
+                length /= 128;
+            }
+            out.push(length as u8);
+        }
+        out.extend(text.as_bytes());
+    };
+    let mut out = Vec::new();
+    for (name, value) in fields {
+        out.push(0);
+        text(&mut out, name);
+        text(&mut out, value);
+    }
+    out
+}
+
+/// The fields of a request.
+pub(crate) fn get<'p>(path: &'p str) -> [(&'p str, &'p str); 4] {
+    [(":method", "GET"), (":scheme", "http"), (":authority", "x"), (":path", path)]
+}
+
+/// A request as frames.
+pub(crate) fn request(stream: u32, path: &str, more: &[(&str, &str)]) -> Vec<u8> {
+    let block = fields(&[&get(path)[..], more].concat());
+    let mut parts = block.chunks(16_000);
+    let first = parts.next().unwrap_or_default();
+    let rest: Vec<&[u8]> = parts.collect();
+    let end = |is_last: bool| if is_last { END_HEADERS } else { 0 };
+    let mut out = frame(HEADERS, END_STREAM | end(rest.is_empty()), stream, first);
+    for (place, part) in rest.iter().enumerate() {
+        out.extend(frame(CONTINUATION, end(place + 1 == rest.len()), stream, part));
+    }
+    out
+}
+
+/// A connection.
+pub(crate) struct Raw {
+    pub(crate) reader: OwnedReadHalf,
+    pub(crate) writer: OwnedWriteHalf,
+}
+
+impl Raw {
+    /// Connects, and gives every stream a window of this size.
+    pub(crate) async fn new(address: SocketAddr, window: u32) -> Raw {
+        let (reader, writer) = TcpStream::connect(address).await.expect("a connection").into_split();
+        let mut raw = Raw { reader, writer };
+        let settings = [&[0, 4][..], &window.to_be_bytes()].concat();
+        raw.send(&[b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(SETTINGS, 0, 0, &settings)].concat()).await;
+        raw
+    }
+
+    pub(crate) async fn send(&mut self, bytes: &[u8]) -> bool {
+        self.writer.write_all(bytes).await.is_ok()
+    }
+
+    /// The next frame: type, flags, stream and payload. `None` at the end.
+    pub(crate) async fn frame(&mut self) -> Option<(u8, u8, u32, Vec<u8>)> {
+        let mut head = [0; 9];
+        self.reader.read_exact(&mut head).await.ok()?;
+        let [a, b, c, kind, flags, stream @ ..] = head;
+        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        self.reader.read_exact(&mut payload).await.ok()?;
+        Some((kind, flags, u32::from_be_bytes(stream), payload))
+    }
+
+    /// Answers PINGs and settings, sends a PING for each of them, and otherwise does nothing, until the end.
+    pub(crate) async fn stay(mut self) {
+        while let Some((kind, flags, _, payload)) = self.frame().await {
+            let sent = match kind {
+                SETTINGS if flags & ACK == 0 => self.send(&frame(SETTINGS, ACK, 0, &[])).await,
+                PING if flags & ACK == 0 => self.send(&frame(PING, ACK, 0, &payload)).await,
+                PING => {
+                    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+                    self.send(&frame(PING, 0, 0, &[0; 8])).await
+                }
+                _ => true,
+            };
+            if !sent {
+                return;
+            }
+        }
+    }
+
+    /// The status and the length of the body of the answer on a stream.
+    pub(crate) async fn answer(&mut self, wanted: u32) -> Option<(u8, usize)> {
+        let (mut status, mut length) = (0, 0);
+        loop {
+            let (kind, flags, stream, payload) = self.frame().await?;
+            if stream != wanted {
+                continue;
+            }
+            match kind {
+                HEADERS => status = *payload.first()?,
+                DATA => length += payload.len(),
+                _ => return None,
+            }
+            if flags & END_STREAM != 0 {
+                return Some((status, length));
+            }
+        }
+    }
+}

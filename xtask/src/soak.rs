@@ -1,0 +1,289 @@
+//! `cargo xtask soak`: hostile and honest clients against a server whose files and whose aggregated server change all the time.
+
+mod attack;
+mod downstream;
+
+use crate::run::{Result, cargo, run};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::thread::{Builder, sleep};
+use std::time::{Duration, Instant};
+
+/// An honest request is answered within this time.
+const BOUND: Duration = Duration::from_secs(10);
+/// Files with definitions.
+const FILES: usize = 200;
+/// Memory may grow by so much after the first third, besides a fifth.
+const SLACK: u64 = 32 << 10;
+/// How long no answer of a client without malice may be missing when the server stops.
+const STOP: Duration = Duration::from_secs(40);
+
+/// What every client knows.
+pub(crate) struct Shared {
+    pub(crate) address: SocketAddr,
+    pub(crate) stop: AtomicBool,
+    /// Connections of hostile clients.
+    pub(crate) attacks: AtomicUsize,
+    /// Times of honest requests, and of those for `/livez` among them.
+    times: Mutex<Vec<Duration>>,
+    lively: Mutex<Vec<Duration>>,
+    failures: Mutex<Vec<String>>,
+}
+
+impl Shared {
+    pub(crate) fn is_over(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+}
+
+struct Options {
+    minutes: f64,
+    hostile: usize,
+    honest: usize,
+    program: Option<PathBuf>,
+}
+
+fn options(arguments: &[&str]) -> Result<Options> {
+    let mut options = Options { minutes: 1.0, hostile: 1000, honest: 50, program: None };
+    let mut rest = arguments.iter();
+    while let Some(name) = rest.next() {
+        let value = rest.next().ok_or_else(|| format!("{name} needs a value"))?;
+        match *name {
+            "--minutes" => options.minutes = value.parse()?,
+            "--hostile" => options.hostile = value.parse()?,
+            "--honest" => options.honest = value.parse()?,
+            "--program" => options.program = Some(fs::canonicalize(value)?),
+            _ => return Err(format!("unknown option: {name}").into()),
+        }
+    }
+    Ok(options)
+}
+
+/// A running server and its folder, which go in the end.
+struct Server {
+    child: Child,
+    folder: PathBuf,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+pub(crate) fn soak(arguments: &[&str]) -> Result {
+    let options = options(arguments)?;
+    raise_limit();
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => {
+            run(cargo("build").args(["--release", "--quiet", "-p", "kubeshape-cli"]))?;
+            fs::canonicalize("target/release/kubeshape")?
+        }
+    };
+    let downstream = downstream::start()?;
+    let folder = std::env::temp_dir().join(format!("kubeshape-soak-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    for n in 0..FILES {
+        fs::write(folder.join(format!("crd{n}.yaml")), definition(n, 0))?;
+    }
+    let child = Command::new(program)
+        .args(["serve", "--watch", "--listen", "127.0.0.1:0", "--max-connections", "500", "--log-level", "error"])
+        .args(["--refresh", "1s", "--aggregate", &format!("down=http://{downstream},down.example.com/v1")])
+        .arg(&folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut server = Server { child, folder };
+    let mut line = String::new();
+    BufReader::new(server.child.stdout.take().ok_or("no standard output")?).read_line(&mut line)?;
+    let address = line.trim_end().strip_prefix("serving on http://").ok_or("the server did not start")?.parse()?;
+    let shared = Arc::new(Shared {
+        address,
+        stop: AtomicBool::new(false),
+        attacks: AtomicUsize::new(0),
+        times: Mutex::default(),
+        lively: Mutex::default(),
+        failures: Mutex::default(),
+    });
+    let mut threads = Vec::new();
+    let mut start = |name: &str, work: Box<dyn FnOnce(&Shared) + Send>| -> Result {
+        let shared = Arc::clone(&shared);
+        let builder = Builder::new().name(name.to_owned()).stack_size(256 << 10);
+        threads.push(builder.spawn(move || work(&shared))?);
+        Ok(())
+    };
+    let files = server.folder.clone();
+    start("files", Box::new(move |shared| churn(shared, &files)))?;
+    for n in 0..options.hostile {
+        start("hostile", Box::new(move |shared| attack::run(shared, n)))?;
+    }
+    for n in 0..options.honest {
+        start("honest", Box::new(move |shared| honest(shared, n)))?;
+    }
+    let memory = watch(&server, Duration::from_secs_f64(options.minutes * 60.0));
+    shared.stop.store(true, Relaxed);
+    for thread in threads {
+        thread.join().map_err(|_| "a client panicked")?;
+    }
+    stop(&mut server)?;
+    report(&shared, &memory?)
+}
+
+/// Measures the memory of the server, in KiB, until the time is over.
+fn watch(server: &Server, time: Duration) -> Result<Vec<u64>> {
+    let began = Instant::now();
+    let mut memory = Vec::new();
+    while began.elapsed() < time {
+        sleep(Duration::from_secs(1));
+        let status = fs::read_to_string(format!("/proc/{}/status", server.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("the server has ended")?;
+        memory.push(line.trim().trim_end_matches(" kB").parse()?);
+    }
+    Ok(memory)
+}
+
+/// Tells the server to stop, and waits for it.
+fn stop(server: &mut Server) -> Result {
+    run(Command::new("kill").args(["-TERM", &server.child.id().to_string()]))?;
+    let began = Instant::now();
+    while began.elapsed() < STOP {
+        if server.child.try_wait()?.is_some() {
+            return Ok(());
+        }
+        sleep(Duration::from_millis(50));
+    }
+    Err("the server does not stop".into())
+}
+
+/// A definition in a group of its own.
+fn definition(n: usize, round: usize) -> String {
+    let text = format!("text {round} ").repeat(200);
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: things.g{n}.example.com}}\n\
+         spec:\n  group: g{n}.example.com\n  scope: Namespaced\n  names: {{plural: things, kind: Thing}}\n  versions:\n\
+         \x20 - {{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, description: {text}}}}}}}\n"
+    )
+}
+
+/// Changes files: most are rewritten, some are broken for a while, some are deleted and come back.
+fn churn(shared: &Shared, folder: &Path) {
+    let mut round = 0;
+    while !shared.is_over() {
+        round += 1;
+        // The first files stay, for clients that ask for them.
+        let n = 50 + round * 7 % (FILES - 50);
+        let path = folder.join(format!("crd{n}.yaml"));
+        let done = match round % 10 {
+            0 => fs::write(&path, "kind: ["),
+            1 => fs::remove_file(&path),
+            _ => fs::write(&path, definition(n, round)),
+        };
+        // A file that was deleted is written in a later round.
+        let _ = done;
+        sleep(Duration::from_millis(200));
+    }
+}
+
+/// Asks as clients do, each time with a new connection.
+fn honest(shared: &Shared, n: usize) {
+    let mut round = n;
+    while !shared.is_over() {
+        round += 1;
+        let path = match round % 6 {
+            0 => "/openapi/v3".to_owned(),
+            1 => format!("/openapi/v3/apis/g{}.example.com/v1", round % 50),
+            2 => "/apis".to_owned(),
+            3 => "/openapi/v2".to_owned(),
+            4 => "/version".to_owned(),
+            _ => "/livez".to_owned(),
+        };
+        let began = Instant::now();
+        let answer = ask(shared.address, &path);
+        let time = began.elapsed();
+        match answer {
+            Ok(200) => {
+                lock(&shared.times).push(time);
+                if path == "/livez" {
+                    lock(&shared.lively).push(time);
+                }
+            }
+            Ok(code) => lock(&shared.failures).push(format!("{path}: {code} after {time:?}")),
+            Err(error) => lock(&shared.failures).push(format!("{path}: {error} after {time:?}")),
+        }
+        sleep(Duration::from_millis(100));
+    }
+}
+
+fn ask(address: SocketAddr, path: &str) -> Result<u16> {
+    let mut stream = TcpStream::connect_timeout(&address, BOUND)?;
+    stream.set_read_timeout(Some(BOUND))?;
+    stream.set_write_timeout(Some(BOUND))?;
+    stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes())?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    let head = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").ok_or("no answer")?;
+    let text = String::from_utf8_lossy(&answer[..head]).into_owned();
+    let length = text.lines().find_map(|line| line.strip_prefix("Content-Length: ")?.parse::<usize>().ok());
+    if length.is_some_and(|length| length != answer.len() - head - 4) {
+        return Err("the answer is cut off".into());
+    }
+    Ok(text.get(9..12).unwrap_or_default().parse()?)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn report(shared: &Shared, memory: &[u64]) -> Result {
+    let failures = lock(&shared.failures);
+    println!("hostile connections  {}", shared.attacks.load(Relaxed));
+    let mut worst = Duration::ZERO;
+    for (name, times) in [("honest requests", &shared.times), ("of them /livez", &shared.lively)] {
+        let mut times = lock(times);
+        times.sort_unstable();
+        let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or_default();
+        let last = times.last().copied().unwrap_or_default();
+        println!("{name:<20} {}, median {:?}, 99 % {:?}, worst {last:?}", times.len(), at(0.5), at(0.99));
+        worst = worst.max(last);
+    }
+    println!("failed requests      {}", failures.len());
+    failures.iter().take(10).for_each(|failure| println!("  {failure}"));
+    let third = memory.len() / 3;
+    let most = |part: &[u64]| part.iter().copied().max().unwrap_or_default();
+    let (first, middle, last) = (most(&memory[..third]), most(&memory[third..third * 2]), most(&memory[third * 2..]));
+    println!(
+        "memory               {} MiB, {} MiB, {} MiB at most in each third",
+        first >> 10,
+        middle >> 10,
+        last >> 10
+    );
+    if lock(&shared.times).is_empty() || !failures.is_empty() {
+        return Err(format!("{} honest requests were not answered", failures.len()).into());
+    }
+    if worst > BOUND {
+        return Err(format!("an honest request took {worst:?}, more than {BOUND:?}").into());
+    }
+    if last > middle.max(first) + middle.max(first) / 5 + SLACK {
+        return Err("memory grows".into());
+    }
+    Ok(())
+}
+
+/// Every client needs a descriptor.
+#[cfg(unix)]
+fn raise_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+#[cfg(not(unix))]
+fn raise_limit() {}

@@ -1,0 +1,207 @@
+//! Hostile clients. Each goes on with its attack, and connects again when the server ends the connection.
+
+use super::Shared;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A client that reads or writes waits for so long.
+const STEP: Duration = Duration::from_millis(500);
+/// An attack begins anew after this time.
+const LONGEST: Duration = Duration::from_secs(60);
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const RST_STREAM: u8 = 3;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const WINDOW_UPDATE: u8 = 8;
+const CONTINUATION: u8 = 9;
+
+/// Attacks until the test is over. `number` decides how.
+pub(super) fn run(shared: &Shared, number: usize) {
+    while !shared.is_over() {
+        if let Ok(stream) = TcpStream::connect_timeout(&shared.address, STEP) {
+            shared.attacks.fetch_add(1, Relaxed);
+            let _ = stream.set_read_timeout(Some(STEP));
+            let _ = stream.set_write_timeout(Some(STEP));
+            // The server ends it, sooner or later.
+            let _ = Attack { shared, stream, began: Instant::now() }.one(number);
+        }
+        sleep(Duration::from_millis(200));
+    }
+}
+
+struct Attack<'s> {
+    shared: &'s Shared,
+    stream: TcpStream,
+    began: Instant,
+}
+
+impl Attack<'_> {
+    fn one(mut self, number: usize) -> std::io::Result<()> {
+        let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
+        match number % 14 {
+            // Nothing at all.
+            0 => self.wait(|_| Ok(())),
+            // A head, byte by byte.
+            1 => {
+                self.stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ")?;
+                self.wait(|stream| stream.write_all(b"y"))
+            }
+            // A large answer that is not read.
+            2 => {
+                self.stream.write_all(&get("/openapi/v2"))?;
+                self.wait(|_| Ok(()))
+            }
+            // A large answer that is read too slowly.
+            3 => {
+                self.stream.write_all(&get("/openapi/v2").repeat(50))?;
+                self.wait(|stream| stream.read_exact(&mut [0; 64]))
+            }
+            // Many requests, no reading.
+            4 => {
+                let _ = self.stream.write_all(&get("/openapi/v2").repeat(2000));
+                self.wait(|_| Ok(()))
+            }
+            // A body that does not end.
+            5 => {
+                self.stream.write_all(b"POST /apis HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")?;
+                self.wait(|stream| stream.write_all(b"y"))
+            }
+            // An idle connection after an answer.
+            6 => {
+                self.stream.write_all(&get("/version"))?;
+                self.wait(|_| Ok(()))
+            }
+            // Streams without room, and PINGs.
+            7 => self.blocked("/openapi/v2", ""),
+            8 => self.blocked("/openapi/v3/apis/down.example.com/v1", ""),
+            9 => self.blocked("/openapi/v2", &format!("bytes={}0-0", "0-0,".repeat(12_000))),
+            // A window that opens byte by byte.
+            10 => {
+                self.http2(0)?;
+                self.stream.write_all(&request(1, "/openapi/v2", ""))?;
+                self.repeat(&frame(WINDOW_UPDATE, 0, 1, &1_u32.to_be_bytes()))
+            }
+            11 => {
+                self.http2(65_535)?;
+                self.repeat(&frame(PING, 0, 0, &[0; 8]).repeat(100))
+            }
+            // Requests that are cancelled at once.
+            12 => {
+                self.http2(65_535)?;
+                let mut stream = 1;
+                self.wait_for(Duration::ZERO, |out| {
+                    for _ in 0..50 {
+                        out.write_all(&request(stream, "/openapi/v2", ""))?;
+                        out.write_all(&frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes()))?;
+                        stream += 2;
+                    }
+                    Ok(())
+                })
+            }
+            // A head or a body without end.
+            _ => {
+                self.http2(65_535)?;
+                self.stream.write_all(&frame(HEADERS, 0, 1, &fields("/apis", "")))?;
+                let next = if number.is_multiple_of(2) { CONTINUATION } else { DATA };
+                self.repeat(&frame(next, 0, 1, &[]).repeat(100))
+            }
+        }
+    }
+
+    fn http2(&mut self, window: u32) -> std::io::Result<()> {
+        let settings = [&[0, 4][..], &window.to_be_bytes()].concat();
+        self.stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &settings), &frame(SETTINGS, 1, 0, &[])].concat())
+    }
+
+    /// A hundred streams that give their answers no room, and a PING from time to time.
+    fn blocked(&mut self, path: &str, range: &str) -> std::io::Result<()> {
+        self.http2(0)?;
+        for n in 0..100 {
+            self.stream.write_all(&request(n * 2 + 1, path, range))?;
+        }
+        self.repeat(&frame(PING, 0, 0, &[0; 8]))
+    }
+
+    /// Sends the same again and again, and reads what comes.
+    fn repeat(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.wait_for(Duration::from_millis(100), |stream| {
+            stream.write_all(bytes)?;
+            stream.set_nonblocking(true)?;
+            let mut buffer = [0; 16 << 10];
+            let read = stream.read(&mut buffer);
+            stream.set_nonblocking(false)?;
+            match read {
+                Ok(0) => Err(std::io::ErrorKind::UnexpectedEof.into()),
+                Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => Err(error),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn wait(&mut self, step: impl FnMut(&mut TcpStream) -> std::io::Result<()>) -> std::io::Result<()> {
+        self.wait_for(STEP, step)
+    }
+
+    /// Does a step from time to time, until one fails.
+    fn wait_for(
+        &mut self,
+        pause: Duration,
+        mut step: impl FnMut(&mut TcpStream) -> std::io::Result<()>,
+    ) -> std::io::Result<()> {
+        while !self.shared.is_over() && self.began.elapsed() < LONGEST {
+            step(&mut self.stream)?;
+            sleep(pause);
+        }
+        Ok(())
+    }
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut out = (payload.len() as u32).to_be_bytes()[1..].to_vec();
+    out.extend([kind, flags]);
+    out.extend(stream.to_be_bytes());
+    out.extend(payload);
+    out
+}
+
+/// The fields of a request that do not use the table of HPACK, except for method and scheme.
+fn fields(path: &str, range: &str) -> Vec<u8> {
+    let mut out = vec![0x82, 0x86];
+    for (name, value) in [(":authority", "localhost"), (":path", path), ("range", range)] {
+        out.push(0);
+        for text in [name, value] {
+            let mut length = text.len();
+            if length < 127 {
+                out.push(length as u8);
+            } else {
+                out.push(127);
+                length -= 127;
+                while length >= 128 {
+                    out.push((length % 128) as u8 | 128);
+                    length /= 128;
+                }
+                out.push(length as u8);
+            }
+            out.extend(text.as_bytes());
+        }
+    }
+    out
+}
+
+fn request(stream: u32, path: &str, range: &str) -> Vec<u8> {
+    let fields = fields(path, range);
+    let mut parts = fields.chunks(16_384);
+    let first = parts.next().unwrap_or_default();
+    let rest: Vec<&[u8]> = parts.collect();
+    let mut out = frame(HEADERS, if rest.is_empty() { 5 } else { 1 }, stream, first);
+    for (place, part) in rest.iter().enumerate() {
+        out.extend(frame(CONTINUATION, if place + 1 == rest.len() { 4 } else { 0 }, stream, part));
+    }
+    out
+}
