@@ -1,11 +1,8 @@
-//! Defaults in schemas: `defaulting.ValidateDefaults` and `schemaHasUnprunedDefaults`.
-//!
-//! Neither rules in CEL nor the metadata of embedded resources are checked here yet: what `objectmeta.Coerce` and
-//! `objectmeta.Validate` say about a default belongs into [`Walk::default`], before its schema is asked.
+//! Defaults in schemas: `defaulting.ValidateDefaults` and `schemaHasUnprunedDefaults`. Rules in CEL are not evaluated.
 
 use super::options::Options;
 use crate::metadata::place;
-use crate::object::{self, Purpose, Root, Validator};
+use crate::object::{self, Malformed, Purpose, Root, Validator};
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_schema::{Bump, Flags, Json, Schema};
 use kubeshape_smd::Value;
@@ -26,7 +23,7 @@ pub(super) fn validate(
         return;
     }
     let mut walk = Walk { options, document, errors };
-    walk.schema(schema, path, At::Root);
+    walk.schema(schema, path, At::Root, &Surroundings::Root);
 }
 
 /// Where a schema is.
@@ -45,40 +42,99 @@ struct Walk<'w, 'd> {
 }
 
 impl Walk<'_, '_> {
-    /// A schema and those below it. There are no defaults below `additionalProperties`.
-    fn schema(&mut self, schema: &Schema<'_>, path: &Path<'_>, at: At) {
+    /// A schema and those below it. There are no defaults below `additionalProperties`. `surroundings` lead from the
+    /// nearest resource to the schema.
+    fn schema(&mut self, schema: &Schema<'_>, path: &Path<'_>, at: At, surroundings: &Surroundings<'_>) {
         if !schema.subtree.any(Flags::DEFAULT) {
             return;
         }
         let resource = at == At::Root || schema.flags.any(Flags::EMBEDDED_RESOURCE);
+        let surroundings = if resource { &Surroundings::Root } else { surroundings };
+        let at = if resource { At::Root } else { at };
         if let Some(default) = schema.default {
-            self.default(schema, default, &path.child("default"), resource, at == At::Metadata);
+            self.default(schema, default, &path.child("default"), at, surroundings);
         }
-        let below = if at == At::Metadata && !resource { At::Metadata } else { At::Elsewhere };
+        let below = if at == At::Metadata { At::Metadata } else { At::Elsewhere };
         if let Some(item) = schema.item() {
-            self.schema(item, &path.child("items"), below);
+            self.schema(item, &path.child("items"), below, &Surroundings::Item(surroundings));
         }
         let properties = path.child("properties");
         for property in schema.properties {
             let metadata = resource && matches!(property.name, "metadata" | "apiVersion" | "kind");
             let at = if metadata { At::Metadata } else { below };
-            self.schema(&property.schema, &properties.key(property.name), at);
+            let surroundings = Surroundings::Field(surroundings, property.name);
+            self.schema(&property.schema, &properties.key(property.name), at, &surroundings);
         }
     }
 
-    /// Checks a default. `resource` is whether it is a resource, `metadata` whether it is in the metadata of one.
-    fn default(&mut self, schema: &Schema<'_>, default: &Json<'_>, path: &Path<'_>, resource: bool, metadata: bool) {
+    /// Checks a default of a schema that is a resource, in the metadata of one, or elsewhere.
+    fn default(
+        &mut self,
+        schema: &Schema<'_>,
+        default: &Json<'_>,
+        path: &Path<'_>,
+        at: At,
+        surroundings: &Surroundings<'_>,
+    ) {
         let arena = Bump::new();
-        let at = place(self.document.node(schema.at), "default");
-        let value = Value::from_json(default, &arena);
-        let root = if resource { Root::Resource } else { Root::Value };
-        // Unknown fields of metadata are not asked for.
-        let unpruned = || object::prune(value, Some(schema), root, &arena).value != value;
-        if self.options.require_pruned_defaults && (resource || !metadata) && unpruned() {
-            self.errors.push(Error::invalid(path, bad_value(default), "must not have unknown fields", at));
+        let place = place(self.document.node(schema.at), "default");
+        let mut value = Value::from_json(default, &arena);
+        if at == At::Metadata {
+            if let Err(error) = metadata(value, surroundings, &arena) {
+                let detail = format!("must result in valid metadata: {error}");
+                self.errors.push(Error::invalid(path, bad_value(default), detail, place));
+                return;
+            }
+        } else {
+            let root = if at == At::Root { Root::Resource } else { Root::Value };
+            let unpruned = || object::prune(value, Some(schema), root, &arena).value != value;
+            if self.options.require_pruned_defaults && unpruned() {
+                self.errors.push(Error::invalid(path, bad_value(default), "must not have unknown fields", place));
+            }
+            match object::coerce(value, Some(schema), root, Malformed::Refuse, path, &arena) {
+                Ok(decoded) => value = decoded.value,
+                Err(error) => {
+                    self.errors.push(Error { at: place, ..*error });
+                    return;
+                }
+            }
+            let errors = object::embedded(value, Some(schema), root, path);
+            if !errors.is_empty() {
+                self.errors.extend(errors.into_iter().map(|error| Error { at: place, ..error }));
+                return;
+            }
         }
         let errors = Validator::with_purpose(schema, Purpose::Defaults, &arena).check(value, path);
-        self.errors.extend(errors.into_iter().map(|error| Error { at, ..error }));
+        self.errors.extend(errors.into_iter().map(|error| Error { at: place, ..error }));
+    }
+}
+
+/// Checks the metadata of an object that holds nothing but a default in its metadata.
+///
+/// # Errors
+/// What is wrong, as upstream unites several errors in one text.
+fn metadata<'a>(default: Value<'a>, surroundings: &Surroundings<'_>, arena: &'a Bump) -> Result<(), String> {
+    let Some(Value::Map(map)) = surroundings.around(default, arena) else { return Ok(()) };
+    let mut entries = map.entries().to_vec();
+    for (name, value) in [("kind", "Validation"), ("apiVersion", "validation/v1")] {
+        if map.get(name).is_none() {
+            entries.push((name, Value::String(value)));
+        }
+    }
+    let object = Value::Map(Map::from_entries(entries, arena));
+    let decoded = object::coerce(object, None, Root::Resource, Malformed::Refuse, &Path::Root, arena)
+        .map_err(|error| error.to_string())?;
+    let mut texts: Vec<String> = Vec::new();
+    for error in object::embedded(decoded.value, None, Root::Resource, &Path::Root) {
+        let text = error.to_string();
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    match texts.as_slice() {
+        [] => Ok(()),
+        [text] => Err(text.clone()),
+        texts => Err(format!("[{}]", texts.join(", "))),
     }
 }
 
@@ -128,7 +184,11 @@ fn unpruned_below(root: &Schema<'_>, schema: &Schema<'_>, surroundings: &Surroun
     if let Some(default) = schema.default {
         let arena = Bump::new();
         let object = surroundings.around(Value::from_json(default, &arena), &arena);
-        if object.is_some_and(|object| object::prune(object, Some(root), Root::Resource, &arena).value != object) {
+        let changed = object.is_some_and(|object| {
+            object::coerce(object, Some(root), Root::Resource, Malformed::Drop, &Path::Root, &arena)
+                .is_ok_and(|decoded| object::prune(decoded.value, Some(root), Root::Resource, &arena).value != object)
+        });
+        if changed {
             return true;
         }
     }
