@@ -24,8 +24,8 @@ fuzz_target!(|data: &str| {
 fn check(options: &AggregateOptions, location: &str) {
     let Some(target) = options.address.within(location) else { return };
     assert!(target.starts_with('/') && !target.starts_with("//"), "{target}");
-    assert!(target.bytes().all(|byte| byte.is_ascii_graphic()) && !target.contains(['#', '\\']), "{target}");
+    assert!(target.bytes().all(|byte| byte.is_ascii_graphic()) && !target.contains('#'), "{target}");
     let path = target.split('?').next().unwrap_or_default().to_ascii_lowercase();
-    assert!(path.split('/').all(|name| !matches!(name, "." | "..")), "{target}");
+    assert!(!path.contains('\\') && path.split('/').all(|name| !matches!(name, "." | "..")), "{target}");
     assert!(!["%2e", "%2f", "%5c"].iter().any(|escape| path.contains(escape)), "{target}");
 }
