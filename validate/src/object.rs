@@ -51,6 +51,8 @@ mod prepare;
 mod pruning;
 mod request;
 
+pub(crate) use equal::bad_value;
+
 pub use defaulting::{default, prune_nulls};
 pub use format::Format;
 pub use lists::list_types;

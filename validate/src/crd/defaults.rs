@@ -3,13 +3,12 @@
 use super::options::Options;
 use crate::metadata::place;
 use crate::object::{self, Malformed, Purpose, Root, Validator};
-use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Bump, Flags, Json, Schema};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use kubeshape_structural::{convert, validate as validate_structural};
 use kubeshape_yaml::Document;
-use kubeshape_yaml::go::escape::Escape;
 
 /// Checks that the defaults of a structural schema of a whole resource validate, and have no unknown fields.
 pub(super) fn validate(
@@ -82,21 +81,24 @@ impl Walk<'_, '_> {
         if at == At::Metadata {
             if let Err(error) = metadata(value, surroundings, &arena) {
                 let detail = format!("must result in valid metadata: {error}");
-                self.errors.push(Error::invalid(path, bad_value(default), detail, place));
+                self.errors.push(Error::invalid(path, object::bad_value(value), detail, place));
                 return;
             }
         } else {
             let root = if at == At::Root { Root::Resource } else { Root::Value };
-            let unpruned = || object::prune(value, Some(schema), root, &arena).value != value;
-            if self.options.require_pruned_defaults && unpruned() {
-                self.errors.push(Error::invalid(path, bad_value(default), "must not have unknown fields", place));
+            let unpruned =
+                self.options.require_pruned_defaults && object::prune(value, Some(schema), root, &arena).value != value;
+            let coerced = object::coerce(value, Some(schema), root, Malformed::Refuse, path, &arena);
+            if let Ok(decoded) = &coerced {
+                value = decoded.value;
             }
-            match object::coerce(value, Some(schema), root, Malformed::Refuse, path, &arena) {
-                Ok(decoded) => value = decoded.value,
-                Err(error) => {
-                    self.errors.push(Error { at: place, ..*error });
-                    return;
-                }
+            if unpruned {
+                // Upstream decodes the metadata in place, so its error shows the default without unknown metadata.
+                self.errors.push(Error::invalid(path, object::bad_value(value), "must not have unknown fields", place));
+            }
+            if let Err(error) = coerced {
+                self.errors.push(Error { at: place, ..*error });
+                return;
             }
             let errors = object::embedded(value, Some(schema), root, path);
             if !errors.is_empty() {
@@ -138,15 +140,6 @@ fn metadata<'a>(default: Value<'a>, surroundings: &Surroundings<'_>, arena: &'a 
     }
 }
 
-fn bad_value(value: &Json<'_>) -> BadValue {
-    if let Json::Str(text) = value {
-        return BadValue::from(*text);
-    }
-    let mut out = Vec::new();
-    value.print(&mut out, Escape::Html);
-    BadValue::Json(String::from_utf8_lossy(&out).into_owned())
-}
-
 /// Whether a schema is structural and a default in it has unknown fields.
 pub(super) fn has_unpruned(schema: &Schema<'_>) -> bool {
     schema.subtree.any(Flags::DEFAULT)
@@ -162,7 +155,7 @@ enum Surroundings<'s> {
     Item(&'s Surroundings<'s>),
 }
 
-impl<'s> Surroundings<'s> {
+impl Surroundings<'_> {
     /// The object around a value. `None` if the value is the object itself and no mapping.
     fn around<'a>(&self, value: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
         match self {
