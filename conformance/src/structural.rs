@@ -19,22 +19,22 @@ use std::path::Path;
 
 #[derive(Deserialize, Clone, Debug)]
 #[serde(rename_all = "camelCase")]
-struct Expected {
+pub(crate) struct Expected {
     #[serde(rename = "type")]
-    error_type: String,
+    pub(crate) error_type: String,
     #[serde(default)]
-    field: String,
+    pub(crate) field: String,
     #[serde(default)]
-    detail: String,
+    pub(crate) detail: String,
     bad_value: Option<Value>,
     bad_value_bytes: Option<usize>,
 }
 
 #[derive(Deserialize)]
-struct CrdName {
-    file: String,
+pub(crate) struct CrdName {
+    pub(crate) file: String,
     #[serde(default)]
-    index: usize,
+    pub(crate) index: usize,
 }
 
 #[derive(Deserialize)]
@@ -68,10 +68,10 @@ struct Operation {
 }
 
 #[derive(Deserialize)]
-struct Call {
-    test: String,
-    inputs: Value,
-    output: Value,
+pub(crate) struct Call {
+    pub(crate) test: String,
+    pub(crate) inputs: Value,
+    pub(crate) output: Value,
 }
 
 /// Area `structural`.
@@ -129,7 +129,7 @@ pub fn compare_versions(golden: &Path, corpus: &Path, known: Known) -> Table {
 }
 
 /// The records of a file.
-fn records<T: for<'de> Deserialize<'de>>(file: &Path, table: &mut Table) -> Vec<T> {
+pub(crate) fn records<T: for<'de> Deserialize<'de>>(file: &Path, table: &mut Table) -> Vec<T> {
     let text = match golden::read(file) {
         Ok(text) => text,
         Err(error) => {
@@ -150,13 +150,13 @@ fn records<T: for<'de> Deserialize<'de>>(file: &Path, table: &mut Table) -> Vec<
 }
 
 /// The definitions of the corpus as JSON.
-struct Files<'c> {
-    corpus: &'c Path,
-    read: BTreeMap<String, Vec<String>>,
+pub(crate) struct Files<'c> {
+    pub(crate) corpus: &'c Path,
+    pub(crate) read: BTreeMap<String, Vec<String>>,
 }
 
 impl Files<'_> {
-    fn crd(&mut self, file: &str, index: usize) -> Option<String> {
+    pub(crate) fn crd(&mut self, file: &str, index: usize) -> Option<String> {
         let corpus = self.corpus;
         let crds = self
             .read
@@ -301,28 +301,30 @@ fn add_errors(row: &str, label: &str, ours: &[Error], theirs: &[Expected], table
         let text = format!("{} errors about expressions: {}", cel.len(), cel[0].detail);
         table.add(&format!("{row} (expressions)"), label, Verdict::Missing(text));
     }
+    table.add(row, label, compare_errors(ours, theirs));
+}
+
+/// Compares errors in any order.
+pub(crate) fn compare_errors(ours: &[Error], theirs: Vec<&Expected>) -> Verdict {
     let mut left = theirs;
     let mut more = Vec::new();
     for error in ours {
-        match left.iter().position(|expected| matches_expected(error, expected)) {
-            Some(at) => drop(left.remove(at)),
-            None => {
-                let length = match &error.value {
-                    BadValue::Json(json) => json.len(),
-                    BadValue::Text(_) | BadValue::Omitted => 0,
-                };
-                let text: String = error.to_string().chars().take(400).collect();
-                more.push(format!("{} ({length} bytes) {text}", error.error_type.name()));
-            }
+        if let Some(at) = left.iter().position(|expected| matches_expected(error, expected)) {
+            left.remove(at);
+            continue;
         }
+        let length = match &error.value {
+            BadValue::Json(json) => json.len(),
+            BadValue::Text(_) | BadValue::Omitted => 0,
+        };
+        let text: String = error.to_string().chars().take(400).collect();
+        more.push(format!("{} ({length} bytes) {text}", error.error_type.name()));
     }
-    let verdict = if left.is_empty() && more.is_empty() {
-        Verdict::Equal
-    } else {
-        let left: Vec<String> = left.iter().map(|error| format!("{error:?}").chars().take(600).collect()).collect();
-        Verdict::Differing(format!("ours only {more:?}, theirs only {left:?}"))
-    };
-    table.add(row, label, verdict);
+    if left.is_empty() && more.is_empty() {
+        return Verdict::Equal;
+    }
+    let left: Vec<String> = left.iter().map(|error| format!("{error:?}").chars().take(600).collect()).collect();
+    Verdict::Differing(format!("ours only {more:?}, theirs only {left:?}"))
 }
 
 fn matches_expected(ours: &Error, theirs: &Expected) -> bool {

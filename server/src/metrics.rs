@@ -12,6 +12,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use std::fmt;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -103,6 +104,8 @@ pub struct Metrics {
     ready: Family<CheckLabel, Gauge>,
     files: Family<StateLabel, Gauge>,
     reloads: Family<Reason, Counter>,
+    log_dropped: Counter,
+    log_repeated: Counter,
     started: Gauge<f64, AtomicU64>,
     measure: OnceLock<Measure>,
 }
@@ -137,6 +140,8 @@ impl Default for Metrics {
             ready: Family::default(),
             files: Family::default(),
             reloads: Family::default(),
+            log_dropped: Counter::default(),
+            log_repeated: Counter::default(),
             started: Gauge::default(),
             measure: OnceLock::new(),
         };
@@ -199,6 +204,16 @@ impl Metrics {
         all.register("kubeshape_accepted_connections", "Connections that were accepted", self.accepted.clone());
         all.register("kubeshape_ready", "Whether a check of readiness is fine (1) or not (0)", self.ready.clone());
         all.register("kubeshape_files", "Input files: served as they are, or broken", self.files.clone());
+        all.register(
+            "kubeshape_log_dropped_lines",
+            "Lines of the log that were dropped, because the log is not read fast enough",
+            self.log_dropped.clone(),
+        );
+        all.register(
+            "kubeshape_log_repeated_messages",
+            "Messages that were counted in the log instead of written",
+            self.log_repeated.clone(),
+        );
         all.register("kubeshape_reloads", "How often changed files were taken in, by result", self.reloads.clone());
         all.register_with_unit(
             "process_start_time",
@@ -287,6 +302,12 @@ impl Metrics {
     /// Counts that changed files were read. `result` is `success` or `failure`.
     pub fn reloaded(&self, result: &'static str) {
         self.reloads.get_or_create(&Reason { reason: result }).inc();
+    }
+
+    /// Sets the number of lines of the log that were dropped, and of messages that were counted instead of written.
+    pub fn log_lines(&self, dropped: u64, repeated: u64) {
+        self.log_dropped.inner().store(dropped, Relaxed);
+        self.log_repeated.inner().store(repeated, Relaxed);
     }
 
     /// Sets the start time of the process.

@@ -17,10 +17,8 @@
 //! Documents that hold schemas (paths, definitions, lists) belong to `kubeshape-publish`. Nothing here reads files or
 //! prints.
 //!
-//! # What is not here yet
-//! Each of these will be a module beside the others: the validation of whole CustomResourceDefinitions (names, scope,
-//! versions, printer columns, rules for list types and defaults, changes), defaulting, pruning, value validation, list
-//! types, embedded metadata, and rules in CEL.
+//! Whole CustomResourceDefinitions (names, scope, versions, printer columns, changes) and custom resources are checked by
+//! `kubeshape-validate`.
 //!
 //! # Example: from a manifest to the schema in use
 //! ```

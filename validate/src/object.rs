@@ -5,6 +5,9 @@
 //! - [`prune`] removes fields that the schema does not know, [`prune_nulls`] nulls that it does not take, and [`default`]
 //!   inserts defaults.
 //! - [`list_types`] finds repeated items of sets and maps.
+//! - [`decode_metadata`] and [`coerce`] bring metadata into the form that a server writes; [`embedded`] checks it in
+//!   embedded resources.
+//! - [`Resource`] does all of this for requests with custom resources.
 //! - [`Format`] is a format of strings.
 //!
 //! Objects are [`Value`](kubeshape_smd::Value)s. Whatever changes one makes a changed copy in the caller's arena and
@@ -41,13 +44,19 @@ mod defaulting;
 mod equal;
 mod format;
 mod lists;
+mod meta;
 mod name;
 mod number;
 mod prepare;
 mod pruning;
+mod request;
+
+pub(crate) use equal::bad_value;
 
 pub use defaulting::{default, prune_nulls};
 pub use format::Format;
 pub use lists::list_types;
+pub use meta::{Decoded, Malformed, coerce, decode_metadata, embedded};
 pub use prepare::{Purpose, Validator};
 pub use pruning::{Pruned, Root, prune};
+pub use request::{Object, Resource};

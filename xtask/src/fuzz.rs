@@ -25,7 +25,7 @@ const BUILT: &str = "fuzz/target";
 /// Seeds that are made for one target are in folders of their names here.
 const OWN: &str = "fuzz/seeds";
 /// Folders of seeds by the beginnings of the names of other targets. The first that fits counts.
-const SEEDS: [(&str, &[&str]); 9] = [
+const SEEDS: [(&str, &[&str]); 11] = [
     ("typed_operations", &["corpus/smd"]),
     ("managed_fields", &["corpus/smd"]),
     ("field_set_json", &["corpus/smd"]),
@@ -34,6 +34,8 @@ const SEEDS: [(&str, &[&str]); 9] = [
     ("downstream_bodies", &["corpus/discovery"]),
     ("accept_negotiation", &["corpus/http/accept"]),
     ("path_routing", &["corpus/http/paths"]),
+    ("auth_leaves_health_only", &["corpus/http/paths"]),
+    ("redirects_stay_within_the_server", &["corpus/http/paths"]),
     ("", &["corpus/crds", "corpus/yaml", "corpus/openapi"]),
 ];
 

@@ -21,12 +21,14 @@ const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 
 /// Options that only a file of `--config` can give. A file that is found may come with a folder of somebody else, and must not
 /// say who can connect, where requests and tokens go, or that files of others are taken for results.
-const OF_NAMED_FILES: [&str; 10] = [
+const OF_NAMED_FILES: [&str; 12] = [
     "adopt",
     "advertise-address",
     "aggregate",
     "aggregate-ca",
     "aggregate-token-file",
+    "allowed-hosts",
+    "cors-allowed-origins",
     "listen",
     "tls-cert",
     "tls-key",

@@ -12,6 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kubeshape_input::{Code, Finding, NoteKind};
 use kubeshape_schema::{Level, LevelRules, Levels};
 use serde_json::Value;
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -164,6 +165,8 @@ pub(crate) struct Ui {
     /// Results of a SARIF document.
     sarif: Vec<Value>,
     first_error: Option<Code>,
+    /// What is shown, if it is kept instead.
+    kept: Option<RefCell<String>>,
 }
 
 impl Ui {
@@ -193,6 +196,7 @@ impl Ui {
             losses: Losses::default(),
             sarif: Vec::new(),
             first_error: None,
+            kept: None,
         }
     }
 
@@ -206,6 +210,17 @@ impl Ui {
     pub(crate) fn with_notes(mut self) -> Ui {
         self.filter.notes = true;
         self
+    }
+
+    /// The same, but what would be shown is kept for [`Ui::into_text`].
+    pub(crate) fn keeping(mut self) -> Ui {
+        self.kept = Some(RefCell::default());
+        self
+    }
+
+    /// What was kept.
+    pub(crate) fn into_text(self) -> String {
+        self.kept.map(RefCell::into_inner).unwrap_or_default()
     }
 
     /// The same in this format. Only people get a progress bar and a summary.
@@ -375,6 +390,12 @@ impl Ui {
             _ if self.look.styled => clean::styled(text),
             _ => clean::lines(text).into_owned(),
         };
+        if let Some(kept) = &self.kept {
+            let mut kept = kept.borrow_mut();
+            kept.push_str(&text);
+            kept.push('\n');
+            return;
+        }
         let write = || {
             let _ = writeln!(io::stderr().lock(), "{text}");
         };

@@ -8,6 +8,9 @@ pub(super) fn line(finding: &Finding) -> String {
     format!("{}: {} {}", finding.location(), finding.code, finding.detail)
 }
 
+/// The target of logged findings.
+pub(super) const TARGET: &str = module_path!();
+
 /// Logs a finding with its place.
 pub(super) fn log(finding: &Finding, levels: &Levels) {
     let Finding { code, detail, .. } = finding;

@@ -28,16 +28,20 @@ use kubeshape_server::{
     AllowedHosts, Endpoints, Leaf, Limits, Listener, Live, Metrics, Readiness, Server, Snapshot, Store, StoreOptions,
     Tags,
 };
+use log::Log;
 use plan::Plan;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
 /// The name of the check in `/readyz` that fails while the server stops.
 const SHUTDOWN: &str = "shutdown";
+
+/// How long the server waits until its address is printed.
+const PRINTING: Duration = Duration::from_secs(1);
 
 /// Runs the command. Returns whether all requests were answered.
 ///
@@ -46,7 +50,7 @@ const SHUTDOWN: &str = "shutdown";
 pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let color = setup.color;
     let plan = Plan::new(args)?;
-    log::begin(args.log_format, args.log_level, color);
+    let mut log = Log::begin(args.log_format, args.log_level, color)?;
     let metrics = Arc::new(Metrics::default());
     metrics.started(SystemTime::now());
     let options = StoreOptions {
@@ -91,9 +95,10 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         // Watch before the files are read, so that no change is missed.
         hub.watcher = Some(watch::Watcher::new(events.clone(), hub.changes.clone()));
     }
-    let ui = Ui::new(color, When::Never, false, false).with_levels(hub.levels.clone()).with_notes();
-    let (anything, is_denied) = first(&mut hub, args.log_format, ui);
+    let ui = Ui::new(color, When::Never, false, false).with_levels(hub.levels.clone()).with_notes().keeping();
+    let (anything, is_denied) = first(&mut hub, args.log_format, ui, &mut log);
     if is_denied {
+        log.settle();
         return Ok(false);
     }
     if !args.files().is_empty()
@@ -102,6 +107,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         && args.kubernetes.is_none()
         && args.aggregate.is_empty()
     {
+        log.settle();
         Ui::new(color, When::Never, false, false).error("nothing of the inputs can be served");
         return Ok(false);
     }
@@ -109,7 +115,11 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
 
     let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
     let sizes = Arc::clone(&live);
-    metrics.measured_by(move |metrics| measure(metrics, &sizes.current()));
+    let of_log = log.measure();
+    metrics.measured_by(move |metrics| {
+        measure(metrics, &sizes.current());
+        of_log(metrics);
+    });
     let listeners = listen(&runtime, args)?;
     let address = listeners.iter().find_map(Listener::address);
     let is_secure = hub.secrets.tls().is_some();
@@ -143,6 +153,13 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     if let Some(tls) = hub.secrets.tls() {
         server = server.tls(tls.clone());
     }
+    for server in plan.aggregate.iter().filter(|server| server.sends_token_in_clear()) {
+        tracing::warn!(
+            server = &*server.name,
+            address = %server.address,
+            "everybody on the way can read the token that is sent to this server: use https"
+        );
+    }
     let hub = std::thread::Builder::new()
         .name("hub".to_owned())
         .stack_size(crate::convert::STACK)
@@ -150,9 +167,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let _entered = runtime.enter();
     let aggregator = aggregate(plan.aggregate, plan.profile, &events, &metrics)?;
     let mut signals = Signals::new().map_err(Fatal::Threads)?;
-    for listener in &listeners {
-        report::print(report::clean::lines(&ready(listener, is_secure)).as_bytes())?;
-    }
+    tell(listeners.iter().map(|listener| report::clean::lines(&ready(listener, is_secure)).into_owned()).collect())?;
     let ended = runtime.block_on(async {
         let (stopping, stopped) = tokio::sync::oneshot::channel::<()>();
         let (abandoning, abandoned) = tokio::sync::oneshot::channel::<()>();
@@ -184,12 +199,13 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     } else {
         tracing::info!("stopped");
     }
+    log.end();
     Ok(ended.cut == 0)
 }
 
 /// Reads the inputs for the first time, and prints findings. Returns whether any of them is served, and whether any
 /// finding is denied.
-fn first(hub: &mut Hub, format: LogFormat, mut ui: Ui) -> (bool, bool) {
+fn first(hub: &mut Hub, format: LogFormat, mut ui: Ui, log: &mut Log) -> (bool, bool) {
     // Before the inputs are read, there are only findings about the base.
     let of_base: Vec<Finding> = hub.store.findings().cloned().collect();
     let FirstScan { unreadable, passed_over, applied } = hub.first();
@@ -199,7 +215,11 @@ fn first(hub: &mut Hub, format: LogFormat, mut ui: Ui) -> (bool, bool) {
     {
         match format {
             LogFormat::Text => ui.finding(finding),
-            LogFormat::Json => finding::log(finding, &hub.levels),
+            LogFormat::Json => {
+                finding::log(finding, &hub.levels);
+                // Nobody is served yet, so there is time to write all of them.
+                log.make_room();
+            }
         }
     }
     let is_denied = match format {
@@ -210,6 +230,7 @@ fn first(hub: &mut Hub, format: LogFormat, mut ui: Ui) -> (bool, bool) {
             .chain(&applied.findings)
             .any(|found| hub.levels.denied_by(found.code).is_some()),
     };
+    log.write(&ui.into_text());
     let errors = applied.findings.iter().filter(|found| found.code.kind() == NoteKind::Error).count();
     tracing::info!(
         files = hub.inputs.len(),
@@ -267,6 +288,21 @@ fn warn(listeners: &[Listener], is_secure: bool, has_tokens: bool) {
             tracing::warn!(%address, "without TLS everybody on the way can read and change answers: give --tls-cert");
         }
     }
+}
+
+/// Prints to standard output. The server does not wait long for a reader.
+///
+/// # Errors
+/// Standard output is closed or full.
+fn tell(text: String) -> Result<(), Fatal> {
+    let (printed, result) = channel();
+    std::thread::Builder::new()
+        .name("output".to_owned())
+        .spawn(move || printed.send(report::print(text.as_bytes())))?;
+    result.recv_timeout(PRINTING).unwrap_or_else(|_| {
+        tracing::warn!("nobody reads standard output, which tells the address of the server");
+        Ok(())
+    })
 }
 
 /// The line with the address of the server.

@@ -217,6 +217,8 @@ fn a_file_that_is_found_opens_no_door() {
         "aggregate = \"x=https://example.com\"",
         "aggregate-token-file = \"x=token\"",
         "token-file = \"tokens\"",
+        "allowed-hosts = \"*\"",
+        "cors-allowed-origins = \"^http://page$\"",
     ] {
         folder.write("kubeshape.toml", format!("[serve]\n{line}\n"));
         folder.run("serve crds").says(2, &["error[KS1017]", "counts in a file that `--config` names"]);

@@ -104,7 +104,8 @@ impl Server {
     fn ask(&self, path: &str, headers: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        let request = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n{headers}\r\n");
+        let host = if headers.contains("Host: ") { "" } else { "Host: localhost\r\n" };
+        let request = format!("GET {path} HTTP/1.0\r\n{host}{headers}\r\n");
         stream.write_all(request.as_bytes()).expect("sent");
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("an answer");
@@ -459,7 +460,7 @@ fn the_built_in_groups_of_a_release_are_served_without_a_cluster() {
 #[test]
 fn an_old_release_is_emulated() {
     let folder = Folder::new();
-    folder.write("crd.yaml", &crd("example.com", "size"));
+    folder.write("crd.yaml", crd("example.com", "size"));
     let old = Server::start(&folder, "crd.yaml --emulate 1.14");
     assert!(old.get("/version").1.contains("\"v1.14.0\""));
     assert_eq!(old.get("/openapi/v3").0, 404);
@@ -474,7 +475,7 @@ fn an_old_release_is_emulated() {
 #[test]
 fn hosts_tokens_and_origins_of_the_command_line() {
     let folder = Folder::new();
-    folder.write("crd.yaml", &crd("example.com", "size"));
+    folder.write("crd.yaml", crd("example.com", "size"));
     folder.write("broken.yaml", "kind: CustomResourceDefinition\n  x: [\n");
     folder.write("tokens", "t1\n");
     let line =
@@ -483,7 +484,6 @@ fn hosts_tokens_and_origins_of_the_command_line() {
     let token = "Authorization: Bearer t1\r\n";
     assert!(!server.get("/readyz").1.contains("broken.yaml"), "{}", server.get("/readyz").1);
     assert!(server.ask("/readyz", token).1.contains("broken.yaml"));
-    // A second host counts as well.
     assert_eq!(server.ask("/livez", "Host: evil.test\r\n").0, 403);
     assert_eq!(server.ask("/livez", "Host: a.test\r\n").0, 200);
     let open = Server::start(&folder, "crd.yaml --allowed-hosts *");
@@ -500,7 +500,8 @@ fn hosts_tokens_and_origins_of_the_command_line() {
         let output = folder.command(&arguments).output().expect("a process");
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{err}");
-        assert!(err.replace('\n', " ").contains(message), "{options}: {err}");
+        let words = err.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(message), "{options}: {err}");
     }
 }
 
@@ -595,4 +596,78 @@ fn bare_definitions_are_a_document_for_every_command() {
     assert!(server.get("/openapi/v2").1.contains("a.example.v1.Thing"), "{}", server.log());
     let server = Server::start(&folder, "--base bare.json");
     assert!(server.get("/openapi/v2").1.contains("a.example.v1.Thing"), "{}", server.log());
+}
+
+/// Asks for a path that needs a token so many times on one connection.
+fn refused(address: &str, times: usize, path: &str) {
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    let mut answers = stream.try_clone().expect("a handle");
+    let reader = std::thread::spawn(move || std::io::copy(&mut answers, &mut std::io::sink()));
+    for n in 1..=times {
+        let close = if n == times { "Connection: close\r\n" } else { "" };
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\n{close}\r\n").expect("it is taken");
+    }
+    reader.join().expect("no panic").expect("answers");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_stranger_cannot_fill_the_log() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("a.example.com", "teeth")).write("tokens", "t1,jane,1\n");
+    for format in ["text", "json"] {
+        let mut server = Server::start(&folder, &format!("a.yaml --token-file tokens --log-format {format}"));
+        refused(&server.address, 5000, &format!("/{}", "a".repeat(30_000)));
+        server.signal("-TERM");
+        server.says("more like this");
+        server.says("stopped");
+        assert_eq!(server.child.wait().expect("a status").code(), Some(0));
+        let log = server.log();
+        // A hundred in each window, and one in the line that counts the others.
+        assert!(log.matches("request refused").count() <= 404, "{}", log.len());
+        assert!(log.len() < 800_000, "{}", log.len());
+        assert!(log.lines().all(|line| line.len() < 2000));
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_log_that_nobody_reads_holds_nothing_up() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("a.example.com", "teeth")).write("tokens", "t1,jane,1\n");
+    let line = "serve a.yaml --token-file tokens --log-level debug --listen 127.0.0.1:0";
+    let arguments: Vec<&str> = line.split_whitespace().collect();
+    let mut child =
+        folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
+    // It is kept, and not read.
+    let stderr = child.stderr.take().expect("standard error");
+    let mut ready = String::new();
+    BufReader::new(child.stdout.take().expect("standard output")).read_line(&mut ready).expect("a line");
+    let address = ready.trim_end().strip_prefix("serving on http://").expect("an address").to_owned();
+    let server = Server { child, address, log: Arc::default() };
+    refused(&server.address, 500, &format!("/{}", "a".repeat(2000)));
+    refused(&server.address, 6000, &format!("/livez/{}", "a".repeat(2000)));
+    assert_eq!(server.get("/livez").0, 200);
+    let metrics = server.ask("/metrics", "Authorization: Bearer t1\r\n").1;
+    let dropped = metrics.lines().find_map(|line| line.strip_prefix("kubeshape_log_dropped_lines_total "));
+    assert!(dropped.and_then(|count| count.parse().ok()).is_some_and(|count: u64| count > 0), "{metrics}");
+    let began = Instant::now();
+    server.signal("-TERM");
+    assert_eq!(server.ended(), Some(0));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    drop(stderr);
+}
+
+#[test]
+fn a_token_on_an_open_network_is_a_warning() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("a.example.com", "teeth")).write("token", "secret\n");
+    let line = |url: &str| format!("a.yaml --aggregate far={url} --aggregate-token-file far=token");
+    let server = Server::start(&folder, &line("http://192.0.2.1:1"));
+    server.says("can read the token that is sent to this server");
+    assert!(server.log().contains("http://192.0.2.1:1") && !server.log().contains("secret"), "{}", server.log());
+    let server = Server::start(&folder, &line("http://127.0.0.1:1"));
+    server.says("inputs are read");
+    assert!(!server.log().contains("can read the token"), "{}", server.log());
 }

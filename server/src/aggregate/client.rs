@@ -1,7 +1,8 @@
 //! Requests to a downstream server, with limits on time and size.
 
 use super::connect::{ConnectError, Dialer, connector};
-use super::options::{Address, AggregateOptions, Socket};
+use super::options::{Address, AggregateOptions};
+use super::permits::Permits;
 use bytes::Bytes;
 use flate2::write::MultiGzDecoder;
 use http::header::{self, HeaderMap, HeaderValue};
@@ -15,9 +16,7 @@ use std::error::Error as _;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
-use url::Position;
 
 /// Redirects that are followed for one document.
 const REDIRECTS: usize = 3;
@@ -26,8 +25,8 @@ const REDIRECTS: usize = 3;
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) options: AggregateOptions,
-    /// One permit for each request that may be proxied at the same time.
-    pub(super) permits: Arc<Semaphore>,
+    /// For requests that are proxied.
+    pub(super) permits: Permits,
     inner: legacy::Client<HttpsConnector<Dialer>, Empty<Bytes>>,
     authority: String,
     authorization: Option<HeaderValue>,
@@ -78,6 +77,10 @@ pub(super) enum Failure {
     Content { path: String, fault: String },
     #[error("too many requests at once")]
     Busy,
+    #[error("too many requests of this client at once")]
+    ClientBusy,
+    #[error("the client takes it too slowly")]
+    SlowClient,
 }
 
 impl Failure {
@@ -101,7 +104,7 @@ impl Client {
             value.set_sensitive(true);
             Some(value)
         });
-        let permits = Arc::new(Semaphore::new(options.limits.requests));
+        let permits = Permits::new(options.limits.requests, options.limits.client_requests);
         Ok(Client { authority: options.address.authority(), inner, authorization, permits, options })
     }
 
@@ -157,7 +160,7 @@ impl Client {
             let status = response.status();
             if status.is_redirection() && status != StatusCode::NOT_MODIFIED {
                 let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
-                let within = location.and_then(|location| self.redirect_target(location));
+                let within = location.and_then(|location| self.options.address.within(location));
                 target = within.ok_or_else(|| Failure::ForeignRedirect(request.path.to_owned()))?;
                 continue;
             }
@@ -207,19 +210,6 @@ impl Client {
         }
         let body = decoder.finish().map_err(|_| Failure::Gzip(path()))?;
         Ok(DocumentResponse { status: parts.status, tag, body })
-    }
-
-    /// The path and query below the prefix that a `Location` leads to; `None` if it leads to another server.
-    pub(super) fn redirect_target(&self, location: &str) -> Option<String> {
-        let address = &self.options.address;
-        let is_foreign = matches!(address.socket, Socket::Unix(_)) && !location.starts_with('/');
-        if is_foreign || location.contains("/../") || location.contains("/./") {
-            return None;
-        }
-        let url = address.resolve(location).filter(|url| url.fragment().is_none())?;
-        let path = &url[Position::BeforePath..];
-        let below = path.strip_prefix(&address.prefix).filter(|rest| rest.starts_with('/')).unwrap_or(path);
-        (!below.starts_with("//")).then(|| below.to_owned())
     }
 }
 
@@ -301,44 +291,6 @@ pub(super) fn causes(error: &dyn std::error::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn client(url: &str) -> Client {
-        Client::new(format!("a={url}").parse().expect("options")).expect("a client")
-    }
-
-    #[test]
-    fn only_the_server_itself_is_within() {
-        let plain = client("http://h:81");
-        for (location, within) in [
-            ("/openapi/v3/a?hash=1", Some("/openapi/v3/a?hash=1")),
-            ("http://h:81/a", Some("/a")),
-            ("http://H:81", Some("/")),
-            ("http://h/a", None),
-            ("https://h:81/a", None),
-            ("http://h:82/a", None),
-            ("http://other:81/a", None),
-            ("http://h:81@other/a", None),
-            ("http://user@h:81/a", None),
-            ("//other/a", None),
-            ("//h:81/a", Some("/a")),
-            ("/a\\b", None),
-            ("/a#b", None),
-            ("/\tother", None),
-            ("http:/h:81/a", None),
-            ("/%2e%2e/a", Some("/a")),
-            ("/\\other/a", None),
-            ("a", None),
-            ("/../a", None),
-            ("", None),
-        ] {
-            assert_eq!(plain.redirect_target(location).as_deref(), within, "{location}");
-        }
-        let below = client("http://[::1]/x");
-        assert_eq!(below.redirect_target("http://[::1]:80/x/a").as_deref(), Some("/a"));
-        assert_eq!(below.redirect_target("/x/a").as_deref(), Some("/a"));
-        assert_eq!(below.redirect_target("/openapi/v3").as_deref(), Some("/openapi/v3"));
-        assert_eq!(below.redirect_target("/x//other").as_deref(), None);
-    }
 
     #[test]
     fn what_is_unpacked_is_bounded() {

@@ -24,8 +24,10 @@ mod groups;
 mod index;
 mod openapi;
 mod options;
+mod permits;
 mod poll;
 mod proxy;
+mod relay;
 
 pub use bodies::DiscoveryBody;
 pub use connect::ConnectError;

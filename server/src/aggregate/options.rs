@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
-use url::{Host, ParseError, SyntaxViolation, Url};
+use url::{Host, ParseError, Position, SyntaxViolation, Url};
 
 /// A downstream server, parsed from `NAME=URL[,GROUP/VERSION…]`, with its timeouts and limits.
 ///
@@ -60,6 +61,13 @@ impl AggregateOptions {
             limits: Limits::default(),
         }
     }
+
+    /// Whether a token is sent over a network without TLS, where others can read it.
+    pub fn sends_token_in_clear(&self) -> bool {
+        self.token.is_some()
+            && !self.address.is_local()
+            && !matches!(self.address.socket, Socket::Tcp { tls: true, .. })
+    }
 }
 
 /// Where a server listens, and the prefix of its paths.
@@ -101,6 +109,46 @@ impl Address {
         let own = Url::parse(&format!("{}://{}", self.scheme(), self.authority())).ok()?;
         let url = parse_url(reference, reference.starts_with('/').then_some(&own)).ok()?;
         (url.origin() == own.origin()).then_some(url)
+    }
+
+    /// The path and query that a `Location` of this server leads to, below its prefix. `None` if it leads elsewhere: to
+    /// another server, or through `.`, `..` or an escaped separator, which servers understand in different ways.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_server::aggregate::AggregateOptions;
+    ///
+    /// let options: AggregateOptions = "a=https://10.0.0.7/east".parse()?;
+    /// assert_eq!(options.address.within("/east/openapi/v3?x").as_deref(), Some("/openapi/v3?x"));
+    /// assert_eq!(options.address.within("https://10.0.0.8/openapi/v3"), None);
+    /// # Ok::<(), kubeshape_server::aggregate::AggregateOptionsError>(())
+    /// ```
+    pub fn within(&self, location: &str) -> Option<String> {
+        if matches!(self.socket, Socket::Unix(_)) && (!location.starts_with('/') || location.starts_with("//")) {
+            return None;
+        }
+        // The parser resolves dots, so the text is looked at.
+        let path = location.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+        if path.split('/').any(|name| matches!(name, "." | ".."))
+            || ["%2e", "%2f", "%5c"].iter().any(|escape| path.contains(escape))
+        {
+            return None;
+        }
+        let url = self.resolve(location).filter(|url| url.fragment().is_none())?;
+        let path = &url[Position::BeforePath..];
+        let below = path.strip_prefix(&self.prefix).filter(|rest| rest.starts_with('/')).unwrap_or(path);
+        (!below.starts_with("//")).then(|| below.to_owned())
+    }
+
+    /// Whether the socket is on this machine.
+    fn is_local(&self) -> bool {
+        match &self.socket {
+            Socket::Unix(_) => true,
+            Socket::Tcp { host, .. } => {
+                let address = host.parse::<IpAddr>().map(|address| address.to_canonical());
+                address.map_or(host == "localhost", |address| address.is_loopback())
+            }
+        }
     }
 
     /// `host:port` as in URLs.
@@ -184,14 +232,16 @@ pub struct Timeouts {
     pub headers: Duration,
     /// Between two chunks of a body.
     pub idle: Duration,
-    /// For a request as a whole.
+    /// For a request as a whole, until the client has taken the response.
     pub total: Duration,
+    /// Time over which the speed of a client is measured.
+    pub stall: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
         let seconds = Duration::from_secs;
-        Timeouts { connect: seconds(5), headers: seconds(15), idle: seconds(15), total: seconds(60) }
+        Timeouts { connect: seconds(5), headers: seconds(15), idle: seconds(15), total: seconds(60), stall: seconds(5) }
     }
 }
 
@@ -210,6 +260,13 @@ pub struct Limits {
     pub group_versions: usize,
     /// Requests that are proxied at the same time.
     pub requests: usize,
+    /// The same for one client: a user of tokens, or an address. More wait, and are then answered with 429.
+    pub client_requests: usize,
+    /// Bytes of a v3 document that are read before the client takes them.
+    pub buffer: usize,
+    /// Bytes per second that a client must take of a v3 document while it does not have to wait for the server. Otherwise it
+    /// is cut.
+    pub slowest: u32,
 }
 
 impl Default for Limits {
@@ -221,6 +278,9 @@ impl Default for Limits {
             document: 64 << 20,
             group_versions: 4096,
             requests: 64,
+            client_requests: 16,
+            buffer: 1 << 20,
+            slowest: 16 << 10,
         }
     }
 }
@@ -417,6 +477,75 @@ mod tests {
             ("a=unix:run", "absolute"),
         ] {
             assert!(fault(text).contains(says), "{text}: {}", fault(text));
+        }
+    }
+
+    #[test]
+    fn only_the_server_itself_is_within() {
+        let plain = address("http://h:81").expect("an address");
+        for (location, within) in [
+            ("/openapi/v3/a?hash=1", Some("/openapi/v3/a?hash=1")),
+            ("http://h:81/a", Some("/a")),
+            ("http://H:81", Some("/")),
+            ("http://h/a", None),
+            ("https://h:81/a", None),
+            ("http://h:82/a", None),
+            ("http://other:81/a", None),
+            ("http://h:81@other/a", None),
+            ("http://user@h:81/a", None),
+            ("//other/a", None),
+            ("//h:81/a", Some("/a")),
+            ("/a\\b", None),
+            ("/a#b", None),
+            ("/\tother", None),
+            ("http:/h:81/a", None),
+            ("/a%20b", Some("/a%20b")),
+            ("/\\other/a", None),
+            ("a", None),
+            ("/../a", None),
+            ("/..", None),
+            ("/a/./b", None),
+            ("/%2e%2e/a", None),
+            ("/a/%2E./b", None),
+            ("/a%2fb", None),
+            ("/a/%5C..", None),
+            ("/a/..%2fb", None),
+            ("", None),
+        ] {
+            assert_eq!(plain.within(location).as_deref(), within, "{location}");
+        }
+        let below = address("http://[::1]/x").expect("an address");
+        assert_eq!(below.within("http://[::1]:80/x/a").as_deref(), Some("/a"));
+        assert_eq!(below.within("/x/a").as_deref(), Some("/a"));
+        assert_eq!(below.within("/openapi/v3").as_deref(), Some("/openapi/v3"));
+        assert_eq!(below.within("/x//other").as_deref(), None);
+        assert_eq!(below.within("/x/../y").as_deref(), None);
+        assert_eq!(below.within("/xy").as_deref(), Some("/xy"), "the server of /xy is not reached");
+        let socket = address("unix:/run/a.sock").expect("an address");
+        assert_eq!(socket.within("/a").as_deref(), Some("/a"));
+        assert_eq!(socket.within("http://localhost/a").as_deref(), None);
+        assert_eq!(socket.within("//localhost/a").as_deref(), None);
+    }
+
+    #[test]
+    fn tokens_need_tls_or_this_machine() {
+        for (url, clear) in [
+            ("http://h", true),
+            ("http://10.0.0.1:81", true),
+            ("http://localhost.example", true),
+            ("http://[2001:db8::1]", true),
+            ("http://0.0.0.0", true),
+            ("https://h", false),
+            ("http://localhost:81", false),
+            ("http://127.1", false),
+            ("http://[::1]", false),
+            ("http://[::ffff:127.0.0.1]", false),
+            ("unix:/run/a.sock", false),
+        ] {
+            let mut options: AggregateOptions = format!("a={url}").parse().expect("options");
+            assert!(!options.sends_token_in_clear(), "{url}");
+            options.token = Some(Token::new("t").expect("a token"));
+            assert_eq!(options.sends_token_in_clear(), clear, "{url}");
         }
     }
 

@@ -4,27 +4,23 @@
 //! Only the query and the headers that select a representation are sent on, not the credentials. Methods other than HEAD
 //! become GET. Only headers that describe the document or its caching come back.
 
-use super::client::{Client, Failure, causes};
+use super::client::{Client, Failure};
+use super::relay::{Relayed, Terms};
+use crate::limit::Caller;
 use crate::metrics::Metrics;
 use crate::snapshot::Upstream;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
-use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::request::Parts;
 use http::{Method, StatusCode};
-use http_body::{Body as HttpBody, Frame, SizeHint};
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+use http_body::Body as HttpBody;
 use serde_json::json;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
-use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
-use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+use tokio::time::Instant;
 
 /// Headers of a request that are sent on.
 const REQUEST_HEADERS: [HeaderName; 9] = [
@@ -94,12 +90,11 @@ impl Upstream for Proxied {
     }
 }
 
-async fn forward(client: &Arc<Client>, path: &str, request: &Parts) -> Result<Response, Failure> {
+async fn forward(client: &Arc<Client>, path: &Arc<str>, request: &Parts) -> Result<Response, Failure> {
     let timeouts = client.options.timeouts;
     let end = Instant::now() + timeouts.total;
-    let permit = Arc::clone(&client.permits).acquire_owned();
     let wait = end.min(Instant::now() + timeouts.headers);
-    let Ok(Ok(permit)) = timeout_at(wait, permit).await else { return Err(Failure::Busy) };
+    let permit = client.permits.acquire(request.extensions.get::<Caller>(), wait).await?;
     let target = match request.uri.query() {
         Some(query) => format!("/openapi/v3/{path}?{query}"),
         None => format!("/openapi/v3/{path}"),
@@ -123,7 +118,7 @@ async fn forward(client: &Arc<Client>, path: &str, request: &Parts) -> Result<Re
     let headers = response.headers_mut();
     if parts.status.is_redirection() && parts.status != StatusCode::NOT_MODIFIED {
         let location = parts.headers.get(header::LOCATION).and_then(|location| location.to_str().ok());
-        let within = location.and_then(|location| client.redirect_target(location));
+        let within = location.and_then(|location| client.options.address.within(location));
         let within = within.filter(|within| within.starts_with("/openapi/v3/"));
         let location = within.and_then(|within| HeaderValue::from_str(&within).ok());
         headers.insert(header::LOCATION, location.ok_or(Failure::ForeignRedirect(target))?);
@@ -137,99 +132,33 @@ async fn forward(client: &Arc<Client>, path: &str, request: &Parts) -> Result<Re
     }
     let limit = client.options.limits.document;
     if HttpBody::size_hint(&body).lower() > limit {
-        return Err(Failure::TooLarge { path: path.to_owned(), limit });
+        return Err(Failure::TooLarge { path: path.to_string(), limit });
     }
     if HttpBody::is_end_stream(&body) {
         return Ok(response);
     }
-    let mut body = BoundedBody {
-        body,
-        first: None,
-        left: limit,
+    let limits = &client.options.limits;
+    let terms = Terms {
+        path: Arc::clone(path),
+        size: limit,
+        buffer: limits.buffer,
         idle: timeouts.idle,
-        wait: None,
-        end: Box::pin(sleep_until(end)),
-        permit: Some(permit),
+        stall: timeouts.stall,
+        slowest: limits.slowest,
+        end,
     };
+    let body = Relayed::new(body, terms, permit);
     // The response begins with the first chunk. Until then, an error can still be sent instead.
-    match body.frame().await {
-        None => {}
-        Some(Ok(frame)) => body.first = Some(frame),
-        Some(Err(failure)) => return Err(failure),
-    }
+    body.begins().await?;
     *response.body_mut() = Body::new(body);
     Ok(response)
 }
 
-/// A body that is cut off when it is too large or too slow.
-struct BoundedBody {
-    body: Incoming,
-    first: Option<Frame<Bytes>>,
-    left: u64,
-    idle: Duration,
-    /// When the next chunk has to be there, while it is waited for.
-    wait: Option<Pin<Box<Sleep>>>,
-    end: Pin<Box<Sleep>>,
-    permit: Option<OwnedSemaphorePermit>,
-}
-
-impl HttpBody for BoundedBody {
-    type Data = Bytes;
-    type Error = Failure;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Failure>>> {
-        let this = &mut *self;
-        if let Some(first) = this.first.take() {
-            return Poll::Ready(Some(Ok(first)));
-        }
-        if this.end.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(Some(Err(Failure::Timeout("end of the body"))));
-        }
-        let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) else {
-            let wait = this.wait.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + this.idle)));
-            ready!(wait.as_mut().poll(cx));
-            return Poll::Ready(Some(Err(Failure::Timeout("body"))));
-        };
-        this.wait = None;
-        Poll::Ready(match frame {
-            None => {
-                this.permit = None;
-                None
-            }
-            Some(Err(error)) => Some(Err(Failure::Broken(causes(&error)))),
-            Some(Ok(frame)) => {
-                let size = frame.data_ref().map_or(0, Bytes::len) as u64;
-                match this.left.checked_sub(size) {
-                    Some(left) => {
-                        this.left = left;
-                        Some(Ok(frame))
-                    }
-                    None => Some(Err(Failure::TooLarge { path: "a document".to_owned(), limit: size + this.left })),
-                }
-            }
-        })
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.first.is_none() && self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        let rest = self.body.size_hint();
-        let first = self.first.as_ref().and_then(Frame::data_ref).map_or(0, Bytes::len) as u64;
-        let mut hint = SizeHint::new();
-        hint.set_lower(rest.lower().saturating_add(first));
-        if let Some(upper) = rest.upper() {
-            hint.set_upper(upper.saturating_add(first));
-        }
-        hint
-    }
-}
-
-/// 502, 503 or 504 with a Status that names the server, but not its address.
+/// 429, 502, 503 or 504 with a Status that names the server, but not its address.
 fn refusal(server: &str, path: &str, failure: &Failure) -> Response {
     let (status, reason) = match failure {
         Failure::Busy => (StatusCode::SERVICE_UNAVAILABLE, "ServiceUnavailable"),
+        Failure::ClientBusy => (StatusCode::TOO_MANY_REQUESTS, "TooManyRequests"),
         failure if failure.is_timeout() => (StatusCode::GATEWAY_TIMEOUT, "Timeout"),
         _ => (StatusCode::BAD_GATEWAY, "ServiceUnavailable"),
     };
@@ -254,5 +183,8 @@ fn refusal(server: &str, path: &str, failure: &Failure) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    if matches!(failure, Failure::Busy | Failure::ClientBusy) {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
     response
 }

@@ -6,6 +6,7 @@ mod hosts;
 pub use cors::{Cors, CorsError};
 pub use hosts::AllowedHosts;
 
+use crate::limit::Caller;
 use arc_swap::ArcSwap;
 use http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
@@ -25,7 +26,7 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 /// ```
 #[derive(Clone, Default)]
 pub struct Tokens {
-    entries: Vec<([u8; 32], String)>,
+    entries: Vec<([u8; 32], Arc<str>)>,
 }
 
 impl fmt::Debug for Tokens {
@@ -57,7 +58,7 @@ impl Tokens {
     /// # Errors
     /// A line has another form, or there are no tokens.
     pub fn parse(text: &str) -> Result<Tokens, TokenError> {
-        let mut entries: Vec<([u8; 32], String)> = Vec::new();
+        let mut entries: Vec<([u8; 32], Arc<str>)> = Vec::new();
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         for (number, source) in text.lines().enumerate() {
             let wrong = |why| TokenError::Line { line: number + 1, why };
@@ -82,7 +83,7 @@ impl Tokens {
             }
             let hash = hash(token);
             entries.retain(|(known, _)| *known != hash);
-            entries.push((hash, user));
+            entries.push((hash, user.into()));
         }
         if entries.is_empty() { Err(TokenError::Empty) } else { Ok(Tokens { entries }) }
     }
@@ -100,6 +101,10 @@ impl Tokens {
     /// The user of a token; empty for a token without a user. The time does not depend on whether and where the token
     /// exists. Hashes are compared, so the time does not tell its length either.
     pub fn user(&self, token: &str) -> Option<&str> {
+        self.entry(token).map(|(_, user)| &**user)
+    }
+
+    fn entry(&self, token: &str) -> Option<&([u8; 32], Arc<str>)> {
         let hash = hash(token);
         let mut found = Choice::from(0);
         let mut place = 0u64;
@@ -108,7 +113,7 @@ impl Tokens {
             place.conditional_assign(&(n as u64), same);
             found |= same;
         }
-        if bool::from(found) { self.entries.get(place as usize).map(|(_, user)| user.as_str()) } else { None }
+        if bool::from(found) { self.entries.get(place as usize) } else { None }
     }
 }
 
@@ -177,7 +182,14 @@ impl Authenticator {
 
     /// Whether the token of a request is known.
     pub fn knows(&self, headers: &HeaderMap) -> bool {
-        bearer(headers).is_some_and(|token| self.tokens.load().user(token).is_some())
+        self.caller(headers).is_some()
+    }
+
+    /// The client, if its token is known.
+    pub(crate) fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
+        let tokens = self.tokens.load();
+        let (hash, user) = tokens.entry(bearer(headers)?)?;
+        Some(if user.is_empty() { Caller::Token(*hash) } else { Caller::User(Arc::clone(user)) })
     }
 }
 

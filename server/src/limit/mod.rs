@@ -1,7 +1,9 @@
 //! Limits on clients.
 
+mod caller;
 mod rate;
 
+pub(crate) use caller::Caller;
 pub(crate) use rate::Rate;
 
 use std::time::Duration;

@@ -5,11 +5,13 @@ use super::answer;
 use super::bind::Accepted;
 use super::service::{Endpoint, Shared};
 use super::tls::Tls;
+use crate::limit::Caller;
 use http::{HeaderValue, Version, header};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -74,24 +76,33 @@ pub(crate) async fn accepted<S: Endpoint>(
     activity: &Arc<Activity>,
 ) {
     match (stream, tls) {
-        (Accepted::Tcp(stream), None) => serve(stream, true, shared, builder, control, activity).await,
+        (Accepted::Tcp(stream), None) => {
+            let peer = address(&stream);
+            serve(stream, true, peer, shared, builder, control, activity).await;
+        }
         (Accepted::Tcp(stream), Some(tls)) => {
             let mut ended = control.clone();
+            let peer = address(&stream);
             let stream = tokio::select! {
                 stream = timeout(shared.limits.handshake, handshake(stream, tls)) => stream,
                 () = activity.told.notified() => return,
                 _ = ended.wait_for(|control| control.phase == Phase::Ended) => return,
             };
             match stream {
-                Ok(Some(stream)) => serve(stream, true, shared, builder, control, activity).await,
+                Ok(Some(stream)) => serve(stream, true, peer, shared, builder, control, activity).await,
                 Ok(None) => {}
                 Err(_) => tracing::debug!("no TLS handshake in time"),
             }
         }
         // Only this user can connect to a socket file, so it needs no TLS.
         #[cfg(unix)]
-        (Accepted::Unix(stream), _) => serve(stream, false, shared, builder, control, activity).await,
+        (Accepted::Unix(stream), _) => serve(stream, false, None, shared, builder, control, activity).await,
     }
+}
+
+/// The address of the client.
+fn address(stream: &TcpStream) -> Option<IpAddr> {
+    stream.peer_addr().ok().map(|address| address.ip())
 }
 
 async fn handshake(mut stream: TcpStream, tls: &Tls) -> Option<tokio_rustls::server::TlsStream<TcpStream>> {
@@ -129,6 +140,7 @@ enum Event {
 async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: I,
     is_tcp: bool,
+    peer: Option<IpAddr>,
     shared: &Arc<Shared<S>>,
     builder: &Builder<TokioExecutor>,
     mut controls: watch::Receiver<Control>,
@@ -136,7 +148,10 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
 ) {
     let limits = &shared.limits;
     activity.begin();
-    let service = service_fn(|request: http::Request<hyper::body::Incoming>| {
+    let service = service_fn(|mut request: http::Request<hyper::body::Incoming>| {
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(Caller::at(peer));
+        }
         let running = activity.request();
         let (shared, activity) = (Arc::clone(shared), Arc::clone(activity));
         async move {

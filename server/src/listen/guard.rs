@@ -27,7 +27,12 @@ impl<S: Endpoint> Shared<S> {
     ) -> Response {
         let Guard { hosts, cors } = &self.guard;
         if is_tcp && !hosts.admit(request.uri(), request.headers()) {
-            return self.refuse(Refusal::Host, request.method().as_str(), request.uri().path(), request.headers());
+            return self.refuse(
+                Refusal::ForeignHost,
+                request.method().as_str(),
+                request.uri().path(),
+                request.headers(),
+            );
         }
         let Some(cors) = cors else { return answer(request).await };
         let origin = cors.origin(request.headers());

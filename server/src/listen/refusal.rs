@@ -17,7 +17,7 @@ pub(crate) enum Refusal {
     /// The token is missing or unknown.
     Unauthorized,
     /// The host is not one of those allowed.
-    Host,
+    ForeignHost,
     /// Too many requests; the seconds until the next one is allowed.
     Rate(u64),
     /// The endpoint was too slow.
@@ -32,7 +32,7 @@ impl Refusal {
         match self {
             Refusal::Fields | Refusal::NoHost | Refusal::Hosts => "malformed",
             Refusal::Unauthorized => "unauthorized",
-            Refusal::Host => "host",
+            Refusal::ForeignHost => "host",
             Refusal::Rate(_) => "rate",
             Refusal::Timeout => "timeout",
             Refusal::Panic => "panic",
@@ -47,7 +47,7 @@ impl Refusal {
             Refusal::NoHost => return text(StatusCode::BAD_REQUEST, Some("missing required Host header")),
             Refusal::Hosts => return text(StatusCode::BAD_REQUEST, None),
             Refusal::Unauthorized => (StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized".to_owned(), None),
-            Refusal::Host => (
+            Refusal::ForeignHost => (
                 StatusCode::FORBIDDEN,
                 "Forbidden",
                 "this server does not answer for the host of the request; allow it with --allowed-hosts".to_owned(),
@@ -105,7 +105,8 @@ mod tests {
 
     #[tokio::test]
     async fn every_body_is_a_status() {
-        for refusal in [Refusal::Unauthorized, Refusal::Host, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic] {
+        for refusal in [Refusal::Unauthorized, Refusal::ForeignHost, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic]
+        {
             let id = HeaderValue::from_static("id");
             let response = refusal.response(&id);
             let code = response.status().as_u16();

@@ -43,21 +43,24 @@ pub(crate) struct Shared<S> {
 impl<S: Endpoint> Shared<S> {
     /// Answers a request. Refuses it if its head is malformed, without a valid token, beyond the rate, after a timeout, and
     /// after a panic.
-    pub(crate) async fn answer(&self, request: Request<Incoming>, activity: &Activity) -> Response {
+    pub(crate) async fn answer(&self, mut request: Request<Incoming>, activity: &Activity) -> Response {
         let path = request.uri().path();
         if let Some(refusal) = self.malformed(&request) {
             // Go's server closes the connection, too.
             activity.end();
             return self.refuse(refusal, request.method().as_str(), path, &HeaderMap::new());
         }
-        if let Some(authenticator) = &self.authenticator {
-            if !authenticator.admits(path, request.headers()) {
+        if let Some(authenticator) = &self.authenticator
+            && !is_health(path)
+        {
+            let Some(caller) = authenticator.caller(request.headers()) else {
                 return self.refuse(Refusal::Unauthorized, request.method().as_str(), path, request.headers());
-            }
-            if !is_health(path) {
-                activity.trust();
-            }
+            };
+            activity.trust();
+            // Until here, it was the address.
+            request.extensions_mut().insert(caller);
         }
+        let path = request.uri().path();
         if let Some(rate) = &self.rate
             && !is_health(path)
             && let Err(wait) = rate.take()

@@ -1,12 +1,194 @@
-//! Defaults in schemas.
+//! Defaults in schemas: `defaulting.ValidateDefaults` and `schemaHasUnprunedDefaults`. Rules in CEL are not evaluated.
 
 use super::options::Options;
-use kubeshape_schema::Schema;
+use crate::metadata::place;
+use crate::object::{self, Malformed, Purpose, Root, Validator};
 use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::{Bump, Flags, Json, Schema};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use kubeshape_structural::{convert, validate as validate_structural};
 use kubeshape_yaml::Document;
 
-pub(super) fn validate(_: &Schema<'_>, _: &Path<'_>, _: &Options<'_>, _: Document<'_>, _: &mut Vec<Error>) {}
+/// Checks that the defaults of a structural schema of a whole resource validate, and have no unknown fields.
+pub(super) fn validate(
+    schema: &Schema<'_>,
+    path: &Path<'_>,
+    options: &Options<'_>,
+    document: Document<'_>,
+    errors: &mut Vec<Error>,
+) {
+    if !schema.subtree.any(Flags::DEFAULT) {
+        return;
+    }
+    let mut walk = Walk { options, document, errors };
+    walk.schema(schema, path, At::Root, &Surroundings::Root);
+}
 
-pub(super) fn has_unpruned(_: &Schema<'_>) -> bool {
-    false
+/// Where a schema is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    Root,
+    /// In type or object metadata of a resource.
+    Metadata,
+    Elsewhere,
+}
+
+struct Walk<'w, 'd> {
+    options: &'w Options<'w>,
+    document: Document<'d>,
+    errors: &'w mut Vec<Error>,
+}
+
+impl Walk<'_, '_> {
+    /// A schema and those below it. There are no defaults below `additionalProperties`. `surroundings` lead from the
+    /// nearest resource to the schema.
+    fn schema(&mut self, schema: &Schema<'_>, path: &Path<'_>, at: At, surroundings: &Surroundings<'_>) {
+        if !schema.subtree.any(Flags::DEFAULT) {
+            return;
+        }
+        let resource = at == At::Root || schema.flags.any(Flags::EMBEDDED_RESOURCE);
+        let surroundings = if resource { &Surroundings::Root } else { surroundings };
+        let at = if resource { At::Root } else { at };
+        if let Some(default) = schema.default {
+            self.default(schema, default, &path.child("default"), at, surroundings);
+        }
+        let below = if at == At::Metadata { At::Metadata } else { At::Elsewhere };
+        if let Some(item) = schema.item() {
+            self.schema(item, &path.child("items"), below, &Surroundings::Item(surroundings));
+        }
+        let properties = path.child("properties");
+        for property in schema.properties {
+            let metadata = resource && matches!(property.name, "metadata" | "apiVersion" | "kind");
+            let at = if metadata { At::Metadata } else { below };
+            let surroundings = Surroundings::Field(surroundings, property.name);
+            self.schema(&property.schema, &properties.key(property.name), at, &surroundings);
+        }
+    }
+
+    /// Checks a default of a schema that is a resource, in the metadata of one, or elsewhere.
+    fn default(
+        &mut self,
+        schema: &Schema<'_>,
+        default: &Json<'_>,
+        path: &Path<'_>,
+        at: At,
+        surroundings: &Surroundings<'_>,
+    ) {
+        let arena = Bump::new();
+        let place = place(self.document.node(schema.at), "default");
+        let mut value = Value::from_json(default, &arena);
+        if at == At::Metadata {
+            if let Err(error) = metadata(value, surroundings, &arena) {
+                let detail = format!("must result in valid metadata: {error}");
+                self.errors.push(Error::invalid(path, object::bad_value(value), detail, place));
+                return;
+            }
+        } else {
+            let root = if at == At::Root { Root::Resource } else { Root::Value };
+            let unpruned =
+                self.options.require_pruned_defaults && object::prune(value, Some(schema), root, &arena).value != value;
+            let coerced = object::coerce(value, Some(schema), root, Malformed::Refuse, path, &arena);
+            if let Ok(decoded) = &coerced {
+                value = decoded.value;
+            }
+            if unpruned {
+                // Upstream decodes the metadata in place, so its error shows the default without unknown metadata.
+                self.errors.push(Error::invalid(path, object::bad_value(value), "must not have unknown fields", place));
+            }
+            if let Err(error) = coerced {
+                self.errors.push(Error { at: place, ..*error });
+                return;
+            }
+            let errors = object::embedded(value, Some(schema), root, path);
+            if !errors.is_empty() {
+                self.errors.extend(errors.into_iter().map(|error| Error { at: place, ..error }));
+                return;
+            }
+        }
+        let errors = Validator::with_purpose(schema, Purpose::Defaults, &arena).check(value, path);
+        self.errors.extend(errors.into_iter().map(|error| Error { at: place, ..error }));
+    }
+}
+
+/// Checks the metadata of an object that holds nothing but a default in its metadata.
+///
+/// # Errors
+/// What is wrong, as upstream unites several errors in one text.
+fn metadata<'a>(default: Value<'a>, surroundings: &Surroundings<'_>, arena: &'a Bump) -> Result<(), String> {
+    let Some(Value::Map(map)) = surroundings.around(default, arena) else { return Ok(()) };
+    let mut entries = map.entries().to_vec();
+    for (name, value) in [("kind", "Validation"), ("apiVersion", "validation/v1")] {
+        if map.get(name).is_none() {
+            entries.push((name, Value::String(value)));
+        }
+    }
+    let object = Value::Map(Map::from_entries(entries, arena));
+    let decoded = object::coerce(object, None, Root::Resource, Malformed::Refuse, &Path::Root, arena)
+        .map_err(|error| error.to_string())?;
+    let mut texts: Vec<String> = Vec::new();
+    for error in object::embedded(decoded.value, None, Root::Resource, &Path::Root) {
+        let text = error.to_string();
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    match texts.as_slice() {
+        [] => Ok(()),
+        [text] => Err(text.clone()),
+        texts => Err(format!("[{}]", texts.join(", "))),
+    }
+}
+
+/// Whether a schema is structural and a default in it has unknown fields.
+pub(super) fn has_unpruned(schema: &Schema<'_>) -> bool {
+    schema.subtree.any(Flags::DEFAULT)
+        && convert(schema).is_ok()
+        && validate_structural(schema, "").is_empty()
+        && unpruned_below(schema, schema, &Surroundings::Root)
+}
+
+/// How an object leads to a value in it.
+enum Surroundings<'s> {
+    Root,
+    Field(&'s Surroundings<'s>, &'s str),
+    Item(&'s Surroundings<'s>),
+}
+
+impl Surroundings<'_> {
+    /// The object around a value. `None` if the value is the object itself and no mapping.
+    fn around<'a>(&self, value: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+        match self {
+            Surroundings::Root => matches!(value, Value::Map(_)).then_some(value),
+            Surroundings::Field(parent, name) => {
+                let name: &'a str = arena.alloc_str(name);
+                parent.around(Value::Map(Map::from_entries(vec![(name, value)], arena)), arena)
+            }
+            Surroundings::Item(parent) => parent.around(Value::List(arena.alloc_slice_copy(&[value])), arena),
+        }
+    }
+}
+
+/// Whether a default at or below a schema of the spine loses something when the object around it is pruned.
+fn unpruned_below(root: &Schema<'_>, schema: &Schema<'_>, surroundings: &Surroundings<'_>) -> bool {
+    if !schema.subtree.any(Flags::DEFAULT) {
+        return false;
+    }
+    if let Some(default) = schema.default {
+        let arena = Bump::new();
+        let object = surroundings.around(Value::from_json(default, &arena), &arena);
+        let changed = object.is_some_and(|object| {
+            object::coerce(object, Some(root), Root::Resource, Malformed::Drop, &Path::Root, &arena)
+                .is_ok_and(|decoded| object::prune(decoded.value, Some(root), Root::Resource, &arena).value != object)
+        });
+        if changed {
+            return true;
+        }
+    }
+    schema.additional_schema().is_some_and(|below| unpruned_below(root, below, &Surroundings::Field(surroundings, "*")))
+        || schema.item().is_some_and(|item| unpruned_below(root, item, &Surroundings::Item(surroundings)))
+        || schema
+            .properties
+            .iter()
+            .any(|property| unpruned_below(root, &property.schema, &Surroundings::Field(surroundings, property.name)))
 }

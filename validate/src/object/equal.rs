@@ -71,7 +71,7 @@ pub(super) fn json(value: Value<'_>) -> String {
 }
 
 /// A value as errors hold it.
-pub(super) fn bad_value(value: Value<'_>) -> BadValue {
+pub(crate) fn bad_value(value: Value<'_>) -> BadValue {
     match value {
         Value::String(text) => BadValue::Text(text.to_owned()),
         value => BadValue::Json(json(value)),

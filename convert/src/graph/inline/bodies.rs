@@ -339,16 +339,18 @@ impl<'g, 'a> Inliner<'g, 'a> {
         let smallest =
             bodies.iter().filter(|(_, body)| too_large(body)).min_by_key(|(i, body)| (body.schemas, body.depth, *i));
         let largest = || bodies.iter().max_by_key(|(i, body)| (body.schemas, std::cmp::Reverse(*i)));
-        // Bytes are told only where there are too many of them.
+        // Bytes are told only where they alone are too many.
+        let is_about_bytes = self.total <= budget && self.deepest <= limit;
         let size = |schemas: u64, own: u64, depth: u32| match own {
-            own if own <= bytes => size(schemas, depth),
+            _ if !is_about_bytes => size(schemas, depth),
             u64::MAX => format!("{}, too many bytes to count", size(schemas, depth)),
             own => format!("{}, {own} bytes", size(schemas, depth)),
         };
         let whole = format!("the document has {}", size(self.total, self.bytes, self.deepest));
-        let limits = match self.bytes > bytes {
-            false => format!("more than {budget} or {limit}"),
-            true => format!("more than {budget}, {limit} or {bytes}"),
+        let limits = if is_about_bytes {
+            format!("more than {budget}, {limit} or {bytes}")
+        } else {
+            format!("more than {budget} or {limit}")
         };
         let Some((index, body)) = smallest.or_else(largest) else {
             let at = self.document.at;

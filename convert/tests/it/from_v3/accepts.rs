@@ -172,7 +172,7 @@ fn all_places(seed: u64, profile: Profile) -> Result<usize, Error> {
             "post": {"requestBody": {"content": {"multipart/form-data": {"schema": {"type": "object", "properties": {"f": form}}}}}, "responses": {}},
         }},
     });
-    let (out, notes) = down(&document.to_string(), Options { profile, keep_losses: false })?;
+    let (out, notes) = down(&document.to_string(), Options { profile, keep_losses: false, ..Options::default() })?;
     let out: Value = serde_json::from_str(&out)?;
     let results = &out["definitions"];
     let mut accepted = 0;

@@ -47,7 +47,7 @@ pub(crate) fn there_and_back(text: &str, profile: Profile) -> Result<Option<(Str
     let Some(document) = v3::read(root, &arena, Profile::Faithful).value else { return Ok(None) };
     let mut before = Vec::new();
     document.print(&mut before, Profile::Faithful);
-    let options = Options { profile, keep_losses: true };
+    let options = Options { profile, keep_losses: true, ..Options::default() };
     let converted = convert(&document, &arena, &options).value.ok_or("no document")?;
     let mut printed = Vec::new();
     converted.print(&mut printed, Style::V2, profile);

@@ -196,7 +196,7 @@ pub(crate) fn quick(mut options: AggregateOptions) -> AggregateOptions {
     let ms = Duration::from_millis;
     options.refresh = ms(20);
     options.backoff = (ms(10), ms(40));
-    options.timeouts = Timeouts { connect: ms(500), headers: ms(200), idle: ms(150), total: ms(400) };
+    options.timeouts = Timeouts { connect: ms(500), headers: ms(200), idle: ms(150), total: ms(400), stall: ms(100) };
     options.limits.index = 64 << 10;
     options.limits.discovery = 64 << 10;
     options.limits.v2 = 64 << 10;

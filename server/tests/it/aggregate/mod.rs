@@ -3,5 +3,6 @@
 mod bodies;
 mod fake;
 mod faults;
+mod hostile;
 mod proxy;
 mod taken;

@@ -1,0 +1,347 @@
+//! Area `objects`: custom resources and values, pruned, defaulted and checked.
+//!
+//! Errors of CEL rules have rows of their own, because nothing evaluates rules yet.
+
+use crate::golden;
+use crate::known::Known;
+use crate::structural::{Call, CrdName, Expected, Files, compare_errors, records};
+use crate::table::{Table, Verdict};
+use kubeshape_schema::field::{Error, Path as FieldPath};
+use kubeshape_schema::{Bump, Schema, read::Reader, read::Rules};
+use kubeshape_smd::{ToValue, Value as Object};
+use kubeshape_structural::Scope;
+use kubeshape_validate::object::{self, Malformed, Resource, Root, Validator};
+use kubeshape_yaml::{Limits, Stream, Tape};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Area `objects`.
+pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
+    let mut table = Table::new("objects", known);
+    let folder = golden.join("structural");
+    synthetic(&folder, &mut table);
+    formats(&folder, &mut table);
+    upstream(&folder.join("upstream-tests"), &mut table);
+    embedded(&folder.join("upstream-tests"), &mut table);
+    resources(&folder, corpus, &mut table);
+    table
+}
+
+/// Reads a schema. Null is no schema.
+fn with_schema<T>(source: &Value, f: impl for<'a> FnOnce(Option<&'a Schema<'a>>, &'a Bump) -> T) -> Option<T> {
+    let text = source.to_string();
+    let mut tape = Tape::new();
+    Stream::new(text.as_bytes(), Limits::default()).ok()?.next(&mut tape)?.ok()?;
+    let arena = Bump::new();
+    let schema = Reader::new(&arena, Rules::Crd).schema(tape.document(&text).root()?);
+    let schema: &Schema<'_> = arena.alloc(schema);
+    Some(f((!source.is_null()).then_some(schema), &arena))
+}
+
+fn errors(row: &str, label: &str, ours: &[Error], theirs: &[Expected], table: &mut Table) {
+    table.add(row, label, compare_errors(ours, theirs.iter().collect()));
+}
+
+/// Compares a value with a recorded one.
+fn value(row: &str, label: &str, ours: Object<'_>, theirs: &Value, table: &mut Table) {
+    let verdict = match golden::first_difference(&ours.to_serde(), theirs) {
+        None => Verdict::Equal,
+        Some(place) => Verdict::Differing(place),
+    };
+    table.add(row, label, verdict);
+}
+
+fn synthetic(folder: &Path, table: &mut Table) {
+    #[derive(Deserialize)]
+    struct Line {
+        schema: Value,
+        cases: Vec<Case>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Case {
+        object: Value,
+        #[serde(default)]
+        errors: Vec<Expected>,
+        #[serde(default)]
+        list_errors: Vec<Expected>,
+        #[serde(default)]
+        unknown: Vec<String>,
+        pruned: Option<Value>,
+        nulls_pruned: Option<Value>,
+        defaulted: Option<Value>,
+    }
+    for (number, line) in records::<Line>(&folder.join("synthetic.ndjson.gz"), table).iter().enumerate() {
+        with_schema(&line.schema, |schema, arena| {
+            let Some(schema) = schema else { return };
+            let validator = Validator::new(schema, arena);
+            for (at, case) in line.cases.iter().enumerate() {
+                let label = format!("{number} {at}");
+                // Values of the records live longer than the arena.
+                let object = arena.alloc(case.object.clone()).to_value(arena);
+                errors("synthetic errors", &label, &validator.check(object, &FieldPath::Root), &case.errors, table);
+                let list = object::list_types(object, Some(schema), &FieldPath::Root);
+                errors("synthetic list errors", &label, &list, &case.list_errors, table);
+                let pruned = object::prune(object, Some(schema), Root::Value, arena);
+                table.add("synthetic unknown", &label, crate::verdict::equal(&pruned.unknown, &case.unknown));
+                let or_same = |theirs: &Option<Value>| theirs.clone().unwrap_or_else(|| case.object.clone());
+                value("synthetic pruned", &label, pruned.value, &or_same(&case.pruned), table);
+                let nulls = object::prune_nulls(object, Some(schema), arena);
+                value("synthetic nulls", &label, nulls, &or_same(&case.nulls_pruned), table);
+                let defaulted = object::default(object, Some(schema), arena);
+                value("synthetic defaulted", &label, defaulted, &or_same(&case.defaulted), table);
+            }
+        });
+    }
+}
+
+fn formats(folder: &Path, table: &mut Table) {
+    #[derive(Deserialize)]
+    struct Line {
+        format: String,
+        results: BTreeMap<String, Vec<Expected>>,
+    }
+    for line in records::<Line>(&folder.join("formats.ndjson.gz"), table) {
+        with_schema(&serde_json::json!({"type": "string", "format": line.format}), |schema, arena| {
+            let Some(schema) = schema else { return };
+            let validator = Validator::new(schema, arena);
+            for (text, theirs) in &line.results {
+                let ours = validator.check(Object::String(text), &FieldPath::Root);
+                errors("formats", &format!("{} {text:?}", line.format), &ours, theirs, table);
+            }
+        });
+    }
+}
+
+/// The calls that upstream's own tests make.
+fn upstream(folder: &Path, table: &mut Table) {
+    let path = |call: &Call| call.inputs["path"].as_str().unwrap_or_default().to_owned();
+    let theirs =
+        |call: &Call| -> Vec<Expected> { serde_json::from_value(call.output["errors"].clone()).unwrap_or_default() };
+    for call in records::<Call>(&folder.join("pruning.PruneWithOptions.ndjson.gz"), table) {
+        with_schema(&call.inputs["schema"], |schema, arena| {
+            let object = arena.alloc(call.inputs["object"].clone()).to_value(arena);
+            let root = if call.inputs["isResourceRoot"] == true { Root::Resource } else { Root::Value };
+            let ours = object::prune(object, schema, root, arena);
+            let unknown: Vec<String> =
+                serde_json::from_value(call.output["unknownFieldPaths"].clone()).unwrap_or_default();
+            if call.inputs["trackUnknownFieldPaths"] == true {
+                table.add("upstream pruning unknown", &call.test, crate::verdict::equal(&ours.unknown, &unknown));
+            }
+            value("upstream pruning", &call.test, ours.value, &call.output["object"], table);
+        });
+    }
+    for call in records::<Call>(&folder.join("listtype.ValidateListSetsAndMaps.ndjson.gz"), table) {
+        with_schema(&call.inputs["schema"], |schema, arena| {
+            let object = arena.alloc(call.inputs["object"].clone()).to_value(arena);
+            let ours = object::list_types(object, schema, &FieldPath::Base(&path(&call)));
+            errors("upstream list types", &call.test, &ours, &theirs(&call), table);
+        });
+    }
+    for name in ["defaulting.Default", "defaulting.PruneNonNullableNullsWithoutDefaults"] {
+        for call in records::<Call>(&folder.join(format!("{name}.ndjson.gz")), table) {
+            with_schema(&call.inputs["schema"], |schema, arena| {
+                let object = arena.alloc(call.inputs["object"].clone()).to_value(arena);
+                let ours = match name {
+                    "defaulting.Default" => object::default(object, schema, arena),
+                    _ => object::prune_nulls(object, schema, arena),
+                };
+                value(name, &call.test, ours, &call.output["object"], table);
+            });
+        }
+    }
+    for name in [
+        "validation.ValidateCustomResource",
+        "validation.ValidateCustomResourceUpdate",
+        "validation.RatchetingSchemaValidateUpdate",
+    ] {
+        for call in records::<Call>(&folder.join(format!("{name}.ndjson.gz")), table) {
+            let schema = call.inputs.get("schema").or(call.inputs.get("openapi")).unwrap_or(&Value::Null);
+            with_schema(schema, |schema, arena| {
+                let object = arena.alloc(call.inputs["object"].clone()).to_value(arena);
+                let old = arena.alloc(call.inputs["oldObject"].clone()).to_value(arena);
+                let base = path(&call);
+                let base = if base.is_empty() { FieldPath::Root } else { FieldPath::Base(&base) };
+                let validator = schema.map(|schema| Validator::new(schema, arena));
+                let ours = match &validator {
+                    None => Vec::new(),
+                    Some(validator) if call.inputs["ratcheting"] == true => validator.check_update(object, old, &base),
+                    Some(validator) => validator.check(object, &base),
+                };
+                if let Some(messages) = call.output.get("messages") {
+                    let ours: Vec<&str> = ours.iter().map(|error| error.detail.as_str()).collect();
+                    let messages: Vec<&str> =
+                        messages.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+                    table.add(name, &call.test, crate::verdict::equal(&ours, &messages));
+                } else {
+                    errors(name, &call.test, &ours, &theirs(&call), table);
+                }
+            });
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Case {
+    id: usize,
+    crd: CrdName,
+    version: String,
+    object: Value,
+    decode_error: Option<String>,
+    #[serde(default)]
+    unknown: Vec<String>,
+    result: Option<Value>,
+    #[serde(default)]
+    errors: Vec<Expected>,
+    #[serde(default)]
+    cel: Vec<Expected>,
+    update: Option<usize>,
+}
+
+/// Calls about embedded resources.
+fn embedded(folder: &Path, table: &mut Table) {
+    for name in ["objectmeta.Validate", "objectmeta.validateEmbeddedResource", "objectmeta.CoerceWithOptions"] {
+        for call in records::<Call>(&folder.join(format!("{name}.ndjson.gz")), table) {
+            with_schema(&call.inputs["schema"], |schema, arena| {
+                let object = arena.alloc(call.inputs["object"].clone()).to_value(arena);
+                let root = if call.inputs["isResourceRoot"] == true { Root::Resource } else { Root::Value };
+                if name != "objectmeta.CoerceWithOptions" {
+                    let ours = object::embedded(object, schema, root, &FieldPath::Root);
+                    let theirs: Vec<Expected> =
+                        serde_json::from_value(call.output["errors"].clone()).unwrap_or_default();
+                    return errors(name, &call.test, &ours, &theirs, table);
+                }
+                let malformed =
+                    if call.inputs["dropInvalidFields"] == true { Malformed::Drop } else { Malformed::Refuse };
+                match object::coerce(object, schema, root, malformed, &FieldPath::Root, arena) {
+                    Ok(ours) => value(name, &call.test, ours.value, &call.output["object"], table),
+                    Err(error) => {
+                        let verdict = match call.output["error"].as_object() {
+                            Some(_) => Verdict::Equal,
+                            None => Verdict::Differing(error.to_string()),
+                        };
+                        table.add(name, &call.test, verdict);
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// Custom resources of real CustomResourceDefinitions.
+fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
+    let cases = records::<Case>(&folder.join("cr-cases.ndjson.gz"), table);
+    // Results are recorded as Go prints them, which does not tell floats from integers: so old objects are decoded anew.
+    let objects: BTreeMap<usize, &Value> = cases.iter().map(|case| (case.id, &case.object)).collect();
+    let mut files = Files { corpus, read: BTreeMap::new() };
+    let mut by_version: BTreeMap<(&str, usize, &str), Vec<&Case>> = BTreeMap::new();
+    for case in &cases {
+        by_version.entry((&case.crd.file, case.crd.index, &case.version)).or_default().push(case);
+    }
+    for ((file, index, version), cases) in by_version {
+        let compared = files.crd(file, index).and_then(|source| {
+            let mut tape = Tape::new();
+            Stream::new(source.as_bytes(), Limits::default()).ok()?.next(&mut tape)?.ok()?;
+            let arena = Bump::new();
+            let crd = kubeshape_structural::read::read(tape.document(&source).root()?, &arena).value?;
+            let version = crd.versions.iter().find(|found| found.name == version)?;
+            let schema = version.schema;
+            let resource = Resource {
+                api_version: arena.alloc_str(&format!("{}/{}", crd.group, version.name)),
+                kind: crd.names.kind,
+                namespaced: crd.scope == Scope::Namespaced,
+                schema,
+                preserve_unknown_fields: crd.preserve_unknown_fields,
+                scale: version.scale,
+                validator: schema.map(|schema| Validator::new(schema, &arena)),
+            };
+            let mut rules = BTreeSet::new();
+            messages(&serde_json::from_str(&source).ok()?, &mut rules);
+            for case in &cases {
+                one_resource(case, &resource, &objects, &rules, &arena, table);
+            }
+            Some(())
+        });
+        if compared.is_none() {
+            table.add("reading", &format!("{file} {index} {version}"), Verdict::Missing("no such version".to_owned()));
+        }
+    }
+}
+
+/// The messages of all rules of a definition.
+fn messages(value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            if members.contains_key("rule") {
+                out.extend(members.get("message").and_then(Value::as_str).map(|text| text.trim().to_owned()));
+            }
+            members.values().for_each(|value| messages(value, out));
+        }
+        Value::Array(items) => items.iter().for_each(|value| messages(value, out)),
+        _ => {}
+    }
+}
+
+/// The error that CEL rules were not checked, because there were other errors.
+const NOT_CHECKED: &str = "some validation rules were not checked";
+
+fn one_resource<'a>(
+    case: &Case,
+    resource: &Resource<'a>,
+    objects: &BTreeMap<usize, &Value>,
+    rules: &BTreeSet<String>,
+    arena: &'a Bump,
+    table: &mut Table,
+) {
+    let label = format!("{} {} {}", case.crd.file, case.crd.index, case.id);
+    let object = arena.alloc(case.object.clone()).to_value(arena);
+    let ours = match (resource.decode(object, arena), &case.decode_error) {
+        (Err(ours), Some(theirs)) => {
+            return table.add("objects not decoded", &label, crate::verdict::equal(&ours, theirs));
+        }
+        (Ok(_), Some(theirs)) => {
+            let text = format!("decoded, theirs {theirs}");
+            return table.add("objects not decoded", &label, Verdict::Differing(text));
+        }
+        (Err(ours), None) => return table.add("objects decoded", &label, Verdict::Differing(ours)),
+        (Ok(ours), None) => ours,
+    };
+    table.add("objects unknown", &label, crate::verdict::equal(&ours.unknown, &case.unknown));
+    let mut stored = ours.value;
+    let old = case.update.and_then(|id| objects.get(&id));
+    if old.is_some() {
+        stored = with_resource_version(stored, arena);
+    }
+    value("objects stored", &label, stored, case.result.as_ref().unwrap_or(&case.object), table);
+    // Those of rules are told by the evaluation alone, which knows no old object, and by the messages of the rules.
+    let (of_rules, theirs): (Vec<_>, Vec<_>) = case.errors.iter().partition(|error| {
+        error.detail.starts_with(NOT_CHECKED)
+            || error.detail.contains(" evaluating rule: ")
+            || case.cel.iter().any(|cel| cel.detail == error.detail && cel.field == error.field)
+            || case.update.is_some() && rules.contains(&error.detail)
+    });
+    if !of_rules.is_empty() {
+        table.add("objects errors (rules)", &label, Verdict::Missing(format!("{} errors of rules", of_rules.len())));
+    }
+    let (row, ours) = match old {
+        None => ("objects errors", resource.validate(stored)),
+        Some(old) => {
+            let Ok(old) = resource.decode(arena.alloc((*old).clone()).to_value(arena), arena) else {
+                return table.add("reading", &label, Verdict::Missing("the old object is not decoded".to_owned()));
+            };
+            let old = with_resource_version(old.value, arena);
+            ("objects update errors", resource.validate_update(stored, old))
+        }
+    };
+    table.add(row, &label, compare_errors(&ours, theirs));
+}
+
+fn with_resource_version<'a>(object: Object<'a>, arena: &'a Bump) -> Object<'a> {
+    let Some(map) = object.as_map() else { return object };
+    let metadata = map.get("metadata").and_then(Object::as_map).unwrap_or_default();
+    let metadata = metadata.with("resourceVersion", Some(Object::String("1")), arena);
+    Object::Map(map.with("metadata", Some(Object::Map(metadata)), arena))
+}

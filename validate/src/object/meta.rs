@@ -1,0 +1,592 @@
+//! Metadata as typed fields: `objectmeta.GetObjectMetaWithOptions`, `SetObjectMeta`, `Coerce` and `Validate`.
+//!
+//! A server decodes metadata into Go structs and writes them back. That refuses fields of wrong types, drops unknown and
+//! empty ones, and brings times into one form. The structs are tables here.
+
+use super::equal::{bad_value, identical};
+use crate::metadata::{self, ManagedFields, ObjectMeta, OwnerReference};
+use crate::names;
+use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::{Bump, Flags, Schema};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use kubeshape_yaml::go::Time;
+use kubeshape_yaml::go::escape::GoQuoted;
+
+/// A Go struct.
+struct Struct {
+    name: &'static str,
+    fields: &'static [Field],
+}
+
+/// Its name in JSON, its type, and whether it is written even if it is empty.
+type Field = (&'static str, Kind, bool);
+
+enum Kind {
+    /// A string, with the name of its type.
+    Text(&'static str),
+    Int,
+    /// A pointer to an integer: zero is written.
+    OptionalInt,
+    OptionalBool,
+    Time,
+    TextMap,
+    TextList,
+    List(&'static Struct),
+    Any,
+}
+
+use Kind::{Any, Int, List, OptionalBool, OptionalInt, Text, TextList, TextMap, Time as Instant};
+
+const STRING: Kind = Text("string");
+
+static OBJECT_META: Struct = Struct {
+    name: "ObjectMeta",
+    fields: &[
+        ("annotations", TextMap, false),
+        ("creationTimestamp", Instant, false),
+        ("deletionGracePeriodSeconds", OptionalInt, false),
+        ("deletionTimestamp", Instant, false),
+        ("finalizers", TextList, false),
+        ("generateName", STRING, false),
+        ("generation", Int, false),
+        ("labels", TextMap, false),
+        ("managedFields", List(&MANAGED_FIELDS), false),
+        ("name", STRING, false),
+        ("namespace", STRING, false),
+        ("ownerReferences", List(&OWNER_REFERENCE), false),
+        ("resourceVersion", STRING, false),
+        ("selfLink", STRING, false),
+        ("uid", Text("types.UID"), false),
+    ],
+};
+
+static OWNER_REFERENCE: Struct = Struct {
+    name: "OwnerReference",
+    fields: &[
+        ("apiVersion", STRING, true),
+        ("blockOwnerDeletion", OptionalBool, false),
+        ("controller", OptionalBool, false),
+        ("kind", STRING, true),
+        ("name", STRING, true),
+        ("uid", Text("types.UID"), true),
+    ],
+};
+
+static MANAGED_FIELDS: Struct = Struct {
+    name: "ManagedFieldsEntry",
+    fields: &[
+        ("apiVersion", STRING, false),
+        ("fieldsType", STRING, false),
+        ("fieldsV1", Any, false),
+        ("manager", STRING, false),
+        ("operation", Text("v1.ManagedFieldsOperationType"), false),
+        ("subresource", STRING, false),
+        ("time", Instant, false),
+    ],
+};
+
+/// Metadata that was decoded.
+#[derive(Clone, Debug)]
+pub struct Decoded<'a> {
+    /// As the server writes it.
+    pub value: Value<'a>,
+    /// The paths of unknown fields, in order: `ownerReferences[0].colour`.
+    pub unknown: Vec<String>,
+}
+
+/// Decodes metadata.
+///
+/// # Errors
+/// A field has another type: Go's text, such as
+/// `json: cannot unmarshal number into Go struct field ObjectMeta.name of type string`.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_smd::ToValue;
+/// use kubeshape_validate::object::decode_metadata;
+/// let arena = Bump::new();
+/// let metadata = serde_json::json!({"name": "a", "colour": "red", "labels": {}});
+/// let decoded = decode_metadata(metadata.to_value(&arena), &arena)?;
+/// assert_eq!(decoded.value.to_serde(), serde_json::json!({"name": "a"}));
+/// assert_eq!(decoded.unknown, ["colour"]);
+/// # Ok::<(), String>(())
+/// ```
+pub fn decode_metadata<'a>(value: Value<'a>, arena: &'a Bump) -> Result<Decoded<'a>, String> {
+    let mut decoder = Decoder { arena, unknown: Vec::new(), mismatch: None };
+    let value = match value {
+        Value::Null => Value::Map(Map::EMPTY),
+        Value::Map(map) => decoder.fields(map, &OBJECT_META, "", "")?,
+        other => {
+            return Err(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", json_name(other)));
+        }
+    };
+    decoder.mismatch.map_or(Ok(Decoded { value, unknown: decoder.unknown }), Err)
+}
+
+/// What Go's decoder calls the type of a value.
+fn json_name(value: Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::Float(_) => "number",
+        Value::String(_) => "string",
+        Value::List(_) => "array",
+        Value::Map(_) => "object",
+    }
+}
+
+struct Decoder<'a> {
+    arena: &'a Bump,
+    unknown: Vec<String>,
+    /// The first value of another type. Decoding goes on, because a time that does not parse ends it with another error.
+    mismatch: Option<String>,
+}
+
+impl<'a> Decoder<'a> {
+    /// `parent` is the field path of Go's errors, `path` that of unknown fields.
+    fn fields(&mut self, map: Map<'a>, ty: &'static Struct, parent: &str, path: &str) -> Result<Value<'a>, String> {
+        let mut out: Vec<(&'a str, Value<'a>)> = Vec::with_capacity(map.len());
+        for (key, value) in map.entries() {
+            let Some((name, kind, keep)) = ty.fields.iter().find(|field| field.0 == *key) else {
+                self.unknown.push(format!("{path}{key}"));
+                continue;
+            };
+            let field = format!("{parent}{name}");
+            let written = self.field(*value, ty, kind, &field, &format!("{path}{name}"))?;
+            out.extend(written.filter(|value| *keep || !is_empty(*value, kind)).map(|value| (*key, value)));
+        }
+        for (name, _, _) in ty.fields.iter().filter(|field| field.2) {
+            if !out.iter().any(|(key, _)| key == name) {
+                out.push((name, Value::String("")));
+            }
+        }
+        let value = Value::Map(Map::from_entries(out, self.arena));
+        Ok(if super::equal::equal(value, Value::Map(map)) { Value::Map(map) } else { value })
+    }
+
+    /// The value as it is written; none if that is null.
+    fn field(
+        &mut self,
+        value: Value<'a>,
+        ty: &'static Struct,
+        kind: &'static Kind,
+        field: &str,
+        path: &str,
+    ) -> Result<Option<Value<'a>>, String> {
+        if value.is_null() {
+            return Ok(None);
+        }
+        Ok(match (kind, value) {
+            (Text(_), Value::String(_)) | (OptionalBool, Value::Bool(_)) | (Int | OptionalInt, Value::Int(_)) => {
+                Some(value)
+            }
+            #[expect(clippy::cast_possible_truncation, reason = "whole and within the range")]
+            (Int | OptionalInt, Value::Float(n)) if n.fract() == 0.0 && n.abs() < 1e18 => Some(Value::Int(n as i64)),
+            (Int | OptionalInt, Value::Float(n)) => {
+                let mut text = Vec::new();
+                kubeshape_yaml::go::number::write_json(n, &mut text);
+                self.wrong(&format!("number {}", String::from_utf8_lossy(&text)), ty, field, "int64");
+                None
+            }
+            (Text(name), other) => self.other(other, ty, field, name),
+            (Int | OptionalInt, other) => self.other(other, ty, field, "int64"),
+            (OptionalBool, other) => self.other(other, ty, field, "bool"),
+            (Instant, Value::String(text)) => match Time::parse(text) {
+                Some(time) if time == Time::ZERO => None,
+                Some(time) => Some(Value::String(self.arena.alloc_str(&time.to_string()))),
+                None => return Err(time_error(text)),
+            },
+            (Instant, other) => {
+                let found = json_name(other);
+                return Err(mismatch(found, ty, field, "string"));
+            }
+            (TextMap, Value::Map(map)) => {
+                let entries = map.entries().iter().map(|(key, value)| (*key, self.text(*value, ty, field))).collect();
+                Some(Value::Map(Map::from_entries(entries, self.arena)))
+            }
+            (TextMap, other) => self.other(other, ty, field, "map[string]string"),
+            (TextList, Value::List(items)) => {
+                let items: Vec<Value<'a>> = items.iter().map(|item| self.text(*item, ty, field)).collect();
+                Some(Value::List(self.arena.alloc_slice_copy(&items)))
+            }
+            (TextList, other) => self.other(other, ty, field, "[]string"),
+            (List(inner), Value::List(items)) => {
+                let mut list = Vec::with_capacity(items.len());
+                for (at, item) in items.iter().enumerate() {
+                    list.push(match item {
+                        Value::Map(map) => self.fields(*map, inner, &format!("{field}."), &format!("{path}[{at}]."))?,
+                        Value::Null => self.fields(Map::EMPTY, inner, "", "")?,
+                        other => {
+                            self.wrong(json_name(*other), ty, field, &format!("v1.{}", inner.name));
+                            Value::Null
+                        }
+                    });
+                }
+                Some(Value::List(self.arena.alloc_slice_copy(&list)))
+            }
+            (List(inner), other) => self.other(other, ty, field, &format!("[]v1.{}", inner.name)),
+            (Any, value) => Some(value),
+        })
+    }
+
+    /// A text among others; null is an empty one.
+    fn text(&mut self, value: Value<'a>, ty: &'static Struct, field: &str) -> Value<'a> {
+        match value {
+            Value::String(_) => value,
+            Value::Null => Value::String(""),
+            other => self.other(other, ty, field, "string").unwrap_or(Value::String("")),
+        }
+    }
+
+    fn other(&mut self, value: Value<'a>, ty: &'static Struct, field: &str, expected: &str) -> Option<Value<'a>> {
+        self.wrong(json_name(value), ty, field, expected);
+        None
+    }
+
+    #[cold]
+    fn wrong(&mut self, found: &str, ty: &'static Struct, field: &str, expected: &str) {
+        if self.mismatch.is_none() {
+            self.mismatch = Some(mismatch(found, ty, field, expected));
+        }
+    }
+}
+
+#[cold]
+fn mismatch(found: &str, ty: &Struct, field: &str, expected: &str) -> String {
+    format!("json: cannot unmarshal {found} into Go struct field {}.{field} of type {expected}", ty.name)
+}
+
+/// Whether a field is left out.
+fn is_empty(value: Value<'_>, kind: &Kind) -> bool {
+    match (kind, value) {
+        (OptionalInt | OptionalBool | Any, _) => false,
+        (_, Value::String(text)) => text.is_empty(),
+        (_, Value::Int(n)) => n == 0,
+        (_, Value::List(items)) => items.is_empty(),
+        (_, Value::Map(map)) => map.is_empty(),
+        _ => false,
+    }
+}
+
+/// Go's error for a text that is no time.
+fn time_error(text: &str) -> String {
+    const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
+    let quoted = GoQuoted(text).to_string();
+    let mut rest = text;
+    for part in ["2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05"] {
+        let is_number = part.len() > 1;
+        let digits = rest.bytes().take(part.len()).filter(u8::is_ascii_digit).count();
+        let read = if is_number { digits == part.len() } else { rest.starts_with(part) };
+        if !read {
+            return format!(
+                "parsing time {quoted} as {}: cannot parse {} as {}",
+                GoQuoted(LAYOUT),
+                GoQuoted(rest),
+                GoQuoted(part)
+            );
+        }
+        let number = rest[..part.len()].parse::<u32>().unwrap_or(0);
+        let (name, most) = match part {
+            "01" => ("month", 12),
+            "02" => ("day", 31),
+            "15" => ("hour", 23),
+            "04" => ("minute", 59),
+            "05" => ("second", 59),
+            _ => ("", u32::MAX),
+        };
+        if number > most || (number == 0 && part == "01") {
+            return format!("parsing time {quoted}: {name} out of range");
+        }
+        rest = &rest[part.len()..];
+    }
+    if rest.is_empty() || !rest.starts_with(['Z', '+', '-', '.']) {
+        return format!(
+            "parsing time {quoted} as {}: cannot parse {} as {}",
+            GoQuoted(LAYOUT),
+            GoQuoted(rest),
+            GoQuoted("Z07:00")
+        );
+    }
+    match rest.strip_prefix('Z') {
+        Some(extra) if !extra.is_empty() => format!("parsing time {quoted}: extra text: {}", GoQuoted(extra)),
+        Some(_) => format!("parsing time {quoted}: day out of range"),
+        None => format!(
+            "parsing time {quoted} as {}: cannot parse {} as {}",
+            GoQuoted(LAYOUT),
+            GoQuoted(rest),
+            GoQuoted("Z07:00")
+        ),
+    }
+}
+
+/// What becomes of embedded resources whose type or metadata is malformed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// It is an error, as in a request.
+    Refuse,
+    /// Malformed fields are dropped, as from storage.
+    Drop,
+}
+
+/// Decodes the metadata of embedded resources and writes it back (`CoerceWithOptions`): unknown fields in it are dropped
+/// and reported, sorted. `root` says whether the value is a whole object itself.
+///
+/// # Errors
+/// An `apiVersion` or a `kind` is no string, or metadata does not decode. Of several errors, the first by key is given.
+pub fn coerce<'a>(
+    value: Value<'a>,
+    schema: Option<&Schema<'_>>,
+    root: super::Root,
+    malformed: Malformed,
+    path: &Path<'_>,
+    arena: &'a Bump,
+) -> Result<Decoded<'a>, Box<Error>> {
+    let mut coercer = Coercer { arena, malformed, unknown: Vec::new() };
+    let value = coercer.value(value, schema, root == super::Root::Resource, path)?;
+    coercer.unknown.sort_unstable();
+    Ok(Decoded { value, unknown: coercer.unknown })
+}
+
+struct Coercer<'a> {
+    arena: &'a Bump,
+    malformed: Malformed,
+    unknown: Vec<String>,
+}
+
+impl<'a> Coercer<'a> {
+    /// A schema nests as deep as its reader allows.
+    fn value(
+        &mut self,
+        value: Value<'a>,
+        schema: Option<&Schema<'_>>,
+        root: bool,
+        path: &Path<'_>,
+    ) -> Result<Value<'a>, Box<Error>> {
+        let embedded = root || schema.is_some_and(|schema| schema.flags.any(Flags::EMBEDDED_RESOURCE));
+        if !root && !schema.is_some_and(|schema| schema.subtree.any(Flags::EMBEDDED_RESOURCE)) {
+            return Ok(value);
+        }
+        match value {
+            Value::Map(map) => {
+                let mut entries = Vec::with_capacity(map.len());
+                let mut changed = false;
+                for (key, child) in map.entries() {
+                    let Some(mut new) = (if embedded { self.meta(key, *child, path)? } else { Some(*child) }) else {
+                        changed = true;
+                        continue;
+                    };
+                    let Some(schema) = schema else {
+                        changed |= !identical(new, *child);
+                        entries.push((*key, new));
+                        continue;
+                    };
+                    if let Some(below) = schema.property(key) {
+                        new = self.value(new, Some(below), false, &path.child(key))?;
+                    } else if let Some(below) = schema.additional_schema() {
+                        new = self.value(new, Some(below), false, &path.key(key))?;
+                    }
+                    changed |= !identical(new, *child);
+                    entries.push((*key, new));
+                }
+                Ok(if changed { Value::Map(Map::from_entries(entries, self.arena)) } else { value })
+            }
+            Value::List(items) => {
+                let below = schema.and_then(Schema::item);
+                let mut list = Vec::with_capacity(items.len());
+                for (at, item) in items.iter().enumerate() {
+                    list.push(self.value(*item, below, false, &path.index(at))?);
+                }
+                let same = list.iter().zip(items).all(|(new, old)| identical(*new, *old));
+                Ok(if same { value } else { Value::List(self.arena.alloc_slice_copy(&list)) })
+            }
+            scalar => Ok(scalar),
+        }
+    }
+
+    /// A field of an embedded resource; none if it is dropped.
+    fn meta(&mut self, key: &str, value: Value<'a>, path: &Path<'_>) -> Result<Option<Value<'a>>, Box<Error>> {
+        let drops = self.malformed == Malformed::Drop;
+        match key {
+            "apiVersion" | "kind" if value.as_str().is_none() => {
+                if drops {
+                    return Ok(None);
+                }
+                Err(Box::new(Error::invalid(&path.child(key), bad_value(value), "must be a string", 0)))
+            }
+            "metadata" => {
+                let decoded = match (decode_metadata(value, self.arena), value) {
+                    (Ok(decoded), _) => decoded,
+                    (Err(_), Value::Map(map)) if drops => self.field_by_field(map),
+                    (Err(_), _) if drops => return Ok(Some(value)),
+                    (Err(text), _) => {
+                        return Err(Box::new(Error::invalid(&path.child(key), bad_value(value), text, 0)));
+                    }
+                };
+                let prefix = path.child("metadata").to_string();
+                self.unknown.extend(decoded.unknown.iter().map(|field| format!("{prefix}.{field}")));
+                Ok(Some(decoded.value))
+            }
+            _ => Ok(Some(value)),
+        }
+    }
+
+    /// The fields that decode alone.
+    fn field_by_field(&self, map: Map<'a>) -> Decoded<'a> {
+        let mut out = Vec::with_capacity(map.len());
+        let mut unknown = Vec::new();
+        for (key, value) in map.entries() {
+            let alone = Value::Map(Map::from_entries(vec![(*key, *value)], self.arena));
+            if let Ok(decoded) = decode_metadata(alone, self.arena) {
+                out.extend(decoded.value.as_map().map(Map::entries).unwrap_or_default().iter().copied());
+                unknown.extend(decoded.unknown);
+            }
+        }
+        Decoded { value: Value::Map(Map::from_entries(out, self.arena)), unknown }
+    }
+}
+
+/// Checks the type and the metadata of embedded resources: `objectmeta.Validate`.
+pub fn embedded(value: Value<'_>, schema: Option<&Schema<'_>>, root: super::Root, path: &Path<'_>) -> Vec<Error> {
+    let mut errors = Vec::new();
+    check_embedded(value, schema, root == super::Root::Resource, path, &mut errors);
+    errors
+}
+
+fn check_embedded(value: Value<'_>, schema: Option<&Schema<'_>>, root: bool, path: &Path<'_>, errors: &mut Vec<Error>) {
+    let below = |flags: Flags| flags.any(Flags::EMBEDDED_RESOURCE);
+    if !root && !schema.is_some_and(|schema| below(schema.subtree)) {
+        return;
+    }
+    match value {
+        Value::Map(map) => {
+            if root || schema.is_some_and(|schema| below(schema.flags)) {
+                check_resource(map, path, errors);
+            }
+            let Some(schema) = schema else { return };
+            for (key, child) in map.entries() {
+                if let Some(below) = schema.property(key) {
+                    check_embedded(*child, Some(below), false, &path.child(key), errors);
+                } else if let Some(below) = schema.additional_schema() {
+                    check_embedded(*child, Some(below), false, &path.key(key), errors);
+                }
+            }
+        }
+        Value::List(items) => {
+            let below = schema.and_then(Schema::item);
+            for (at, item) in items.iter().enumerate() {
+                check_embedded(*item, below, false, &path.index(at), errors);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn check_resource(map: Map<'_>, path: &Path<'_>, errors: &mut Vec<Error>) {
+    for key in ["apiVersion", "kind"] {
+        let path = path.child(key);
+        let detail = match map.get(key) {
+            None => {
+                errors.push(Error::required(&path, "", 0));
+                continue;
+            }
+            Some(Value::String("")) => "must not be empty".to_owned(),
+            Some(Value::String(text)) if key == "apiVersion" => {
+                if text.matches('/').count() < 2 {
+                    continue;
+                }
+                format!("unexpected GroupVersion string: {text}")
+            }
+            Some(Value::String(text)) => {
+                let messages: Vec<String> = names::dns1035_label(&text.to_lowercase()).into_iter().collect();
+                if messages.is_empty() {
+                    continue;
+                }
+                format!("may have mixed case, but should otherwise match: {}", messages.join(","))
+            }
+            Some(_) => "must be a string".to_owned(),
+        };
+        errors.push(Error::invalid(&path, bad_value(map.get(key).unwrap_or(Value::Null)), detail, 0));
+    }
+    let Some(value) = map.get("metadata") else { return };
+    let arena = Bump::new();
+    let path = path.child("metadata");
+    match decode_metadata(value, &arena) {
+        Err(text) => errors.push(Error::invalid(&path, bad_value(value), text, 0)),
+        Ok(decoded) => {
+            let mut meta = object_meta(decoded.value, &arena);
+            if meta.name.is_empty() {
+                // Upstream needs one, too.
+                meta.name = "fakename";
+            }
+            let namespaced = !meta.namespace.is_empty();
+            metadata::validate(&meta, namespaced, &path_segment, &path, errors);
+        }
+    }
+}
+
+/// Whether a name may stand in the path of a URL.
+fn path_segment(name: &str, prefix: bool) -> names::Messages {
+    let mut messages: Vec<String> = Vec::new();
+    if !prefix && matches!(name, "." | "..") {
+        messages.push(format!("may not be '{name}'"));
+    } else {
+        for c in ["/", "%"] {
+            if name.contains(c) {
+                messages.push(format!("may not contain '{c}'"));
+            }
+        }
+    }
+    messages
+}
+
+/// The fields of decoded metadata.
+pub(super) fn object_meta<'a>(value: Value<'a>, arena: &'a Bump) -> ObjectMeta<'a> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default();
+    let int = |key: &str| match value.get(key) {
+        Some(Value::Int(n)) => Some(n),
+        _ => None,
+    };
+    let time = |key: &str| value.get(key).and_then(Value::as_str).and_then(Time::parse);
+    let map = |key: &str| -> &'a [(&'a str, &'a str)] {
+        let entries = value.get(key).and_then(Value::as_map).unwrap_or_default().entries();
+        arena.alloc_slice_fill_iter(entries.iter().map(|(key, value)| (*key, value.as_str().unwrap_or_default())))
+    };
+    let list = |key: &str| value.get(key).and_then(Value::as_list).unwrap_or_default();
+    let of = |item: Value<'a>, key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
+    let flag = |item: Value<'a>, key: &str| match item.get(key) {
+        Some(Value::Bool(yes)) => Some(yes),
+        _ => None,
+    };
+    ObjectMeta {
+        name: text("name"),
+        generate_name: text("generateName"),
+        namespace: text("namespace"),
+        uid: text("uid"),
+        resource_version: text("resourceVersion"),
+        generation: int("generation").unwrap_or(0),
+        creation_timestamp: time("creationTimestamp"),
+        deletion_timestamp: time("deletionTimestamp"),
+        deletion_grace_period_seconds: int("deletionGracePeriodSeconds"),
+        labels: map("labels"),
+        annotations: map("annotations"),
+        owner_references: arena.alloc_slice_fill_iter(list("ownerReferences").iter().map(|item| OwnerReference {
+            api_version: of(*item, "apiVersion"),
+            kind: of(*item, "kind"),
+            name: of(*item, "name"),
+            uid: of(*item, "uid"),
+            controller: flag(*item, "controller"),
+            block_owner_deletion: flag(*item, "blockOwnerDeletion"),
+        })),
+        finalizers: arena
+            .alloc_slice_fill_iter(list("finalizers").iter().map(|item| item.as_str().unwrap_or_default())),
+        managed_fields: arena.alloc_slice_fill_iter(list("managedFields").iter().map(|item| ManagedFields {
+            manager: of(*item, "manager"),
+            operation: of(*item, "operation"),
+            fields_type: of(*item, "fieldsType"),
+            subresource: of(*item, "subresource"),
+        })),
+        node: None,
+    }
+}

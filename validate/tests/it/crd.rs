@@ -1,0 +1,178 @@
+//! Whole CustomResourceDefinitions: what is accepted, what is refused, and where the error points.
+#![allow(clippy::unwrap_used)]
+
+use kubeshape_schema::Bump;
+use kubeshape_schema::field::Error;
+use kubeshape_structural::read::Manifest;
+use kubeshape_validate::Release;
+use kubeshape_validate::crd::{self, Defaults, Definition};
+use kubeshape_yaml::{Limits, Position, Stream, Tape};
+
+const TAB: &str = r"apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tabs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: tabs, kind: Tab}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer, maximum: 3}
+";
+
+/// The errors of creating a definition, each as `line: text`.
+fn create(source: &str, release: Release) -> Vec<String> {
+    with(source, |definition, arena| {
+        let definition = definition.prepare_for_create(release, arena);
+        crd::validate(&definition, release).iter().map(|error| show(error, source, &definition)).collect()
+    })
+}
+
+/// The errors of replacing `old`, which is established, by `new`.
+fn update(old: &str, new: &str) -> Vec<String> {
+    let release = Release::DEFAULT;
+    with(old, |old, arena| {
+        let mut old = old.prepare_for_create(release, arena);
+        old.status.established = true;
+        with(new, |definition, arena| {
+            let mut definition = definition.prepare_for_update(&old, release, arena);
+            definition.metadata.resource_version = "1";
+            crd::validate_update(&definition, &old, release).iter().map(|error| show(error, new, &definition)).collect()
+        })
+    })
+}
+
+fn with<T>(source: &str, f: impl for<'a> FnOnce(Definition<'a>, &'a Bump) -> T) -> T {
+    let mut tape = Tape::new();
+    Stream::new(source.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();
+    let arena = Bump::new();
+    let node = tape.document(source).root().unwrap();
+    f(Definition::read(Manifest { node, implied: None }, Defaults::Set, &arena).value.unwrap(), &arena)
+}
+
+fn show(error: &Error, source: &str, definition: &Definition<'_>) -> String {
+    let node = definition.node.document().node(error.at);
+    format!("{}: {error}", Position::of(source, node.span().start).line)
+}
+
+#[track_caller]
+fn refuses(from: &str, to: &str, expected: &str) {
+    assert!(TAB.contains(from), "{from}");
+    let errors = create(&TAB.replace(from, to), Release::DEFAULT);
+    assert!(errors.iter().any(|error| error.starts_with(expected)), "{expected}\n{errors:#?}");
+}
+
+#[test]
+fn a_right_definition_has_no_errors() {
+    for release in Release::all() {
+        assert_eq!(create(TAB, release), [""; 0], "{release}");
+    }
+}
+
+#[test]
+fn mistakes_are_found_and_their_places_are_those_of_the_manifest() {
+    refuses("name: tabs.example.com", "name: tab.example.com", "3: metadata.name: Invalid value: \"tab.example.com\"");
+    refuses("group: example.com", "group: example", "5: spec.group: Invalid value: \"example\": should be a domain");
+    refuses("Namespaced", "Global", "6: spec.scope: Unsupported value: \"Global\": supported values: \"Cluster\"");
+    refuses("kind: Tab}", "kind: T.b}", "7: spec.names.kind: Invalid value: \"T.b\": may have mixed case");
+    refuses("storage: true", "storage: false", "9: spec.versions: Invalid value: [{\"Name\":\"v1\",\"Served\":true");
+    refuses(
+        "{type: integer, maximum: 3}",
+        "{type: integer, uniqueItems: true}",
+        "19: spec.validation.openAPIV3Schema.properties[spec].properties[size].uniqueItems: Forbidden: uniqueItems",
+    );
+    refuses(
+        "{type: integer, maximum: 3}",
+        "{type: integer, maximum: 3, default: 4}",
+        "19: spec.validation.openAPIV3Schema.properties[spec].properties[size].default: Invalid value: 4: ",
+    );
+    refuses(
+        "{type: integer, maximum: 3}",
+        "{type: object, default: {a: 1}}",
+        "19: spec.validation.openAPIV3Schema.properties[spec].properties[size].default: Invalid value: {\"a\":1}: must not",
+    );
+    refuses(
+        "    served: true",
+        "    served: true\n    selectableFields: [{jsonPath: .spec.sise}]",
+        "11: spec.selectableFields[0].jsonPath: Invalid value: \".spec.sise\": is an invalid path",
+    );
+    refuses(
+        "  versions:",
+        "  conversion: {strategy: Webhook, webhook: {clientConfig: {url: 'http://a'}, conversionReviewVersions: [v2]}}\n  versions:",
+        "8: spec.conversion.webhookClientConfig.url: Invalid value: \"http\": 'https' is the only allowed URL scheme",
+    );
+}
+
+#[test]
+fn what_the_old_definition_did_wrong_may_stay() {
+    let list = "{type: array, items: {type: string, nullable: true}, x-kubernetes-list-type: set}";
+    let wrong = TAB.replace("{type: integer, maximum: 3}", list);
+    assert_eq!(create(&wrong, Release::DEFAULT).len(), 1);
+    assert_eq!(update(&wrong, &wrong), [""; 0]);
+    assert_eq!(update(TAB, &wrong).len(), 1);
+}
+
+#[test]
+fn names_and_scope_of_an_established_definition_stay() {
+    let changed = TAB.replace("Namespaced", "Cluster").replace("kind: Tab}", "kind: Tub}");
+    let immutable = |error: &&String| error.ends_with("field is immutable");
+    assert_eq!(update(TAB, &changed).iter().filter(immutable).count(), 2);
+    assert_eq!(update(TAB, TAB), [""; 0]);
+}
+
+#[test]
+fn a_version_that_holds_objects_must_stay() {
+    let errors = update(TAB, &TAB.replace("name: v1", "name: v2"));
+    let expected = "status.storedVersions[0]: Invalid value: \"v1\": missing from spec.versions";
+    assert!(errors[0].contains(expected), "{errors:?}");
+}
+
+#[test]
+fn releases_judge_by_their_own_rules() {
+    let release = |minor| Release::new(minor).unwrap();
+    let selectable =
+        TAB.replace("    served: true", "    served: true\n    selectableFields: [{jsonPath: .spec.sise}]");
+    assert_eq!(create(&selectable, release(30)), [""; 0]);
+    assert_eq!(create(&selectable, release(31)).len(), 1);
+    let nested = TAB.replace("maximum: 3}", "allOf: [{additionalProperties: false}]}");
+    assert_eq!(create(&nested, release(30)).len(), 1);
+    assert_eq!(create(&nested, release(31)), [""; 0]);
+    assert_eq!(Release::new(27), None);
+}
+
+#[test]
+fn unknown_formats_are_warned_about() {
+    let source = TAB.replace("{type: integer, maximum: 3}", "{type: integer, format: int16}");
+    let warnings = |minor| {
+        with(&source, |definition, _| {
+            crd::warnings(&definition, Release::new(minor).unwrap()).iter().map(|w| w.text.clone()).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(warnings(35), [""; 0]);
+    assert_eq!(warnings(36), ["unrecognized format \"int16\""]);
+}
+
+#[test]
+fn odd_manifests_do_not_panic() {
+    let odd = [
+        "spec: null",
+        "spec: {versions: [{}, {}], conversion: {strategy: Webhook, webhook: {clientConfig: {service: {path: é//}}}}}",
+        "metadata: {labels: {\"\": \"a b\"}, finalizers: [é-], generateName: \"é-\"}",
+        "spec: {versions: [{selectableFields: [{jsonPath: .a}], schema: {openAPIV3Schema: {additionalProperties: true}}}]}",
+        "spec: {versions: [{selectableFields: [{jsonPath: .a.b}], schema: {openAPIV3Schema: {$ref: a}}}]}",
+        "spec: {versions: [{schema: {openAPIV3Schema: {x-kubernetes-validations: [{rule: a, fieldPath: \"['\\\\é']\"}]}}}]}",
+    ];
+    for rest in odd {
+        let source = format!("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n{rest}\n");
+        assert!(!create(&source, Release::DEFAULT).is_empty(), "{rest}");
+    }
+}
