@@ -2,15 +2,32 @@
 
 use crate::listener::{Running, endpoints, exchange, one};
 use kubeshape_server::Server;
+use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+/// The time of an answer to a new connection: the median, and the worst.
+async fn health(address: SocketAddr) -> (Duration, Duration) {
+    let mut times = Vec::new();
+    let began = Instant::now();
+    while times.len() < 50 && began.elapsed() < Duration::from_secs(5) {
+        let began = Instant::now();
+        let stream = TcpStream::connect(address).await.expect("a connection");
+        assert!(exchange(stream, &one("/healthz")).await.ends_with("ok"));
+        times.push(began.elapsed());
+    }
+    times.sort_unstable();
+    (times[times.len() / 2], times[times.len() - 1])
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn health_is_answered_beside_large_answers() {
     let server = Running::new(Server::new(endpoints())).await;
     let address = server.address;
+    // Other programs and tests may have the processors: they hold up both measurements.
+    let before = health(address).await;
     let readers: Vec<_> = (0..32)
         .map(|_| {
             tokio::spawn(async move {
@@ -29,19 +46,8 @@ async fn health_is_answered_beside_large_answers() {
             })
         })
         .collect();
-    let mut times = Vec::new();
-    let began = Instant::now();
-    while times.len() < 50 && began.elapsed() < Duration::from_secs(5) {
-        let began = Instant::now();
-        assert!(
-            exchange(TcpStream::connect(address).await.expect("a connection"), &one("/healthz")).await.ends_with("ok")
-        );
-        times.push(began.elapsed());
-    }
+    let (median, worst) = health(address).await;
     readers.iter().for_each(tokio::task::JoinHandle::abort);
-    times.sort_unstable();
-    let (median, worst) = (times[times.len() / 2], times[times.len() - 1]);
-    assert!(median < Duration::from_millis(100), "median {median:?}, worst {worst:?}");
-    // Other tests run beside this one.
-    assert!(worst < Duration::from_secs(1), "median {median:?}, worst {worst:?}");
+    assert!(median < Duration::from_millis(100) + before.0 * 50, "median {median:?}, before {before:?}");
+    assert!(worst < Duration::from_millis(500) + before.1 * 50, "worst {worst:?}, before {before:?}");
 }
