@@ -1,5 +1,7 @@
 //! URLs, as Go's `net/url` parses them.
 
+use std::fmt::Write;
+
 /// The parts of a URL that checks look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Url {
@@ -166,7 +168,8 @@ fn escape_user(text: &str) -> String {
         if b.is_ascii_alphanumeric() || b"-_.~$&+,;=".contains(&b) {
             out.push(char::from(b));
         } else {
-            out.push_str(&format!("%{b:02X}"));
+            // Writing to a String cannot fail.
+            let _ = write!(out, "%{b:02X}");
         }
     }
     out

@@ -155,7 +155,7 @@ enum Surroundings<'s> {
     Item(&'s Surroundings<'s>),
 }
 
-impl<'s> Surroundings<'s> {
+impl Surroundings<'_> {
     /// The object around a value. `None` if the value is the object itself and no mapping.
     fn around<'a>(&self, value: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
         match self {

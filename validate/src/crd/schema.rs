@@ -59,18 +59,17 @@ pub fn validate_validation(
     }
     let mut unconvertible = None;
     if options.require_structural {
-        match convert(schema) {
-            Err(error) => unconvertible = Some(Error::invalid(&schema_path, "", error.to_string(), error.at)),
-            Ok(()) => {
-                let mut structural = validate(schema, &schema_path.to_string());
-                if !options.release.has(Change::NestedAdditionalPropertiesFalse) {
-                    nested_additional_false(schema, &schema_path, false, document, &mut structural);
-                }
-                if structural.is_empty() {
-                    defaults::validate(schema, &schema_path, options, document, &mut found);
-                } else {
-                    found.extend(structural);
-                }
+        if let Err(error) = convert(schema) {
+            unconvertible = Some(Error::invalid(&schema_path, "", error.to_string(), error.at));
+        } else {
+            let mut structural = validate(schema, &schema_path.to_string());
+            if !options.release.has(Change::NestedAdditionalPropertiesFalse) {
+                nested_additional_false(schema, &schema_path, false, document, &mut structural);
+            }
+            if structural.is_empty() {
+                defaults::validate(schema, &schema_path, options, document, &mut found);
+            } else {
+                found.extend(structural);
             }
         }
     }
