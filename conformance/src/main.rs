@@ -23,6 +23,7 @@ areas:
   structural  the errors and warnings of requests with CustomResourceDefinitions (without CEL expressions; if named)
   versions    the same in ten releases of Kubernetes (if named)
   objects     what custom resources become in requests, and their errors (without CEL expressions; if named)
+  cel         expressions: messages, types, estimated and used costs, values (if named)
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)

@@ -14,7 +14,7 @@ use kubeshape_validate::object::{self, Malformed, Resource, Root, Validator};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Area `objects`.
@@ -258,14 +258,30 @@ fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
                 scale: version.scale,
                 validator: schema.map(|schema| Validator::new(schema, &arena)),
             };
+            let mut rules = BTreeSet::new();
+            messages(&serde_json::from_str(&source).ok()?, &mut rules);
             for case in &cases {
-                one_resource(case, &resource, &objects, &arena, table);
+                one_resource(case, &resource, &objects, &rules, &arena, table);
             }
             Some(())
         });
         if compared.is_none() {
             table.add("reading", &format!("{file} {index} {version}"), Verdict::Missing("no such version".to_owned()));
         }
+    }
+}
+
+/// The messages of all rules of a definition.
+fn messages(value: &Value, out: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            if members.contains_key("rule") {
+                out.extend(members.get("message").and_then(Value::as_str).map(|text| text.trim().to_owned()));
+            }
+            members.values().for_each(|value| messages(value, out));
+        }
+        Value::Array(items) => items.iter().for_each(|value| messages(value, out)),
+        _ => {}
     }
 }
 
@@ -276,6 +292,7 @@ fn one_resource<'a>(
     case: &Case,
     resource: &Resource<'a>,
     objects: &BTreeMap<usize, &Value>,
+    rules: &BTreeSet<String>,
     arena: &'a Bump,
     table: &mut Table,
 ) {
@@ -299,11 +316,16 @@ fn one_resource<'a>(
         stored = with_resource_version(stored, arena);
     }
     value("objects stored", &label, stored, case.result.as_ref().unwrap_or(&case.object), table);
-    // Errors of rules are among the others as often as they are in `cel`.
-    let theirs = case.errors.iter().filter(|error| {
-        !error.detail.starts_with(NOT_CHECKED)
-            && !case.cel.iter().any(|cel| cel.detail == error.detail && cel.field == error.field)
+    // Those of rules are told by the evaluation alone, which knows no old object, and by the messages of the rules.
+    let (of_rules, theirs): (Vec<_>, Vec<_>) = case.errors.iter().partition(|error| {
+        error.detail.starts_with(NOT_CHECKED)
+            || error.detail.contains(" evaluating rule: ")
+            || case.cel.iter().any(|cel| cel.detail == error.detail && cel.field == error.field)
+            || case.update.is_some() && rules.contains(&error.detail)
     });
+    if !of_rules.is_empty() {
+        table.add("objects errors (rules)", &label, Verdict::Missing(format!("{} errors of rules", of_rules.len())));
+    }
     let (row, ours) = match old {
         None => ("objects errors", resource.validate(stored)),
         Some(old) => {
@@ -314,7 +336,7 @@ fn one_resource<'a>(
             ("objects update errors", resource.validate_update(stored, old))
         }
     };
-    table.add(row, &label, compare_errors(&ours, theirs.collect()));
+    table.add(row, &label, compare_errors(&ours, theirs));
 }
 
 fn with_resource_version<'a>(object: Object<'a>, arena: &'a Bump) -> Object<'a> {

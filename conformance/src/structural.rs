@@ -309,17 +309,16 @@ pub(crate) fn compare_errors(ours: &[Error], theirs: Vec<&Expected>) -> Verdict 
     let mut left = theirs;
     let mut more = Vec::new();
     for error in ours {
-        match left.iter().position(|expected| matches_expected(error, expected)) {
-            Some(at) => drop(left.remove(at)),
-            None => {
-                let length = match &error.value {
-                    BadValue::Json(json) => json.len(),
-                    BadValue::Text(_) | BadValue::Omitted => 0,
-                };
-                let text: String = error.to_string().chars().take(400).collect();
-                more.push(format!("{} ({length} bytes) {text}", error.error_type.name()));
-            }
+        if let Some(at) = left.iter().position(|expected| matches_expected(error, expected)) {
+            left.remove(at);
+            continue;
         }
+        let length = match &error.value {
+            BadValue::Json(json) => json.len(),
+            BadValue::Text(_) | BadValue::Omitted => 0,
+        };
+        let text: String = error.to_string().chars().take(400).collect();
+        more.push(format!("{} ({length} bytes) {text}", error.error_type.name()));
     }
     if left.is_empty() && more.is_empty() {
         return Verdict::Equal;

@@ -116,7 +116,7 @@ pub enum EmulationError {
 }
 
 fn find(gate: &str, minor: u16) -> Option<&'static Stage> {
-    STAGES.iter().chain([&BETA_REMOVED]).filter(|stage| stage.gate == gate && stage.from <= minor).next_back()
+    STAGES.iter().chain([&BETA_REMOVED]).rfind(|stage| stage.gate == gate && stage.from <= minor)
 }
 
 impl Emulation {
@@ -154,7 +154,7 @@ impl Emulation {
     }
 
     /// The body of `/version`. That of the snapshot stays if it is of this release.
-    pub(crate) fn version(&self, current: &Bytes) -> Bytes {
+    pub(crate) fn version(self, current: &Bytes) -> Bytes {
         let minor = self.minor.to_string();
         let parsed: Option<serde_json::Value> = serde_json::from_slice(current).ok();
         let named = parsed.as_ref().and_then(|version| version["minor"].as_str());

@@ -1,6 +1,6 @@
 //! URLs, as Go's `net/url` parses them.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
 
 /// The parts of a URL that checks look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -168,7 +168,6 @@ fn escape_user(text: &str) -> String {
         if b.is_ascii_alphanumeric() || b"-_.~$&+,;=".contains(&b) {
             out.push(char::from(b));
         } else {
-            // Writing to a String cannot fail.
             let _ = write!(out, "%{b:02X}");
         }
     }

@@ -81,16 +81,16 @@ impl Drop for Server {
 pub(crate) fn soak(arguments: &[&str]) -> Result {
     let options = options(arguments)?;
     raise_limit();
-    let program = match &options.program {
-        Some(program) => program.clone(),
-        None => {
-            run(cargo("build").args(["--release", "--quiet", "-p", "kubeshape-cli"]))?;
-            fs::canonicalize("target/release/kubeshape")?
-        }
+    let program = if let Some(program) = &options.program {
+        program.clone()
+    } else {
+        run(cargo("build").args(["--release", "--quiet", "-p", "kubeshape-cli"]))?;
+        fs::canonicalize("target/release/kubeshape")?
     };
     let downstream = downstream::start()?;
     let folder = std::env::temp_dir().join(format!("kubeshape-soak-{}", std::process::id()));
-    fs::create_dir_all(&folder)?;
+    // Not one that is there already: somebody may have made it.
+    fs::create_dir(&folder)?;
     for n in 0..FILES {
         fs::write(folder.join(format!("crd{n}.yaml")), definition(n, 0))?;
     }
@@ -249,9 +249,9 @@ fn report(shared: &Shared, memory: &[u64]) -> Result {
     for (name, times) in [("honest requests", &shared.times), ("of them /livez", &shared.lively)] {
         let mut times = lock(times);
         times.sort_unstable();
-        let at = |share: f64| times.get((times.len() as f64 * share) as usize).copied().unwrap_or_default();
+        let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
         let last = times.last().copied().unwrap_or_default();
-        println!("{name:<20} {}, median {:?}, 99 % {:?}, worst {last:?}", times.len(), at(0.5), at(0.99));
+        println!("{name:<20} {}, median {:?}, 99 % {:?}, worst {last:?}", times.len(), at(50), at(99));
         worst = worst.max(last);
     }
     println!("failed requests      {}", failures.len());

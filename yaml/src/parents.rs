@@ -106,7 +106,7 @@ mod tests {
             Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
             let document = tape.document(source);
             let parents = Parents::of(document);
-            for index in 0..document.len() as u32 + 1 {
+            for index in 0..=document.len() as u32 {
                 assert_eq!(parents.pointer(document, index), document.pointer(index), "{index} of {source}");
             }
         }

@@ -14,7 +14,12 @@ fn document(count: usize, definition: impl Fn(usize) -> Value) -> String {
     document.to_string()
 }
 
-fn gvk(kind: String) -> Value {
+/// Lines with their ends.
+fn lines(lines: impl Iterator<Item = String>) -> String {
+    lines.flat_map(|line| [line, "\n".to_owned()]).collect()
+}
+
+fn gvk(kind: &str) -> Value {
     json!({"group": "example.com", "version": "v1", "kind": kind})
 }
 
@@ -22,14 +27,14 @@ fn gvk(kind: String) -> Value {
 fn chain(count: usize) -> String {
     document(count, |n| {
         let next = format!("#/definitions/com.example.v1.K{}", (n + 1).min(count - 1));
-        json!({"properties": {"x": {"$ref": next}}, "x-kubernetes-group-version-kind": [gvk(format!("K{n}"))]})
+        json!({"properties": {"x": {"$ref": next}}, "x-kubernetes-group-version-kind": [gvk(&format!("K{n}"))]})
     })
 }
 
 /// One definition of many kinds.
 fn many_kinds(count: usize) -> String {
     document(1, |_| {
-        let kinds: Vec<Value> = (0..count).map(|n| gvk(format!("K{n}"))).collect();
+        let kinds: Vec<Value> = (0..count).map(|n| gvk(&format!("K{n}"))).collect();
         json!({"type": "object", "x-kubernetes-group-version-kind": kinds})
     })
 }
@@ -41,7 +46,7 @@ fn doubling(count: usize) -> String {
         let text = "x".repeat(10_000);
         let properties = if n + 1 == count { json!({}) } else { json!({"a": next, "b": next}) };
         json!({
-            "description": text, "properties": properties, "x-kubernetes-group-version-kind": [gvk(format!("K{n}"))]
+            "description": text, "properties": properties, "x-kubernetes-group-version-kind": [gvk(&format!("K{n}"))]
         })
     })
 }
@@ -114,14 +119,14 @@ fn results_that_are_larger_than_allowed_are_an_error_with_a_place() {
 #[test]
 fn a_resource_has_a_budget_of_its_own() {
     let folder = Folder::new();
-    let fields: String = (0..10_000).map(|n| format!("              f{n}: {{type: string}}\n")).collect();
+    let fields: String = lines((0..10_000).map(|n| format!("              f{n}: {{type: string}}")));
     folder.write("large.yaml", crd("widgets", &["v1"]) + &fields).write("small.yaml", crd("gadgets", &["v1"]));
     for shape in ["jsonschema", "structural", "v3 --per resource", "smd"] {
         let run = folder.run(&format!("convert large.yaml small.yaml --to {shape} -o out/ --max-output 150KiB"));
         run.says(1, &["error[KS1102]", "large.yaml:"]);
         let names = folder.names("out");
         assert!(names.len() == 1 && names[0].starts_with("gadgets."), "{names:?}");
-        fs::remove_dir_all(folder.path("out")).unwrap();
+        fs::remove_dir_all(folder.path("out")).expect("a folder");
     }
 }
 
@@ -146,7 +151,7 @@ fn work(folder: &Folder, line: &str) -> f64 {
     let script = format!("TIMEFORMAT='%U %S'; time {program} {line} >/dev/null 2>/dev/null");
     let run = || {
         let output = std::process::Command::new("bash").args(["-c", &script]).current_dir(folder.path(".")).output();
-        let output = output.unwrap();
+        let output = output.expect("a run");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         let times: Vec<f64> = text.split_whitespace().filter_map(|time| time.parse().ok()).collect();
         assert_eq!(times.len(), 2, "{text}");
@@ -163,7 +168,7 @@ fn work_grows_with_the_input_and_not_faster() {
     let sizes = [3_000, 12_000];
     for n in sizes {
         let lossy: String =
-            (0..n).map(|n| format!("              f{n}: {{type: string, nullable: true, pattern: a}}\n")).collect();
+            lines((0..n).map(|n| format!("              f{n}: {{type: string, nullable: true, pattern: a}}")));
         folder.write(&format!("lossy{n}.yaml"), crd("widgets", &["v1"]) + &lossy);
         let object = |n: usize, data: &str| {
             format!("- apiVersion: v1\n  kind: ConfigMap\n  metadata: {{name: c{n}, namespace: d}}\n  {data}\n")

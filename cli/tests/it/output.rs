@@ -325,7 +325,7 @@ fn links_in_the_output_folder_lead_nowhere() {
 fn of_two_processes_one_whole_result_stays() {
     let folder = Folder::new();
     let fields = |letter: &str| -> String {
-        (0..300).map(|n| format!("              {letter}{n}: {{type: string}}\n")).collect()
+        (0..300).flat_map(|n| [format!("              {letter}{n}: {{type: string}}"), "\n".to_owned()]).collect()
     };
     folder.write("a.yaml", crd("widgets", &["v1"]) + &fields("a"));
     folder.write("b.yaml", crd("widgets", &["v1"]) + &fields("b"));
@@ -355,10 +355,11 @@ fn of_two_processes_one_whole_result_stays() {
 #[test]
 fn a_file_that_cannot_be_finished_leaves_the_old_one() {
     let folder = Folder::new();
-    let fields: String = (0..2000).map(|n| format!("              f{n}: {{type: string}}\n")).collect();
+    let fields: String =
+        (0..2000).flat_map(|n| [format!("              f{n}: {{type: string}}"), "\n".to_owned()]).collect();
     folder.write("a.yaml", crd("widgets", &["v1"]) + &fields);
     folder.write("x.json", "old").write("out/swagger.json", "old").write("r.ndjson", "old");
-    let notes: String = (0..2000).map(|n| format!("    n{n}: x\n")).collect();
+    let notes: String = (0..2000).flat_map(|n| [format!("    n{n}: x"), "\n".to_owned()]).collect();
     folder
         .write("b.yaml", crd("widgets", &["v1"]))
         .write("live.yaml", WIDGET.replace("{name: a}", "\n  name: a\n  annotations:\n") + &notes);

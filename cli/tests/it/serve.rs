@@ -460,7 +460,7 @@ fn the_built_in_groups_of_a_release_are_served_without_a_cluster() {
 #[test]
 fn an_old_release_is_emulated() {
     let folder = Folder::new();
-    folder.write("crd.yaml", &crd("example.com", "size"));
+    folder.write("crd.yaml", crd("example.com", "size"));
     let old = Server::start(&folder, "crd.yaml --emulate 1.14");
     assert!(old.get("/version").1.contains("\"v1.14.0\""));
     assert_eq!(old.get("/openapi/v3").0, 404);
@@ -475,7 +475,7 @@ fn an_old_release_is_emulated() {
 #[test]
 fn hosts_tokens_and_origins_of_the_command_line() {
     let folder = Folder::new();
-    folder.write("crd.yaml", &crd("example.com", "size"));
+    folder.write("crd.yaml", crd("example.com", "size"));
     folder.write("broken.yaml", "kind: CustomResourceDefinition\n  x: [\n");
     folder.write("tokens", "t1\n");
     let line =

@@ -17,7 +17,7 @@ fn memory(server: &Server) -> u64 {
 #[test]
 fn descriptors_that_others_hold_keep_nobody_out_and_files_are_read_again() {
     let folder = Folder::new();
-    folder.write("crds/gears.yaml", &crd("a.example.com", "one"));
+    folder.write("crds/gears.yaml", crd("a.example.com", "one"));
     // The hard limit, so that it cannot be raised.
     let server = Server::start_limited(&folder, "crds --watch", 200);
     let held: Vec<TcpStream> = (0..400).map(|_| TcpStream::connect(&server.address).expect("a connection")).collect();
@@ -26,7 +26,7 @@ fn descriptors_that_others_hold_keep_nobody_out_and_files_are_read_again() {
         assert_eq!(server.get("/livez").0, 200);
         assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
         // There are descriptors for files.
-        folder.write("crds/gears.yaml", &crd("a.example.com", &format!("p{n}")));
+        folder.write("crds/gears.yaml", crd("a.example.com", &format!("p{n}")));
         server.until("/openapi/v3/apis/a.example.com/v1", |_, body| body.contains(&format!("\"p{n}\"")));
         assert_eq!(server.get("/readyz").0, 200);
     }

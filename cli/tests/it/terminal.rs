@@ -17,7 +17,7 @@ fn is_hostile(c: char) -> bool {
 fn no_command_passes_on_what_a_terminal_interprets() {
     let folder = Folder::new();
     for c in HOSTILE {
-        let quoted = format!("\"{}\"", format!("x\\U{:08x}[31my", u32::from(c)));
+        let quoted = format!("\"x\\U{:08x}[31my\"", u32::from(c));
         let raw = format!("x{c}[31my");
         // As a file of that name is written, and as YAML writes it raw where it allows it.
         let named = format!("bad{c}name.yaml");
@@ -34,8 +34,7 @@ fn no_command_passes_on_what_a_terminal_interprets() {
             "swagger.yaml",
             format!("swagger: '2.0'\ninfo: {{title: {quoted}, version: '1'}}\npaths: {{{quoted}: {{get: {{parameters: [{{name: {quoted}, in: {quoted}}}], responses: {{}}}}}}}}\ndefinitions: {{{quoted}: {{$ref: {quoted}, type: {quoted}, x-kubernetes-group-version-kind: [{{group: {quoted}, kind: {quoted}, version: {quoted}}}]}}}}\n"),
         );
-        let fields =
-            format!("{{\"f:spec\":{{\"f:replicas\":{{}},\"f:x{}\":{{}}}}}}", format!("\\u{:04x}", u32::from(c)));
+        let fields = format!("{{\"f:spec\":{{\"f:replicas\":{{}},\"f:x\\u{:04x}\":{{}}}}}}", u32::from(c));
         let managed = format!(
             "  managedFields: [{{manager: {quoted}, operation: Apply, apiVersion: example.com/v1, fieldsType: FieldsV1, fieldsV1: {fields}, subresource: {quoted}}}]\n"
         );
@@ -109,7 +108,7 @@ fn no_command_passes_on_what_a_terminal_interprets() {
 }
 
 fn check(folder: &Folder, arguments: &[&str], c: char) {
-    let output = folder.command(arguments).output().unwrap();
+    let output = folder.command(arguments).output().expect("a run");
     for bytes in [&output.stdout, &output.stderr] {
         let text = String::from_utf8_lossy(bytes);
         let mut shown = text.into_owned();

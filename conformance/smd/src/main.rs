@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     words.retain(|word| word != "--stdin");
     let generate =
         words.iter().position(|word| word == "--generate").map(|at| words.drain(at..words.len().min(at + 2)));
-    let generate = generate.map(|given| given.last().unwrap_or_default());
+    let generate = generate.map(|mut given| given.nth(1).unwrap_or_default());
     let mut rows = Rows::default();
     let mut tell = |row: &str, name: &str, verdict, _: &_| rows.add(row, name, verdict);
     let replayed = if let Some(count) = generate {

@@ -35,7 +35,7 @@ impl Served {
     /// The response to a request with these lines, in lower case.
     async fn ask(&self, line: &str, headers: &[&str]) -> String {
         let mut stream = tokio::net::TcpStream::connect(self.address).await.expect("a connection");
-        let lines: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        let lines: String = headers.iter().flat_map(|header| [*header, "\r\n"]).collect();
         let request = format!("{line} HTTP/1.1\r\nConnection: close\r\n{lines}\r\n");
         stream.write_all(request.as_bytes()).await.expect("sent");
         let mut answer = Vec::new();

@@ -57,6 +57,8 @@ fn block(text: &str) -> Option<(Block<'_>, &str)> {
             rest = from;
             continue;
         };
+        // The line of the end belongs to the block.
+        let after = after.split_once('\n').map_or("", |(_, after)| after);
         let headers = body.contains(':');
         let base64 = if headers { body.split_once("\n\n").map_or("", |(_, body)| body) } else { body };
         let base64: String = base64.chars().filter(|c| !c.is_ascii_whitespace()).collect();

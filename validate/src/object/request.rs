@@ -129,12 +129,11 @@ impl<'a> Resource<'a> {
         let Some(scale) = &self.scale else { return };
         for path in [scale.spec_replicas_path, scale.status_replicas_path] {
             let detail = match nested(object, path) {
-                Ok(None) => continue,
                 Ok(Some(Value::Int(n))) if n < 0 => (n, "should be a non-negative integer".to_owned()),
                 Ok(Some(Value::Int(n))) if n > i64::from(i32::MAX) => {
                     (n, format!("should be less than or equal to {}", i32::MAX))
                 }
-                Ok(Some(Value::Int(_))) => continue,
+                Ok(None | Some(Value::Int(_))) => continue,
                 Ok(Some(other)) => (0, accessor_error(path, other, "int64")),
                 Err(text) => (0, text),
             };

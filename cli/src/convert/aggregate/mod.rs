@@ -594,17 +594,16 @@ impl<'a> Results<'_, 'a> {
         })?;
         self.written += written;
         made.is_over = notes.iter().any(|note| note.code == Code::OutputBudget);
-        match whole.of.as_slice() {
-            [number] => self.say_all(&[*number], notes, target),
-            _ => {
-                // Losses have places in their own sources.
-                let (over, _) = notes.into_iter().partition(|note| note.code == Code::OutputBudget);
-                self.say_all(&whole.of, over, target);
-                for &number in whole.of.iter().filter(|_| settings.losses && !made.is_over) {
-                    let Some(own) = self.sources[number].v3 else { continue };
-                    for note in documents::json_schemas(&own, arena, settings, left, |_, _| Ok(()))? {
-                        self.loss(number, note, target);
-                    }
+        if let [number] = whole.of.as_slice() {
+            self.say_all(&[*number], notes, target);
+        } else {
+            // Losses have places in their own sources.
+            let (over, _) = notes.into_iter().partition(|note| note.code == Code::OutputBudget);
+            self.say_all(&whole.of, over, target);
+            for &number in whole.of.iter().filter(|_| settings.losses && !made.is_over) {
+                let Some(own) = self.sources[number].v3 else { continue };
+                for note in documents::json_schemas(&own, arena, settings, left, |_, _| Ok(()))? {
+                    self.loss(number, note, target);
                 }
             }
         }
@@ -655,6 +654,7 @@ struct Part<'a> {
     of: Of<'a>,
 }
 
+#[allow(clippy::large_enum_variant)] // a part is moved once
 enum Of<'a> {
     Document(Document<'a>),
     /// A kind. Its document is cut out when the result is made, because the documents of all kinds may be very large.

@@ -148,7 +148,7 @@ fn what_definitions_say_is_counted_wherever_it_is_inlined() {
     assert!(notes.len() == 1 && notes[0].starts_with("KS4112 D"), "{notes:?}");
     assert!(notes[0].contains(" bytes, more than 10000000, 500 or 10000: D"), "{notes:?}");
     // The count is about that of the printed document.
-    let whole = inline::document(&document, &Options::default(), &room.arena).value.unwrap();
+    let whole = inline::document(&document, &Options::default(), &room.arena).value.expect("a document");
     let mut out = Vec::new();
     whole.print(&mut out, kubeshape_schema::Profile::Kube);
     for (bytes, fits) in [(out.len() as u64 * 2, true), (out.len() as u64 / 2, false)] {

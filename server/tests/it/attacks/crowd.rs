@@ -8,15 +8,15 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{sleep, timeout};
 
-const ROOM: usize = 32;
+const ROOM: u16 = 32;
 
 async fn full(server: &Running) {
-    until_open(server, ROOM as f64, Duration::from_secs(5)).await;
+    until_open(server, f64::from(ROOM), Duration::from_secs(5)).await;
 }
 
 fn server() -> Server<axum::Router> {
     // No time runs out during the test.
-    Server::new(endpoints()).limits(Limits { connections: ROOM, ..Limits::default() })
+    Server::new(endpoints()).limits(Limits { connections: usize::from(ROOM), ..Limits::default() })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

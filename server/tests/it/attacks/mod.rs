@@ -24,17 +24,14 @@ fn short() -> kubeshape_server::Limits {
 }
 
 /// Waits until so many connections are open, and returns how long it took.
-#[track_caller]
-fn until_open(server: &Running, count: f64, bound: Duration) -> impl Future<Output = Duration> {
-    async move {
-        let began = Instant::now();
-        while server.metric("kubeshape_connections ") != Some(count) {
-            let open = server.metric("kubeshape_connections ");
-            assert!(began.elapsed() < bound, "{open:?} connections are open after {bound:?}");
-            sleep(Duration::from_millis(10)).await;
-        }
-        began.elapsed()
+async fn until_open(server: &Running, count: f64, bound: Duration) -> Duration {
+    let began = Instant::now();
+    while server.metric("kubeshape_connections ") != Some(count) {
+        let open = server.metric("kubeshape_connections ");
+        assert!(began.elapsed() < bound, "{open:?} connections are open after {bound:?}");
+        sleep(Duration::from_millis(10)).await;
     }
+    began.elapsed()
 }
 
 /// A newcomer is answered within this time.

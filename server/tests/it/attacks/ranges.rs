@@ -34,10 +34,11 @@ async fn parts_are_as_long_as_announced() {
         let (start, end) = (n * 100, n * 100 + n);
         let line = if n == 0 { "" } else { "\r\n" };
         let part = &whole.text()[start..=end];
-        expected += &format!(
-            "{line}--{boundary}\r\nContent-Range: bytes {start}-{end}/{}\r\nContent-Type: application/json\r\n\r\n{part}",
-            whole.body.len()
-        );
+        let length = whole.body.len();
+        expected += line;
+        expected += &["--", boundary, "\r\nContent-Range: bytes "].concat();
+        expected += &[start, end].map(|n: usize| n.to_string()).join("-");
+        expected += &["/", &length.to_string(), "\r\nContent-Type: application/json\r\n\r\n", part].concat();
     }
     assert_eq!(got.text(), expected + &format!("\r\n--{boundary}--\r\n"));
 }

@@ -55,7 +55,7 @@ pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// The fields of a request.
-pub(crate) fn get<'p>(path: &'p str) -> [(&'p str, &'p str); 4] {
+pub(crate) fn get(path: &str) -> [(&str, &str); 4] {
     [(":method", "GET"), (":scheme", "http"), (":authority", "x"), (":path", path)]
 }
 

@@ -8,7 +8,7 @@ use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults, Definition};
 use kubeshape_yaml::{Limits, Position, Stream, Tape};
 
-const TAB: &str = "apiVersion: apiextensions.k8s.io/v1
+const TAB: &str = r"apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: tabs.example.com}
 spec:

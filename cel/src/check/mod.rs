@@ -1,0 +1,542 @@
+//! The type checker: what every node's type is, and which overloads calls can reach.
+
+mod unify;
+mod validate;
+
+use crate::ast::{Expr, Id, Kind, Literal};
+use crate::decls::{self, Function, Functions, Overload};
+use crate::issue::Issues;
+use crate::parse::{Parsed, Places};
+use crate::types::Type;
+use std::sync::Arc;
+use unify::{Unifier, instantiate, most_general};
+pub(crate) use validate::validate;
+
+/// What an environment tells the checker.
+pub(crate) trait Declarations {
+    /// The minor release.
+    fn release(&self) -> u8;
+    /// The container in which names are looked up.
+    fn container(&self) -> &str;
+    /// The type of a variable.
+    fn variable(&self, name: &str) -> Option<Type>;
+    /// Whether an object type exists.
+    fn has_object(&self, name: &str) -> bool;
+    /// The type of a field of an object type.
+    fn field(&self, object: &str, field: &str) -> Option<Type>;
+}
+
+/// What a node refers to.
+#[derive(Clone, Debug)]
+pub(crate) enum Reference {
+    /// A variable or a type, by its full name.
+    Ident(Arc<str>),
+    /// Overloads that may be reached.
+    Overloads(Vec<&'static Overload>),
+}
+
+/// A checked expression.
+#[derive(Clone, Debug)]
+pub(crate) struct Checked {
+    pub(crate) expr: Expr,
+    pub(crate) places: Places,
+    types: Vec<Option<Type>>,
+    references: Vec<Option<Reference>>,
+}
+
+impl Checked {
+    pub(crate) fn ty(&self, id: Id) -> &Type {
+        self.types.get(id as usize).and_then(Option::as_ref).unwrap_or(&Type::Dyn)
+    }
+
+    pub(crate) fn reference(&self, id: Id) -> Option<&Reference> {
+        self.references.get(id as usize).and_then(Option::as_ref)
+    }
+
+    pub(crate) fn overloads(&self, id: Id) -> &[&'static Overload] {
+        match self.reference(id) {
+            Some(Reference::Overloads(overloads)) => overloads,
+            _ => &[],
+        }
+    }
+
+    /// All references to variables and types.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.references.iter().filter_map(|reference| match reference {
+            Some(Reference::Ident(name)) => Some(&**name),
+            _ => None,
+        })
+    }
+}
+
+/// Checks a parsed expression.
+pub(crate) fn check(parsed: Parsed, declarations: &dyn Declarations, source: &str) -> Result<Checked, Issues> {
+    let Parsed { mut expr, places } = parsed;
+    let mut checker = Checker {
+        declarations,
+        types: vec![None; places.len()],
+        references: vec![None; places.len()],
+        places,
+        unifier: Unifier::default(),
+        issues: Issues::new(source),
+        scopes: Vec::new(),
+    };
+    checker.check(&mut expr);
+    let Checker { types, references, places, unifier, mut issues, .. } = checker;
+    if !issues.is_empty() {
+        issues.sort();
+        return Err(issues);
+    }
+    let types = types.into_iter().map(|ty| ty.map(|ty| unifier.substitute(&ty, true))).collect();
+    Ok(Checked { expr, places, types, references })
+}
+
+struct Checker<'a> {
+    declarations: &'a dyn Declarations,
+    types: Vec<Option<Type>>,
+    references: Vec<Option<Reference>>,
+    places: Places,
+    unifier: Unifier,
+    issues: Issues,
+    scopes: Vec<(Arc<str>, Type)>,
+}
+
+impl Checker<'_> {
+    fn report(&mut self, id: Id, message: String) {
+        self.issues.report(self.places.of(id), message);
+    }
+
+    fn set(&mut self, id: Id, ty: Type) {
+        if let Some(Some(old)) = self.types.get(id as usize)
+            && *old != ty
+        {
+            let message = format!("incompatible type already exists for expression: ({id}) old:{old}, new:{ty}");
+            return self.report(id, message);
+        }
+        if let Some(slot) = self.types.get_mut(id as usize) {
+            *slot = Some(ty);
+        }
+    }
+
+    fn get(&self, id: Id) -> Type {
+        self.types.get(id as usize).cloned().flatten().unwrap_or(Type::Error)
+    }
+
+    fn refer(&mut self, id: Id, reference: Reference) {
+        if let Some(slot) = self.references.get_mut(id as usize) {
+            *slot = Some(reference);
+        }
+    }
+
+    /// The names that a name can mean in the container, the longest first.
+    fn candidates(&self, name: &str) -> Vec<String> {
+        if let Some(absolute) = name.strip_prefix('.') {
+            return vec![absolute.to_owned()];
+        }
+        let mut container = self.declarations.container();
+        let mut out = Vec::new();
+        while !container.is_empty() {
+            out.push(format!("{container}.{name}"));
+            container = container.rfind('.').map_or("", |dot| &container[..dot]);
+        }
+        out.push(name.to_owned());
+        out
+    }
+
+    fn ident(&self, name: &str) -> Option<(Arc<str>, Type)> {
+        self.candidates(name).into_iter().find_map(|name| {
+            let ty = self
+                .scopes
+                .iter()
+                .rev()
+                .find(|(own, _)| **own == *name)
+                .map(|(_, ty)| ty.clone())
+                .or_else(|| self.declarations.variable(&name))
+                .or_else(|| {
+                    let named = decls::named_type(&name, self.declarations.release());
+                    let named = named
+                        .or_else(|| self.declarations.has_object(&name).then(|| Type::Struct(name.as_str().into())));
+                    named.map(|ty| Type::Type(Some(Arc::new(ty))))
+                })
+                .or_else(|| (name == "google.protobuf.NullValue.NULL_VALUE").then_some(Type::Int))?;
+            Some((name.into(), ty))
+        })
+    }
+
+    fn function(&self, name: &str) -> Option<&'static Function> {
+        let release = self.declarations.release();
+        self.candidates(name).iter().find_map(|name| Functions::all().find(name, release))
+    }
+
+    fn check(&mut self, expr: &mut Expr) {
+        let id = expr.id;
+        match &mut expr.kind {
+            Kind::Unspecified => self.report(id, "unexpected unspecified type: exprImpl".to_owned()),
+            Kind::Literal(literal) => {
+                let ty = match literal {
+                    Literal::Null => Type::Null,
+                    Literal::Bool(_) => Type::Bool,
+                    Literal::Int(_) => Type::Int,
+                    Literal::Uint(_) => Type::Uint,
+                    Literal::Double(_) => Type::Double,
+                    Literal::String(_) => Type::String,
+                    Literal::Bytes(_) => Type::Bytes,
+                };
+                self.set(id, ty);
+            }
+            Kind::Ident(name) => match self.ident(name) {
+                Some((full, ty)) => {
+                    self.set(id, ty);
+                    self.refer(id, Reference::Ident(full.clone()));
+                    *name = full;
+                }
+                None => {
+                    self.set(id, Type::Error);
+                    self.undeclared(id, &name.clone());
+                }
+            },
+            Kind::Select { .. } => self.select(expr),
+            Kind::Call { .. } => self.call(expr),
+            Kind::List { .. } => self.list(expr),
+            Kind::Map(_) => self.map(expr),
+            Kind::Struct { .. } => self.message(expr),
+            Kind::Fold(_) => self.fold(expr),
+        }
+    }
+
+    fn undeclared(&mut self, id: Id, name: &str) {
+        let container = self.declarations.container();
+        self.report(id, format!("undeclared reference to '{name}' (in container '{container}')"));
+    }
+
+    fn select(&mut self, expr: &mut Expr) {
+        let id = expr.id;
+        if let Some(name) = expr.qualified_name()
+            && let Some((full, ty)) = self.ident(&name)
+        {
+            self.set(id, ty);
+            self.refer(id, Reference::Ident(full.clone()));
+            expr.kind = Kind::Ident(full);
+            return;
+        }
+        let Kind::Select { operand, field, test_only } = &mut expr.kind else { return };
+        let ty = self.field(id, operand, &field.clone(), false);
+        let ty = if *test_only { Type::Bool } else { ty };
+        let ty = self.unifier.substitute(&ty, false);
+        self.set(id, ty);
+    }
+
+    fn field(&mut self, id: Id, operand: &mut Expr, field: &str, optional: bool) -> Type {
+        self.check(operand);
+        let operand_type = self.unifier.substitute(&self.get(operand.id), false);
+        let inner = operand_type.as_optional();
+        let optional = optional || inner.is_some();
+        let target = inner.unwrap_or(&operand_type);
+        let result = match target {
+            Type::Map(entry) => entry.1.clone(),
+            Type::Struct(name) => self.object_field(id, name, field).unwrap_or(Type::Error),
+            Type::Var(_) | Type::Param(_) => {
+                self.unifier.assignable(&Type::Dyn, target);
+                Type::Dyn
+            }
+            other => {
+                if !matches!(other, Type::Dyn | Type::Any | Type::Error) {
+                    let message = format!("type '{}' does not support field selection", other.in_message());
+                    self.report(id, message);
+                }
+                Type::Dyn
+            }
+        };
+        if optional { Type::optional(result) } else { result }
+    }
+
+    fn object_field(&mut self, id: Id, object: &str, field: &str) -> Option<Type> {
+        let known = decls::named_type(object, self.declarations.release()).is_some();
+        if !known && !self.declarations.has_object(object) {
+            self.report(id, format!("unexpected failed resolution of '{object}'"));
+            return None;
+        }
+        let found = decls::well_known_field(object, field).or_else(|| self.declarations.field(object, field));
+        if found.is_none() {
+            self.report(id, format!("undefined field '{field}'"));
+        }
+        found
+    }
+
+    fn call(&mut self, expr: &mut Expr) {
+        let id = expr.id;
+        let Kind::Call { function, target, args } = &mut expr.kind else { return };
+        if &**function == "_?._" {
+            if let [operand, field] = args.as_mut_slice()
+                && let Kind::Literal(Literal::String(field)) = &field.kind
+            {
+                let ty = self.field(id, operand, &field.clone(), true);
+                let ty = self.unifier.substitute(&ty, false);
+                self.set(id, ty);
+                let select = self.function("_?._").map(|function| function.overloads.iter().collect());
+                self.refer(id, Reference::Overloads(select.unwrap_or_default()));
+            }
+            return;
+        }
+        for arg in args.iter_mut() {
+            self.check(arg);
+        }
+        let name = function.clone();
+        let Some(receiver) = target else {
+            match self.function(&name) {
+                Some(found) => {
+                    *function = found.name.into();
+                    self.resolve(id, found, None, args);
+                }
+                None => {
+                    self.undeclared(id, &name);
+                    self.set(id, Type::Error);
+                }
+            }
+            return;
+        };
+        if let Some(prefix) = receiver.qualified_name()
+            && let Some(found) = self.function(&format!("{prefix}.{name}"))
+        {
+            *function = found.name.into();
+            *target = None;
+            self.resolve(id, found, None, args);
+            return;
+        }
+        self.check(receiver);
+        match self.function(&name) {
+            Some(found) => self.resolve(id, found, Some(receiver), args),
+            None => {
+                self.set(id, Type::Error);
+                self.undeclared(id, &name);
+            }
+        }
+    }
+
+    fn resolve(&mut self, id: Id, function: &'static Function, target: Option<&Expr>, args: &[Expr]) {
+        let arg_types: Vec<Type> = target.into_iter().chain(args).map(|arg| self.get(arg.id)).collect();
+        let release = self.declarations.release();
+        let mut result: Option<Type> = None;
+        let mut reached = Vec::new();
+        for overload in &function.overloads {
+            if overload.since > release || overload.member != target.is_some() {
+                continue;
+            }
+            if matches!(function.name, "_&&_" | "_||_") {
+                let mut wrong = false;
+                for (arg, ty) in args.iter().zip(&arg_types) {
+                    if !self.unifier.assignable(ty, &Type::Bool) {
+                        let message = format!("expected type 'bool' but found '{}'", ty.in_message());
+                        self.report(arg.id, message);
+                        wrong = true;
+                    }
+                }
+                self.set(id, if wrong { Type::Error } else { Type::Bool });
+                if !wrong {
+                    self.refer(id, Reference::Overloads(vec![overload]));
+                }
+                return;
+            }
+            let variables: Vec<Type> = overload.parameters.iter().map(|_| self.unifier.fresh()).collect();
+            if overload.args.len() != arg_types.len() {
+                continue;
+            }
+            let declared: Vec<Type> =
+                overload.args.iter().map(|ty| instantiate(ty, &overload.parameters, &variables)).collect();
+            if !self.unifier.assignable_all(arg_types.iter().zip(&declared)) {
+                continue;
+            }
+            reached.push(overload);
+            let ty = instantiate(&overload.result, &overload.parameters, &variables);
+            let ty = self.unifier.substitute(&ty, false);
+            result = Some(match result {
+                None => ty,
+                Some(result) if !result.is_dyn() && ty != result => Type::Dyn,
+                Some(result) => result,
+            });
+        }
+        match result {
+            Some(ty) => {
+                self.set(id, ty);
+                self.refer(id, Reference::Overloads(reached));
+            }
+            None => {
+                let mut shown: Vec<String> =
+                    arg_types.iter().map(|ty| self.unifier.substitute(ty, true).in_message()).collect();
+                let receiver = if target.is_some() { format!("{}.", shown.remove(0)) } else { String::new() };
+                let message = format!(
+                    "found no matching overload for '{}' applied to '{receiver}({})'",
+                    function.name,
+                    shown.join(", ")
+                );
+                self.report(id, message);
+                self.set(id, Type::Error);
+            }
+        }
+    }
+
+    /// The type inside an optional element; reports one that is none.
+    fn unwrap(&mut self, id: Id, ty: Type) -> Type {
+        if let Some(inner) = ty.as_optional() {
+            return inner.clone();
+        }
+        if !ty.is_dyn() {
+            self.mismatch(id, &Type::optional(ty.clone()), &ty);
+        }
+        ty
+    }
+
+    fn mismatch(&mut self, id: Id, expected: &Type, actual: &Type) {
+        let message = format!("expected type '{}' but found '{}'", expected.in_message(), actual.in_message());
+        self.report(id, message);
+    }
+
+    fn join(&mut self, id: Id, previous: Option<Type>, current: Type) -> Type {
+        let Some(previous) = previous else { return current };
+        if self.unifier.assignable(&previous, &current) {
+            return most_general(&previous, &current).clone();
+        }
+        let _ = id;
+        Type::Dyn
+    }
+
+    fn list(&mut self, expr: &mut Expr) {
+        let id = expr.id;
+        let Kind::List { elements, optional } = &mut expr.kind else { return };
+        let mut joined = None;
+        for (i, element) in elements.iter_mut().enumerate() {
+            self.check(element);
+            let mut ty = self.get(element.id);
+            if optional.contains(&i) {
+                ty = self.unwrap(element.id, ty);
+            }
+            joined = Some(self.join(element.id, joined, ty));
+        }
+        let element = joined.unwrap_or_else(|| self.unifier.fresh());
+        self.set(id, Type::list(element));
+    }
+
+    fn map(&mut self, expr: &mut Expr) {
+        let id = expr.id;
+        let Kind::Map(entries) = &mut expr.kind else { return };
+        let (mut keys, mut values) = (None, None);
+        for entry in entries {
+            self.check(&mut entry.key);
+            let key = self.get(entry.key.id);
+            keys = Some(self.join(entry.key.id, keys, key));
+            self.check(&mut entry.value);
+            let mut value = self.get(entry.value.id);
+            if entry.optional {
+                value = self.unwrap(entry.value.id, value);
+            }
+            values = Some(self.join(entry.value.id, values, value));
+        }
+        let key = keys.unwrap_or_else(|| self.unifier.fresh());
+        let value = values.unwrap_or_else(|| self.unifier.fresh());
+        self.set(id, Type::map(key, value));
+    }
+
+    fn message(&mut self, expr: &mut Expr) {
+        let id = expr.id;
+        let Kind::Struct { name, fields } = &mut expr.kind else { return };
+        let Some((full, ty)) = self.ident(name) else {
+            let name = name.clone();
+            self.undeclared(id, &name);
+            self.set(id, Type::Error);
+            return;
+        };
+        *name = full.clone();
+        self.refer(id, Reference::Ident(full.clone()));
+        let mut result = Type::Error;
+        match &ty {
+            Type::Error => {}
+            Type::Type(inner) => {
+                let inner = inner.as_deref().cloned().unwrap_or(Type::Type(None));
+                let well_known = matches!(
+                    inner,
+                    Type::Any
+                        | Type::Timestamp
+                        | Type::Duration
+                        | Type::Dyn
+                        | Type::Null
+                        | Type::Wrapper(_)
+                        | Type::Struct(_)
+                ) || inner == Type::list(Type::Dyn)
+                    || inner == Type::map(Type::String, Type::Dyn);
+                if well_known {
+                    result = inner;
+                } else {
+                    self.report(id, format!("'{}' is not a message type", inner.name()));
+                }
+            }
+            other => self.report(id, format!("'{}' is not a type", other.name())),
+        }
+        self.set(id, result);
+        for field in fields {
+            self.check(&mut field.value);
+            let expected = self.object_field(field.id, &full, &field.name).unwrap_or(Type::Error);
+            let mut actual = self.get(field.value.id);
+            if field.optional {
+                actual = self.unwrap(field.value.id, actual);
+            }
+            if !self.unifier.assignable(&expected, &actual) {
+                let message = format!(
+                    "expected type of field '{}' is '{}' but provided type is '{}'",
+                    field.name,
+                    expected.in_message(),
+                    actual.in_message()
+                );
+                self.report(field.id, message);
+            }
+        }
+    }
+
+    fn fold(&mut self, expr: &mut Expr) {
+        let id = expr.id;
+        let Kind::Fold(fold) = &mut expr.kind else { return };
+        self.check(&mut fold.range);
+        self.check(&mut fold.init);
+        let range = self.unifier.substitute(&self.get(fold.range.id), false);
+        let accu = self.get(fold.init.id);
+        self.scopes.push((fold.accu.clone(), accu.clone()));
+        let two = fold.var2.is_some();
+        let (first, second) = match &range {
+            Type::List(element) if two => (Type::Int, (**element).clone()),
+            Type::List(element) => ((**element).clone(), Type::Error),
+            Type::Map(entry) => (entry.0.clone(), entry.1.clone()),
+            Type::Dyn | Type::Error | Type::Var(_) | Type::Param(_) => {
+                self.unifier.assignable(&Type::Dyn, &range);
+                (Type::Dyn, Type::Dyn)
+            }
+            other => {
+                let message = format!(
+                    "expression of type '{}' cannot be range of a comprehension (must be list, map, or dynamic)",
+                    other.in_message()
+                );
+                self.report(fold.range.id, message);
+                (Type::Error, Type::Error)
+            }
+        };
+        let depth = self.scopes.len();
+        self.scopes.push((fold.var.clone(), first));
+        if let Some(var2) = &fold.var2 {
+            self.scopes.push((var2.clone(), second));
+        }
+        self.check(&mut fold.condition);
+        self.assert(fold.condition.id, &Type::Bool);
+        self.check(&mut fold.step);
+        self.assert(fold.step.id, &accu);
+        self.scopes.truncate(depth);
+        self.check(&mut fold.result);
+        self.scopes.pop();
+        let ty = self.unifier.substitute(&self.get(fold.result.id), false);
+        self.set(id, ty);
+    }
+
+    fn assert(&mut self, id: Id, expected: &Type) {
+        let actual = self.get(id);
+        if !self.unifier.assignable(expected, &actual) {
+            self.mismatch(id, expected, &actual);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Whether a type can stand where another is expected, and what type variables must be for it.
+
+use crate::types::Type;
+use std::sync::Arc;
+
+/// What type variables stand for. Attempts that fail are undone.
+#[derive(Debug, Default)]
+pub(super) struct Unifier {
+    variables: Vec<Option<Type>>,
+    trail: Vec<(u32, Option<Type>)>,
+}
+
+impl Unifier {
+    pub(super) fn fresh(&mut self) -> Type {
+        self.variables.push(None);
+        Type::Var(self.variables.len() as u32 - 1)
+    }
+
+    fn find(&self, ty: &Type) -> Option<&Type> {
+        match ty {
+            Type::Var(number) => self.variables.get(*number as usize)?.as_ref(),
+            _ => None,
+        }
+    }
+
+    fn bind(&mut self, variable: &Type, ty: Type) {
+        if let Type::Var(number) = variable {
+            let old = self.variables[*number as usize].replace(ty);
+            self.trail.push((*number, old));
+        }
+    }
+
+    fn undo(&mut self, mark: usize) {
+        while self.trail.len() > mark {
+            if let Some((number, old)) = self.trail.pop() {
+                self.variables[number as usize] = old;
+            }
+        }
+    }
+
+    pub(super) fn assignable(&mut self, to: &Type, from: &Type) -> bool {
+        let mark = self.trail.len();
+        let ok = self.internal(to, from);
+        if !ok {
+            self.undo(mark);
+        }
+        ok
+    }
+
+    pub(super) fn assignable_all<'a>(&mut self, pairs: impl Iterator<Item = (&'a Type, &'a Type)>) -> bool {
+        let mark = self.trail.len();
+        for (to, from) in pairs {
+            if !self.internal(to, from) {
+                self.undo(mark);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn internal(&mut self, t1: &Type, t2: &Type) -> bool {
+        if is_variable(t2) {
+            let (valid, substituted) = self.substitution(t1, t2);
+            if valid {
+                return true;
+            }
+            if substituted {
+                return false;
+            }
+        }
+        if is_variable(t1) {
+            return self.substitution(t2, t1).0;
+        }
+        if dyn_or_error(t1) || dyn_or_error(t2) {
+            return true;
+        }
+        match (t1, t2) {
+            (Type::Null, other) | (other, Type::Null) => nullable(other),
+            (Type::Type(_), other) => matches!(other, Type::Type(_)),
+            (Type::List(a), Type::List(b)) => self.internal(a, b),
+            (Type::Map(a), Type::Map(b)) => self.internal(&a.0, &b.0) && self.internal(&a.1, &b.1),
+            (Type::Opaque(a, ap), Type::Opaque(b, bp)) => {
+                a == b && ap.len() == bp.len() && ap.iter().zip(bp.iter()).all(|(a, b)| self.internal(a, b))
+            }
+            (scalar, Type::Wrapper(inner)) => {
+                **inner == *scalar || matches!(scalar, Type::Wrapper(own) if own == inner)
+            }
+            (Type::Wrapper(inner), scalar) => **inner == *scalar,
+            (a, b) => a == b,
+        }
+    }
+
+    /// Whether variable `t2` can be `t1`, and whether it already stood for something.
+    fn substitution(&mut self, t1: &Type, t2: &Type) -> (bool, bool) {
+        if t1 == t2 {
+            return (true, true);
+        }
+        if let Some(current) = self.find(t2).cloned() {
+            if *t1 == current {
+                return (true, true);
+            }
+            if self.internal(t1, &current) {
+                let general = most_general(t1, &current).clone();
+                if self.not_referenced(t2, &general) {
+                    self.bind(t2, general);
+                }
+                return (true, true);
+            }
+            return (false, true);
+        }
+        if self.not_referenced(t2, t1) {
+            if matches!(t2, Type::Param(_)) {
+                return (true, false);
+            }
+            self.bind(t2, t1.clone());
+            return (true, false);
+        }
+        (false, false)
+    }
+
+    fn not_referenced(&self, variable: &Type, within: &Type) -> bool {
+        if variable == within {
+            return false;
+        }
+        match within {
+            Type::Var(_) => self.find(within).is_none_or(|inner| self.not_referenced(variable, inner)),
+            Type::Opaque(..) | Type::List(_) | Type::Map(_) | Type::Type(_) => {
+                within.parameters().into_iter().all(|parameter| self.not_referenced(variable, parameter))
+            }
+            _ => true,
+        }
+    }
+
+    /// The type with variables replaced by what they stand for; those that stand for nothing become `dyn` if `free_to_dyn`.
+    pub(super) fn substitute(&self, ty: &Type, free_to_dyn: bool) -> Type {
+        if let Some(found) = self.find(ty) {
+            return self.substitute(found, free_to_dyn);
+        }
+        match ty {
+            Type::Var(_) | Type::Param(_) if free_to_dyn => Type::Dyn,
+            Type::List(inner) => Type::list(self.substitute(inner, free_to_dyn)),
+            Type::Map(entry) => {
+                Type::map(self.substitute(&entry.0, free_to_dyn), self.substitute(&entry.1, free_to_dyn))
+            }
+            Type::Type(Some(inner)) => Type::Type(Some(Arc::new(self.substitute(inner, free_to_dyn)))),
+            Type::Opaque(name, parameters) if !parameters.is_empty() => {
+                Type::Opaque(name.clone(), parameters.iter().map(|p| self.substitute(p, free_to_dyn)).collect())
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// A declared type with its parameters replaced by variables.
+pub(super) fn instantiate(ty: &Type, names: &[Arc<str>], variables: &[Type]) -> Type {
+    match ty {
+        Type::Param(name) => {
+            names.iter().position(|own| own == name).map_or_else(|| ty.clone(), |i| variables[i].clone())
+        }
+        Type::List(inner) => Type::list(instantiate(inner, names, variables)),
+        Type::Map(entry) => Type::map(instantiate(&entry.0, names, variables), instantiate(&entry.1, names, variables)),
+        Type::Type(Some(inner)) => Type::Type(Some(Arc::new(instantiate(inner, names, variables)))),
+        Type::Opaque(name, parameters) if !parameters.is_empty() => {
+            Type::Opaque(name.clone(), parameters.iter().map(|p| instantiate(p, names, variables)).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn is_variable(ty: &Type) -> bool {
+    matches!(ty, Type::Var(_) | Type::Param(_))
+}
+
+fn dyn_or_error(ty: &Type) -> bool {
+    matches!(ty, Type::Dyn | Type::Any | Type::Error)
+}
+
+fn nullable(ty: &Type) -> bool {
+    matches!(
+        ty,
+        Type::Opaque(..)
+            | Type::Struct(_)
+            | Type::Any
+            | Type::Duration
+            | Type::Timestamp
+            | Type::Null
+            | Type::Wrapper(_)
+            | Type::Dyn
+    )
+}
+
+pub(super) fn most_general<'t>(t1: &'t Type, t2: &'t Type) -> &'t Type {
+    if equal_or_less_specific(t1, t2) { t1 } else { t2 }
+}
+
+fn equal_or_less_specific(t1: &Type, t2: &Type) -> bool {
+    if t1.is_dyn() || is_variable(t1) {
+        return true;
+    }
+    if t2.is_dyn() || is_variable(t2) {
+        return false;
+    }
+    match (t1, t2) {
+        (Type::List(a), Type::List(b)) => equal_or_less_specific(a, b),
+        (Type::Map(a), Type::Map(b)) => equal_or_less_specific(&a.0, &b.0) && equal_or_less_specific(&a.1, &b.1),
+        (Type::Opaque(a, ap), Type::Opaque(b, bp)) => {
+            a == b && ap.len() == bp.len() && ap.iter().zip(bp.iter()).all(|(a, b)| equal_or_less_specific(a, b))
+        }
+        (Type::Type(_), Type::Type(_)) => true,
+        // Wrappers count as the scalars they wrap.
+        (Type::Wrapper(a), b) => **a == *b || t1 == t2,
+        (a, Type::Wrapper(b)) => **b == *a,
+        (a, b) => a == b,
+    }
+}

@@ -1,0 +1,396 @@
+//! The walk over the expression.
+
+use super::calls::{self, Operand};
+use super::{Range, Sizes, is_scalar};
+use crate::ast::{ACCUMULATOR, Expr, Fold, Id, Kind, Literal};
+use crate::check::Checked;
+use crate::types::Type;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+type Path = Arc<[Arc<str>]>;
+
+/// What is known about the entries of a list or a map.
+#[derive(Clone, Copy, Debug)]
+struct Entries {
+    list: bool,
+    key: Range,
+    value: Range,
+}
+
+struct Local {
+    path: Path,
+    size: Option<Range>,
+    entries: Option<Entries>,
+}
+
+/// Estimates the cost of an expression.
+pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes) -> Range {
+    let mut estimator = Estimator {
+        checked,
+        sizes,
+        paths: HashMap::new(),
+        computed: HashMap::new(),
+        entries: HashMap::new(),
+        locals: HashMap::new(),
+    };
+    estimator.cost(&checked.expr)
+}
+
+struct Estimator<'a> {
+    checked: &'a Checked,
+    sizes: &'a dyn Sizes,
+    paths: HashMap<Id, Path>,
+    computed: HashMap<Id, Range>,
+    entries: HashMap<Id, Entries>,
+    locals: HashMap<Arc<str>, Vec<Local>>,
+}
+
+const NOTHING: Range = Range::fixed(0);
+const ONE: Range = Range::fixed(1);
+
+impl Estimator<'_> {
+    fn local(&self, name: &str) -> Option<&Local> {
+        self.locals.get(name).and_then(|stack| stack.last())
+    }
+
+    fn path(&self, expr: &Expr) -> Path {
+        if let Kind::Ident(name) = &expr.kind
+            && let Some(local) = self.local(name)
+        {
+            return local.path.clone();
+        }
+        self.paths.get(&expr.id).cloned().unwrap_or_else(|| Arc::from([]))
+    }
+
+    fn below(&self, expr: &Expr, name: &str) -> Path {
+        self.path(expr).iter().cloned().chain([Arc::from(name)]).collect()
+    }
+
+    fn size_at(&self, path: &Path) -> Option<Range> {
+        let path: Vec<&str> = path.iter().map(|part| &**part).collect();
+        self.sizes.size(&path)
+    }
+
+    fn size(&mut self, expr: &Expr) -> Option<Range> {
+        if let Some(size) = self.computed.get(&expr.id) {
+            return Some(*size);
+        }
+        let own = match &expr.kind {
+            Kind::Literal(Literal::String(text)) => Some(text.chars().count() as u64),
+            Kind::Literal(Literal::Bytes(bytes)) => Some(bytes.len() as u64),
+            Kind::Literal(_) => Some(1),
+            Kind::List { elements, .. } => Some(elements.len() as u64),
+            Kind::Map(entries) => Some(entries.len() as u64),
+            _ => None,
+        };
+        if let Some(own) = own {
+            return Some(Range::fixed(own));
+        }
+        if let Some(size) = self.size_at(&self.path(expr)) {
+            self.computed.insert(expr.id, size);
+            return Some(size);
+        }
+        if is_scalar(self.checked.ty(expr.id)) {
+            return Some(ONE);
+        }
+        match &expr.kind {
+            Kind::Ident(name) => self.local(name).and_then(|local| local.size),
+            _ => None,
+        }
+    }
+
+    fn known(&mut self, expr: &Expr) -> Range {
+        self.size(expr).unwrap_or(Range::UNKNOWN)
+    }
+
+    fn entries(&self, expr: &Expr) -> Option<Entries> {
+        if let Some(entries) = self.entries.get(&expr.id) {
+            return Some(*entries);
+        }
+        match &expr.kind {
+            Kind::Ident(name) => self.local(name).and_then(|local| local.entries),
+            _ => None,
+        }
+    }
+
+    fn set_size(&mut self, expr: &Expr, size: Option<Range>) {
+        if let Some(size) = size {
+            self.computed.insert(expr.id, size);
+        }
+    }
+
+    fn set_entries(&mut self, expr: &Expr, entries: Option<Entries>) {
+        if let Some(entries) = entries {
+            self.entries.insert(expr.id, entries);
+        }
+    }
+
+    fn cost(&mut self, expr: &Expr) -> Range {
+        match &expr.kind {
+            Kind::Unspecified | Kind::Literal(_) => NOTHING,
+            Kind::Ident(name) => {
+                let path = match self.local(name) {
+                    Some(local) => local.path.clone(),
+                    None => Arc::from([name.clone()]),
+                };
+                self.paths.insert(expr.id, path);
+                ONE
+            }
+            Kind::Select { operand, test_only: true, .. } => self.cost(operand),
+            Kind::Select { operand, field, .. } => {
+                let mut cost = self.cost(operand);
+                if matches!(self.checked.ty(operand.id), Type::Map(_) | Type::Struct(_) | Type::Param(_) | Type::Var(_))
+                {
+                    cost = cost.plus(ONE);
+                }
+                let path = self.below(operand, field);
+                self.paths.insert(expr.id, path);
+                cost
+            }
+            Kind::Call { function, target, args } => self.call(expr, function, target.as_deref(), args),
+            Kind::List { elements, .. } => {
+                let mut cost = NOTHING;
+                let mut item = Range { min: if elements.is_empty() { 0 } else { u64::MAX }, max: 0 };
+                for element in elements {
+                    cost = cost.plus(self.cost(element));
+                    item = item.union(self.known(element));
+                }
+                self.entries.insert(expr.id, Entries { list: true, key: ONE, value: item });
+                cost.plus(Range::fixed(10))
+            }
+            Kind::Map(entries) => {
+                let mut cost = NOTHING;
+                let least = if entries.is_empty() { 0 } else { u64::MAX };
+                let (mut key, mut value) = (Range { min: least, max: 0 }, Range { min: least, max: 0 });
+                for entry in entries {
+                    cost = cost.plus(self.cost(&entry.key)).plus(self.cost(&entry.value));
+                    key = key.union(self.known(&entry.key));
+                    value = value.union(self.known(&entry.value));
+                }
+                self.entries.insert(expr.id, Entries { list: false, key, value });
+                cost.plus(Range::fixed(30))
+            }
+            Kind::Struct { fields, .. } => {
+                fields.iter().fold(Range::fixed(40), |cost, field| cost.plus(self.cost(&field.value)))
+            }
+            Kind::Fold(fold) => self.fold(expr, fold),
+        }
+    }
+
+    fn operand(&mut self, expr: &Expr) -> Operand {
+        let mut path = self.path(expr);
+        if path.first().is_some_and(|name| **name == *ACCUMULATOR) {
+            path = Arc::from([]);
+        }
+        let item = self.checked.ty(expr.id).parameters().first().map(|ty| {
+            let below: Path = if path.is_empty() {
+                path.clone()
+            } else {
+                path.iter().cloned().chain([Arc::from("@items")]).collect()
+            };
+            ((*ty).clone(), self.size_at(&below))
+        });
+        let literal = match &expr.kind {
+            Kind::Literal(Literal::Int(value)) => Some(*value),
+            _ => None,
+        };
+        Operand { ty: self.checked.ty(expr.id).clone(), size: self.size(expr), item, literal }
+    }
+
+    fn call(&mut self, expr: &Expr, function: &str, target: Option<&Expr>, args: &[Expr]) -> Range {
+        if let ("dyn", [arg]) = (function, args) {
+            let cost = self.cost(arg);
+            let size = self.size(arg);
+            self.set_size(expr, size);
+            let entries = self.entries(arg);
+            self.set_entries(expr, entries);
+            return cost.plus(ONE);
+        }
+        let mut costs = Vec::with_capacity(args.len());
+        let mut operands = Vec::with_capacity(args.len());
+        for arg in args {
+            costs.push(self.cost(arg));
+            let operand = self.operand(arg);
+            operands.push(operand);
+        }
+        let overloads: Vec<&'static str> = self.checked.overloads(expr.id).iter().map(|overload| overload.id).collect();
+        if overloads.is_empty() {
+            return NOTHING;
+        }
+        let (mut sum, mut receiver) = (NOTHING, None);
+        if let Some(target) = target {
+            sum = self.cost(target);
+            receiver = Some(self.operand(target));
+        }
+        let all = costs.iter().fold(NOTHING, |sum, cost| sum.plus(*cost));
+        let mut total = Range { min: u64::MAX, max: 0 };
+        let mut result = None;
+        for overload in overloads {
+            let (cost, size) = match calls::estimate(function, overload, receiver.as_ref(), &operands) {
+                Some((cost, size)) => (cost.plus(all), size),
+                None => self.standard(expr, overload, receiver.as_ref(), args, &operands, &costs, all),
+            };
+            total = total.union(cost);
+            if let Some(size) = size {
+                result = Some(result.map_or(size, |result: Range| result.union(size)));
+            }
+            if matches!(overload, "index_list" | "index_map")
+                && let Some(container) = args.first()
+            {
+                result = self.entries(container).map(|entries| entries.value);
+                let path = self.below(container, if overload == "index_list" { "@items" } else { "@values" });
+                self.paths.insert(expr.id, path);
+            }
+            if result.is_none() {
+                result = self.size(expr);
+            }
+        }
+        self.set_size(expr, result);
+        sum.plus(total)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn standard(
+        &mut self,
+        expr: &Expr,
+        overload: &str,
+        target: Option<&Operand>,
+        args: &[Expr],
+        operands: &[Operand],
+        costs: &[Range],
+        all: Range,
+    ) -> (Range, Option<Range>) {
+        let known = |index: usize| operands.get(index).map_or(Range::UNKNOWN, Operand::known);
+        let traverse = |size: Range| size.scaled(0.1).plus(all);
+        match (overload, target, operands.len()) {
+            ("string_format", Some(target), _) => (traverse(target.known()), None),
+            ("string_to_bytes", _, 1) => {
+                let size = known(0);
+                (traverse(size), Some(Range { min: size.min, max: size.max.wrapping_mul(4) }))
+            }
+            ("bytes_to_string", _, 1) => {
+                let size = known(0);
+                (traverse(size), Some(Range { min: size.min / 4, max: size.max }))
+            }
+            ("strings_quote", _, 1) => {
+                let size = known(0);
+                let max = size.max.wrapping_mul(2).wrapping_add(2);
+                (traverse(size), Some(Range { min: size.min.wrapping_add(2), max }))
+            }
+            ("starts_with_string" | "ends_with_string", _, 1) => (traverse(known(0)), None),
+            ("in_list", _, 2) => (known(1).scaled(1.0).plus(all), None),
+            ("matches_string", Some(target), 1) => {
+                let text = target.known().plus(ONE).scaled(0.1);
+                (text.times(known(0).scaled(0.25)).plus(all), None)
+            }
+            ("contains_string", Some(target), 1) => {
+                (target.known().scaled(0.1).times(known(0).scaled(0.1)).plus(all), None)
+            }
+            ("logical_or" | "logical_and", _, 2) => {
+                (Range { min: costs[0].min, max: costs[0].plus(costs[1]).max }, None)
+            }
+            ("conditional", _, 3) => {
+                let size = known(1).union(known(2));
+                let entries = union(self.entries(&args[1]), self.entries(&args[2]));
+                self.set_entries(expr, entries);
+                (costs[0].plus(costs[1].union(costs[2])), Some(size))
+            }
+            ("add_string" | "add_bytes" | "add_list", _, 2) => {
+                let size = known(0).plus(known(1));
+                let entries = union(self.entries(&args[0]), self.entries(&args[1]));
+                self.set_entries(expr, entries);
+                let cost = if overload == "add_list" { ONE.plus(all) } else { traverse(size) };
+                (cost, Some(size))
+            }
+            (
+                "less_string"
+                | "greater_string"
+                | "less_equals_string"
+                | "greater_equals_string"
+                | "less_bytes"
+                | "greater_bytes"
+                | "less_equals_bytes"
+                | "greater_equals_bytes"
+                | "equals"
+                | "not_equals",
+                _,
+                2,
+            ) => {
+                let max = known(0).max.min(known(1).max);
+                (traverse(Range { min: u64::from(max > 0), max }), None)
+            }
+            _ => (ONE.plus(all), None),
+        }
+    }
+
+    fn push(&mut self, name: &Arc<str>, path: Path, size: Option<Range>, entries: Option<Entries>) {
+        self.locals.entry(name.clone()).or_default().push(Local { path, size, entries });
+    }
+
+    fn pop(&mut self, name: &str) {
+        if let Some(stack) = self.locals.get_mut(name) {
+            stack.pop();
+        }
+    }
+
+    fn fold(&mut self, expr: &Expr, fold: &Fold) -> Range {
+        let empty = matches!(&fold.range.kind, Kind::List { elements, .. } if elements.is_empty());
+        let bind = empty && matches!(fold.condition.kind, Kind::Literal(Literal::Bool(false)));
+        let mut cost = self.cost(&fold.range).plus(self.cost(&fold.init));
+        let (path, entries) = (self.path(&fold.init), self.entries(&fold.init));
+        let size = self.size(&fold.init);
+        self.push(&fold.accu, path, size, entries);
+        if bind {
+            cost = cost.plus(self.cost(&fold.result));
+            self.pop(&fold.accu);
+            let size = self.size(&fold.result);
+            self.set_size(expr, size);
+            let entries = self.entries(&fold.result);
+            self.set_entries(expr, entries);
+            return cost;
+        }
+        let range = self.entries(&fold.range);
+        let list =
+            range.map_or_else(|| matches!(self.checked.ty(fold.range.id), Type::List(_)), |entries| entries.list);
+        let (key, value) = (range.map(|entries| entries.key), range.map(|entries| entries.value));
+        let key_path = self.below(&fold.range, if list { "@indices" } else { "@keys" });
+        let value_path = self.below(&fold.range, if list { "@items" } else { "@values" });
+        match &fold.var2 {
+            Some(var2) => {
+                self.push(&fold.var, key_path, key, None);
+                self.push(var2, value_path, value, None);
+            }
+            None if list => self.push(&fold.var, value_path, value, None),
+            None => self.push(&fold.var, key_path, key, None),
+        }
+        let step = self.cost(&fold.condition);
+        let step = self.cost(&fold.step).plus(step);
+        self.pop(&fold.var);
+        if let Some(var2) = &fold.var2 {
+            self.pop(var2);
+        }
+        cost = cost.plus(self.cost(&fold.result));
+        self.pop(&fold.accu);
+        let count = self.known(&fold.range);
+        cost = cost.plus(count.times(step));
+        match &fold.init.kind {
+            Kind::Literal(_) => {
+                let size = self.size(&fold.init);
+                self.set_size(expr, size);
+            }
+            Kind::List { .. } | Kind::Map(_) => {
+                self.set_size(expr, Some(count));
+                let entries = self.entries(&fold.step);
+                self.set_entries(expr, entries);
+            }
+            _ => {}
+        }
+        cost
+    }
+}
+
+fn union(a: Option<Entries>, b: Option<Entries>) -> Option<Entries> {
+    let (a, b) = (a?, b?);
+    Some(Entries { list: a.list, key: a.key.union(b.key), value: a.value.union(b.value) })
+}

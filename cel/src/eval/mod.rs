@@ -1,0 +1,151 @@
+//! Programs: what is made of a checked expression, and how it is evaluated.
+
+mod cost;
+mod plan;
+mod run;
+
+use crate::decls::Overload;
+use crate::library::regex::Regex;
+use crate::library::standard::Singleton;
+use crate::value::{Key, Value};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+pub(crate) use plan::plan;
+pub use run::Outcome;
+pub(crate) use run::run;
+
+/// A step of a program.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Const(Value<'static>),
+    Attr(Attr),
+    /// `has(a.b)`
+    Has(Attr),
+    Or(Box<[Node; 2]>),
+    And(Box<[Node; 2]>),
+    Equal {
+        not: bool,
+        sides: Box<[Node; 2]>,
+    },
+    Call(Box<Call>),
+    List {
+        items: Vec<Node>,
+        optional: Vec<bool>,
+    },
+    Map {
+        entries: Vec<(Node, Node, bool)>,
+    },
+    Fold(Box<Fold>),
+    /// `a.or(b)`, `a.orValue(b)`
+    OptionalOr {
+        value: bool,
+        sides: Box<[Node; 2]>,
+    },
+    /// `x in [1, 2, 3]` with constants.
+    InSet {
+        item: Box<Node>,
+        set: Arc<BTreeSet<Key<'static>>>,
+    },
+    /// The accumulator, moved out of its variable.
+    Take(Attr),
+    /// A message of protobuf that stands for a value.
+    Message {
+        name: Arc<str>,
+        fields: Vec<(Arc<str>, Node, bool)>,
+    },
+}
+
+/// A call of a function.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) function: &'static str,
+    /// The overload, if only one can be reached.
+    pub(crate) overload: &'static str,
+    pub(crate) args: Vec<Node>,
+    pub(crate) kind: CallKind,
+}
+
+/// How the implementation is found.
+#[derive(Clone)]
+pub(crate) enum CallKind {
+    /// One implementation for all overloads.
+    Singleton(Singleton),
+    /// An overload whose arguments are tested. The flag says that evaluation stops at the first argument that fails.
+    Guarded { overload: &'static Overload, unguarded: bool, early: bool },
+    /// The first overload that takes the arguments.
+    Dispatch(&'static [Overload]),
+    /// A regular expression that is a constant.
+    Regex(Regex),
+}
+
+impl std::fmt::Debug for CallKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            CallKind::Singleton(_) => "Singleton",
+            CallKind::Guarded { .. } => "Guarded",
+            CallKind::Dispatch(_) => "Dispatch",
+            CallKind::Regex(_) => "Regex",
+        })
+    }
+}
+
+/// A comprehension. Its variables are slots.
+#[derive(Clone, Debug)]
+pub(crate) struct Fold {
+    pub(crate) range: Node,
+    pub(crate) accu: usize,
+    pub(crate) var: usize,
+    pub(crate) var2: Option<usize>,
+    pub(crate) condition: Node,
+    pub(crate) step: Node,
+    pub(crate) result: Node,
+}
+
+/// Where a value is looked up.
+#[derive(Clone, Debug)]
+pub(crate) enum Attr {
+    /// A variable of the environment, by its place among them.
+    Variable { name: Arc<str>, index: Option<usize>, path: Vec<Qualifier> },
+    /// A variable of a comprehension.
+    Local { slot: usize, path: Vec<Qualifier> },
+    /// An accumulator. It is made when it is first looked at.
+    Accu { slot: usize, init: Arc<Node>, path: Vec<Qualifier> },
+    /// The value of another step.
+    Relative { operand: Box<Node>, path: Vec<Qualifier> },
+    /// One of two attributes.
+    Choice { condition: Box<Node>, yes: Box<Attr>, no: Box<Attr> },
+}
+
+/// A field, a key or an index.
+#[derive(Clone, Debug)]
+pub(crate) struct Qualifier {
+    pub(crate) kind: QualifierKind,
+    pub(crate) optional: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum QualifierKind {
+    Const(Value<'static>),
+    /// Only whether it is there.
+    Present(Value<'static>),
+    Attr(Arc<Attr>),
+}
+
+impl Attr {
+    /// Adds a qualifier at the end.
+    pub(crate) fn push(&mut self, qualifier: Qualifier) {
+        match self {
+            Attr::Variable { path, .. }
+            | Attr::Local { path, .. }
+            | Attr::Accu { path, .. }
+            | Attr::Relative { path, .. } => {
+                path.push(qualifier);
+            }
+            Attr::Choice { yes, no, .. } => {
+                yes.push(qualifier.clone());
+                no.push(qualifier);
+            }
+        }
+    }
+}

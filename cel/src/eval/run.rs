@@ -1,0 +1,551 @@
+//! Evaluation, within a budget.
+
+use super::{Attr, Call, CallKind, Fold, Node, Qualifier, QualifierKind, cost};
+use crate::decls::Overload;
+use crate::library::{Kube, bindings, standard};
+use crate::value::{Key, List, Map, Value, print};
+use std::sync::Arc;
+
+/// What an evaluation gave.
+#[derive(Clone, Debug)]
+pub struct Outcome<'a> {
+    /// The value, or upstream's text for why there is none.
+    pub result: Result<Value<'a>, String>,
+    /// What the evaluation cost, also if it failed.
+    pub cost: u64,
+}
+
+/// The text of an evaluation that cost too much.
+pub(crate) const LIMIT: &str = "operation cancelled: actual cost limit exceeded";
+
+/// The evaluation ends at once, for this reason: above all that it cost too much.
+struct Stopped(String);
+
+type Ran<'a> = Result<Value<'a>, Stopped>;
+
+/// Evaluates a program.
+pub(crate) fn run<'a>(node: &'a Node, slots: usize, variables: &[Option<Value<'a>>], limit: u64) -> Outcome<'a> {
+    let mut runner = Runner { variables, slots: vec![None; slots], cost: 0, limit };
+    let result = match runner.eval(node) {
+        Ok(Value::Error(error)) => Err(error.to_string()),
+        Ok(value) => Ok(value),
+        Err(Stopped(reason)) => Err(reason),
+    };
+    Outcome { result, cost: runner.cost }
+}
+
+/// The value of a node that depends on nothing.
+pub(super) fn constant(node: &Node) -> Value<'static> {
+    let mut runner = Runner { variables: &[], slots: Vec::new(), cost: 0, limit: u64::MAX };
+    runner.eval(node).unwrap_or_else(|Stopped(reason)| Value::error(reason))
+}
+
+struct Runner<'v, 'a> {
+    variables: &'v [Option<Value<'a>>],
+    slots: Vec<Option<Value<'a>>>,
+    cost: u64,
+    limit: u64,
+}
+
+impl<'a> Runner<'_, 'a> {
+    fn charge(&mut self, cost: u64) -> Result<(), Stopped> {
+        self.cost = self.cost.wrapping_add(cost);
+        if self.cost > self.limit { Err(Stopped(LIMIT.to_owned())) } else { Ok(()) }
+    }
+
+    fn charge_call(
+        &mut self,
+        function: &str,
+        overload: &str,
+        args: &[Value<'a>],
+        result: &Value<'a>,
+    ) -> Result<(), Stopped> {
+        self.charge(cost::call(function, overload, args, result).map_err(Stopped)?)
+    }
+
+    fn eval(&mut self, node: &Node) -> Ran<'a> {
+        match node {
+            Node::Const(value) => Ok(value.clone()),
+            Node::Attr(attr) => {
+                let value = self.attr(attr)?;
+                if !matches!(attr, Attr::Choice { .. }) {
+                    self.charge(1)?;
+                }
+                Ok(value)
+            }
+            Node::Take(attr) => {
+                if let Attr::Accu { slot, .. } = attr
+                    && let Some(value) = self.slots[*slot].take()
+                {
+                    self.slots[*slot] = Some(Value::Null);
+                    self.charge(1)?;
+                    return Ok(value);
+                }
+                let value = self.attr(attr)?;
+                self.charge(1)?;
+                Ok(value)
+            }
+            Node::Has(attr) => {
+                let value = self.attr(attr)?;
+                self.charge(0)?;
+                Ok(match value {
+                    Value::Optional(inner) => Value::Bool(inner.is_some()),
+                    other => other,
+                })
+            }
+            Node::Or(terms) => self.logic(terms, true),
+            Node::And(terms) => self.logic(terms, false),
+            Node::Equal { not, sides } => {
+                let args = [self.eval(&sides[0])?, self.eval(&sides[1])?];
+                let result = match args.iter().find(|arg| arg.is_error()) {
+                    Some(error) => error.clone(),
+                    None => {
+                        let equal = args[0].equals(&args[1]);
+                        if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal }
+                    }
+                };
+                let (function, overload) = if *not { ("_!=_", "not_equals") } else { ("_==_", "equals") };
+                self.charge_call(function, overload, &args, &result)?;
+                Ok(result)
+            }
+            Node::Call(call) => self.call(call),
+            Node::List { items, optional } => {
+                let value = self.list(items, optional)?;
+                self.charge(10)?;
+                Ok(value)
+            }
+            Node::Map { entries } => {
+                let value = self.map(entries)?;
+                self.charge(30)?;
+                Ok(value)
+            }
+            Node::Fold(fold) => self.fold(fold),
+            Node::OptionalOr { value, sides } => {
+                let left = self.eval(&sides[0])?;
+                match left {
+                    Value::Optional(Some(inner)) if *value => Ok((*inner).clone()),
+                    Value::Optional(None) => self.eval(&sides[1]),
+                    other => Ok(other),
+                }
+            }
+            Node::InSet { item, set } => {
+                let value = self.eval(item)?;
+                if value.is_error() {
+                    return Ok(value);
+                }
+                Ok(match value {
+                    Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::String(_) => {
+                        Value::Bool(set.contains(&Key::of(&value)))
+                    }
+                    Value::Double(d) => Value::Bool(!d.is_nan() && set.contains(&Key::of(&value))),
+                    Value::Bytes(_) => {
+                        Value::error("internal error: runtime error: hash of unhashable type types.Bytes")
+                    }
+                    _ => Value::Bool(false),
+                })
+            }
+            Node::Message { name, fields } => {
+                let value = self.message(name, fields)?;
+                self.charge(40)?;
+                Ok(value)
+            }
+        }
+    }
+
+    fn logic(&mut self, terms: &[Node; 2], or: bool) -> Ran<'a> {
+        let mut error = None;
+        for term in terms {
+            match self.eval(term)? {
+                Value::Bool(b) if b == or => {
+                    self.charge(0)?;
+                    return Ok(Value::Bool(or));
+                }
+                Value::Bool(_) => {}
+                Value::Error(wrong) => {
+                    error.get_or_insert(Value::Error(wrong));
+                }
+                _ => {
+                    error.get_or_insert(Value::no_such_overload());
+                }
+            }
+        }
+        Ok(error.unwrap_or(Value::Bool(!or)))
+    }
+
+    fn list(&mut self, items: &[Node], optional: &[bool]) -> Ran<'a> {
+        let mut values = Vec::with_capacity(items.len());
+        for (item, optional) in items.iter().zip(optional) {
+            let value = self.eval(item)?;
+            if value.is_error() {
+                return Ok(value);
+            }
+            match value {
+                Value::Optional(inner) if *optional => values.extend(inner.map(|inner| (*inner).clone())),
+                other if *optional => {
+                    return Ok(Value::error(format!(
+                        "cannot initialize optional list element from non-optional value {}",
+                        print::plain(&other)
+                    )));
+                }
+                other => values.push(other),
+            }
+        }
+        Ok(Value::list(values))
+    }
+
+    fn map(&mut self, entries: &[(Node, Node, bool)]) -> Ran<'a> {
+        let mut out = crate::value::Entries::new();
+        for (key, value, optional) in entries {
+            let key = self.eval(key)?;
+            if key.is_error() {
+                return Ok(key);
+            }
+            let mut value = self.eval(value)?;
+            if value.is_error() {
+                return Ok(value);
+            }
+            if *optional {
+                value = match value {
+                    Value::Optional(Some(inner)) => (*inner).clone(),
+                    Value::Optional(None) => {
+                        out.remove(&Key::of(&key));
+                        continue;
+                    }
+                    other => return Ok(wrong_entry(&print::plain(&key), &other)),
+                };
+            }
+            if matches!(key, Value::Bytes(_)) {
+                return Ok(Value::error("internal error: runtime error: hash of unhashable type types.Bytes"));
+            }
+            out.insert(Key::of(&key), (key, value));
+        }
+        Ok(Value::Map(Map::Made(Arc::new(out))))
+    }
+
+    fn message(&mut self, name: &str, fields: &[(Arc<str>, Node, bool)]) -> Ran<'a> {
+        let mut values: Vec<(&str, Value<'a>)> = Vec::new();
+        for (field, node, optional) in fields {
+            let mut value = self.eval(node)?;
+            if value.is_error() {
+                return Ok(value);
+            }
+            if *optional {
+                value = match value {
+                    Value::Optional(Some(inner)) => (*inner).clone(),
+                    Value::Optional(None) => continue,
+                    other => return Ok(wrong_entry(field, &other)),
+                };
+            }
+            values.push((field, value));
+        }
+        let first = values.into_iter().next();
+        let wrapped = first.as_ref().map(|(_, value)| value.clone());
+        Ok(match name {
+            "google.protobuf.BoolValue" => wrapped.unwrap_or(Value::Bool(false)),
+            "google.protobuf.BytesValue" => wrapped.unwrap_or_else(|| Value::Bytes(Arc::from([]))),
+            "google.protobuf.DoubleValue" => wrapped.unwrap_or(Value::Double(0.0)),
+            "google.protobuf.FloatValue" => match wrapped {
+                Some(Value::Double(d)) => Value::Double(f64::from(d as f32)),
+                other => other.unwrap_or(Value::Double(0.0)),
+            },
+            "google.protobuf.Int64Value" | "google.protobuf.Int32Value" => wrapped.unwrap_or(Value::Int(0)),
+            "google.protobuf.UInt64Value" | "google.protobuf.UInt32Value" => wrapped.unwrap_or(Value::Uint(0)),
+            "google.protobuf.StringValue" => wrapped.unwrap_or_else(|| Value::text("")),
+            "google.protobuf.ListValue" => wrapped.unwrap_or_else(|| Value::list(Vec::new())),
+            "google.protobuf.Struct" => wrapped.unwrap_or_else(|| Value::map([])),
+            "google.protobuf.Value" => match first {
+                Some(("null_value", _)) | None => Value::Null,
+                Some((_, value)) => value,
+            },
+            other => Value::error(format!("messages of the type {other} cannot be made")),
+        })
+    }
+
+    fn call(&mut self, call: &Call) -> Ran<'a> {
+        let early = match &call.kind {
+            CallKind::Guarded { early, .. } => *early,
+            CallKind::Dispatch(_) | CallKind::Regex(_) => true,
+            CallKind::Singleton(_) => call.args.len() > 2,
+        };
+        let strict = call.function != "@not_strictly_false";
+        let mut args = Vec::with_capacity(call.args.len());
+        for (i, arg) in call.args.iter().enumerate() {
+            let value = self.eval(arg)?;
+            if early && strict && value.is_error() {
+                // The arguments that are not evaluated are missing on upstream's stack, so nothing is charged.
+                if i + 1 == call.args.len() {
+                    args.push(value.clone());
+                    self.charge_call(call.function, call.overload, &args, &value)?;
+                }
+                return Ok(value);
+            }
+            args.push(value);
+        }
+        let failed = if strict { args.iter().find(|arg| arg.is_error()).cloned() } else { None };
+        if let Some(error) = failed {
+            self.charge_call(call.function, call.overload, &args, &error)?;
+            return Ok(error);
+        }
+        // Lists and maps grow in place, so their sizes are looked at before.
+        if let CallKind::Singleton((wanted, f)) = &call.kind
+            && call.function == "_+_"
+            && matches!(args[0], Value::List(_))
+            && standard::has(&args[0], *wanted)
+        {
+            let result = f(&mut args);
+            self.charge(1)?;
+            return Ok(result);
+        }
+        if call.function == "cel.@mapInsert" {
+            let result = invoke(call, &mut args);
+            self.charge(1)?;
+            return Ok(result);
+        }
+        let mut taken = args.clone();
+        let result = invoke(call, &mut taken);
+        self.charge_call(call.function, call.overload, &args, &result)?;
+        Ok(result)
+    }
+
+    fn fold(&mut self, fold: &Fold) -> Ran<'a> {
+        let range = self.eval(&fold.range)?;
+        if range.is_error() {
+            return Ok(range);
+        }
+        self.slots[fold.accu] = None;
+        match &range {
+            Value::List(list) => {
+                for (index, item) in list.iter().enumerate() {
+                    match fold.var2 {
+                        Some(second) => {
+                            self.slots[fold.var] = Some(Value::Int(index as i64));
+                            self.slots[second] = Some(item);
+                        }
+                        None => self.slots[fold.var] = Some(item),
+                    }
+                    if !self.step(fold)? {
+                        break;
+                    }
+                }
+            }
+            Value::Map(map) => {
+                for (key, value) in map.iter() {
+                    self.slots[fold.var] = Some(key);
+                    if let Some(second) = fold.var2 {
+                        self.slots[second] = Some(value);
+                    }
+                    if !self.step(fold)? {
+                        break;
+                    }
+                }
+            }
+            other => {
+                let ty = print::go_type(other);
+                return Ok(Value::error(if fold.var2.is_some() {
+                    format!("unsupported comprehension range type: {ty}")
+                } else {
+                    format!("got '{ty}', expected iterable type")
+                }));
+            }
+        }
+        let result = self.eval(&fold.result);
+        self.slots[fold.accu] = None;
+        self.slots[fold.var] = None;
+        result
+    }
+
+    fn step(&mut self, fold: &Fold) -> Result<bool, Stopped> {
+        if matches!(self.eval(&fold.condition)?, Value::Bool(false)) {
+            return Ok(false);
+        }
+        let value = self.eval(&fold.step)?;
+        self.slots[fold.accu] = Some(value);
+        Ok(true)
+    }
+
+    fn attr(&mut self, attr: &Attr) -> Ran<'a> {
+        let (value, path) = match attr {
+            Attr::Variable { name, index, path } => {
+                match index.and_then(|index| self.variables.get(index)).and_then(Option::as_ref) {
+                    Some(value) => (value.clone(), path),
+                    None => return Ok(Value::error(format!("no such attribute(s): {name}"))),
+                }
+            }
+            Attr::Local { slot, path } => (self.slots[*slot].clone().unwrap_or(Value::Null), path),
+            Attr::Accu { slot, init, path } => {
+                if self.slots[*slot].is_none() {
+                    let value = self.eval(init)?;
+                    self.slots[*slot] = Some(value);
+                }
+                (self.slots[*slot].clone().unwrap_or(Value::Null), path)
+            }
+            Attr::Relative { operand, path } => (self.eval(operand)?, path),
+            Attr::Choice { condition, yes, no } => {
+                return match self.eval(condition)? {
+                    Value::Bool(true) => self.attr(yes),
+                    Value::Bool(false) => self.attr(no),
+                    error @ Value::Error(_) => Ok(error),
+                    _ => Ok(Value::no_such_overload()),
+                };
+            }
+        };
+        if value.is_error() || path.is_empty() && !matches!(value, Value::Optional(_)) {
+            return Ok(value);
+        }
+        self.qualify(value, path)
+    }
+
+    fn qualify(&mut self, value: Value<'a>, path: &[Qualifier]) -> Ran<'a> {
+        let (mut value, mut optional) = match value {
+            Value::Optional(None) => return Ok(Value::Optional(None)),
+            Value::Optional(Some(inner)) => (through_go(&inner), true),
+            other => (other, false),
+        };
+        for qualifier in path {
+            optional = optional || qualifier.optional;
+            let present_only = matches!(qualifier.kind, QualifierKind::Present(_));
+            let key: Value<'a> = match &qualifier.kind {
+                QualifierKind::Const(key) | QualifierKind::Present(key) => key.clone(),
+                QualifierKind::Attr(attr) => match self.attr(attr)? {
+                    error @ Value::Error(_) => {
+                        self.charge(u64::from(!optional))?;
+                        return Ok(error);
+                    }
+                    key @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)) => {
+                        key
+                    }
+                    other => {
+                        self.charge(u64::from(!optional))?;
+                        return Ok(Value::error(format!("invalid qualifier type: {}", print::go_type(&other))));
+                    }
+                },
+            };
+            match find(&value, &key, optional || present_only) {
+                Ok(Some(found)) => {
+                    self.charge(1)?;
+                    value = if present_only && !optional { Value::Bool(true) } else { found };
+                }
+                Ok(None) if present_only && !optional => {
+                    self.charge(1)?;
+                    value = Value::Bool(false);
+                }
+                Ok(None) => return Ok(Value::Optional(None)),
+                Err(error) => {
+                    self.charge(u64::from(!optional))?;
+                    return Ok(error);
+                }
+            }
+        }
+        Ok(if optional { Value::some(value) } else { value })
+    }
+}
+
+/// What an optional holds after upstream took it as a plain Go value and made a value of it again.
+fn through_go<'a>(value: &Value<'a>) -> Value<'a> {
+    let go = match value {
+        Value::Optional(None) => return Value::Null,
+        Value::Optional(Some(inner)) => return through_go(inner),
+        Value::Kube(Kube::Quantity(..)) => "*resource.Quantity",
+        Value::Kube(Kube::Ip(_)) => "netip.Addr",
+        Value::Kube(Kube::Cidr(_)) => "netip.Prefix",
+        Value::Kube(Kube::Url(_)) => "*url.URL",
+        Value::Kube(Kube::Semver(_)) => "semver.Version",
+        other => return other.clone(),
+    };
+    Value::error(format!("unsupported conversion to ref.Val: ({go}){}", print::plain(value)))
+}
+
+fn wrong_entry<'a>(key: &str, value: &Value<'_>) -> Value<'a> {
+    Value::error(format!("cannot initialize optional entry '{key}' from non-optional value {}", print::plain(value)))
+}
+
+/// The value of a key or an index; `None` if there is none and `test` says that this is no error.
+fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Value<'a>>, Value<'a>> {
+    let missing = |what: &str| {
+        if test { Ok(None) } else { Err(Value::error(format!("{what}: {}", print::plain(key)))) }
+    };
+    match value {
+        Value::Map(map) => {
+            if matches!(map, Map::Typed(..)) && key.as_str().is_none() {
+                return Err(Value::no_such_overload());
+            }
+            match map.get(key) {
+                Some(error @ Value::Error(_)) => Err(error),
+                Some(found) => Ok(Some(found)),
+                None => missing("no such key"),
+            }
+        }
+        Value::List(list) => {
+            let index = match key {
+                Value::Int(index) => *index,
+                #[allow(clippy::cast_precision_loss)]
+                Value::Double(d) => match crate::value::convert::double_to_int(*d).filter(|i| *i as f64 == *d) {
+                    Some(index) => index,
+                    None => {
+                        return Err(Value::error(format!("unsupported index value {} in list", print::plain(key))));
+                    }
+                },
+                Value::Uint(u) => match i64::try_from(*u) {
+                    Ok(index) => index,
+                    Err(_) => return Err(Value::error(format!("unsupported index value {u} in list"))),
+                },
+                other => {
+                    let ty = other.type_of();
+                    return Err(Value::error(format!("unsupported index type '{ty}' in list")));
+                }
+            };
+            match usize::try_from(index).ok().filter(|index| *index < list.len()) {
+                Some(_) if matches!(list, List::Typed(..)) && !matches!(key, Value::Int(_)) => {
+                    Ok(Some(Value::error(format!("unsupported index: {}", print::plain(key)))))
+                }
+                Some(index) => Ok(list.get(index)),
+                None => missing("index out of bounds"),
+            }
+        }
+        error @ Value::Error(_) => Err(error.clone()),
+        _ => missing("no such key"),
+    }
+}
+
+/// Calls the implementation.
+fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
+    let unmatched = |args: &[Value<'a>]| {
+        let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();
+        Value::error(format!("no such overload: {}({})", call.function, shown.join(", ")))
+    };
+    let takes = |overload: &Overload, args: &[Value<'a>]| {
+        overload.args.len() == args.len() && overload.args.iter().zip(args).all(|(ty, arg)| arg.is_of(ty))
+    };
+    match &call.kind {
+        CallKind::Singleton((wanted, f)) => {
+            if standard::has(&args[0], *wanted) {
+                f(args)
+            } else if standard::receives(&args[0]) {
+                Value::no_such_overload()
+            } else {
+                Value::error(format!("no such overload: {}", call.function))
+            }
+        }
+        CallKind::Guarded { overload, unguarded, .. } => {
+            let lenient = *unguarded || call.function == "@not_strictly_false" && args[0].is_error();
+            if !lenient && !takes(overload, args) {
+                return unmatched(args);
+            }
+            super::plan::implemented(call.function, overload, args).unwrap_or_else(|| unmatched(args))
+        }
+        CallKind::Dispatch(overloads) => match overloads.iter().find(|overload| takes(overload, args)) {
+            Some(overload) => {
+                super::plan::implemented(call.function, overload, args).unwrap_or_else(|| unmatched(args))
+            }
+            None => unmatched(args),
+        },
+        CallKind::Regex(regex) => match &args[0] {
+            Value::String(text) => match call.function {
+                "matches" => Value::Bool(regex.is_match(text)),
+                "find" => Value::text(regex.find(text).unwrap_or("")),
+                _ => bindings::find_all(regex, text, args.get(2)),
+            },
+            _ => Value::no_such_overload(),
+        },
+    }
+}

@@ -1,0 +1,82 @@
+//! Errors of the parser and the checker, and how they are printed.
+
+use std::fmt;
+
+/// One error at a place of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// The line from 1; -1 if the error has no place.
+    pub line: i32,
+    /// The column from 0, in characters; -1 if the error has no place.
+    pub column: i32,
+    /// The text.
+    pub message: String,
+}
+
+/// Why an expression does not compile. `Display` gives upstream's text: every error with the line and a mark below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issues {
+    issues: Vec<Issue>,
+    total: usize,
+    source: String,
+}
+
+/// Further errors are only counted.
+const MAX_ISSUES: usize = 100;
+/// Longer lines are not shown.
+const MAX_SNIPPET: usize = 16384;
+
+impl Issues {
+    pub(crate) fn new(source: &str) -> Issues {
+        Issues { issues: Vec::new(), total: 0, source: source.to_owned() }
+    }
+
+    pub(crate) fn report(&mut self, (line, column): (i32, i32), message: impl Into<String>) {
+        self.total += 1;
+        if self.issues.len() < MAX_ISSUES {
+            self.issues.push(Issue { line, column, message: message.into() });
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.issues.is_empty()
+    }
+
+    pub(crate) fn sort(&mut self) {
+        self.issues.sort_by_key(|issue| (issue.line, issue.column));
+    }
+
+    /// The errors in the order of their places.
+    pub fn issues(&self) -> &[Issue] {
+        &self.issues
+    }
+}
+
+impl fmt::Display for Issues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, issue) in self.issues.iter().enumerate() {
+            if i > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "ERROR: <input>:{}:{}: {}", issue.line, issue.column + 1, issue.message)?;
+            let Some(line) = usize::try_from(issue.line - 1).ok().and_then(|n| self.source.split('\n').nth(n)) else {
+                continue;
+            };
+            if line.len() > MAX_SNIPPET {
+                continue;
+            }
+            write!(f, "\n | {}\n | ", line.replace('\t', " "))?;
+            let mut chars = line.chars();
+            for c in chars.by_ref().take(usize::try_from(issue.column).unwrap_or(0)) {
+                f.write_str(if c.is_ascii() { "." } else { "\u{ff0e}" })?;
+            }
+            f.write_str(if chars.next().is_none_or(|c| c.is_ascii()) { "^" } else { "\u{ff3e}" })?;
+        }
+        if self.total > self.issues.len() {
+            write!(f, "\n{} more errors were truncated", self.total - self.issues.len())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Issues {}

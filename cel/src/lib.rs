@@ -1,0 +1,57 @@
+//! The Common Expression Language as a Kubernetes API server runs it.
+//!
+//! An [`Env`] says what expressions can use. It compiles a text to an [`Ast`], which knows its type and what it may cost. The
+//! ast makes a [`Program`], which evaluates the expression over borrowed values within a budget. Messages, types, costs and
+//! values are those of cel-go in the server's environments.
+//!
+//! # Example: a rule over an object
+//! ```
+//! use kubeshape_cel::{Data, Env, Release, Type, UnknownSizes, Value};
+//!
+//! let env = Env::new(Release::NEWEST).with_variable("self", Type::Dyn);
+//! let ast = env.compile("self.replicas <= 5 && self.name.startsWith('web')")?;
+//! assert_eq!(*ast.output_type(), Type::Bool);
+//! assert!(ast.estimate(&UnknownSizes).max > 0);
+//!
+//! let object = Data::map([("replicas", Data::Int(3)), ("name", Data::string("web-1"))]);
+//! let program = ast.program()?;
+//! let outcome = program.evaluate([("self", Value::from(&object))], 1_000_000);
+//! assert!(matches!(outcome.result, Ok(Value::Bool(true))));
+//!
+//! let error = env.compile("1 + 'a'").unwrap_err();
+//! assert_eq!(error.issues()[0].message, "found no matching overload for '_+_' applied to '(int, string)'");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+// Numbers are converted, compared and cut as Go does it; which code does so stands at its place.
+#![allow(clippy::cast_possible_wrap, clippy::cast_precision_loss, clippy::cast_sign_loss, clippy::float_cmp)]
+#![allow(clippy::match_same_arms, clippy::single_match_else, clippy::unnecessary_wraps, clippy::iter_without_into_iter)]
+#![allow(clippy::return_self_not_must_use, clippy::struct_field_names, clippy::unused_self, clippy::comparison_chain)]
+
+mod ast;
+mod check;
+mod cost;
+mod data;
+mod decls;
+mod env;
+mod eval;
+mod issue;
+mod library;
+mod limits;
+mod parse;
+mod rules;
+mod schema;
+mod types;
+mod value;
+
+pub use cost::{Range, Sizes, UnknownSizes};
+pub use data::Data;
+pub use env::{Ast, Env, Program, Release};
+pub use eval::Outcome;
+pub use issue::{Issue, Issues};
+pub use library::Kube;
+pub use limits::MAX_ELEMENTS;
+pub use rules::{Rule, RuleEnv};
+pub use schema::{DeclType, Schema, Typed, escape};
+pub use types::Type;
+pub use value::{Entries, Key, List, Map, Text, Timestamp, Value};

@@ -1,0 +1,104 @@
+//! The libraries of functions.
+
+pub(crate) mod bindings;
+pub(crate) mod format;
+pub(crate) mod lists;
+pub(crate) mod named;
+pub(crate) mod net;
+pub(crate) mod quantity;
+pub(crate) mod regex;
+pub(crate) mod semver;
+pub(crate) mod standard;
+pub(crate) mod strings;
+pub(crate) mod url;
+
+use crate::types::Type;
+use crate::value::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// A value of a type of Kubernetes.
+#[derive(Clone, Debug)]
+pub enum Kube {
+    /// A quantity. The flag marks results of `add` and `sub`, which upstream cannot compare from the right.
+    Quantity(Arc<quantity::Quantity>, bool),
+    /// An address.
+    Ip(net::Addr),
+    /// A network.
+    Cidr(net::Cidr),
+    /// A URL.
+    Url(Arc<url::Url>),
+    /// A semantic version.
+    Semver(Arc<semver::Version>),
+    /// A named format.
+    Format(&'static named::Format),
+}
+
+impl Kube {
+    /// The name of the type.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kube::Quantity(..) => "kubernetes.Quantity",
+            Kube::Ip(_) => "net.IP",
+            Kube::Cidr(_) => "net.CIDR",
+            Kube::Url(_) => "kubernetes.URL",
+            Kube::Semver(_) => "kubernetes.Semver",
+            Kube::Format(_) => "kubernetes.NamedFormat",
+        }
+    }
+
+    pub(crate) fn type_of(&self) -> Type {
+        match self {
+            Kube::Ip(_) | Kube::Cidr(_) => Type::Opaque(self.name().into(), Arc::from([])),
+            _ => Type::Struct(self.name().into()),
+        }
+    }
+
+    pub(crate) fn size(&self) -> Option<u64> {
+        match self {
+            Kube::Ip(addr) => Some(if addr.is_v4() { 4 } else { 16 }),
+            Kube::Cidr(cidr) => Some(u64::from(cidr.bits).div_ceil(8)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn go_type(&self) -> &'static str {
+        match self {
+            Kube::Quantity(_, false) => "cel.Quantity",
+            Kube::Quantity(_, true) => "*cel.Quantity",
+            Kube::Ip(_) => "cel.IP",
+            Kube::Cidr(_) => "cel.CIDR",
+            Kube::Url(_) => "cel.URL",
+            Kube::Semver(_) => "cel.Semver",
+            Kube::Format(_) => "cel.Format",
+        }
+    }
+
+    pub(crate) fn equal<'a>(&self, other: &Value<'a>) -> Value<'a> {
+        let Value::Kube(other) = other else {
+            return if other.is_error() { other.clone() } else { Value::no_such_overload() };
+        };
+        Value::Bool(match (self, other) {
+            (Kube::Quantity(a, _), Kube::Quantity(b, false)) => a.cmp(b) == std::cmp::Ordering::Equal,
+            (Kube::Ip(a), Kube::Ip(b)) => a == b,
+            (Kube::Cidr(a), Kube::Cidr(b)) => a == b,
+            (Kube::Url(a), Kube::Url(b)) => a.to_string() == b.to_string(),
+            (Kube::Semver(a), Kube::Semver(b)) => a.cmp(b) == std::cmp::Ordering::Equal,
+            (Kube::Format(a), Kube::Format(b)) => a.name == b.name,
+            _ => return Value::no_such_overload(),
+        })
+    }
+}
+
+impl fmt::Display for Kube {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kube::Quantity(quantity, _) => quantity.fmt(f),
+            Kube::Ip(addr) => addr.fmt(f),
+            Kube::Cidr(cidr) => cidr.fmt(f),
+            Kube::Url(url) => url.fmt(f),
+            Kube::Semver(version) => version.fmt(f),
+            Kube::Format(format) => f.write_str(format.name),
+        }
+    }
+}

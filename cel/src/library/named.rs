@@ -1,0 +1,259 @@
+//! Named formats, such as `format.dns1123Label()`.
+
+use super::url::Url;
+use crate::value::time::Timestamp;
+use std::sync::LazyLock;
+
+/// A named format.
+pub struct Format {
+    /// The name of its function, after `format.`.
+    pub(crate) function: &'static str,
+    /// The name that it prints.
+    pub name: &'static str,
+    /// How long the longest expression is that it matches, for costs.
+    pub(crate) regex_size: u64,
+    check: fn(&str) -> Vec<String>,
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Format {
+    /// What is wrong with a text.
+    pub fn validate(&self, text: &str) -> Vec<String> {
+        (self.check)(text)
+    }
+
+    /// The format that a function gives.
+    pub(crate) fn find(function: &str) -> Option<&'static Format> {
+        FORMATS.iter().find(|format| format.function == function)
+    }
+}
+
+const fn format(function: &'static str, name: &'static str, regex_size: u64, check: fn(&str) -> Vec<String>) -> Format {
+    Format { function, name, regex_size, check }
+}
+
+static FORMATS: [Format; 13] = [
+    format("dns1123Label", "DNS1123Label", 30, label),
+    format("dns1123Subdomain", "DNS1123Subdomain", 60, subdomain),
+    format("dns1035Label", "DNS1035Label", 30, label_1035),
+    format("qualifiedName", "QualifiedName", 60, qualified_name),
+    format("dns1123LabelPrefix", "DNS1123LabelPrefix", 30, |text| label(&mask(text))),
+    format("dns1123SubdomainPrefix", "DNS1123SubdomainPrefix", 60, |text| subdomain(&mask(text))),
+    format("dns1035LabelPrefix", "DNS1035LabelPrefix", 30, |text| label_1035(&mask(text))),
+    format("labelValue", "LabelValue", 40, label_value),
+    format("uri", "URI", 1103, |text| Url::check(text).err().into_iter().collect()),
+    format("uuid", "uuid", 70, |text| unless(is_uuid(text), "does not match the UUID format")),
+    format("byte", "byte", 84, |text| unless(is_base64(text), "invalid base64")),
+    format("date", "date", 71, |text| unless(Timestamp::parse_date(text).is_some(), "invalid date")),
+    format("datetime", "datetime", 71, |text| unless(is_date_time(text), "invalid datetime")),
+];
+
+fn unless(ok: bool, message: &str) -> Vec<String> {
+    if ok { Vec::new() } else { vec![message.to_owned()] }
+}
+
+/// A name with a hyphen at its end counts as one that goes on.
+fn mask(text: &str) -> String {
+    match text.strip_suffix('-') {
+        Some(rest) if !rest.is_empty() => {
+            let mut end = rest.len() - 1;
+            while !rest.is_char_boundary(end) {
+                end -= 1;
+            }
+            format!("{}a", &rest[..end])
+        }
+        _ => text.to_owned(),
+    }
+}
+
+fn is_label(text: &str, first: fn(u8) -> bool) -> bool {
+    let alphanumeric = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(|b| first(*b))
+        && bytes.last().is_some_and(|b| alphanumeric(*b))
+        && bytes.iter().all(|b| alphanumeric(*b) || *b == b'-')
+}
+
+fn is_label_1123(text: &str) -> bool {
+    is_label(text, |b| b.is_ascii_lowercase() || b.is_ascii_digit())
+}
+
+fn is_subdomain(text: &str) -> bool {
+    text.split('.').all(is_label_1123)
+}
+
+fn too_long(text: &str, most: usize) -> Vec<String> {
+    if text.len() > most { vec![format!("must be no more than {most} characters")] } else { Vec::new() }
+}
+
+const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+
+fn label(text: &str) -> Vec<String> {
+    let mut out = too_long(text, 63);
+    if !is_label_1123(text) {
+        out.push(if is_subdomain(text) {
+            "must not contain dots".to_owned()
+        } else {
+            format!(
+                "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and \
+                 end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{LABEL}')"
+            )
+        });
+    }
+    out
+}
+
+fn subdomain(text: &str) -> Vec<String> {
+    let mut out = too_long(text, 253);
+    if !is_subdomain(text) {
+        out.push(format!(
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start \
+             and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+             '{LABEL}(\\.{LABEL})*')"
+        ));
+    }
+    out
+}
+
+fn label_1035(text: &str) -> Vec<String> {
+    let mut out = too_long(text, 63);
+    if !is_label(text, |b| b.is_ascii_lowercase()) {
+        out.push(
+            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic \
+             character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation \
+             is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+                .to_owned(),
+        );
+    }
+    out
+}
+
+fn is_qualified(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+}
+
+fn qualified_name(text: &str) -> Vec<String> {
+    const WRONG: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
+                         alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+                         '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+    let mut out = Vec::new();
+    let parts: Vec<&str> = text.split('/').collect();
+    let name = match parts[..] {
+        [name] => name,
+        [prefix, name] => {
+            if prefix.is_empty() {
+                out.push("prefix part must be non-empty".to_owned());
+            } else {
+                out.extend(subdomain(prefix).into_iter().map(|error| format!("prefix part {error}")));
+            }
+            name
+        }
+        _ => {
+            return vec![
+                WRONG.replacen("name part must", "a valid label key must", 1).replacen(
+                    "a valid label key must",
+                    "a qualified name must",
+                    1,
+                ) + " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+            ];
+        }
+    };
+    if name.is_empty() {
+        out.push("name part must be non-empty".to_owned());
+    } else if name.len() > 63 {
+        out.push("name part must be no more than 63 characters".to_owned());
+    }
+    if !is_qualified(name) {
+        out.push(WRONG.to_owned());
+    }
+    out
+}
+
+fn label_value(text: &str) -> Vec<String> {
+    let mut out = too_long(text, 63);
+    if !text.is_empty() && !is_qualified(text) {
+        out.push(
+            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start \
+             and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation \
+             is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+                .to_owned(),
+        );
+    }
+    out
+}
+
+fn is_uuid(text: &str) -> bool {
+    let mut rest = text;
+    for (i, count) in [8, 4, 4, 4, 12].into_iter().enumerate() {
+        if i > 0 {
+            rest = rest.strip_prefix('-').unwrap_or(rest);
+        }
+        match rest.get(..count) {
+            Some(digits) if digits.bytes().all(|b| b.is_ascii_hexdigit()) => rest = &rest[count..],
+            _ => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+/// Base64 with padding, as the format `byte` has it.
+pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    let text: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')).collect();
+    if !text.len().is_multiple_of(4) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(text.len() / 4 * 3);
+    let groups = text.len() / 4;
+    for (i, group) in text.chunks(4).enumerate() {
+        let padding = group.iter().rev().take_while(|b| **b == b'=').count();
+        if padding > 2 || (padding > 0 && i + 1 < groups) {
+            return None;
+        }
+        let mut word = 0u32;
+        for b in &group[..4 - padding] {
+            let digit = match b {
+                b'A'..=b'Z' => b - b'A',
+                b'a'..=b'z' => b - b'a' + 26,
+                b'0'..=b'9' => b - b'0' + 52,
+                b'+' => 62,
+                b'/' => 63,
+                _ => return None,
+            };
+            word = (word << 6) | u32::from(digit);
+        }
+        word <<= 6 * padding;
+        out.extend_from_slice(&word.to_be_bytes()[1..4 - padding]);
+    }
+    Some(out)
+}
+
+static BASE64: LazyLock<regex::Regex> = LazyLock::new(|| {
+    regex::Regex::new("^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$")
+        .unwrap_or_else(|error| unreachable!("{error}"))
+});
+
+fn is_base64(text: &str) -> bool {
+    BASE64.is_match(text)
+}
+
+/// Whether strfmt takes the text as a date and time.
+fn is_date_time(text: &str) -> bool {
+    parse_date_time(text).is_some()
+}
+
+/// A date and time as strfmt reads it: RFC 3339, with small letters, without zone or seconds too.
+pub(crate) fn parse_date_time(text: &str) -> Option<Timestamp> {
+    let upper = text.to_ascii_uppercase();
+    match Timestamp::parse(&upper) {
+        Some(crate::value::Value::Timestamp(at)) => Some(at),
+        _ => None,
+    }
+}

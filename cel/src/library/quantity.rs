@@ -1,0 +1,303 @@
+//! Quantities, such as `1.5Gi`.
+
+use num_bigint::{BigInt, Sign};
+use std::cmp::Ordering;
+use std::fmt;
+
+/// A quantity, as `resource.Quantity` of apimachinery.
+#[derive(Clone, Debug)]
+pub struct Quantity {
+    unscaled: BigInt,
+    /// The value is `unscaled * 10^exponent`.
+    exponent: i32,
+    /// Whether upstream holds it as a big decimal, which is no integer to it.
+    big: bool,
+    format: Format,
+    text: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Format {
+    DecimalExponent,
+    BinarySi,
+    DecimalSi,
+}
+
+const WRONG: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const NUMERIC: &str = "unable to parse numeric part of quantity";
+const SUFFIX: &str = "unable to parse quantity's suffix";
+
+fn power(base: u32, exponent: u32) -> BigInt {
+    BigInt::from(base).pow(exponent)
+}
+
+fn suffix(text: &str) -> Option<(u32, i32, Format)> {
+    let decimal = |exponent| Some((10, exponent, Format::DecimalSi));
+    let binary = |exponent| Some((2, exponent, Format::BinarySi));
+    match text {
+        "n" => decimal(-9),
+        "u" => decimal(-6),
+        "m" => decimal(-3),
+        "" => decimal(0),
+        "k" => decimal(3),
+        "M" => decimal(6),
+        "G" => decimal(9),
+        "T" => decimal(12),
+        "P" => decimal(15),
+        "E" => decimal(18),
+        "Ki" => binary(10),
+        "Mi" => binary(20),
+        "Gi" => binary(30),
+        "Ti" => binary(40),
+        "Pi" => binary(50),
+        "Ei" => binary(60),
+        _ => {
+            let exponent = text.strip_prefix(['e', 'E'])?;
+            let exponent: i64 = exponent.parse().ok()?;
+            Some((10, exponent as i32, Format::DecimalExponent))
+        }
+    }
+}
+
+/// Exponents beyond these make numbers that no quantity can hold.
+const MAX_EXPONENT: i32 = 10_000;
+
+impl Quantity {
+    /// Reads a quantity.
+    ///
+    /// # Errors
+    /// Upstream's text for what is wrong.
+    pub fn parse(text: &str) -> Result<Quantity, &'static str> {
+        if text.is_empty() {
+            return Err(WRONG);
+        }
+        if text == "0" {
+            return Ok(Quantity::of(BigInt::ZERO, 0, false, Format::DecimalSi, Some(text)));
+        }
+        let bytes = text.as_bytes();
+        let positive = bytes[0] != b'-';
+        let mut at = usize::from(matches!(bytes[0], b'-' | b'+'));
+        let run = |from: usize, test: fn(u8) -> bool| from + bytes[from..].iter().take_while(|b| test(**b)).count();
+        at = run(at, |b| b == b'0');
+        let end = run(at, |b| b.is_ascii_digit());
+        let mut number = &text[at..end];
+        if end == text.len() && number.is_empty() {
+            number = "0";
+        }
+        if number.is_empty() {
+            number = "0";
+        }
+        at = end;
+        let mut fraction = "";
+        if bytes.get(at) == Some(&b'.') {
+            let end = run(at + 1, |b| b.is_ascii_digit());
+            fraction = &text[at + 1..end];
+            at = end;
+        }
+        let value = &text[..at];
+        let start = at;
+        at = run(at, |b| b"eEinumkKMGTP".contains(&b));
+        at += usize::from(matches!(bytes.get(at), Some(b'-' | b'+')));
+        at = run(at, |b| b.is_ascii_digit());
+        if at != text.len() {
+            return Err(WRONG);
+        }
+        let (base, exponent, mut format) = suffix(&text[start..]).ok_or(SUFFIX)?;
+        let (precision, mut scale, mut mantissa);
+        (scale, mantissa) = (0i32, 1i64);
+        if base == 10 {
+            scale = exponent;
+            precision = 18 - (number.len() + fraction.len()) as i64;
+        } else if fraction.is_empty() {
+            mantissa = 1 << exponent;
+            precision = 15 - number.len() as i64 - i64::from(exponent * 3 / 10) - 1;
+        } else {
+            precision = -1;
+        }
+        if precision >= 0 {
+            scale = scale.saturating_sub(fraction.len() as i32);
+            if scale >= -9 {
+                let shifted = format!("{number}{fraction}");
+                let value: i64 = shifted.parse().map_err(|_| NUMERIC)?;
+                if let Some(result) = value.checked_mul(mantissa) {
+                    let result = if positive { result } else { -result };
+                    let keep = if format == Format::BinarySi {
+                        exponent % 10 == 0 && value & 7 != 0
+                    } else {
+                        scale % 3 == 0 && !shifted.ends_with("000") && !shifted.starts_with('0')
+                    };
+                    return Ok(Quantity::of(result.into(), scale, false, format, keep.then_some(text)));
+                }
+            }
+        }
+        let digits: String = value.chars().filter(|c| *c != '.' && *c != '+').collect();
+        let mut unscaled: BigInt = digits.parse().map_err(|_| NUMERIC)?;
+        let mut scale = -(fraction.len() as i32);
+        if base == 10 {
+            scale = scale.saturating_add(exponent);
+        } else {
+            unscaled *= power(2, exponent.unsigned_abs());
+        }
+        if scale.abs() > MAX_EXPONENT {
+            return Err(NUMERIC);
+        }
+        let negative = unscaled.sign() == Sign::Minus;
+        let mut amount = Quantity::of(if negative { -unscaled } else { unscaled }, scale, true, format, None);
+        if amount.unscaled != BigInt::ZERO {
+            amount.round_up(-9);
+        }
+        if format == Format::BinarySi {
+            let most = Quantity::of(i64::MAX.into(), 0, true, format, None);
+            if amount.cmp(&most) == Ordering::Greater {
+                amount = most;
+            }
+            let one = Quantity::of(1.into(), 0, true, format, None);
+            if amount.unscaled != BigInt::ZERO && amount.cmp(&one) == Ordering::Less {
+                format = Format::DecimalSi;
+            }
+        }
+        amount.format = format;
+        if negative {
+            amount.unscaled = -amount.unscaled;
+        }
+        Ok(amount)
+    }
+
+    fn of(unscaled: BigInt, exponent: i32, big: bool, format: Format, text: Option<&str>) -> Quantity {
+        Quantity { unscaled, exponent, big, format, text: text.map(str::to_owned) }
+    }
+
+    pub(crate) fn of_int(value: i64) -> Quantity {
+        Quantity::of(value.into(), 0, false, Format::DecimalExponent, None)
+    }
+
+    /// Rounds away from zero to an exponent; says whether nothing was lost.
+    fn round_up(&mut self, exponent: i32) -> bool {
+        if self.exponent > exponent {
+            self.unscaled *= power(10, (self.exponent - exponent) as u32);
+            self.exponent = exponent;
+            return true;
+        }
+        let divisor = power(10, (exponent - self.exponent) as u32);
+        let (quotient, rest) = (&self.unscaled / &divisor, &self.unscaled % &divisor);
+        let exact = rest == BigInt::ZERO;
+        let away = if exact {
+            0
+        } else if rest.sign() == Sign::Minus {
+            -1
+        } else {
+            1
+        };
+        self.unscaled = quotient + away;
+        self.exponent = exponent;
+        exact
+    }
+
+    pub(crate) fn sign(&self) -> i64 {
+        match self.unscaled.sign() {
+            Sign::Minus => -1,
+            Sign::NoSign => 0,
+            Sign::Plus => 1,
+        }
+    }
+
+    pub(crate) fn cmp(&self, other: &Quantity) -> Ordering {
+        let least = self.exponent.min(other.exponent);
+        let a = &self.unscaled * power(10, (self.exponent - least) as u32);
+        let b = &other.unscaled * power(10, (other.exponent - least) as u32);
+        a.cmp(&b)
+    }
+
+    pub(crate) fn as_int(&self) -> Option<i64> {
+        if self.big || self.exponent < 0 {
+            return None;
+        }
+        i64::try_from(&self.unscaled * power(10, self.exponent as u32)).ok()
+    }
+
+    pub(crate) fn as_float(&self) -> f64 {
+        let base: f64 = self.unscaled.to_string().parse().unwrap_or(f64::NAN);
+        if self.exponent == 0 {
+            return base;
+        }
+        let power: f64 = format!("1e{}", self.exponent).parse().unwrap_or(f64::NAN);
+        base * power
+    }
+
+    pub(crate) fn add(&self, other: &Quantity, subtract: bool) -> Quantity {
+        let zero = self.unscaled == BigInt::ZERO;
+        let format = if zero { other.format } else { self.format };
+        let least = if self.big || other.big {
+            self.exponent.min(other.exponent)
+        } else if other.unscaled == BigInt::ZERO {
+            self.exponent
+        } else if zero {
+            other.exponent
+        } else {
+            self.exponent.min(other.exponent)
+        };
+        let scaled =
+            |quantity: &Quantity| &quantity.unscaled * power(10, u32::try_from(quantity.exponent - least).unwrap_or(0));
+        let (a, b) = (scaled(self), scaled(other));
+        let unscaled = if subtract { a - b } else { a + b };
+        let big = self.big || other.big || i64::try_from(&unscaled).is_err();
+        Quantity { unscaled, exponent: least, big, format, text: None }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(text) = &self.text {
+            return f.write_str(text);
+        }
+        if self.unscaled == BigInt::ZERO {
+            return f.write_str("0");
+        }
+        let mut format = self.format;
+        let mut rounded = self.clone();
+        if format == Format::BinarySi {
+            let small = Quantity::of(1024.into(), 0, false, format, None);
+            let minus = Quantity::of((-1024).into(), 0, false, format, None);
+            let inside = self.cmp(&minus) == Ordering::Greater && self.cmp(&small) == Ordering::Less;
+            if inside || !rounded.round_up(0) {
+                format = Format::DecimalSi;
+            }
+        }
+        if format == Format::BinarySi {
+            let (mut amount, mut times) = (rounded.unscaled, 0);
+            let factor = BigInt::from(1024);
+            while &amount % &factor == BigInt::ZERO {
+                amount /= &factor;
+                times += 1;
+            }
+            let suffix = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].get(times).copied().unwrap_or("");
+            return write!(f, "{amount}{suffix}");
+        }
+        let (mut amount, mut exponent) = (self.unscaled.clone(), self.exponent);
+        let ten = BigInt::from(10);
+        while &amount % &ten == BigInt::ZERO {
+            amount /= &ten;
+            exponent += 1;
+        }
+        while exponent % 3 != 0 {
+            amount *= &ten;
+            exponent -= 1;
+        }
+        if format == Format::DecimalExponent {
+            return if exponent == 0 { write!(f, "{amount}") } else { write!(f, "{amount}e{exponent}") };
+        }
+        let suffix = match exponent {
+            -9 => "n",
+            -6 => "u",
+            -3 => "m",
+            3 => "k",
+            6 => "M",
+            9 => "G",
+            12 => "T",
+            15 => "P",
+            18 => "E",
+            _ => "",
+        };
+        write!(f, "{amount}{suffix}")
+    }
+}

@@ -1,0 +1,149 @@
+//! Operators, conversions and dates.
+
+use crate::types::Type;
+use crate::value::{Map, Timestamp, Value, arithmetic, convert, time};
+use std::cmp::Ordering;
+
+/// A function that every value of a kind has: which kind, and what it does.
+pub(crate) type Singleton = (Trait, for<'a> fn(&mut [Value<'a>]) -> Value<'a>);
+
+/// What a type can do, as upstream's traits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trait {
+    /// Any value.
+    None,
+    Adder,
+    Comparer,
+    Divider,
+    Indexer,
+    Lister,
+    Matcher,
+    Modder,
+    Multiplier,
+    Negater,
+    Sizer,
+    Subtractor,
+}
+
+/// Whether a value has a trait.
+pub(crate) fn has(value: &Value<'_>, wanted: Trait) -> bool {
+    use Trait::{Adder, Comparer, Divider, Indexer, Lister, Matcher, Modder, Multiplier, Negater, Sizer, Subtractor};
+    let own: &[Trait] = match value {
+        Value::Bool(_) => &[Comparer, Negater],
+        Value::Bytes(_) => &[Adder, Comparer, Sizer],
+        Value::Double(_) => &[Adder, Comparer, Divider, Multiplier, Negater, Subtractor],
+        Value::Duration(_) => &[Adder, Comparer, Negater, Subtractor],
+        Value::Int(_) => &[Adder, Comparer, Divider, Modder, Multiplier, Negater, Subtractor],
+        Value::String(_) => &[Adder, Comparer, Matcher, Sizer],
+        Value::Timestamp(_) => &[Adder, Comparer, Subtractor],
+        Value::Uint(_) => &[Adder, Comparer, Divider, Modder, Multiplier, Subtractor],
+        Value::List(_) => &[Adder, Indexer, Lister, Sizer],
+        Value::Map(_) => &[Indexer, Sizer],
+        _ => &[],
+    };
+    wanted == Trait::None || own.contains(&wanted)
+}
+
+/// Whether functions may be called on the value by name when nothing else takes it.
+pub(crate) fn receives(value: &Value<'_>) -> bool {
+    matches!(value, Value::String(_) | Value::Duration(_) | Value::Timestamp(_))
+}
+
+fn ordering<'a>(args: &[Value<'a>], test: fn(Ordering) -> bool) -> Value<'a> {
+    args[0].compare(&args[1]).map_or_else(|error| error, |order| Value::Bool(test(order)))
+}
+
+fn contains<'a>(args: &mut [Value<'a>]) -> Value<'a> {
+    match &args[1] {
+        Value::List(list) => Value::Bool(list.contains(&args[0])),
+        Value::Map(map) => contains_key(map, &args[0]),
+        other if other.is_error() => other.clone(),
+        _ => Value::no_such_overload(),
+    }
+}
+
+fn contains_key<'a>(map: &Map<'a>, key: &Value<'a>) -> Value<'a> {
+    if matches!(map, Map::Typed(..)) && key.as_str().is_none() {
+        return Value::no_such_overload();
+    }
+    match map.get(key) {
+        Some(Value::Error(error)) if matches!(map, Map::Typed(..)) => Value::Error(error),
+        found => Value::Bool(found.is_some()),
+    }
+}
+
+/// The functions that one implementation serves, whatever the overload.
+pub(crate) fn singleton(function: &str) -> Option<Singleton> {
+    Some(match function {
+        "!_" => (Trait::None, |args| match &args[0] {
+            Value::Bool(b) => Value::Bool(!b),
+            other if other.is_error() => other.clone(),
+            _ => Value::no_such_overload(),
+        }),
+        "_+_" => (Trait::Adder, |args| {
+            let left = std::mem::replace(&mut args[0], Value::Null);
+            arithmetic::add(left, &args[1])
+        }),
+        "_-_" => (Trait::Subtractor, |args| arithmetic::subtract(&args[0], &args[1])),
+        "_*_" => (Trait::Multiplier, |args| arithmetic::multiply(&args[0], &args[1])),
+        "_/_" => (Trait::Divider, |args| arithmetic::divide(&args[0], &args[1])),
+        "_%_" => (Trait::Modder, |args| arithmetic::modulo(&args[0], &args[1])),
+        "-_" => (Trait::Negater, |args| arithmetic::negate(&args[0])),
+        "_<_" => (Trait::Comparer, |args| ordering(args, Ordering::is_lt)),
+        "_<=_" => (Trait::Comparer, |args| ordering(args, Ordering::is_le)),
+        "_>_" => (Trait::Comparer, |args| ordering(args, Ordering::is_gt)),
+        "_>=_" => (Trait::Comparer, |args| ordering(args, Ordering::is_ge)),
+        "@in" => (Trait::None, contains),
+        "size" => (Trait::Sizer, |args| args[0].size().map_or_else(Value::no_such_overload, |n| Value::Int(n as i64))),
+        "type" => (Trait::None, |args| convert::convert(&args[0], &Type::Type(None))),
+        "dyn" => (Trait::None, |args| args[0].clone()),
+        "matches" => (Trait::Matcher, |args| match (&args[0], &args[1]) {
+            (Value::String(text), Value::String(pattern)) => match super::regex::Regex::new(pattern) {
+                Ok(regex) => Value::Bool(regex.is_match(text)),
+                Err(error) => Value::error(error),
+            },
+            (_, other) if other.is_error() => other.clone(),
+            _ => Value::no_such_overload(),
+        }),
+        "sort" => (Trait::Lister, |args| match &args[0] {
+            Value::List(list) => super::lists::sort_by(list, list),
+            _ => Value::no_such_overload(),
+        }),
+        "@sortByAssociatedKeys" => (Trait::Lister, |args| match (&args[0], &args[1]) {
+            (Value::List(list), Value::List(keys)) => super::lists::sort_by(list, keys),
+            _ => Value::no_such_overload(),
+        }),
+        _ => return None,
+    })
+}
+
+/// A part of a moment in a zone: `getHours("Europe/Berlin")`.
+pub(crate) fn part_of<'a>(at: Timestamp, zone: &str, part: &str) -> Value<'a> {
+    let offset = match time::offset_of(at, zone) {
+        Ok(offset) => offset,
+        Err(error) => return Value::error(error),
+    };
+    let civil = at.civil(offset);
+    Value::Int(match part {
+        "getFullYear" => civil.year,
+        "getMonth" => civil.month - 1,
+        "getDayOfYear" => civil.day_of_year,
+        "getDayOfMonth" => civil.day - 1,
+        "getDate" => civil.day,
+        "getDayOfWeek" => civil.weekday,
+        "getHours" => civil.hour,
+        "getMinutes" => civil.minute,
+        "getSeconds" => civil.second,
+        _ => i64::from(at.nanos / 1_000_000),
+    })
+}
+
+/// A duration as whole units.
+pub(crate) fn whole<'a>(nanos: i64, unit: &str) -> Value<'a> {
+    Value::Int(match unit {
+        "getHours" => nanos / 3_600_000_000_000,
+        "getMinutes" => nanos / 60_000_000_000,
+        "getSeconds" => nanos / 1_000_000_000,
+        _ => nanos / 1_000_000,
+    })
+}

@@ -1,0 +1,331 @@
+//! The tree of the grammar to numbered nodes, with macros expanded.
+
+use super::lexer::{Lexeme, Token};
+use super::syntax::{Pos, Syntax};
+use super::{Macros, Places, unescape};
+use crate::ast::{Entry, Expr, Field, Id, Kind, Literal};
+use crate::issue::Issues;
+use crate::limits::MAX_DEPTH;
+use std::sync::Arc;
+
+const RESERVED: [&str; 17] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+pub(super) struct Builder<'a> {
+    source: &'a [char],
+    pub(super) macros: Macros,
+    pub(super) places: &'a mut Places,
+    issues: &'a mut Issues,
+    depth: usize,
+}
+
+/// The text nests too deeply; it is reported.
+pub(super) struct TooDeep;
+
+type Built<T = Expr> = Result<T, TooDeep>;
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(
+        source: &'a [char],
+        macros: Macros,
+        places: &'a mut Places,
+        issues: &'a mut Issues,
+    ) -> Builder<'a> {
+        Builder { source, macros, places, issues, depth: 0 }
+    }
+
+    fn text(&self, lexeme: Lexeme) -> String {
+        self.source[lexeme.start as usize..lexeme.end as usize].iter().collect()
+    }
+
+    fn id(&mut self, pos: Pos) -> Id {
+        self.places.add(pos)
+    }
+
+    fn node(&mut self, pos: Pos, kind: Kind) -> Expr {
+        Expr::new(self.id(pos), kind)
+    }
+
+    /// Reports an error; the node stands for what was wrong.
+    pub(super) fn error(&mut self, pos: Pos, message: impl Into<String>) -> Expr {
+        let node = self.node(pos, Kind::Unspecified);
+        self.issues.report(self.places.of_offset(pos), message);
+        node
+    }
+
+    pub(super) fn build(&mut self, syntax: &Syntax) -> Option<Expr> {
+        self.visit(syntax).ok()
+    }
+
+    fn visit(&mut self, syntax: &Syntax) -> Built {
+        let counts = matches!(
+            syntax,
+            Syntax::Conditional(..)
+                | Syntax::Binary { .. }
+                | Syntax::Select { .. }
+                | Syntax::MemberCall { .. }
+                | Syntax::Index { .. }
+        );
+        if counts {
+            self.depth += 1;
+            if self.depth > MAX_DEPTH {
+                self.issues.report((-1, -1), "max recursion depth exceeded");
+                return Err(TooDeep);
+            }
+        }
+        let out = self.visit_inner(syntax)?;
+        self.depth -= usize::from(counts);
+        Ok(out)
+    }
+
+    fn visit_inner(&mut self, syntax: &Syntax) -> Built {
+        Ok(match syntax {
+            Syntax::Conditional(parts, pos) => {
+                let condition = self.visit(&parts[0])?;
+                let id = self.id(*pos);
+                let args = vec![condition, self.visit(&parts[1])?, self.visit(&parts[2])?];
+                self.call(id, "_?_:_", None, args)
+            }
+            Syntax::Logic { or, terms, ops } => {
+                let mut built = vec![self.visit(&terms[0])?];
+                let mut ids = Vec::with_capacity(ops.len());
+                for (term, op) in terms[1..].iter().zip(ops) {
+                    built.push(self.visit(term)?);
+                    ids.push(self.id(*op));
+                }
+                let function: Arc<str> = if *or { "_||_" } else { "_&&_" }.into();
+                let mut terms: Vec<Option<Expr>> = built.into_iter().map(Some).collect();
+                balanced(&function, &mut terms, &ids, 0, ids.len())
+            }
+            Syntax::Binary { op, pos, sides } => {
+                let left = self.visit(&sides[0])?;
+                let id = self.id(*pos);
+                let right = self.visit(&sides[1])?;
+                self.call(id, operator(*op), None, vec![left, right])
+            }
+            Syntax::Prefix { count, operand, .. } if count.is_multiple_of(2) => self.visit(operand)?,
+            Syntax::Prefix { op, pos, operand, .. } => {
+                let id = self.id(*pos);
+                let operand = self.visit(operand)?;
+                self.call(id, if *op == Token::Exclamation { "!_" } else { "-_" }, None, vec![operand])
+            }
+            Syntax::Select { operand, pos, optional, name } => {
+                let operand = self.visit(operand)?;
+                let Some(name) = *name else { return Ok(self.node(*pos, Kind::Unspecified)) };
+                let field: Arc<str> = match name.token {
+                    Token::Identifier => self.text(name).into(),
+                    _ => {
+                        self.error(name.start, "unsupported syntax: '`'");
+                        "".into()
+                    }
+                };
+                if *optional {
+                    if !self.macros.optional {
+                        return Ok(self.error(*pos, "unsupported syntax '.?'"));
+                    }
+                    let field = self.node(name.start, Kind::Literal(Literal::String(field)));
+                    let args = vec![operand, field];
+                    return Ok(self.node(*pos, Kind::Call { function: "_?._".into(), target: None, args }));
+                }
+                self.node(*pos, Kind::Select { operand: Box::new(operand), field, test_only: false })
+            }
+            Syntax::MemberCall { operand, open, name, args } => {
+                let operand = self.visit(operand)?;
+                let id = self.id(*open);
+                let args = self.visit_all(args)?;
+                let name = self.text(*name);
+                self.call(id, &name, Some(operand), args)
+            }
+            Syntax::Index { operand, pos, optional, index } => {
+                let operand = self.visit(operand)?;
+                let id = self.id(*pos);
+                let index = self.visit(index)?;
+                if *optional && !self.macros.optional {
+                    return Ok(self.error(*pos, "unsupported syntax '[?'"));
+                }
+                self.call(id, if *optional { "_[?_]" } else { "_[_]" }, None, vec![operand, index])
+            }
+            Syntax::Ident { dot, start, name } => {
+                let text = self.text(*name);
+                if RESERVED.contains(&text.as_str()) {
+                    return Ok(self.error(*start, format!("reserved identifier: {text}")));
+                }
+                self.node(name.start, Kind::Ident(with_dot(*dot, text)))
+            }
+            Syntax::GlobalCall { dot, start, name, open, args } => {
+                let text = self.text(*name);
+                if RESERVED.contains(&text.as_str()) {
+                    return Ok(self.error(*start, format!("reserved identifier: {text}")));
+                }
+                let id = self.id(*open);
+                let args = self.visit_all(args)?;
+                self.call(id, &with_dot(*dot, text), None, args)
+            }
+            Syntax::List { pos, elements } => {
+                let id = self.id(*pos);
+                let (mut built, mut optional) = (Vec::with_capacity(elements.len()), Vec::new());
+                for (i, (is_optional, element)) in elements.iter().enumerate() {
+                    built.push(self.visit(element)?);
+                    if *is_optional && self.optional_entry(element_start(element)) {
+                        optional.push(i);
+                    }
+                }
+                Expr::new(id, Kind::List { elements: built, optional })
+            }
+            Syntax::Map { pos, entries } => {
+                let id = self.id(*pos);
+                let mut built = Vec::with_capacity(entries.len());
+                for (optional, key, colon, value) in entries {
+                    self.id(*colon);
+                    if *optional && !self.optional_entry(element_start(key)) {
+                        continue;
+                    }
+                    let (key, value) = (self.visit(key)?, self.visit(value)?);
+                    built.push(Entry { key, value, optional: *optional });
+                }
+                Expr::new(id, Kind::Map(built))
+            }
+            Syntax::Message { dot, names, pos, fields } => {
+                let names: Vec<String> = names.iter().map(|name| self.text(*name)).collect();
+                let id = self.id(*pos);
+                let mut built = Vec::with_capacity(fields.len());
+                for (optional, name, colon, value) in fields {
+                    let field = self.id(*colon);
+                    if *optional && !self.optional_entry(name.start) {
+                        continue;
+                    }
+                    if name.token == Token::EscapedIdentifier {
+                        self.error(name.start, "unsupported syntax: '`'");
+                        continue;
+                    }
+                    let name = self.text(*name).into();
+                    built.push(Field { id: field, name, value: self.visit(value)?, optional: *optional });
+                }
+                Expr::new(id, Kind::Struct { name: with_dot(*dot, names.join(".")), fields: built })
+            }
+            Syntax::Literal { negative, start, token } => self.literal(*negative, *start, *token),
+        })
+    }
+
+    fn visit_all(&mut self, all: &[Syntax]) -> Built<Vec<Expr>> {
+        all.iter().map(|syntax| self.visit(syntax)).collect()
+    }
+
+    fn optional_entry(&mut self, pos: Pos) -> bool {
+        if !self.macros.optional {
+            self.error(pos, "unsupported syntax '?'");
+        }
+        self.macros.optional
+    }
+
+    fn call(&mut self, id: Id, function: &str, target: Option<Expr>, args: Vec<Expr>) -> Expr {
+        match self.expand(id, function, target, args) {
+            Ok(expanded) => expanded,
+            Err((target, args)) => {
+                Expr::new(id, Kind::Call { function: function.into(), target: target.map(Box::new), args })
+            }
+        }
+    }
+
+    fn literal(&mut self, negative: bool, start: Pos, token: Lexeme) -> Expr {
+        let text = self.text(token);
+        let sign = if negative { "-" } else { "" };
+        let literal = match token.token {
+            Token::True => Literal::Bool(true),
+            Token::False => Literal::Bool(false),
+            Token::Null => Literal::Null,
+            Token::Int => {
+                let (digits, base) = text.strip_prefix("0x").map_or((text.as_str(), 10), |digits| (digits, 16));
+                match i64::from_str_radix(&format!("{sign}{digits}"), base) {
+                    Ok(value) => Literal::Int(value),
+                    Err(_) => return self.error(start, "invalid int literal"),
+                }
+            }
+            Token::Uint => {
+                let text = &text[..text.len() - 1];
+                let (digits, base) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
+                match u64::from_str_radix(digits, base) {
+                    Ok(value) => Literal::Uint(value),
+                    Err(_) => return self.error(start, "invalid uint literal"),
+                }
+            }
+            Token::Float => match format!("{sign}{text}").parse::<f64>() {
+                Ok(value) if value.is_finite() => Literal::Double(value),
+                _ => return self.error(start, "invalid double literal"),
+            },
+            Token::Bytes => match unescape::unescape(&text[1..], true) {
+                Ok(bytes) => Literal::Bytes(bytes.into()),
+                Err(error) => return self.error(start, error),
+            },
+            _ => match unescape::unescape(&text, false) {
+                Ok(bytes) => Literal::String(String::from_utf8_lossy(&bytes).into()),
+                Err(error) => return self.error(start, error),
+            },
+        };
+        self.node(start, Kind::Literal(literal))
+    }
+}
+
+fn with_dot(dot: bool, text: String) -> Arc<str> {
+    if dot { format!(".{text}").into() } else { text.into() }
+}
+
+/// Where an element begins, as far as messages about `?` need it.
+fn element_start(syntax: &Syntax) -> Pos {
+    match syntax {
+        Syntax::Logic { .. } => u32::MAX,
+        Syntax::Conditional(parts, _) => element_start(&parts[0]),
+        Syntax::Binary { sides, .. } => element_start(&sides[0]),
+        Syntax::Select { operand, .. } | Syntax::MemberCall { operand, .. } | Syntax::Index { operand, .. } => {
+            element_start(operand)
+        }
+        Syntax::Prefix { pos, .. } | Syntax::List { pos, .. } | Syntax::Map { pos, .. } => *pos,
+        Syntax::Message { names, .. } => names.first().map_or(u32::MAX, |name| name.start),
+        Syntax::Ident { start, .. } | Syntax::GlobalCall { start, .. } | Syntax::Literal { start, .. } => *start,
+    }
+}
+
+/// A chain of `&&` or `||` as a balanced tree, as upstream builds it: the terms `low..=high` with the operators between.
+fn balanced(function: &Arc<str>, terms: &mut [Option<Expr>], ids: &[Id], low: usize, high: usize) -> Expr {
+    if low == high {
+        return terms[low].take().unwrap_or(Expr::new(0, Kind::Unspecified));
+    }
+    let middle = low + (high - low) / 2;
+    let left = balanced(function, terms, ids, low, middle);
+    let right = balanced(function, terms, ids, middle + 1, high);
+    Expr::new(ids[middle], Kind::Call { function: function.clone(), target: None, args: vec![left, right] })
+}
+
+fn operator(token: Token) -> &'static str {
+    match token {
+        Token::Less => "_<_",
+        Token::LessEquals => "_<=_",
+        Token::GreaterEquals => "_>=_",
+        Token::Greater => "_>_",
+        Token::Equals => "_==_",
+        Token::NotEquals => "_!=_",
+        Token::In => "@in",
+        Token::Star => "_*_",
+        Token::Slash => "_/_",
+        Token::Percent => "_%_",
+        Token::Plus => "_+_",
+        _ => "_-_",
+    }
+}

@@ -1,0 +1,118 @@
+//! Text to expressions.
+
+mod build;
+mod lexer;
+mod macros;
+mod syntax;
+mod unescape;
+
+use crate::ast::{Expr, Id, Kind};
+use crate::issue::Issues;
+use crate::limits::{MAX_DEPTH, MAX_SOURCE};
+pub(crate) use macros::Macros;
+use syntax::{Failure, Reader};
+
+/// A parsed expression, with the places of its nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Parsed {
+    pub(crate) expr: Expr,
+    pub(crate) places: Places,
+}
+
+/// Where nodes begin, by their number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Places {
+    /// By number; `u32::MAX` if the node has no place.
+    offsets: Vec<u32>,
+    /// Where lines begin.
+    lines: Vec<u32>,
+}
+
+impl Places {
+    fn new(source: &[char]) -> Places {
+        let lines = std::iter::once(0)
+            .chain(source.iter().enumerate().filter(|(_, c)| **c == '\n').map(|(i, _)| i as u32 + 1))
+            .collect();
+        // Number 0 stands for no node.
+        Places { offsets: vec![u32::MAX], lines }
+    }
+
+    /// The number that a new node gets.
+    pub(crate) fn add(&mut self, offset: u32) -> Id {
+        self.offsets.push(offset);
+        self.offsets.len() as Id - 1
+    }
+
+    /// How many numbers there are, with the unused 0.
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len()
+    }
+
+    fn offset(&self, id: Id) -> u32 {
+        self.offsets.get(id as usize).copied().unwrap_or(u32::MAX)
+    }
+
+    fn remove(&mut self, id: Id) {
+        if id as usize + 1 == self.offsets.len() {
+            self.offsets.pop();
+        } else if let Some(offset) = self.offsets.get_mut(id as usize) {
+            *offset = u32::MAX;
+        }
+    }
+
+    /// Line from 1 and column from 0 of a node.
+    pub(crate) fn of(&self, id: Id) -> (i32, i32) {
+        self.of_offset(self.offset(id))
+    }
+
+    fn of_offset(&self, offset: u32) -> (i32, i32) {
+        if offset == u32::MAX {
+            return (-1, -1);
+        }
+        let line = self.lines.partition_point(|start| *start <= offset);
+        (line as i32, (offset - self.lines[line - 1]) as i32)
+    }
+}
+
+/// Parses an expression.
+pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
+    let source: Vec<char> = text.chars().collect();
+    let mut issues = Issues::new(text);
+    if source.len() > MAX_SOURCE {
+        issues.report(
+            (-1, -1),
+            format!("expression code point size exceeds limit: size: {}, limit {MAX_SOURCE}", source.len()),
+        );
+        return Err(issues);
+    }
+    let mut places = Places::new(&source);
+    let (tokens, errors) = lexer::lex(&source);
+    for error in &errors {
+        let text: String = source[error.start as usize..error.end as usize].iter().collect();
+        let place = places.of_offset(error.start);
+        issues.report(place, format!("Syntax error: token recognition error at: '{text}'"));
+    }
+    let syntax = match Reader::read(&source, &tokens) {
+        Ok(syntax) => Some(syntax),
+        Err(Failure::Depth) => {
+            issues.report((-1, -1), format!("expression recursion limit exceeded: {MAX_DEPTH}"));
+            None
+        }
+        Err(Failure::Syntax(offset, message)) => {
+            issues.report(places.of_offset(offset), message);
+            None
+        }
+    };
+    let expr = match syntax {
+        Some(syntax) => {
+            let mut builder = build::Builder::new(&source, macros, &mut places, &mut issues);
+            builder.build(&syntax).unwrap_or(Expr::new(0, Kind::Unspecified))
+        }
+        None => Expr::new(0, Kind::Unspecified),
+    };
+    if issues.is_empty() {
+        return Ok(Parsed { expr, places });
+    }
+    issues.sort();
+    Err(issues)
+}

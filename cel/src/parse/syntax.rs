@@ -1,0 +1,499 @@
+//! The tree of the grammar, before macros are expanded and nodes are numbered.
+
+use super::lexer::{Lexeme, Token};
+use crate::limits::MAX_DEPTH;
+
+/// A place in the source, in characters.
+pub(crate) type Pos = u32;
+
+/// A node of the grammar.
+#[derive(Debug)]
+pub(crate) enum Syntax {
+    Conditional(Box<[Syntax; 3]>, Pos),
+    Logic { or: bool, terms: Vec<Syntax>, ops: Vec<Pos> },
+    Binary { op: Token, pos: Pos, sides: Box<[Syntax; 2]> },
+    Prefix { op: Token, pos: Pos, count: usize, operand: Box<Syntax> },
+    Select { operand: Box<Syntax>, pos: Pos, optional: bool, name: Option<Lexeme> },
+    MemberCall { operand: Box<Syntax>, open: Pos, name: Lexeme, args: Vec<Syntax> },
+    Index { operand: Box<Syntax>, pos: Pos, optional: bool, index: Box<Syntax> },
+    Ident { dot: bool, start: Pos, name: Lexeme },
+    GlobalCall { dot: bool, start: Pos, name: Lexeme, open: Pos, args: Vec<Syntax> },
+    List { pos: Pos, elements: Vec<(bool, Syntax)> },
+    Map { pos: Pos, entries: Vec<(bool, Syntax, Pos, Syntax)> },
+    Message { dot: bool, names: Vec<Lexeme>, pos: Pos, fields: Vec<(bool, Lexeme, Pos, Syntax)> },
+    Literal { negative: bool, start: Pos, token: Lexeme },
+}
+
+/// Why the fast reader gave up.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The text does not follow the grammar: where, and ANTLR's words for it.
+    Syntax(Pos, String),
+    /// Rules nest too deeply.
+    Depth,
+}
+
+type Read<T> = Result<T, Failure>;
+
+/// Reads tokens that follow the grammar.
+pub(crate) struct Reader<'a> {
+    source: &'a [char],
+    tokens: &'a [Lexeme],
+    at: usize,
+    /// How deeply the rules `expr`, `relation`, `calc`, `unary` and `member` nest now. Upstream bounds each of them.
+    depth: [usize; 5],
+    /// The brackets that are open, by what closes them.
+    closers: Vec<Token>,
+}
+
+/// A token as ANTLR names it.
+fn name(token: Token) -> &'static str {
+    match token {
+        Token::Eof => "<EOF>",
+        Token::LeftBracket => "'['",
+        Token::RightBracket => "']'",
+        Token::LeftBrace => "'{'",
+        Token::RightBrace => "'}'",
+        Token::LeftParen => "'('",
+        Token::RightParen => "')'",
+        Token::Dot => "'.'",
+        Token::Comma => "','",
+        Token::Minus => "'-'",
+        Token::Exclamation => "'!'",
+        Token::Question => "'?'",
+        Token::Colon => "':'",
+        Token::True => "'true'",
+        Token::False => "'false'",
+        Token::Null => "'null'",
+        Token::Float => "NUM_FLOAT",
+        Token::Int => "NUM_INT",
+        Token::Uint => "NUM_UINT",
+        Token::String => "STRING",
+        Token::Bytes => "BYTES",
+        Token::EscapedIdentifier => "ESC_IDENTIFIER",
+        _ => "IDENTIFIER",
+    }
+}
+
+const EXPR: usize = 0;
+const RELATION: usize = 1;
+const CALC: usize = 2;
+const UNARY: usize = 3;
+const MEMBER: usize = 4;
+
+impl<'a> Reader<'a> {
+    pub(crate) fn read(source: &'a [char], tokens: &'a [Lexeme]) -> Read<Syntax> {
+        let mut reader = Reader { source, tokens, at: 0, depth: [0; 5], closers: Vec::new() };
+        let expr = reader.expr()?;
+        reader.expect(Token::Eof)?;
+        Ok(expr)
+    }
+
+    fn text(&self, lexeme: Lexeme) -> String {
+        if lexeme.token == Token::Eof {
+            return "<EOF>".to_owned();
+        }
+        let text: String = self.source[lexeme.start as usize..lexeme.end as usize].iter().collect();
+        text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")
+    }
+
+    fn failure<T>(&self, problem: &str, expected: &str) -> Read<T> {
+        let found = self.lexeme(0);
+        let text = self.text(found);
+        Err(Failure::Syntax(found.start, format!("Syntax error: {problem} input '{text}' expecting {expected}")))
+    }
+
+    /// The next token cannot begin an operand. `more` are tokens that could stand here too.
+    fn no_operand<T>(&self, more: &[Token]) -> Read<T> {
+        let mut tokens = vec![
+            Token::LeftBracket,
+            Token::LeftBrace,
+            Token::LeftParen,
+            Token::Dot,
+            Token::Minus,
+            Token::Exclamation,
+            Token::True,
+            Token::False,
+            Token::Null,
+            Token::Float,
+            Token::Int,
+            Token::Uint,
+            Token::String,
+            Token::Bytes,
+            Token::Identifier,
+        ];
+        tokens.extend(more);
+        tokens.sort();
+        let problem = if tokens.contains(&self.lexeme(1).token) { "extraneous" } else { "mismatched" };
+        let names: Vec<&str> = tokens.into_iter().map(name).collect();
+        self.failure(problem, &format!("{{{}}}", names.join(", ")))
+    }
+
+    /// Whether a token may follow a closed bracket here.
+    fn continues(&self, token: Token) -> bool {
+        use Token::{
+            And, Dot, Equals, Greater, GreaterEquals, In, LeftBracket, Less, LessEquals, Minus, NotEquals, Or, Percent,
+            Plus, Question, Slash, Star,
+        };
+        matches!(
+            token,
+            And | Dot
+                | Equals
+                | Greater
+                | GreaterEquals
+                | In
+                | LeftBracket
+                | Less
+                | LessEquals
+                | Minus
+                | NotEquals
+                | Or
+                | Percent
+                | Plus
+                | Question
+                | Slash
+                | Star
+        ) || token == self.closers.last().copied().unwrap_or(Token::Eof)
+    }
+
+    fn lexeme(&self, ahead: usize) -> Lexeme {
+        self.tokens[(self.at + ahead).min(self.tokens.len() - 1)]
+    }
+
+    fn peek(&self) -> Token {
+        self.lexeme(0).token
+    }
+
+    fn take(&mut self) -> Lexeme {
+        let lexeme = self.lexeme(0);
+        self.at += 1;
+        lexeme
+    }
+
+    fn eat(&mut self, token: Token) -> Option<Lexeme> {
+        (self.peek() == token).then(|| self.take())
+    }
+
+    fn expect(&mut self, token: Token) -> Read<Lexeme> {
+        if let Some(found) = self.eat(token) {
+            return Ok(found);
+        }
+        if self.lexeme(1).token == token && self.peek() != Token::Eof {
+            return self.failure("extraneous", name(token));
+        }
+        let closes = matches!(token, Token::RightParen | Token::RightBracket | Token::RightBrace);
+        if closes && self.continues(self.peek()) {
+            let found = self.lexeme(0);
+            let message = format!("Syntax error: missing {} at '{}'", name(token), self.text(found));
+            return Err(Failure::Syntax(found.start, message));
+        }
+        self.failure("mismatched", name(token))
+    }
+
+    /// The end of a bracket.
+    fn close(&mut self, token: Token) -> Read<Lexeme> {
+        self.closers.pop();
+        self.expect(token)
+    }
+
+    /// An expression that stands first in a bracket, where other tokens could stand too.
+    fn first(&mut self, more: &[Token]) -> Read<()> {
+        let begins = matches!(
+            self.peek(),
+            Token::LeftBracket
+                | Token::LeftBrace
+                | Token::LeftParen
+                | Token::Dot
+                | Token::Minus
+                | Token::Exclamation
+                | Token::True
+                | Token::False
+                | Token::Null
+                | Token::Float
+                | Token::Int
+                | Token::Uint
+                | Token::String
+                | Token::Bytes
+                | Token::Identifier
+        ) || more.contains(&self.peek());
+        if begins { Ok(()) } else { self.no_operand(more) }
+    }
+
+    fn enter(&mut self, rule: usize) -> Read<()> {
+        self.depth[rule] += 1;
+        if self.depth[rule] > MAX_DEPTH { Err(Failure::Depth) } else { Ok(()) }
+    }
+
+    fn expr(&mut self) -> Read<Syntax> {
+        self.enter(EXPR)?;
+        let condition = self.logic(true)?;
+        let out = if let Some(question) = self.eat(Token::Question) {
+            let yes = self.logic(true)?;
+            self.expect(Token::Colon)?;
+            let no = self.expr()?;
+            Syntax::Conditional(Box::new([condition, yes, no]), question.start)
+        } else {
+            condition
+        };
+        self.depth[EXPR] -= 1;
+        Ok(out)
+    }
+
+    fn logic(&mut self, or: bool) -> Read<Syntax> {
+        let operator = if or { Token::Or } else { Token::And };
+        let first = if or { self.logic(false)? } else { self.binary(false, 0)? };
+        if self.peek() != operator {
+            return Ok(first);
+        }
+        let (mut terms, mut ops) = (vec![first], Vec::new());
+        while let Some(op) = self.eat(operator) {
+            ops.push(op.start);
+            terms.push(if or { self.logic(false)? } else { self.binary(false, 0)? });
+        }
+        Ok(Syntax::Logic { or, terms, ops })
+    }
+
+    /// `relation` or, if `calc`, `calc`: left-recursive rules, by precedence.
+    fn binary(&mut self, calc: bool, least: u8) -> Read<Syntax> {
+        let rule = if calc { CALC } else { RELATION };
+        let before = self.depth[rule];
+        self.enter(rule)?;
+        let mut left = if calc { self.unary()? } else { self.binary(true, 0)? };
+        loop {
+            let op = self.peek();
+            let precedence = match (calc, op) {
+                (true, Token::Star | Token::Slash | Token::Percent)
+                | (
+                    false,
+                    Token::Less
+                    | Token::LessEquals
+                    | Token::GreaterEquals
+                    | Token::Greater
+                    | Token::Equals
+                    | Token::NotEquals
+                    | Token::In,
+                ) => 2,
+                (true, Token::Plus | Token::Minus) => 1,
+                _ => 0,
+            };
+            if precedence == 0 || precedence < least {
+                break;
+            }
+            self.enter(rule)?;
+            let pos = self.take().start;
+            let right = self.binary(calc, precedence + 1)?;
+            left = Syntax::Binary { op, pos, sides: Box::new([left, right]) };
+        }
+        self.depth[rule] = before;
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Read<Syntax> {
+        self.enter(UNARY)?;
+        let op = self.peek();
+        let out = match op {
+            Token::Exclamation => self.prefix(op)?,
+            Token::Minus if !matches!(self.lexeme(1).token, Token::Int | Token::Float) => self.prefix(op)?,
+            _ => self.member()?,
+        };
+        self.depth[UNARY] -= 1;
+        Ok(out)
+    }
+
+    fn prefix(&mut self, op: Token) -> Read<Syntax> {
+        let pos = self.lexeme(0).start;
+        let mut count = 0;
+        while self.eat(op).is_some() {
+            count += 1;
+        }
+        Ok(Syntax::Prefix { op, pos, count, operand: Box::new(self.member()?) })
+    }
+
+    fn member(&mut self) -> Read<Syntax> {
+        let before = self.depth[MEMBER];
+        self.enter(MEMBER)?;
+        let mut out = self.primary()?;
+        loop {
+            match self.peek() {
+                Token::Dot => {
+                    self.enter(MEMBER)?;
+                    let pos = self.take().start;
+                    let optional = self.eat(Token::Question).is_some();
+                    let name = self.take();
+                    if !matches!(name.token, Token::Identifier | Token::EscapedIdentifier) {
+                        self.at -= 1;
+                        return self.failure("mismatched", "{IDENTIFIER, ESC_IDENTIFIER}");
+                    }
+                    let operand = Box::new(out);
+                    out = if !optional && name.token == Token::Identifier && self.peek() == Token::LeftParen {
+                        let open = self.take().start;
+                        let args = self.arguments()?;
+                        Syntax::MemberCall { operand, open, name, args }
+                    } else {
+                        Syntax::Select { operand, pos, optional, name: Some(name) }
+                    };
+                }
+                Token::LeftBracket => {
+                    self.enter(MEMBER)?;
+                    let pos = self.take().start;
+                    let optional = self.eat(Token::Question).is_some();
+                    self.closers.push(Token::RightBracket);
+                    let index = Box::new(self.expr()?);
+                    self.close(Token::RightBracket)?;
+                    out = Syntax::Index { operand: Box::new(out), pos, optional, index };
+                }
+                _ => break,
+            }
+        }
+        self.depth[MEMBER] = before;
+        Ok(out)
+    }
+
+    fn arguments(&mut self) -> Read<Vec<Syntax>> {
+        let mut out = Vec::new();
+        self.first(&[Token::RightParen])?;
+        if self.eat(Token::RightParen).is_some() {
+            return Ok(out);
+        }
+        self.closers.push(Token::RightParen);
+        loop {
+            out.push(self.expr()?);
+            if self.eat(Token::Comma).is_none() {
+                self.close(Token::RightParen)?;
+                return Ok(out);
+            }
+        }
+    }
+
+    /// Whether a dotted name and `{` follow.
+    fn message_follows(&self) -> bool {
+        let mut ahead = usize::from(self.peek() == Token::Dot);
+        loop {
+            if self.lexeme(ahead).token != Token::Identifier {
+                return false;
+            }
+            match self.lexeme(ahead + 1).token {
+                Token::LeftBrace => return true,
+                Token::Dot => ahead += 2,
+                _ => return false,
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Read<Syntax> {
+        let first = self.lexeme(0);
+        let start = first.start;
+        match first.token {
+            Token::Identifier | Token::Dot => {
+                if self.message_follows() {
+                    return self.message();
+                }
+                let dot = self.eat(Token::Dot).is_some();
+                let name = self.expect(Token::Identifier)?;
+                if self.peek() == Token::LeftParen {
+                    let open = self.take().start;
+                    let args = self.arguments()?;
+                    return Ok(Syntax::GlobalCall { dot, start, name, open, args });
+                }
+                Ok(Syntax::Ident { dot, start, name })
+            }
+            Token::LeftParen => {
+                self.take();
+                self.closers.push(Token::RightParen);
+                let inner = self.expr()?;
+                self.close(Token::RightParen)?;
+                Ok(inner)
+            }
+            Token::LeftBracket => {
+                self.take();
+                self.first(&[Token::RightBracket, Token::Comma, Token::Question])?;
+                self.closers.push(Token::RightBracket);
+                let mut elements = Vec::new();
+                while !matches!(self.peek(), Token::RightBracket | Token::Comma) {
+                    let optional = self.eat(Token::Question).is_some();
+                    elements.push((optional, self.expr()?));
+                    if self.peek() != Token::Comma || self.lexeme(1).token == Token::RightBracket {
+                        break;
+                    }
+                    self.take();
+                    if self.peek() == Token::Comma {
+                        self.close(Token::RightBracket)?;
+                    }
+                }
+                if self.eat(Token::Comma).is_none() && self.peek() != Token::RightBracket {
+                    return self.failure("mismatched", "{']', ','}");
+                }
+                self.close(Token::RightBracket)?;
+                Ok(Syntax::List { pos: start, elements })
+            }
+            Token::LeftBrace => {
+                self.take();
+                self.first(&[Token::RightBrace, Token::Comma, Token::Question])?;
+                self.closers.push(Token::RightBrace);
+                let mut entries = Vec::new();
+                while !matches!(self.peek(), Token::RightBrace | Token::Comma) {
+                    let optional = self.eat(Token::Question).is_some();
+                    let key = self.expr()?;
+                    let colon = self.expect(Token::Colon)?.start;
+                    entries.push((optional, key, colon, self.expr()?));
+                    if self.peek() != Token::Comma || self.lexeme(1).token == Token::RightBrace {
+                        break;
+                    }
+                    self.take();
+                    if self.peek() == Token::Comma {
+                        self.close(Token::RightBrace)?;
+                    }
+                }
+                if self.eat(Token::Comma).is_none() && self.peek() != Token::RightBrace {
+                    return self.failure("mismatched", "{'}', ','}");
+                }
+                self.close(Token::RightBrace)?;
+                Ok(Syntax::Map { pos: start, entries })
+            }
+            Token::Minus if matches!(self.lexeme(1).token, Token::Int | Token::Float) => {
+                self.take();
+                Ok(Syntax::Literal { negative: true, start, token: self.take() })
+            }
+            Token::Int
+            | Token::Uint
+            | Token::Float
+            | Token::String
+            | Token::Bytes
+            | Token::True
+            | Token::False
+            | Token::Null => Ok(Syntax::Literal { negative: false, start, token: self.take() }),
+            _ => self.no_operand(&[]),
+        }
+    }
+
+    fn message(&mut self) -> Read<Syntax> {
+        let dot = self.eat(Token::Dot).is_some();
+        let mut names = vec![self.expect(Token::Identifier)?];
+        while self.eat(Token::Dot).is_some() {
+            names.push(self.expect(Token::Identifier)?);
+        }
+        let pos = self.expect(Token::LeftBrace)?.start;
+        self.closers.push(Token::RightBrace);
+        let mut fields = Vec::new();
+        while !matches!(self.peek(), Token::RightBrace | Token::Comma) {
+            let optional = self.eat(Token::Question).is_some();
+            let name = self.take();
+            if !matches!(name.token, Token::Identifier | Token::EscapedIdentifier) {
+                self.at -= 1;
+                return self.failure("mismatched", "{IDENTIFIER, ESC_IDENTIFIER}");
+            }
+            let colon = self.expect(Token::Colon)?.start;
+            fields.push((optional, name, colon, self.expr()?));
+            if self.peek() != Token::Comma || self.lexeme(1).token == Token::RightBrace {
+                break;
+            }
+            self.take();
+            if self.peek() == Token::Comma {
+                self.close(Token::RightBrace)?;
+            }
+        }
+        self.eat(Token::Comma);
+        self.close(Token::RightBrace)?;
+        Ok(Syntax::Message { dot, names, pos, fields })
+    }
+}

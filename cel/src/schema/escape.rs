@@ -1,0 +1,87 @@
+//! Names of properties as names in expressions.
+
+const RESERVED: [&str; 21] = [
+    "true",
+    "false",
+    "null",
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+/// The name under which a rule reaches a property; `None` if it cannot.
+///
+/// # Example
+/// ```
+/// use kubeshape_cel::escape::{escape, unescape};
+/// assert_eq!(escape("my-field").as_deref(), Some("my__dash__field"));
+/// assert_eq!(unescape("__namespace__").as_deref(), Some("namespace"));
+/// assert_eq!(escape("1st"), None);
+/// ```
+pub fn escape(name: &str) -> Option<String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
+    if name.is_empty() || !name.chars().all(allowed) || name.as_bytes()[0].is_ascii_digit() {
+        return None;
+    }
+    if RESERVED.contains(&name) {
+        return Some(format!("__{name}__"));
+    }
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("__") {
+            out.push_str("__underscores__");
+            rest = after;
+            continue;
+        }
+        match c {
+            '.' => out.push_str("__dot__"),
+            '-' => out.push_str("__dash__"),
+            '/' => out.push_str("__slash__"),
+            c => out.push(c),
+        }
+        rest = &rest[1..];
+    }
+    Some(out)
+}
+
+/// The property that a name in a rule stands for; `None` if no property has this name.
+pub fn unescape(name: &str) -> Option<String> {
+    if let Some(word) = name.strip_prefix("__").and_then(|name| name.strip_suffix("__"))
+        && RESERVED.contains(&word)
+    {
+        return Some(word.to_owned());
+    }
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(at) = rest.find("__") {
+        out.push_str(&rest[..at]);
+        let after = &rest[at + 2..];
+        let end = after.find("__")?;
+        out.push_str(match &after[..end] {
+            "underscores" => "__",
+            "dot" => ".",
+            "dash" => "-",
+            "slash" => "/",
+            _ => return None,
+        });
+        rest = &after[end + 2..];
+    }
+    out.push_str(rest);
+    Some(out)
+}

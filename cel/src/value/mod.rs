@@ -1,0 +1,400 @@
+//! What expressions evaluate to.
+
+pub(crate) mod arithmetic;
+pub(crate) mod convert;
+pub(crate) mod print;
+pub(crate) mod time;
+
+use crate::data::Data;
+use crate::library::Kube;
+use crate::schema::Typed;
+use crate::types::Type;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+pub use time::Timestamp;
+
+/// A string: borrowed from the object or the program, or made by an evaluation.
+#[derive(Clone, Debug)]
+pub enum Text<'a> {
+    /// Borrowed from the object.
+    Borrowed(&'a str),
+    /// Made by an evaluation.
+    Shared(Arc<str>),
+}
+
+impl std::ops::Deref for Text<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        match self {
+            Text::Borrowed(text) => text,
+            Text::Shared(text) => text,
+        }
+    }
+}
+
+/// A value. What comes from the object is borrowed from it.
+#[derive(Clone, Debug)]
+pub enum Value<'a> {
+    /// `null`
+    Null,
+    /// `bool`
+    Bool(bool),
+    /// `int`
+    Int(i64),
+    /// `uint`
+    Uint(u64),
+    /// `double`
+    Double(f64),
+    /// `string`
+    String(Text<'a>),
+    /// `bytes`
+    Bytes(Arc<[u8]>),
+    /// A duration in nanoseconds.
+    Duration(i64),
+    /// A moment.
+    Timestamp(Timestamp),
+    /// A type, such as that of `type(1)`.
+    Type(Type),
+    /// A list.
+    List(List<'a>),
+    /// A map or an object.
+    Map(Map<'a>),
+    /// An optional.
+    Optional(Option<Arc<Value<'a>>>),
+    /// A value of a type of Kubernetes.
+    Kube(Kube),
+    /// What went wrong, as upstream words it.
+    Error(Arc<str>),
+}
+
+/// A list.
+#[derive(Clone, Debug)]
+pub enum List<'a> {
+    /// Made by an evaluation.
+    Made(Arc<Vec<Value<'a>>>),
+    /// Of an object, without schema.
+    Data(&'a [Data<'a>]),
+    /// Of an object, with its schema.
+    Typed(Typed<'a>, &'a [Data<'a>]),
+}
+
+/// A map or an object.
+#[derive(Clone, Debug)]
+pub enum Map<'a> {
+    /// Made by an evaluation: by key, with the key as it was written.
+    Made(Arc<Entries<'a>>),
+    /// Of an object, without schema.
+    Data(&'a [(std::borrow::Cow<'a, str>, Data<'a>)]),
+    /// Of an object, with its schema.
+    Typed(Typed<'a>, &'a [(std::borrow::Cow<'a, str>, Data<'a>)]),
+}
+
+/// The entries of a map that an evaluation made.
+pub type Entries<'a> = BTreeMap<Key<'a>, (Value<'a>, Value<'a>)>;
+
+/// A key of a map. Keys of different types differ, even `1` and `1u`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key<'a>(KeyKind<'a>);
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum KeyKind<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(u64),
+    String(std::borrow::Cow<'a, str>),
+    Duration(i64),
+    Timestamp(i64, u32),
+    Other(String),
+}
+
+impl<'a> Key<'a> {
+    /// The key that a value is.
+    pub fn of(value: &Value<'a>) -> Key<'a> {
+        Key(match value {
+            Value::Null => KeyKind::Null,
+            Value::Bool(b) => KeyKind::Bool(*b),
+            Value::Int(i) => KeyKind::Int(*i),
+            Value::Uint(u) => KeyKind::Uint(*u),
+            Value::Double(d) => KeyKind::Double(if *d == 0.0 { 0 } else { d.to_bits() }),
+            Value::String(Text::Borrowed(text)) => KeyKind::String((*text).into()),
+            Value::String(Text::Shared(text)) => KeyKind::String(text.to_string().into()),
+            Value::Duration(nanos) => KeyKind::Duration(*nanos),
+            Value::Timestamp(at) => KeyKind::Timestamp(at.seconds, at.nanos),
+            other => KeyKind::Other(print::plain(other)),
+        })
+    }
+}
+
+impl<'a> Value<'a> {
+    /// A string that an evaluation made.
+    pub fn text(text: impl Into<Arc<str>>) -> Value<'a> {
+        Value::String(Text::Shared(text.into()))
+    }
+
+    /// A list that an evaluation made.
+    pub fn list(items: Vec<Value<'a>>) -> Value<'a> {
+        Value::List(List::Made(Arc::new(items)))
+    }
+
+    /// A map that an evaluation made.
+    pub fn map(entries: impl IntoIterator<Item = (Value<'a>, Value<'a>)>) -> Value<'a> {
+        let entries = entries.into_iter().map(|(key, value)| (Key::of(&key), (key, value))).collect();
+        Value::Map(Map::Made(Arc::new(entries)))
+    }
+
+    /// An error.
+    pub fn error(message: impl Into<Arc<str>>) -> Value<'a> {
+        Value::Error(message.into())
+    }
+
+    pub(crate) fn some(value: Value<'a>) -> Value<'a> {
+        Value::Optional(Some(Arc::new(value)))
+    }
+
+    /// The error that upstream gives for a value that a function does not take.
+    pub(crate) fn no_such_overload() -> Value<'a> {
+        Value::error("no such overload")
+    }
+
+    /// Whether the value is an error.
+    pub fn is_error(&self) -> bool {
+        matches!(self, Value::Error(_))
+    }
+
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        match self {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The type of the value, with no parameters.
+    pub fn type_of(&self) -> Type {
+        match self {
+            Value::Null => Type::Null,
+            Value::Bool(_) => Type::Bool,
+            Value::Int(_) => Type::Int,
+            Value::Uint(_) => Type::Uint,
+            Value::Double(_) => Type::Double,
+            Value::String(_) => Type::String,
+            Value::Bytes(_) => Type::Bytes,
+            Value::Duration(_) => Type::Duration,
+            Value::Timestamp(_) => Type::Timestamp,
+            Value::Type(_) => Type::Type(None),
+            Value::List(_) => Type::list(Type::Dyn),
+            Value::Map(_) => Type::map(Type::Dyn, Type::Dyn),
+            Value::Optional(_) => Type::optional(Type::Dyn),
+            Value::Kube(kube) => kube.type_of(),
+            Value::Error(_) => Type::Opaque("error".into(), Arc::from([])),
+        }
+    }
+
+    /// The size as costs count it; `None` for values without a size.
+    pub(crate) fn size(&self) -> Option<u64> {
+        Some(match self {
+            Value::String(text) => chars(text) as u64,
+            Value::Bytes(bytes) => bytes.len() as u64,
+            Value::List(list) => list.len() as u64,
+            Value::Map(map) => map.len() as u64,
+            Value::Kube(kube) => return kube.size(),
+            _ => return None,
+        })
+    }
+
+    /// Whether a type names the value's type, as overloads are chosen when they run.
+    pub(crate) fn is_of(&self, ty: &Type) -> bool {
+        match (ty, self) {
+            (Type::Dyn | Type::Any | Type::Param(_) | Type::Var(_), _)
+            | (Type::Null, Value::Null)
+            | (Type::Bool, Value::Bool(_))
+            | (Type::Int, Value::Int(_))
+            | (Type::Uint, Value::Uint(_))
+            | (Type::Double, Value::Double(_))
+            | (Type::String, Value::String(_))
+            | (Type::Bytes, Value::Bytes(_))
+            | (Type::Duration, Value::Duration(_))
+            | (Type::Timestamp, Value::Timestamp(_))
+            | (Type::Type(_), Value::Type(_)) => true,
+            (Type::Wrapper(inner), value) => matches!(value, Value::Null) || value.is_of(inner),
+            (Type::List(element), Value::List(list)) => list.get(0).is_none_or(|first| first.is_of(element)),
+            (Type::Map(entry), Value::Map(map)) => {
+                map.first().is_none_or(|(key, value)| key.is_of(&entry.0) && value.is_of(&entry.1))
+            }
+            (Type::Opaque(name, _), Value::Optional(_)) => &**name == "optional_type",
+            (Type::Opaque(name, _) | Type::Struct(name), Value::Kube(kube)) => **name == *kube.name(),
+            _ => false,
+        }
+    }
+}
+
+pub(crate) fn chars(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
+
+impl<'a> List<'a> {
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        match self {
+            List::Made(items) => items.len(),
+            List::Data(items) | List::Typed(_, items) => items.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An element.
+    pub fn get(&self, index: usize) -> Option<Value<'a>> {
+        match self {
+            List::Made(items) => items.get(index).cloned(),
+            List::Data(items) => items.get(index).map(Value::from),
+            List::Typed(typed, items) => items.get(index).map(|item| typed.item(item)),
+        }
+    }
+
+    /// The elements.
+    pub fn iter(&self) -> impl Iterator<Item = Value<'a>> + '_ {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    pub(crate) fn contains(&self, value: &Value<'a>) -> bool {
+        match self {
+            List::Typed(typed, items) if typed.is_set() => typed.set_contains(items, value),
+            _ => self.iter().any(|item| matches!(value.equal(&item), Value::Bool(true))),
+        }
+    }
+}
+
+impl<'a> Map<'a> {
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Map::Made(entries) => entries.len(),
+            Map::Data(entries) => entries.len(),
+            Map::Typed(typed, entries) => typed.len(entries),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a key. Numbers of other types that are equal find it too.
+    pub fn get(&self, key: &Value<'a>) -> Option<Value<'a>> {
+        match self {
+            Map::Made(entries) => {
+                let find = |key: &Value<'a>| entries.get(&Key::of(key)).map(|(_, value)| value.clone());
+                find(key).or_else(|| match key {
+                    Value::Double(d) => {
+                        let int = convert::double_to_int(*d).filter(|i| *i as f64 == *d).map(Value::Int);
+                        let uint = convert::double_to_uint(*d).filter(|u| *u as f64 == *d).map(Value::Uint);
+                        int.and_then(|key| find(&key)).or_else(|| uint.and_then(|key| find(&key)))
+                    }
+                    Value::Int(i) => u64::try_from(*i).ok().and_then(|u| find(&Value::Uint(u))),
+                    Value::Uint(u) => i64::try_from(*u).ok().and_then(|i| find(&Value::Int(i))),
+                    _ => None,
+                })
+            }
+            Map::Data(entries) => Data::find(entries, key.as_str()?).map(Value::from),
+            Map::Typed(typed, entries) => typed.find(entries, key.as_str()?),
+        }
+    }
+
+    /// Keys and values in the order of the keys.
+    pub fn iter(&self) -> Box<dyn Iterator<Item = (Value<'a>, Value<'a>)> + '_> {
+        match self {
+            Map::Made(entries) => Box::new(entries.values().cloned()),
+            Map::Data(entries) => {
+                Box::new(entries.iter().map(|(key, value)| (Value::String(Text::Borrowed(key)), Value::from(value))))
+            }
+            Map::Typed(typed, entries) => Box::new(typed.entries(entries)),
+        }
+    }
+
+    fn first(&self) -> Option<(Value<'a>, Value<'a>)> {
+        self.iter().next()
+    }
+}
+
+impl<'a> From<&'a Data<'a>> for Value<'a> {
+    fn from(data: &'a Data<'a>) -> Value<'a> {
+        match data {
+            Data::Null => Value::Null,
+            Data::Bool(b) => Value::Bool(*b),
+            Data::Int(i) => Value::Int(*i),
+            Data::Float(f) => Value::Double(*f),
+            Data::String(text) => Value::String(Text::Borrowed(text)),
+            Data::List(items) => Value::List(List::Data(items)),
+            Data::Map(entries) => Value::Map(Map::Data(entries)),
+        }
+    }
+}
+
+impl<'a> Value<'a> {
+    /// Whether two values are equal, as `==` has it: a bool, or the error of values that cannot be compared.
+    pub fn equals(&self, other: &Value<'a>) -> Value<'a> {
+        match (self, other) {
+            (Value::Null, Value::Null) => Value::Bool(true),
+            (Value::Null, _) | (_, Value::Null) => Value::Bool(false),
+            _ => self.equal(other),
+        }
+    }
+
+    /// As [`Value::equals`], but null is compared as any other value.
+    pub(crate) fn equal(&self, other: &Value<'a>) -> Value<'a> {
+        Value::Bool(match (self, other) {
+            (Value::Error(_), _) => return self.clone(),
+            (Value::Null, Value::Null) => true,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::String(a), Value::String(b)) => **a == **b,
+            (Value::Bytes(a), Value::Bytes(b)) => a == b,
+            (Value::Duration(a), Value::Duration(b)) => a == b,
+            (Value::Timestamp(a), Value::Timestamp(b)) => a == b,
+            (Value::Type(a), Value::Type(b)) => a.name() == b.name(),
+            (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
+                arithmetic::compare_numbers(self, other) == Some(Ordering::Equal)
+            }
+            (Value::List(List::Typed(typed, items)), other) => return typed.list_equal(items, other),
+            (Value::List(a), Value::List(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| !matches!(a.equals(&b), Value::Bool(false)))
+            }
+            (Value::Map(Map::Typed(typed, entries)), other) => return typed.map_equal(entries, other),
+            (Value::Map(a), Value::Map(b)) => {
+                a.len() == b.len()
+                    && a.iter().all(|(key, value)| {
+                        b.get(&key).is_some_and(|other| !matches!(value.equals(&other), Value::Bool(false)))
+                    })
+            }
+            (Value::Optional(a), Value::Optional(b)) => match (a, b) {
+                (Some(a), Some(b)) => return a.equal(b),
+                (a, b) => a.is_none() && b.is_none(),
+            },
+            (Value::Kube(a), other) => return a.equal(other),
+            _ => false,
+        })
+    }
+
+    /// The order of two values, as `<` has it.
+    pub(crate) fn compare(&self, other: &Value<'a>) -> Result<Ordering, Value<'a>> {
+        Ok(match (self, other) {
+            (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+            (Value::String(a), Value::String(b)) => a.as_bytes().cmp(b.as_bytes()),
+            (Value::Bytes(a), Value::Bytes(b)) => a.cmp(b),
+            (Value::Duration(a), Value::Duration(b)) => a.cmp(b),
+            (Value::Timestamp(a), Value::Timestamp(b)) => a.cmp(b),
+            (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
+                return arithmetic::compare_numbers(self, other)
+                    .ok_or_else(|| Value::error("NaN values cannot be ordered"));
+            }
+            (Value::Double(d), _) if d.is_nan() => return Err(Value::error("NaN values cannot be ordered")),
+            (_, Value::Error(_)) => return Err(other.clone()),
+            _ => return Err(Value::no_such_overload()),
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! Rules that hold for every expression, and laws that generated ones are tried on.
+#![allow(clippy::unwrap_used)]
+
+use kubeshape_cel::{Data, Env, Release, RuleEnv, Schema, Type, Value};
+use proptest::prelude::*;
+
+fn evaluate(source: &str) -> Result<String, String> {
+    let ast = Env::new(Release::NEWEST).compile(source).map_err(|issues| issues.to_string())?;
+    let program = ast.program()?;
+    program.evaluate([], 1_000_000).result.map(|value| format!("{value:?}"))
+}
+
+#[test]
+fn a_mistake_is_shown_at_its_place() {
+    let error = Env::new(Release::NEWEST).compile("1 + 'a'").unwrap_err();
+    let text =
+        "ERROR: <input>:1:3: found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^";
+    assert_eq!(error.to_string(), text);
+}
+
+#[test]
+fn a_long_range_is_refused() {
+    assert!(evaluate("lists.range(1000000000).size()").unwrap_err().contains("at most 10000000 elements"));
+}
+
+#[test]
+fn an_evaluation_ends_within_its_budget() {
+    let source = "lists.range(1000).all(x, lists.range(1000).all(y, x + y >= 0))";
+    assert_eq!(evaluate(source).unwrap_err(), "operation cancelled: actual cost limit exceeded");
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    let source = format!("{}1{}", "(".repeat(300), ")".repeat(300));
+    assert!(evaluate(&source).unwrap_err().contains("expression recursion limit exceeded: 250"));
+}
+
+#[test]
+fn functions_appear_with_their_release() {
+    assert!(Env::new(Release::stored(32)).compile("semver('1.2.3')").is_err());
+    assert!(Env::new(Release::stored(33)).compile("semver('1.2.3')").is_ok());
+}
+
+#[test]
+fn a_rule_sees_properties_under_escaped_names() {
+    let property = Schema { ty: "integer".to_owned(), ..Schema::default() };
+    let schema = Schema {
+        ty: "object".to_owned(),
+        properties: Some([("my-field".to_owned(), property)].into_iter().collect()),
+        ..Schema::default()
+    };
+    let env = RuleEnv::new(&schema, false, Release::NEWEST, "selfType1").unwrap();
+    let rule = env.rule("self.my__dash__field > 3", false).unwrap();
+    let object = Data::map([("my-field", Data::Int(4))]);
+    let outcome = rule.program.evaluate([("self", Value::of(&object, &schema))], 1000);
+    assert!(matches!(outcome.result, Ok(Value::Bool(true))));
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(source in "[-a-z0-9 .,:?!(){}\\[\\]'\"<>=&|+*/%]{0,40}") {
+        if let Ok(ast) = Env::new(Release::NEWEST).with_variable("x", Type::Dyn).compile(&source)
+            && let Ok(program) = ast.program()
+        {
+            let outcome = program.evaluate([("x", Value::Int(1))], 1000);
+            prop_assert!(outcome.cost <= 1000 || outcome.result.is_err());
+        }
+    }
+}

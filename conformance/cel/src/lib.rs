@@ -1,0 +1,415 @@
+//! Compares answers about expressions: messages, types, costs and values.
+
+#![allow(clippy::print_stdout)]
+
+mod difference;
+
+use difference::first_difference;
+use kubeshape_cel::{Data, Env, Kube, Range, Release, RuleEnv, Schema, Sizes, Timestamp, Type, UnknownSizes, Value};
+use serde_json::{Value as Json, json};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The files of expressions.
+const EXPRESSIONS: [&str; 3] = ["kube-conformance", "kube-literals", "kube-random"];
+/// The limit of the recorded evaluations.
+const LIMIT: u64 = 1_000_000;
+
+/// The result of comparing one answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The same.
+    Equal,
+    /// Another answer, with the place where the two first differ.
+    Differing(String),
+    /// We have no answer, for this reason.
+    Missing(String),
+}
+
+/// One comparison: the kind of answer, the record, and what came of it.
+pub type Comparison = (String, String, Verdict);
+
+/// Compares every record of a folder of recorded answers.
+pub fn compare(folder: &Path) -> Vec<Comparison> {
+    let mut out = Vec::new();
+    for file in EXPRESSIONS {
+        for record in records(&folder.join(format!("{file}.ndjson.gz"))) {
+            expression(&mut out, file, &record);
+        }
+    }
+    for record in records(&folder.join("schemas.ndjson.gz")) {
+        rules(&mut out, &record);
+    }
+    out
+}
+
+fn records(path: &Path) -> Vec<Json> {
+    let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
+    let mut text = Vec::new();
+    if flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut text).is_err() {
+        return Vec::new();
+    }
+    text.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+/// Every value with a path has up to ten elements.
+struct Ten;
+
+impl Sizes for Ten {
+    fn size(&self, path: &[&str]) -> Option<Range> {
+        (!path.is_empty()).then_some(Range { min: 0, max: 10 })
+    }
+}
+
+fn text<'r>(record: &'r Json, key: &str) -> &'r str {
+    record.get(key).and_then(Json::as_str).unwrap_or("")
+}
+
+fn verdict(ours: &Json, theirs: &Json) -> Verdict {
+    first_difference(ours, theirs).map_or(Verdict::Equal, Verdict::Differing)
+}
+
+fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json) {
+    let id = text(record, "id");
+    let source = text(record, "expr");
+    if record.get("panic").is_some() {
+        return;
+    }
+    let shown: String = source.chars().take(150).collect();
+    let mut add = |row: &str, verdict: Verdict| {
+        let verdict = match verdict {
+            Verdict::Differing(place) => Verdict::Differing(format!("{place}  in `{shown}`")),
+            other => other,
+        };
+        out.push((format!("{file} {row}"), id.to_owned(), verdict));
+    };
+    let mut env = Env::new(Release::NEWEST).with_container(text(record, "container"));
+    for (name, ty) in record.get("vars").and_then(Json::as_object).into_iter().flatten() {
+        match ty.as_str().and_then(Type::parse) {
+            Some(ty) => env = env.with_variable(name, ty),
+            None => return add("vars", Verdict::Missing(format!("type {ty}"))),
+        }
+    }
+    let ast = match env.compile(source) {
+        Ok(ast) => ast,
+        Err(issues) => {
+            let errors: Vec<Json> = issues
+                .issues()
+                .iter()
+                .map(|issue| json!({"line": issue.line, "column": issue.column, "message": issue.message}))
+                .collect();
+            let theirs = record.get("errors").cloned().unwrap_or(Json::Null);
+            let syntax = record.get("issues").and_then(Json::as_str).is_some_and(|text| text.contains("Syntax error"));
+            let row = if syntax { "errors of syntax" } else { "errors" };
+            let found = verdict(&Json::from(errors), &theirs);
+            if found == Verdict::Equal {
+                return add(row, verdict(&json!(issues.to_string()), record.get("issues").unwrap_or(&Json::Null)));
+            }
+            return add(row, found);
+        }
+    };
+    if let Some(theirs) = record.get("issues") {
+        return add("errors", Verdict::Differing(format!("compiles, theirs {theirs}")));
+    }
+    if let Some(ty) = record.get("type") {
+        add("type", verdict(&json!(ast.output_type().to_string()), ty));
+    }
+    let range = |range: Range| json!([range.min, range.max]);
+    if let Some(estimate) = record.get("estimate") {
+        add("estimate", verdict(&range(ast.estimate(&UnknownSizes)), estimate));
+    }
+    if let Some(estimate) = record.get("estimate10") {
+        add("estimate10", verdict(&range(ast.estimate(&Ten)), estimate));
+    }
+    let program = match ast.program() {
+        Ok(program) => program,
+        Err(error) => {
+            let theirs = record.get("programError").cloned().unwrap_or(Json::Null);
+            return add("programError", verdict(&json!(error), &theirs));
+        }
+    };
+    if let Some(theirs) = record.get("programError") {
+        return add("programError", Verdict::Differing(format!("no error, theirs {theirs}")));
+    }
+    let mut bindings: Vec<(&str, Value<'_>)> = Vec::new();
+    for (name, value) in record.get("bindings").and_then(Json::as_object).into_iter().flatten() {
+        match read(value) {
+            Some(value) => bindings.push((name, value)),
+            None => return add("bindings", Verdict::Missing(format!("value {value}"))),
+        }
+    }
+    let outcome = program.evaluate(bindings, LIMIT);
+    let unordered = record.get("unordered").is_some();
+    match (&outcome.result, record.get("value"), record.get("evalError")) {
+        (Ok(value), Some(theirs), _) => {
+            let mut ours = write(value);
+            if let (true, Json::Array(items)) = (unordered, &mut ours) {
+                items.sort_by_key(Json::to_string);
+            }
+            let mut theirs = theirs.clone();
+            if let (true, Json::Array(items)) = (unordered, &mut theirs) {
+                items.sort_by_key(Json::to_string);
+            }
+            add("value", verdict(&ours, &theirs));
+        }
+        (Ok(value), None, Some(theirs)) => {
+            add("evalError", Verdict::Differing(format!("{}, theirs error {theirs}", write(value))));
+        }
+        (Err(error), Some(theirs), _) => {
+            add("value", Verdict::Differing(format!("error {error}, theirs {theirs}")));
+        }
+        (Err(error), None, Some(theirs)) => add("evalError", verdict(&json!(error), theirs)),
+        (_, None, None) => {}
+    }
+    if let Some(cost) = record.get("cost") {
+        add("cost", verdict(&json!(outcome.cost), cost));
+    }
+}
+
+/// A recorded value.
+fn read(value: &Json) -> Option<Value<'static>> {
+    Some(match value {
+        Json::Null => Value::Null,
+        Json::Bool(b) => Value::Bool(*b),
+        Json::Number(number) => Value::Int(number.as_i64()?),
+        Json::String(text) => Value::text(text.as_str()),
+        Json::Array(items) => Value::list(items.iter().map(read).collect::<Option<_>>()?),
+        Json::Object(fields) => {
+            let (kind, inner) = fields.iter().next()?;
+            match kind.as_str() {
+                "uint" => Value::Uint(inner.as_u64()?),
+                "double" => Value::Double(match inner {
+                    Json::String(text) => text.parse().ok()?,
+                    other => other.as_f64()?,
+                }),
+                "bytes" => Value::Bytes(decode(inner.as_str()?)?.into()),
+                "duration" => evaluated(&format!("duration('{}')", inner.as_str()?))?,
+                "timestamp" => evaluated(&format!("timestamp('{}')", inner.as_str()?))?,
+                "type" => Value::Type(Type::parse(inner.as_str()?)?),
+                "map" => {
+                    let mut entries = Vec::new();
+                    for pair in inner.as_array()? {
+                        entries.push((read(pair.get(0)?)?, read(pair.get(1)?)?));
+                    }
+                    Value::map(entries)
+                }
+                "optional" => Value::Optional(match inner.get(0) {
+                    Some(value) => Some(Arc::new(read(value)?)),
+                    None => None,
+                }),
+                _ => return None,
+            }
+        }
+    })
+}
+
+fn decode(text: &str) -> Option<Vec<u8>> {
+    let digit =
+        |b: u8| b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".iter().position(|own| *own == b);
+    let mut out = Vec::new();
+    for group in text.as_bytes().chunks(4) {
+        let digits: Vec<usize> = group.iter().filter(|b| **b != b'=').map(|b| digit(*b)).collect::<Option<_>>()?;
+        let word = digits.iter().chain([0, 0, 0].iter()).take(4).fold(0usize, |word, digit| word << 6 | digit);
+        let bytes = [(word >> 16) as u8, (word >> 8) as u8, word as u8];
+        out.extend_from_slice(&bytes[..digits.len() * 3 / 4]);
+    }
+    Some(out)
+}
+
+fn encode(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::new();
+    for group in bytes.chunks(3) {
+        let word = group.iter().chain([0, 0].iter()).take(3).fold(0usize, |word, byte| word << 8 | usize::from(*byte));
+        for i in 0..4 {
+            let digit = char::from(DIGITS[word >> (18 - 6 * i) & 63]);
+            out.push(if i <= group.len() { digit } else { '=' });
+        }
+    }
+    out
+}
+
+fn evaluated(source: &str) -> Option<Value<'static>> {
+    let program = Env::new(Release::NEWEST).compile(source).ok()?.program().ok()?;
+    match program.evaluate([], LIMIT).result {
+        Ok(Value::Duration(nanos)) => Some(Value::Duration(nanos)),
+        Ok(Value::Timestamp(at)) => Some(Value::Timestamp(at)),
+        _ => None,
+    }
+}
+
+/// A value as it is recorded.
+pub fn write(value: &Value<'_>) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(b) => json!(b),
+        Value::Int(i) => json!(i),
+        Value::Uint(u) => json!({"uint": u}),
+        Value::Double(d) if d.is_nan() => json!({"double": "NaN"}),
+        Value::Double(d) if d.is_infinite() => {
+            json!({"double": if *d > 0.0 { "Infinity" } else { "-Infinity" }})
+        }
+        Value::Double(d) if *d == 0.0 && d.is_sign_negative() => json!({"double": "-0"}),
+        Value::Double(d) => json!({"double": d}),
+        Value::String(text) => json!(&**text),
+        Value::Bytes(bytes) => json!({"bytes": encode(bytes)}),
+        Value::Duration(nanos) => json!({"duration": seconds(*nanos)}),
+        Value::Timestamp(at) => json!({"timestamp": Timestamp::to_utc(*at)}),
+        Value::Type(ty) => json!({"type": ty.name()}),
+        Value::List(list) => list.iter().map(|item| write(&item)).collect(),
+        Value::Map(map) => {
+            let mut pairs: Vec<Json> = map.iter().map(|(key, value)| json!([write(&key), write(&value)])).collect();
+            pairs.sort_by_key(Json::to_string);
+            json!({"map": pairs})
+        }
+        Value::Optional(inner) => json!({"optional": inner.iter().map(|inner| write(inner)).collect::<Vec<_>>()}),
+        // Upstream's recorder did not know the pointers that these are.
+        Value::Kube(Kube::Quantity(_, true)) => json!({"celType": "kubernetes.Quantity", "go": "*cel.Quantity"}),
+        Value::Kube(kube) => {
+            let kind = match kube {
+                Kube::Quantity(..) => "quantity",
+                Kube::Ip(_) => "ip",
+                Kube::Cidr(_) => "cidr",
+                Kube::Url(_) => "url",
+                Kube::Semver(_) => "semver",
+                Kube::Format(_) => "format",
+            };
+            json!({kind: kube.to_string()})
+        }
+        Value::Error(error) => json!({"error": &**error}),
+    }
+}
+
+fn seconds(nanos: i64) -> String {
+    let sign = if nanos < 0 { "-" } else { "" };
+    let magnitude = nanos.unsigned_abs();
+    let fraction = format!("{:09}", magnitude % 1_000_000_000);
+    let fraction = fraction.trim_end_matches('0');
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{fraction}s", magnitude / 1_000_000_000)
+}
+
+/// A JSON value as an object for rules.
+pub fn data(value: &Json) -> Data<'_> {
+    match value {
+        Json::Null => Data::Null,
+        Json::Bool(b) => Data::Bool(*b),
+        Json::Number(number) => match number.as_i64() {
+            Some(int) => Data::Int(int),
+            None => Data::Float(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Json::String(text) => Data::string(text.as_str()),
+        Json::Array(items) => Data::List(items.iter().map(data).collect()),
+        Json::Object(fields) => Data::map(fields.iter().map(|(key, value)| (key.as_str(), data(value)))),
+    }
+}
+
+/// Compares what the rules of a schema compile to.
+fn rules(out: &mut Vec<Comparison>, record: &Json) {
+    let id = text(record, "id");
+    let root = record.get("isResourceRoot").and_then(Json::as_bool) == Some(true);
+    for node in record.get("compile").and_then(Json::as_array).into_iter().flatten() {
+        let path = text(node, "path");
+        let Some(props) = at_path(record.get("schema"), path) else { continue };
+        let record = format!("{id} {path}");
+        let mut add = |row: &str, verdict| out.push((format!("schemas {row}"), record.clone(), verdict));
+        let schema = schema(props);
+        let is_root = if path.is_empty() { root } else { schema.embedded_resource };
+        let env = RuleEnv::new(&schema, is_root || schema.embedded_resource, Release::NEWEST, "selfTypeN");
+        let Some(env) = env else {
+            let theirs = node.get("error").cloned().unwrap_or(Json::Null);
+            add("no type", verdict(&json!("failed to convert to declType for CEL validation rules"), &theirs));
+            continue;
+        };
+        if let Some(size) = node.get("minSerializedSize") {
+            add("minSerializedSize", verdict(&json!(env.min_serialized_size()), size));
+        }
+        let sources = props.get("x-kubernetes-validations").and_then(Json::as_array).into_iter().flatten();
+        for (source, theirs) in sources.zip(node.get("rules").and_then(Json::as_array).into_iter().flatten()) {
+            let optional = source.get("optionalOldSelf").and_then(Json::as_bool) == Some(true);
+            match env.rule(text(source, "rule"), optional) {
+                Ok(rule) => {
+                    let ours = json!([rule.max_cost, rule.uses_old_self, env.max_cardinality()]);
+                    let uses = theirs.get("usesOldSelf").and_then(Json::as_bool) == Some(true);
+                    let expected = json!([theirs.get("maxCost"), uses, theirs.get("maxCardinality")]);
+                    add("rule", verdict(&ours, &expected));
+                }
+                Err(error) => {
+                    let detail = theirs.pointer("/error/detail").cloned().unwrap_or(Json::Null);
+                    let syntax = detail.as_str().is_some_and(|text| text.contains("Syntax error"));
+                    add(if syntax { "rule error of syntax" } else { "rule error" }, verdict(&json!(error), &detail));
+                    continue;
+                }
+            }
+            let message = text(source, "messageExpression");
+            if message.is_empty() {
+                continue;
+            }
+            match env.message(message, optional) {
+                Ok(rule) => {
+                    let expected = theirs.get("messageExpressionMaxCost").cloned().unwrap_or(Json::Null);
+                    add("message", verdict(&json!(rule.max_cost), &expected));
+                }
+                Err(error) => {
+                    let detail = theirs.pointer("/messageExpressionError/detail").cloned().unwrap_or(Json::Null);
+                    add("message error", verdict(&json!(error), &detail));
+                }
+            }
+        }
+    }
+}
+
+/// The schema at a path such as `["spec"][]{}`.
+fn at_path<'r>(schema: Option<&'r Json>, path: &str) -> Option<&'r Json> {
+    let mut schema = schema?;
+    let mut rest = path;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("[]") {
+            schema = schema.get("items")?;
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("{}") {
+            schema = schema.get("additionalProperties")?;
+            rest = after;
+        } else {
+            let mut names = serde_json::Deserializer::from_str(rest).into_iter::<Vec<String>>();
+            let name = names.next()?.ok()?.pop()?;
+            rest = &rest[names.byte_offset()..];
+            schema = schema.get("properties")?.get(&name)?;
+        }
+    }
+    Some(schema)
+}
+
+/// JSONSchemaProps as rules see them.
+fn schema(props: &Json) -> Schema {
+    let flag = |key: &str| props.get(key).and_then(Json::as_bool) == Some(true);
+    let number = |key: &str| props.get(key).and_then(Json::as_i64);
+    let list = |key: &str| props.get(key).and_then(Json::as_array).into_iter().flatten();
+    let texts = |key: &str| list(key).filter_map(|item| item.as_str().map(str::to_owned)).collect();
+    let inner = |key: &str| props.get(key).filter(|inner| inner.is_object()).map(|inner| Box::new(schema(inner)));
+    let optional = |key: &str| props.get(key).and_then(Json::as_str).map(str::to_owned);
+    Schema {
+        ty: text(props, "type").to_owned(),
+        format: text(props, "format").to_owned(),
+        nullable: flag("nullable"),
+        int_or_string: flag("x-kubernetes-int-or-string"),
+        preserve_unknown_fields: flag("x-kubernetes-preserve-unknown-fields"),
+        embedded_resource: flag("x-kubernetes-embedded-resource"),
+        list_type: optional("x-kubernetes-list-type"),
+        list_map_keys: texts("x-kubernetes-list-map-keys"),
+        map_type: optional("x-kubernetes-map-type"),
+        max_length: number("maxLength"),
+        max_items: number("maxItems"),
+        max_properties: number("maxProperties"),
+        enumeration: list("enum").map(|item| item.as_str().map(str::to_owned)).collect(),
+        required: texts("required"),
+        has_default: props.get("default").is_some_and(|default| !default.is_null()),
+        properties: props
+            .get("properties")
+            .and_then(Json::as_object)
+            .map(|properties| properties.iter().map(|(name, property)| (name.clone(), schema(property))).collect()),
+        items: inner("items"),
+        additional_properties: inner("additionalProperties"),
+    }
+}
