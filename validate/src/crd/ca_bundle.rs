@@ -61,8 +61,6 @@ fn block(text: &str) -> Option<(Block<'_>, &str)> {
         };
         // The line of the end belongs to the block.
         let after = after.split_once('\n').map_or("", |(_, after)| after);
-        // The rest of the line belongs to the block.
-        let after = after.split_once('\n').map_or("", |(_, after)| after);
         let headers = body.contains(':');
         let base64 = if headers { body.split_once("\n\n").map_or("", |(_, body)| body) } else { body };
         let base64: String = base64.chars().filter(|c| !c.is_ascii_whitespace()).collect();
