@@ -16,21 +16,23 @@ const DASHES: &str = "-----";
 pub(super) fn check(bundle: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(bundle);
     let mut rest: &str = &text;
+    let mut error = None;
     while !rest.is_empty() {
         let Some((block, after)) = block(rest) else {
-            return Err("unable to load root certificates: unable to parse bytes as PEM block".to_owned());
+            error.get_or_insert("unable to parse bytes as PEM block");
+            break;
         };
         rest = after;
         if block.label == "CERTIFICATE" && !block.headers {
-            return if is_sequence(&block.bytes) {
-                Ok(())
-            } else {
-                let detail = "failed to parse certificate: x509: malformed certificate";
-                Err(format!("unable to load root certificates: {detail}"))
-            };
+            // One certificate that can be read is enough.
+            if is_sequence(&block.bytes) {
+                return Ok(());
+            }
+            error.get_or_insert("failed to parse certificate: x509: malformed certificate");
         }
     }
-    Err("unable to load root certificates: no valid certificate authority data seen".to_owned())
+    let error = error.unwrap_or("no valid certificate authority data seen");
+    Err(format!("unable to load root certificates: {error}"))
 }
 
 struct Block<'t> {
@@ -94,9 +96,12 @@ mod tests {
         for (bundle, error) in [
             ("Cg==".to_owned(), "unable to parse bytes as PEM block"),
             (block("CERTIFICATE", "MAQCAQE="), "failed to parse certificate: x509: malformed certificate"),
+            (block("CERTIFICATE", "MAQCAQE=") + "text", "failed to parse certificate: x509: malformed certificate"),
             (block("KEY", "MAMCAQE="), "no valid certificate authority data seen"),
         ] {
             assert_eq!(check(bundle.as_bytes()), Err(format!("unable to load root certificates: {error}")));
         }
+        let second = block("CERTIFICATE", "MAQCAQE=") + &block("CERTIFICATE", "MAMCAQE=");
+        assert_eq!(check(second.as_bytes()), Ok(()));
     }
 }
