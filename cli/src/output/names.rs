@@ -32,7 +32,9 @@ pub(crate) fn group_version(path: &str, format: Format) -> String {
 /// `api/openapi-spec/v3`.
 pub(crate) fn root(key: &str, format: Format) -> String {
     let parts: Vec<String> = key.trim_matches('/').split('/').map(encoded).collect();
-    shortened(parts.join("__")) + "_openapi." + suffix(format)
+    // No encoded text is a percent sign alone.
+    let name = if parts.iter().all(String::is_empty) { "%".to_owned() } else { parts.join("__") };
+    shortened(name) + "_openapi." + suffix(format)
 }
 
 /// `KIND.GROUP`: the folder of a kind of a document; `core` is the group without a name.
