@@ -32,9 +32,7 @@ pub(crate) fn group_version(path: &str, format: Format) -> String {
 /// `api/openapi-spec/v3`.
 pub(crate) fn root(key: &str, format: Format) -> String {
     let parts: Vec<String> = key.trim_matches('/').split('/').map(encoded).collect();
-    // No encoded text is a percent sign alone.
-    let name = if parts.iter().all(String::is_empty) { "%".to_owned() } else { parts.join("__") };
-    shortened(name) + "_openapi." + suffix(format)
+    shortened(parts.join("__")) + "_openapi." + suffix(format)
 }
 
 /// `KIND.GROUP`: the folder of a kind of a document; `core` is the group without a name.
@@ -101,7 +99,7 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
     };
     match components {
         [name] => stem(name).is_some_and(|stem| {
-            ["swagger", "openapi", "schema.smd", "kustomize"].contains(&stem.as_str())
+            ["swagger", "openapi", "_openapi", "schema.smd", "kustomize"].contains(&stem.as_str())
                 || ["_openapi", ".v3", ".v2", ".schema", ".smd"]
                     .iter()
                     .any(|end| stem.strip_suffix(end).is_some_and(|key| !key.is_empty()))
