@@ -99,7 +99,7 @@ pub(crate) fn is_result(components: &[&str]) -> bool {
     };
     match components {
         [name] => stem(name).is_some_and(|stem| {
-            ["swagger", "openapi", "_openapi", "schema.smd", "kustomize"].contains(&stem.as_str())
+            ["swagger", "openapi", "schema.smd", "kustomize"].contains(&stem.as_str())
                 || ["_openapi", ".v3", ".v2", ".schema", ".smd"]
                     .iter()
                     .any(|end| stem.strip_suffix(end).is_some_and(|key| !key.is_empty()))
