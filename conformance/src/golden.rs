@@ -1,6 +1,7 @@
 //! Reading recorded answers.
 #![allow(clippy::format_push_string, clippy::format_collect)]
 
+pub use kubeshape_conformance_cel::first_difference;
 use serde::Deserialize;
 use std::fs;
 use std::io::{self, Read};
@@ -38,53 +39,6 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     }
     out.sort();
     out
-}
-
-/// Where two JSON values first differ, as a pointer and the two values; `None` if they are equal. Numbers
-/// are compared by value.
-pub fn first_difference(ours: &serde_json::Value, theirs: &serde_json::Value) -> Option<String> {
-    use serde_json::Value;
-    fn go(ours: &Value, theirs: &Value, at: &mut String) -> Option<String> {
-        let mark = at.len();
-        match (ours, theirs) {
-            (Value::Object(a), Value::Object(b)) => {
-                for (key, value) in a {
-                    at.push('/');
-                    at.push_str(key);
-                    match b.get(key) {
-                        None => return Some(format!("{at}: only ours: {}", short(value))),
-                        Some(other) => {
-                            if let Some(found) = go(value, other, at) {
-                                return Some(found);
-                            }
-                        }
-                    }
-                    at.truncate(mark);
-                }
-                let extra = b.iter().find(|(key, _)| !a.contains_key(*key))?;
-                Some(format!("{at}/{}: only theirs: {}", extra.0, short(extra.1)))
-            }
-            (Value::Array(a), Value::Array(b)) => {
-                for (i, (x, y)) in a.iter().zip(b).enumerate() {
-                    at.push_str(&format!("/{i}"));
-                    if let Some(found) = go(x, y, at) {
-                        return Some(found);
-                    }
-                    at.truncate(mark);
-                }
-                (a.len() != b.len()).then(|| format!("{at}: {} items, theirs {}", a.len(), b.len()))
-            }
-            (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() => None,
-            (a, b) => (a != b).then(|| format!("{at}: {}, theirs {}", short(a), short(b))),
-        }
-    }
-    go(ours, theirs, &mut String::new())
-}
-
-fn short(value: &serde_json::Value) -> String {
-    let text = value.to_string();
-    let cut: String = text.chars().take(120).collect();
-    if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 
 /// Where two texts first differ, with some of the text there.

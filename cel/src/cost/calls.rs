@@ -1,6 +1,7 @@
 //! What calls of library functions may cost.
 
 use super::Range;
+use super::is_flat;
 use crate::types::Type;
 
 /// What is known about an argument.
@@ -110,47 +111,7 @@ pub(super) fn estimate(function: &str, overload: &str, target: Option<&Operand>,
             Some((other.map_or(cost, |other| cost.plus(other)), None))
         }
         ("validate", _, [text, ..]) => Some((text.known().scaled(0.1).scaled(128.0 * 0.25), None)),
-        (
-            "masked"
-            | "prefixLength"
-            | "family"
-            | "isUnspecified"
-            | "isLoopback"
-            | "isLinkLocalMulticast"
-            | "isLinkLocalUnicast"
-            | "isGlobalUnicast"
-            | "format.named"
-            | "sign"
-            | "asInteger"
-            | "isInteger"
-            | "asApproximateFloat"
-            | "isGreaterThan"
-            | "isLessThan"
-            | "compareTo"
-            | "add"
-            | "sub"
-            | "major"
-            | "minor"
-            | "patch"
-            | "getScheme"
-            | "getHostname"
-            | "getHost"
-            | "getPort"
-            | "getEscapedPath"
-            | "getQuery"
-            | "serviceAccount"
-            | "path"
-            | "group"
-            | "resource"
-            | "subresource"
-            | "namespace"
-            | "name"
-            | "allowed"
-            | "reason"
-            | "error"
-            | "errored",
-            ..,
-        ) => Some((ONE, None)),
+        (name, ..) if is_flat(name) => Some((ONE, None)),
         ("_==_", _, [a, b]) if a.ty.name() == b.ty.name() => match a.ty.name() {
             "net.IP" | "net.CIDR" | "kubernetes.Quantity" | "kubernetes.Semver" => Some((ONE, None)),
             "kubernetes.NamedFormat" => Some((Range { min: 1, max: 64 }.scaled(0.1), None)),

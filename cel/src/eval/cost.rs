@@ -1,5 +1,6 @@
 //! What calls cost when they run.
 
+use crate::cost::is_flat;
 use crate::library::Kube;
 use crate::value::{List, Value};
 
@@ -107,44 +108,7 @@ pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &
         "ip" if overload == "cidr_ip" => Some(1),
         "ip" => text(0, STRING_FACTOR),
         "ip.isCanonical" => text(0, 2.0 * STRING_FACTOR),
-        "masked"
-        | "prefixLength"
-        | "family"
-        | "isUnspecified"
-        | "isLoopback"
-        | "isLinkLocalMulticast"
-        | "isLinkLocalUnicast"
-        | "isGlobalUnicast"
-        | "format.named"
-        | "sign"
-        | "asInteger"
-        | "isInteger"
-        | "asApproximateFloat"
-        | "isGreaterThan"
-        | "isLessThan"
-        | "compareTo"
-        | "add"
-        | "sub"
-        | "major"
-        | "minor"
-        | "patch"
-        | "getScheme"
-        | "getHostname"
-        | "getHost"
-        | "getPort"
-        | "getEscapedPath"
-        | "getQuery"
-        | "serviceAccount"
-        | "path"
-        | "group"
-        | "resource"
-        | "subresource"
-        | "namespace"
-        | "name"
-        | "allowed"
-        | "reason"
-        | "error"
-        | "errored" => Some(1),
+        name if is_flat(name) => Some(1),
         "check" => Some(350_000),
         "containsIP" if args.len() >= 2 => {
             let cost = traverse(size(&args[0]) * 2, STRING_FACTOR);

@@ -8,7 +8,8 @@ use crate::issue::Issues;
 use crate::limits::MAX_DEPTH;
 use std::sync::Arc;
 
-const RESERVED: [&str; 17] = [
+/// Words that cannot be names.
+pub(crate) const RESERVED: [&str; 17] = [
     "as",
     "break",
     "const",

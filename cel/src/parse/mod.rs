@@ -9,6 +9,7 @@ mod unescape;
 use crate::ast::{Expr, Id, Kind};
 use crate::issue::Issues;
 use crate::limits::{MAX_DEPTH, MAX_SOURCE};
+pub(crate) use build::RESERVED;
 pub(crate) use macros::Macros;
 use syntax::{Failure, Reader};
 

@@ -1,28 +1,13 @@
 //! Names of properties as names in expressions.
 
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+use crate::parse::RESERVED;
+
+/// Words of the grammar that cannot be names either.
+const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
+
+fn is_reserved(name: &str) -> bool {
+    LITERALS.contains(&name) || RESERVED.contains(&name)
+}
 
 /// The name under which a rule reaches a property; `None` if it cannot.
 ///
@@ -38,7 +23,7 @@ pub fn escape(name: &str) -> Option<String> {
     if name.is_empty() || !name.chars().all(allowed) || name.as_bytes()[0].is_ascii_digit() {
         return None;
     }
-    if RESERVED.contains(&name) {
+    if is_reserved(name) {
         return Some(format!("__{name}__"));
     }
     let mut out = String::with_capacity(name.len());
@@ -63,7 +48,7 @@ pub fn escape(name: &str) -> Option<String> {
 /// The property that a name in a rule stands for; `None` if no property has this name.
 pub fn unescape(name: &str) -> Option<String> {
     if let Some(word) = name.strip_prefix("__").and_then(|name| name.strip_suffix("__"))
-        && RESERVED.contains(&word)
+        && is_reserved(word)
     {
         return Some(word.to_owned());
     }

@@ -4,6 +4,7 @@ use super::{Schema, escape};
 use crate::data::Data;
 use crate::library::named;
 use crate::value::{List, Map, Text, Value, time};
+use kubeshape_yaml::go::time::parse_duration;
 use std::borrow::Cow;
 
 /// The schema of a list, a map or an object that a value shows.
@@ -89,7 +90,7 @@ impl<'a> Value<'a> {
 
 fn text_of<'a>(text: &'a str, format: &str) -> Value<'a> {
     match format {
-        "duration" => match time::parse_duration(text).or_else(|| long_duration(text)) {
+        "duration" => match parse_duration(text).or_else(|| long_duration(text)) {
             Some(nanos) => Value::Duration(nanos),
             None => Value::error(format!("Invalid duration {text}: unable to parse {text} as duration")),
         },

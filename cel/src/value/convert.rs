@@ -2,6 +2,7 @@
 
 use super::{Value, print, time};
 use crate::types::Type;
+use kubeshape_yaml::go::time::parse_duration;
 use std::sync::Arc;
 
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
@@ -107,7 +108,7 @@ fn from_text<'a>(text: &str, to: &Type) -> Option<Value<'a>> {
         Type::Double => parse_double(text).map(Value::Double),
         Type::Bool => parse_bool(text).map(Value::Bool),
         Type::Bytes => Some(Value::Bytes(Arc::from(text.as_bytes()))),
-        Type::Duration => time::parse_duration(text).map(Value::Duration),
+        Type::Duration => parse_duration(text).map(Value::Duration),
         Type::Timestamp => time::Timestamp::parse(text),
         _ => None,
     }

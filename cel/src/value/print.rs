@@ -1,7 +1,7 @@
 //! Values in messages, as Go's `%v` prints them, and numbers as Go prints them.
 
 use super::Value;
-use std::fmt::Write;
+use kubeshape_yaml::go::escape::GoQuoted;
 
 /// A double as Go's `%g` prints it.
 pub(crate) fn double(value: f64) -> String {
@@ -75,39 +75,5 @@ pub(crate) fn go_type(value: &Value<'_>) -> &'static str {
 
 /// A text as Go's `%q` prints it.
 pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{b}' => out.push_str("\\v"),
-            '\\' => out.push_str("\\\\"),
-            '"' => out.push_str("\\\""),
-            c if c < ' ' || c == '\u{7f}' => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
-            }
-            c if is_printable(c) => out.push(c),
-            c if (c as u32) < 0x1_0000 => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => {
-                let _ = write!(out, "\\U{:08x}", c as u32);
-            }
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// Whether Go's `strconv` prints the character as it is.
-fn is_printable(c: char) -> bool {
-    c == ' '
-        || !(c.is_control()
-            || c.is_whitespace()
-            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}'))
+    GoQuoted(text).to_string()
 }

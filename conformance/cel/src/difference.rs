@@ -2,8 +2,8 @@
 #![allow(clippy::format_push_string)]
 
 /// Where two JSON values first differ, as a pointer and the two values; `None` if they are equal. Numbers
-/// are compared by value.
-pub(crate) fn first_difference(ours: &serde_json::Value, theirs: &serde_json::Value) -> Option<String> {
+/// are compared by value: `1` and `1.0` are equal.
+pub fn first_difference(ours: &serde_json::Value, theirs: &serde_json::Value) -> Option<String> {
     use serde_json::Value;
     fn go(ours: &Value, theirs: &Value, at: &mut String) -> Option<String> {
         let mark = at.len();
@@ -35,8 +35,7 @@ pub(crate) fn first_difference(ours: &serde_json::Value, theirs: &serde_json::Va
                 }
                 (a.len() != b.len()).then(|| format!("{at}: {} items, theirs {}", a.len(), b.len()))
             }
-            // serde_json reads the last digit of some numbers differently.
-            (Value::Number(a), Value::Number(b)) if close(a.as_f64(), b.as_f64()) && (a.is_f64() || a == b) => None,
+            (Value::Number(a), Value::Number(b)) if (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64() => None,
             (a, b) => (a != b).then(|| format!("{at}: {}, theirs {}", short(a), short(b))),
         }
     }
@@ -47,8 +46,4 @@ fn short(value: &serde_json::Value) -> String {
     let text = value.to_string();
     let cut: String = text.chars().take(120).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
-}
-
-fn close(a: Option<f64>, b: Option<f64>) -> bool {
-    a.zip(b).is_some_and(|(a, b)| (a - b).abs() <= a.abs() * 4.0 * f64::EPSILON)
 }

@@ -4,7 +4,7 @@
 
 mod difference;
 
-use difference::first_difference;
+pub use difference::first_difference;
 use kubeshape_cel::{Data, Env, Kube, Range, Release, RuleEnv, Schema, Sizes, Timestamp, Type, UnknownSizes, Value};
 use serde_json::{Value as Json, json};
 use std::io::Read;

@@ -9,8 +9,6 @@ use crate::fieldpath::Set;
 use crate::merge::Conflicts;
 use crate::typed::Duplicates;
 use crate::value::{Map, Value};
-use kubeshape_schema::escape::{self, Escape};
-use kubeshape_yaml::number;
 
 /// The annotation in which `kubectl apply` keeps the last configuration.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -67,42 +65,9 @@ fn configuration<'a>(object: Value<'a>, arena: &'a Bump) -> &'a str {
         Value::Map(Map::from_entries(annotations, arena))
     });
     let mut out = Vec::new();
-    write_json(object::with_meta(object, ANNOTATIONS, annotations, arena), &mut out);
+    object::with_meta(object, ANNOTATIONS, annotations, arena).write_go_json(&mut out);
     out.push(b'\n');
     arena.alloc_str(&String::from_utf8_lossy(&out))
-}
-
-/// Appends JSON as Go's `encoding/json` writes it. [`Value::write_json`] escapes and prints floats as json-iterator does.
-fn write_json(value: Value<'_>, out: &mut Vec<u8>) {
-    match value {
-        Value::Null => out.extend_from_slice(b"null"),
-        Value::Bool(yes) => out.extend_from_slice(if yes { b"true" } else { b"false" }),
-        Value::Int(n) => number::write_int(n, out),
-        Value::Float(n) => number::write_json(n, out),
-        Value::String(text) => escape::string(out, text, Escape::Html),
-        Value::List(items) => {
-            out.push(b'[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                write_json(*item, out);
-            }
-            out.push(b']');
-        }
-        Value::Map(map) => {
-            out.push(b'{');
-            for (at, (key, value)) in map.entries().iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                escape::string(out, key, Escape::Html);
-                out.push(b':');
-                write_json(*value, out);
-            }
-            out.push(b'}');
-        }
-    }
 }
 
 /// The conflicts without those about fields of the last configuration that have not changed since. If that configuration

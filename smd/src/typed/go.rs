@@ -9,9 +9,6 @@ pub(super) struct Got<'v>(pub(super) Value<'v>);
 /// `%#v` of upstream's value: `&value.valueUnstructured{Value:"text"}`.
 pub(super) struct GotSyntax<'v>(pub(super) Value<'v>);
 
-/// `%T` of the plain value: `string`.
-pub(super) struct GotType<'v>(pub(super) Value<'v>);
-
 impl Display for Got<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("&{")?;
@@ -25,20 +22,6 @@ impl Display for GotSyntax<'_> {
         f.write_str("&value.valueUnstructured{Value:")?;
         syntax(self.0, f)?;
         f.write_str("}")
-    }
-}
-
-impl Display for GotType<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Value::Null => "<nil>",
-            Value::Bool(_) => "bool",
-            Value::Int(_) => "int64",
-            Value::Float(_) => "float64",
-            Value::String(_) => "string",
-            Value::List(_) => "[]interface {}",
-            Value::Map(_) => "map[string]interface {}",
-        })
     }
 }
 

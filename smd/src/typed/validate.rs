@@ -1,7 +1,7 @@
 //! Validating a value against its type (upstream `typed/validate.go`).
 
 use super::error::{Errors, Token, ValidationErrorKind, ValidationErrors};
-use super::go::{Got, GotSyntax, GotType};
+use super::go::{Got, GotSyntax};
 use super::items::{Elements, Indexed, NoElement, sort};
 use super::nodes::{Items, List, MapOf, NOTHING, Node, Scalar, Shape, Tables};
 use super::{Checked, Type, TypedValue};
@@ -69,7 +69,7 @@ pub(super) fn fits(scalar: Scalar, value: Value<'_>) -> bool {
 #[cold]
 pub(super) fn misfit(scalar: Scalar, value: Value<'_>, side: &str, tables: &Tables) -> String {
     match scalar {
-        Scalar::Numeric => format!("{side}expected numeric (int or float), got {}", GotType(value)),
+        Scalar::Numeric => format!("{side}expected numeric (int or float), got {}", value.go_type()),
         Scalar::String => format!("{side}expected string, got {}", GotSyntax(value)),
         Scalar::Boolean => format!("{side}expected boolean, got {}", Got(value)),
         Scalar::Untyped => format!("{side}expected any scalar, got {}", Got(value)),

@@ -58,6 +58,61 @@ impl Value<'_> {
         Ok(())
     }
 
+    /// Appends the value as Go's `encoding/json` writes it: compact, keys in order. [`Value::write_json`] escapes and prints
+    /// floats as json-iterator does.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_smd::Value;
+    /// let mut out = Vec::new();
+    /// Value::Float(1e-7).write_go_json(&mut out);
+    /// assert_eq!(out, b"1e-7");
+    /// ```
+    pub fn write_go_json(self, out: &mut Vec<u8>) {
+        match self {
+            Value::Null => out.extend_from_slice(b"null"),
+            Value::Bool(yes) => out.extend_from_slice(if yes { b"true" } else { b"false" }),
+            Value::Int(n) => number::write_int(n, out),
+            Value::Float(n) => number::write_json(n, out),
+            Value::String(text) => escape::string(out, text, Escape::Html),
+            Value::List(items) => {
+                out.push(b'[');
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    item.write_go_json(out);
+                }
+                out.push(b']');
+            }
+            Value::Map(map) => {
+                out.push(b'{');
+                for (at, (key, value)) in map.entries().iter().enumerate() {
+                    if at > 0 {
+                        out.push(b',');
+                    }
+                    escape::string(out, key, Escape::Html);
+                    out.push(b':');
+                    value.write_go_json(out);
+                }
+                out.push(b'}');
+            }
+        }
+    }
+
+    /// The type of the plain value in Go, as `%T` prints it: `string`, `map[string]interface {}`.
+    pub fn go_type(self) -> &'static str {
+        match self {
+            Value::Null => "<nil>",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int64",
+            Value::Float(_) => "float64",
+            Value::String(_) => "string",
+            Value::List(_) => "[]interface {}",
+            Value::Map(_) => "map[string]interface {}",
+        }
+    }
+
     /// The value as an owned one of `serde_json`. A float that is not finite becomes null.
     #[cfg(feature = "serde_json")]
     pub fn to_serde(self) -> serde_json::Value {

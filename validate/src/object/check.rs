@@ -5,7 +5,7 @@
 //! the highest count.
 
 use super::correlate::Correlation;
-use super::equal::{bad_value, equal, json, write_json};
+use super::equal::{bad_value, equal, json};
 use super::name::{Failure, Name};
 use super::number::{self, Number};
 use super::prepare::{Node, Rest, Types, Validator};
@@ -452,7 +452,7 @@ fn marked_json(value: Value<'_>, out: &mut Vec<u8>) {
     match value {
         Value::Float(_) => {
             out.push(b'.');
-            write_json(value, out);
+            value.write_go_json(out);
         }
         Value::List(items) => {
             out.push(b'[');
@@ -465,13 +465,13 @@ fn marked_json(value: Value<'_>, out: &mut Vec<u8>) {
         Value::Map(map) => {
             out.push(b'{');
             for (key, value) in map.entries() {
-                write_json(Value::String(key), out);
+                Value::String(key).write_go_json(out);
                 marked_json(*value, out);
                 out.push(b',');
             }
             out.push(b'}');
         }
-        value => write_json(value, out),
+        value => value.write_go_json(out),
     }
 }
 

@@ -2,8 +2,6 @@
 
 use kubeshape_schema::field::BadValue;
 use kubeshape_smd::Value;
-use kubeshape_yaml::go::escape::{self, Escape};
-use kubeshape_yaml::go::number;
 
 /// Whether two values are equal. Unlike `==`, an integer never equals a float.
 pub(super) fn equal(a: Value<'_>, b: Value<'_>) -> bool {
@@ -30,43 +28,10 @@ pub(super) fn identical(a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
-/// Appends a value as Go's `encoding/json` writes it.
-pub(super) fn write_json(value: Value<'_>, out: &mut Vec<u8>) {
-    match value {
-        Value::Null => out.extend_from_slice(b"null"),
-        Value::Bool(yes) => out.extend_from_slice(if yes { b"true" } else { b"false" }),
-        Value::Int(n) => number::write_int(n, out),
-        Value::Float(n) => number::write_json(n, out),
-        Value::String(text) => escape::string(out, text, Escape::Html),
-        Value::List(items) => {
-            out.push(b'[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                write_json(*item, out);
-            }
-            out.push(b']');
-        }
-        Value::Map(map) => {
-            out.push(b'{');
-            for (at, (key, value)) in map.entries().iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                escape::string(out, key, Escape::Html);
-                out.push(b':');
-                write_json(*value, out);
-            }
-            out.push(b'}');
-        }
-    }
-}
-
 /// A value in JSON.
 pub(super) fn json(value: Value<'_>) -> String {
     let mut out = Vec::new();
-    write_json(value, &mut out);
+    value.write_go_json(&mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 

@@ -1,6 +1,6 @@
 //! Repeated items of sets and maps: `listtype.ValidateListSetsAndMaps`.
 
-use super::equal::{bad_value, json, write_json};
+use super::equal::{bad_value, json};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Bump, Schema};
 use kubeshape_smd::Value;
@@ -88,7 +88,8 @@ fn identity(value: Value<'_>) -> Vec<u8> {
         Value::List(_) | Value::Map(_) => vec![b'j'],
     };
     // Zero is equal to minus zero.
-    write_json(if matches!(value, Value::Float(0.0)) { Value::Float(0.0) } else { value }, &mut out);
+    let value = if matches!(value, Value::Float(0.0)) { Value::Float(0.0) } else { value };
+    value.write_go_json(&mut out);
     out
 }
 

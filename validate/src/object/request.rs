@@ -191,15 +191,7 @@ fn nested<'a>(object: Value<'a>, path: &str) -> Result<Option<Value<'a>>, String
 
 /// The text of `unstructured.NestedFieldNoCopy` and its relatives.
 fn accessor_error(path: &str, found: Value<'_>, expected: &str) -> String {
-    let ty = match found {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Int(_) => "int64",
-        Value::Float(_) => "float64",
-        Value::String(_) => "string",
-        Value::List(_) => "[]interface {}",
-        Value::Map(_) => "map[string]interface {}",
-    };
+    let ty = found.go_type();
     let path = if path.starts_with('.') { path.to_owned() } else { format!(".{path}") };
     format!("{path} accessor error: {} is of the type {ty}, expected {expected}", Shown(found))
 }

@@ -149,6 +149,85 @@ impl fmt::Display for Time {
     }
 }
 
+/// Reads a duration as Go's `time.ParseDuration`, in nanoseconds. None if it is no duration, or too long.
+///
+/// # Example
+/// ```
+/// use kubeshape_yaml::go::time::parse_duration;
+/// assert_eq!(parse_duration("-1m1.5s"), Some(-61_500_000_000));
+/// assert_eq!(parse_duration("1"), None);
+/// ```
+pub fn parse_duration(text: &str) -> Option<i64> {
+    let (negative, mut rest) = match text.as_bytes().first()? {
+        b'-' => (true, &text[1..]),
+        b'+' => (false, &text[1..]),
+        _ => (false, text),
+    };
+    if rest == "0" {
+        return Some(0);
+    }
+    if rest.is_empty() {
+        return None;
+    }
+    let mut total: u64 = 0;
+    while !rest.is_empty() {
+        let whole = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let mut value: u64 = 0;
+        for b in rest[..whole].bytes() {
+            value = value.checked_mul(10)?.checked_add(u64::from(b - b'0')).filter(|v| *v <= 1 << 63)?;
+        }
+        rest = &rest[whole..];
+        let (mut fraction, mut scale, mut digits) = (0u64, 1.0f64, 0);
+        if let Some(after) = rest.strip_prefix('.') {
+            digits = after.bytes().take_while(u8::is_ascii_digit).count();
+            let mut overflow = false;
+            for b in after[..digits].bytes() {
+                if overflow {
+                    continue;
+                }
+                match fraction.checked_mul(10).and_then(|f| f.checked_add(u64::from(b - b'0'))).filter(|f| *f < 1 << 63)
+                {
+                    Some(next) => {
+                        fraction = next;
+                        scale *= 10.0;
+                    }
+                    None => overflow = true,
+                }
+            }
+            rest = &after[digits..];
+        }
+        if whole == 0 && digits == 0 {
+            return None;
+        }
+        let unit_length = rest.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(rest.len());
+        let unit: u64 = match &rest[..unit_length] {
+            "ns" => 1,
+            "us" | "µs" | "μs" => 1_000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            "m" => 60_000_000_000,
+            "h" => 3_600_000_000_000,
+            _ => return None,
+        };
+        rest = &rest[unit_length..];
+        if value > (1 << 63) / unit {
+            return None;
+        }
+        value *= unit;
+        if fraction > 0 {
+            #[allow(clippy::cast_precision_loss, clippy::cast_sign_loss)]
+            let part = (fraction as f64 * (unit as f64 / scale)) as u64;
+            value = value.checked_add(part).filter(|v| *v <= 1 << 63)?;
+        }
+        total = total.checked_add(value).filter(|t| *t <= 1 << 63)?;
+    }
+    if negative {
+        // 2^63 is allowed with a minus sign only.
+        return Some(0i64.wrapping_sub_unsigned(total));
+    }
+    i64::try_from(total).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::Time;

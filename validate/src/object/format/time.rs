@@ -63,7 +63,7 @@ fn is_zone(text: &str) -> bool {
 
 /// What Go parses, or any number with a unit anywhere in the text.
 pub(super) fn is_duration(text: &str) -> bool {
-    is_go_duration(text) || has_duration(text)
+    kubeshape_yaml::go::time::parse_duration(text).is_some() || has_duration(text)
 }
 
 /// The units of a duration: all names but the last count if they are equal, the last if the unit begins with it.
@@ -103,59 +103,4 @@ fn has_duration(text: &str) -> bool {
             .any(|names| names.contains(&unit.as_str()) || names.last().is_some_and(|last| unit.starts_with(last)));
     }
     found
-}
-
-/// `time.ParseDuration`
-fn is_go_duration(text: &str) -> bool {
-    /// The largest duration is 2^63 nanoseconds, with a minus sign.
-    const LIMIT: u64 = 1 << 63;
-    let negative = text.starts_with('-');
-    let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
-    if rest == "0" {
-        return true;
-    }
-    let mut total: u64 = 0;
-    if rest.is_empty() {
-        return false;
-    }
-    while !rest.is_empty() {
-        let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let whole = digits(rest);
-        let Ok(count) = (if whole == 0 { Ok(0) } else { rest[..whole].parse::<u64>() }) else { return false };
-        if count > LIMIT {
-            return false;
-        }
-        rest = &rest[whole..];
-        let mut fraction = "";
-        let dot = rest.starts_with('.');
-        if dot {
-            let length = digits(&rest[1..]);
-            fraction = &rest[1..=length];
-            rest = &rest[1 + length..];
-        }
-        if whole == 0 && fraction.is_empty() {
-            return false;
-        }
-        let end = rest.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(rest.len());
-        let factor: u64 = match &rest[..end] {
-            "ns" => 1,
-            "us" | "µs" | "μs" => 1_000,
-            "ms" => 1_000_000,
-            "s" => 1_000_000_000,
-            "m" => 60_000_000_000,
-            "h" => 3_600_000_000_000,
-            _ => return false,
-        };
-        rest = &rest[end..];
-        let Some(mut part) = count.checked_mul(factor).filter(|part| *part <= LIMIT) else { return false };
-        #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "as Go computes")]
-        if !fraction.is_empty() {
-            part = part.saturating_add((format!("0.{fraction}").parse::<f64>().unwrap_or(0.0) * factor as f64) as u64);
-        }
-        total = total.saturating_add(part);
-        if total > LIMIT {
-            return false;
-        }
-    }
-    negative || total < LIMIT
 }
