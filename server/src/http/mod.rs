@@ -71,6 +71,29 @@ struct Shared {
     work: Arc<Workshop>,
 }
 
+/// A request that is answered later, with what answers it.
+#[derive(Debug)]
+struct Asked {
+    parts: OwnedParts,
+    snapshot: Arc<Snapshot>,
+    printed: Arc<Printed>,
+}
+
+impl Asked {
+    fn with<T>(&self, answer: impl FnOnce(&RequestParts<'_>, &Snapshot, &Printed) -> T) -> T {
+        self.parts.with(|parts| answer(parts, &self.snapshot, &self.printed))
+    }
+}
+
+/// What is kept once it is made for a snapshot.
+#[derive(Clone, Copy, Debug)]
+enum Kept {
+    Index,
+    Core,
+    Groups,
+    Root,
+}
+
 /// A response that is there, or is made later.
 enum Answer {
     Now(Response),
@@ -117,16 +140,26 @@ impl Shared {
             },
             Route::OpenApiV2 => openapi::v2(parts, self.v2(snapshot), &self.merged, &self.work),
             Route::OpenApiV3Index if openapi::index_is_made(parts, snapshot) => openapi::index(parts, snapshot).into(),
-            Route::OpenApiV3Index => self.later(parts, snapshot, |parts, snapshot, _| openapi::index(parts, snapshot)),
+            Route::OpenApiV3Index => self.later(
+                parts,
+                snapshot,
+                Some(Kept::Index),
+                |parts, snapshot, _| openapi::index_is_made(parts, snapshot),
+                |parts, snapshot, _| openapi::index(parts, snapshot),
+            ),
             Route::Core => {
                 let printed = self.printed(snapshot);
                 if discovery::is_made(parts, snapshot, &printed, true, features) {
                     return discovery::core(parts, snapshot, &printed, advertise, features).into();
                 }
                 let advertise = Arc::clone(advertise);
-                self.later(parts, snapshot, move |parts, snapshot, printed| {
-                    discovery::core(parts, snapshot, printed, &advertise, features)
-                })
+                self.later(
+                    parts,
+                    snapshot,
+                    Some(Kept::Core),
+                    move |parts, snapshot, printed| discovery::is_made(parts, snapshot, printed, true, features),
+                    move |parts, snapshot, printed| discovery::core(parts, snapshot, printed, &advertise, features),
+                )
             }
             Route::CoreVersion(version) => discovery::core_version(parts, snapshot, version).into(),
             Route::BelowCore(_) => status::NOT_FOUND.answer(parts).into(),
@@ -138,9 +171,13 @@ impl Shared {
             }
             Route::GroupVersion(name, version, slashes) => {
                 let (name, version) = (name.to_owned(), version.to_owned());
-                self.later(parts, snapshot, move |parts, snapshot, _| {
-                    discovery::group_version(parts, snapshot, &name, &version, slashes)
-                })
+                self.later(
+                    parts,
+                    snapshot,
+                    None,
+                    |_, _, _| false,
+                    move |parts, snapshot, _| discovery::group_version(parts, snapshot, &name, &version, slashes),
+                )
             }
             Route::BelowGroup(name, _) => discovery::below_group(parts, snapshot, name).into(),
             Route::Root => {
@@ -148,7 +185,7 @@ impl Shared {
                 if printed.has_root() || snapshot.index.json().len() < work::LARGE {
                     return discovery::root(parts, snapshot, &printed).into();
                 }
-                self.later(parts, snapshot, discovery::root)
+                self.later(parts, snapshot, Some(Kept::Root), |_, _, printed| printed.has_root(), discovery::root)
             }
             Route::Version => {
                 let version = emulation.map(|emulation| emulation.version(&snapshot.version));
@@ -182,24 +219,45 @@ impl Shared {
             return discovery::groups(parts, snapshot, &printed, listed, self.features).into();
         }
         let features = self.features;
-        self.later(parts, snapshot, move |parts, snapshot, printed| {
-            discovery::groups(parts, snapshot, printed, listed, features)
-        })
+        self.later(
+            parts,
+            snapshot,
+            Some(Kept::Groups),
+            move |parts, snapshot, printed| discovery::is_made(parts, snapshot, printed, false, features),
+            move |parts, snapshot, printed| discovery::groups(parts, snapshot, printed, listed, features),
+        )
     }
 
-    /// An answer that takes long, made on another thread.
+    /// An answer that takes long, made on another thread. What it needs and is `kept` is made for all who wait for it.
     fn later(
         &self,
         parts: &RequestParts<'_>,
         snapshot: &Arc<Snapshot>,
-        answer: impl FnOnce(&RequestParts<'_>, &Snapshot, &Printed) -> Response + Send + 'static,
+        kept: Option<Kept>,
+        is_made: impl Fn(&RequestParts<'_>, &Snapshot, &Printed) -> bool + Send + 'static,
+        answer: impl Fn(&RequestParts<'_>, &Snapshot, &Printed) -> Response + Send + Sync + 'static,
     ) -> Answer {
-        let (owned, snapshot, printed) =
-            (Arc::new(OwnedParts::of(parts)), Arc::clone(snapshot), self.printed(snapshot));
-        let (work, asked) = (Arc::clone(&self.work), Arc::clone(&owned));
+        let asked =
+            Asked { parts: OwnedParts::of(parts), snapshot: Arc::clone(snapshot), printed: self.printed(snapshot) };
+        let (asked, answer, work) = (Arc::new(asked), Arc::new(answer), Arc::clone(&self.work));
         Answer::Later(Box::pin(async move {
-            let answer = work.run(move || asked.with(|parts| answer(parts, &snapshot, &printed))).await;
-            answer.unwrap_or_else(|error| owned.with(|parts| openapi::interrupted(parts, &error)))
+            if let Some(kept) = kept {
+                let (own, make) = (Arc::clone(&asked), Arc::clone(&answer));
+                let make = move || {
+                    own.with(&*make);
+                    own
+                };
+                if let Err(error) = work.share((Arc::as_ptr(&asked.snapshot).addr(), kept as u8), make).await {
+                    return asked.with(|parts, _, _| openapi::interrupted(parts, &error));
+                }
+                // Those who waited may want another form.
+                if asked.with(is_made) {
+                    return asked.with(&*answer);
+                }
+            }
+            let own = Arc::clone(&asked);
+            let answer = work.run(move || own.with(&*answer)).await;
+            answer.unwrap_or_else(|error| asked.with(|parts, _, _| openapi::interrupted(parts, &error)))
         }))
     }
 

@@ -43,6 +43,11 @@ struct Form {
 }
 
 impl Form {
+    /// Another number for each form.
+    fn number(self) -> u8 {
+        u8::from(self.protobuf) * 2 + u8::from(self.gzip)
+    }
+
     /// Whether its bytes are made already.
     fn is_made(self, document: &Document) -> bool {
         document.is_made(self.protobuf, self.gzip)
@@ -95,17 +100,18 @@ pub(super) fn v2(parts: &RequestParts<'_>, lazy: &Arc<LazyV2>, merged: &Arc<Merg
     let (lazy, owned, merged) = (Arc::clone(lazy), OwnedParts::of(parts), Arc::clone(merged));
     let work = Arc::clone(work);
     Answer::Later(Box::pin(async move {
-        let made = work.run(move || {
-            if let Ok(document) = &**lazy {
+        let own = Arc::clone(&lazy);
+        let made = work.share((Arc::as_ptr(&lazy).addr(), form.number()), move || {
+            if let Ok(document) = &**own {
                 let _ = form.make(document);
             }
-            merged.learn(&lazy);
-            lazy
+            merged.learn(&own);
+            own
         });
         let made = made.await;
-        owned.with(|parts| match &made {
-            Ok(lazy) => send_v2(parts, lazy, form),
-            Err(error) => interrupted(parts, error),
+        owned.with(|parts| match made {
+            Ok(()) => send_v2(parts, &lazy, form),
+            Err(error) => interrupted(parts, &error),
         })
     }))
 }
@@ -209,15 +215,16 @@ pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str, wo
     let (document, path, owned) = (Arc::clone(document), path.to_owned(), OwnedParts::of(parts));
     let work = Arc::clone(work);
     Some(Answer::Later(Box::pin(async move {
-        let made = work.run(move || {
-            document.hash();
-            let _ = form.make(&document);
-            document
+        let own = Arc::clone(&document);
+        let made = work.share((Arc::as_ptr(&document).addr(), form.number()), move || {
+            own.hash();
+            let _ = form.make(&own);
+            own
         });
         let made = made.await;
-        owned.with(|parts| match &made {
-            Ok(document) => send_v3(parts, document, &path, form),
-            Err(error) => interrupted(parts, error),
+        owned.with(|parts| match made {
+            Ok(()) => send_v3(parts, &document, &path, form),
+            Err(error) => interrupted(parts, &error),
         })
     })))
 }

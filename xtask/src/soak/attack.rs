@@ -23,6 +23,8 @@ const CONTINUATION: u8 = 9;
 
 /// Attacks until the test is over. `number` decides how.
 pub(super) fn run(shared: &Shared, number: usize) {
+    // Clients elsewhere do not take the processors of the server.
+    yield_to_others();
     while !shared.is_over() {
         if let Ok(stream) = TcpStream::connect_timeout(&shared.address, STEP) {
             shared.attacks.fetch_add(1, Relaxed);
@@ -33,6 +35,12 @@ pub(super) fn run(shared: &Shared, number: usize) {
         }
         sleep(Duration::from_millis(200));
     }
+}
+
+/// Gives this thread the lowest priority.
+fn yield_to_others() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::nice(19);
 }
 
 struct Attack<'s> {
