@@ -107,7 +107,7 @@ pub(crate) enum Overdue {
 /// A connection without a request, or whose client does not take its answer, stays for so long when others need the room.
 const SHED_AFTER: Duration = Duration::from_millis(250);
 /// A connection with a request that is being answered stays for so long.
-const SHED_BUSY_AFTER: Duration = Duration::from_secs(1);
+const SHED_BUSY_AFTER: Duration = Duration::from_secs(2);
 /// A client with a valid token stays longer than others by so much.
 const TRUSTED_LONGER: Duration = Duration::from_secs(60);
 
