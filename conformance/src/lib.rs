@@ -16,6 +16,7 @@ pub mod objects;
 pub mod openapi;
 pub mod oracle;
 pub mod own;
+pub mod show;
 pub mod smd;
 pub mod structural;
 pub mod table;
@@ -57,7 +58,7 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 4] = ["crds", "apiserver", "openapi", "smd"];
+pub const AREAS: [&str; 5] = ["crds", "apiserver", "openapi", "smd", "show"];
 
 /// Areas that need the same folders and are compared only when they are named, because answers about CEL expressions are
 /// still missing in them.
@@ -67,6 +68,7 @@ pub const INCOMPLETE_AREAS: [&str; 4] = ["structural", "versions", "objects", "c
 pub fn has_records(area: &str, golden: &Path) -> bool {
     match area {
         "apiserver" => apiserver::has_records(golden),
+        "show" => show::has_records(golden),
         area => golden.join(area).is_dir(),
     }
 }
@@ -78,6 +80,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "smd" => smd::compare(golden, known),
         "objects" => objects::compare(golden, corpus, known),
         "cel" => cel::compare(golden, known),
+        "show" => show::compare(golden, corpus, known),
         "structural" => structural::compare(golden, corpus, known),
         "versions" => structural::compare_versions(golden, corpus, known),
         "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),

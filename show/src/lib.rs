@@ -1,0 +1,9 @@
+//! What kubectl shows of APIs and objects, without a cluster.
+//!
+//! - [`jsonpath`] is client-go's dialect of JSONPath.
+//! - [`table`] makes the tables of `kubectl get` from the columns of a CustomResourceDefinition.
+
+
+pub mod jsonpath;
+pub mod table;
+
