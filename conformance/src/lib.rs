@@ -80,7 +80,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "smd" => smd::compare(golden, known),
         "objects" => objects::compare(golden, corpus, known),
         "cel" => cel::compare(golden, known),
-        "show" => show::compare(golden, corpus, known),
+        "show" => show::compare(golden, corpus, base.map(|base| &base.publisher), known),
         "structural" => structural::compare(golden, corpus, known),
         "versions" => structural::compare_versions(golden, corpus, known),
         "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),
