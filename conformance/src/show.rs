@@ -338,5 +338,11 @@ fn page_of(
     let document = tape.document(source);
     let root = document.root().ok_or("empty")?;
     let arena = Bump::new();
-    Ok(explain::plaintext(kubeshape_smd::Value::from_node(root, &arena), gvr, path, recursive, out))
+    Ok(explain::plaintext(
+        kubeshape_smd::Value::from_node(root, &arena),
+        gvr,
+        path,
+        explain::Options { recursive, more: None },
+        out,
+    ))
 }

@@ -65,6 +65,7 @@ mod operations;
 mod options;
 pub mod print;
 mod registry;
+mod shown;
 
 pub use definition::{Definition, Form, resources_of_document};
 pub use endpoint::Endpoint;

@@ -1,15 +1,20 @@
 //! The fields of a kind, as `kubectl explain` shows them.
 //!
 //! Everything comes from the OpenAPI v3 document of a group and version: that of a server, or the one that is published for a
-//! CustomResourceDefinition. [`plaintext`] is kubectl's page.
+//! CustomResourceDefinition. [`plaintext`] is kubectl's page, and [`fields`] lists the fields for
+//! programs. [`facts`] tells what else a schema says.
 
 mod document;
+mod facts;
+mod fields;
 mod plaintext;
 mod request;
 mod wrap;
 
 pub use document::{Gvr, MAX_DEPTH, MAX_STEPS};
-pub use plaintext::plaintext;
+pub use facts::facts;
+pub use fields::{Field, fields};
+pub use plaintext::{Options, plaintext};
 pub use request::{Candidate, Request, RequestError};
 
 /// Why there is no page, or only its beginning. The texts are kubectl's, except where kubectl does not end.

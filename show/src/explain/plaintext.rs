@@ -2,21 +2,37 @@
 
 use super::document::{Document, Gvr, additional, is_true, items, member, text};
 use super::wrap::{indent, wrap};
-use super::Error;
+use super::{Error, facts};
 use crate::jsonpath::Item;
 use kubeshape_smd::Value;
 
 /// How many values of an enumeration a list of fields shows.
 const ENUM_LIMIT: usize = 4;
 
-/// Appends the page of a resource or of one of its fields, with the fields below it if it is `recursive`.
+/// What a page shows.
+#[derive(Clone, Copy, Default)]
+pub struct Options<'o> {
+    /// All fields below the resource or field, without descriptions.
+    pub recursive: bool,
+    /// Also what kubectl does not show: [`facts`] about every field, and what this tells of the field at a JSON pointer into an object,
+    /// such as its place in the source. Items of lists have the pointer of the first one, values of maps the key `*`.
+    pub more: Option<&'o dyn Fn(&str) -> Vec<(String, String)>>,
+}
+
+impl std::fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options").field("recursive", &self.recursive).field("more", &self.more.is_some()).finish()
+    }
+}
+
+/// Appends the page of a resource or of one of its fields.
 ///
 /// # Errors
 /// There is no such resource or field. What is written until then stays, as in kubectl.
 ///
 /// # Example
 /// ```
-/// use kubeshape_show::explain::{Gvr, plaintext};
+/// use kubeshape_show::explain::{Gvr, Options, plaintext};
 /// use kubeshape_smd::{Bump, ToValue};
 ///
 /// let gvk = serde_json::json!({"group": "example.com", "version": "v1", "kind": "Tab"});
@@ -32,7 +48,7 @@ const ENUM_LIMIT: usize = 4;
 /// let arena = Bump::new();
 /// let gvr = Gvr { group: "example.com", version: "v1", resource: "tabs" };
 /// let mut page = String::new();
-/// plaintext(document.to_value(&arena), gvr, &["size"], false, &mut page)?;
+/// plaintext(document.to_value(&arena), gvr, &["size"], Options::default(), &mut page)?;
 /// assert!(page.ends_with("FIELD: size <integer>\n\n\nDESCRIPTION:\n    How large it is.\n    \n\n"));
 /// # Ok::<(), kubeshape_show::explain::Error>(())
 /// ```
@@ -40,7 +56,7 @@ pub fn plaintext(
     document: Value<'_>,
     gvr: Gvr<'_>,
     path: &[&str],
-    recursive: bool,
+    options: Options<'_>,
     out: &mut String,
 ) -> Result<(), Error> {
     let document = Document::new(document);
@@ -53,7 +69,7 @@ pub fn plaintext(
     out.push_str(&format_line("VERSION:    ", &part("version")));
     out.push('\n');
     let schema = document.schema_of(gvk).ok_or_else(|| Error::NoKind(plain(gvk)))?;
-    let page = Page { document: &document, recursive };
+    let mut page = Page { document: &document, options, at: String::new() };
     let body = page.output(schema, path, &mut Vec::new(), 0)?;
     if body.is_empty() {
         return Err(Error::NoField(path.last().copied().unwrap_or_default().to_owned()));
@@ -79,13 +95,40 @@ fn plain(value: Value<'_>) -> String {
 
 struct Page<'d, 'a> {
     document: &'d Document<'a>,
-    recursive: bool,
+    options: Options<'d>,
+    /// The JSON pointer of the value at hand.
+    at: String,
 }
 
 impl<'a> Page<'_, 'a> {
+    /// Goes a step down, and does something there.
+    fn below<T>(&mut self, step: &str, then: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.at.len();
+        self.at.push('/');
+        self.at.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        let answer = then(self);
+        self.at.truncate(length);
+        answer
+    }
+
+    /// What is known of the value at hand beyond kubectl's page.
+    fn more(&self, schema: Value<'a>, amount: usize, out: &mut String) {
+        let Some(more) = self.options.more else { return };
+        let resolved = self.document.resolve(alone(schema));
+        let mut all = facts(schema);
+        if resolved != schema {
+            all.extend(facts(resolved).into_iter().filter(|(name, _)| name != "required fields"));
+        }
+        all.extend(more(&self.at));
+        for (name, text) in all {
+            out.push_str(&indent(&wrap(&format!("{name}: {text}"), 78usize.saturating_sub(amount)), amount));
+            out.push('\n');
+        }
+    }
+
     /// Follows the path; at its end the description and the list of fields. Empty if there is no such field.
     fn output(
-        &self,
+        &mut self,
         schema: Value<'a>,
         path: &[&str],
         history: &mut Vec<&'a str>,
@@ -122,7 +165,7 @@ impl<'a> Page<'_, 'a> {
                 out.push_str("FIELD: ");
                 out.push_str(first);
                 out.push_str(" <");
-                self.type_of(field, &mut out, depth)?;
+                type_of(self.document, field, &mut out, depth)?;
                 out.push_str(">\n");
                 if let Some(Value::List(values)) = member(field, "enum") {
                     out.push_str("ENUM:");
@@ -132,13 +175,22 @@ impl<'a> Page<'_, 'a> {
                     }
                 }
                 out.push_str("\n\n");
+                let mut facts = String::new();
+                self.below(first, |page| page.more(field, 4, &mut facts));
+                if !facts.is_empty() {
+                    out.push_str("MORE:\n");
+                    out.push_str(&facts);
+                    out.push('\n');
+                }
             }
-            out.push_str(&self.output(field, rest, &mut Vec::new(), depth + 1)?);
+            let below = self.below(first, |page| page.output(field, rest, &mut Vec::new(), depth + 1))?;
+            out.push_str(&below);
             return Ok(out);
         }
         history.push(reference);
         let below = match (member(resolved, "items"), additional(resolved)) {
-            (Some(below), _) | (None, Some(below)) => self.output(below, path, history, depth + 1)?,
+            (Some(below), _) => self.below("0", |page| page.output(below, path, history, depth + 1))?,
+            (None, Some(below)) => self.below("*", |page| page.output(below, path, history, depth + 1))?,
             (None, None) => {
                 let mut found = String::new();
                 for branch in items(resolved, "allOf") {
@@ -156,7 +208,7 @@ impl<'a> Page<'_, 'a> {
 
     /// The fields of a schema.
     fn fields(
-        &self,
+        &mut self,
         schema: Value<'a>,
         level: usize,
         history: &mut Vec<&'a str>,
@@ -172,17 +224,23 @@ impl<'a> Page<'_, 'a> {
         history.push(reference);
         if let Some(Value::Map(properties)) = resolved.get("properties") {
             for (name, field) in properties.entries() {
-                self.field(name, *field, items(resolved, "required"), level, out, depth)?;
-                if self.recursive {
-                    self.fields(*field, level + 1, history, out, depth + 1)?;
-                }
+                self.below(name, |page| {
+                    page.field(name, *field, items(resolved, "required"), level, out, depth)?;
+                    if page.options.recursive {
+                        page.fields(*field, level + 1, history, out, depth + 1)?;
+                    }
+                    Ok(())
+                })?;
             }
         }
         for branch in items(resolved, "allOf") {
             self.fields(*branch, level, history, out, depth + 1)?;
         }
-        for below in member(resolved, "items").into_iter().chain(additional(resolved)) {
-            self.fields(below, level, history, out, depth + 1)?;
+        if let Some(below) = member(resolved, "items") {
+            self.below("0", |page| page.fields(below, level, history, out, depth + 1))?;
+        }
+        if let Some(below) = additional(resolved) {
+            self.below("*", |page| page.fields(below, level, history, out, depth + 1))?;
         }
         history.pop();
         Ok(())
@@ -190,7 +248,7 @@ impl<'a> Page<'_, 'a> {
 
     /// One field; of a recursive list its name and type only.
     fn field(
-        &self,
+        &mut self,
         name: &str,
         schema: Value<'a>,
         required: &[Value<'_>],
@@ -201,7 +259,7 @@ impl<'a> Page<'_, 'a> {
         let amount = 2 * level;
         out.push_str(&indent(name, amount));
         out.push_str("\t<");
-        self.type_of(schema, out, depth)?;
+        type_of(self.document, schema, out, depth)?;
         out.push('>');
         if required.iter().any(|required| required.as_str() == Some(name)) {
             out.push_str(" -required-");
@@ -217,7 +275,8 @@ impl<'a> Page<'_, 'a> {
             }
         }
         out.push('\n');
-        if self.recursive {
+        if self.options.recursive {
+            self.more(schema, amount + 2, out);
             return Ok(());
         }
         let description = member(schema, "description").map_or_else(|| "<no description>".to_owned(), plain);
@@ -229,6 +288,7 @@ impl<'a> Page<'_, 'a> {
             out.push('\n');
             external(docs, 76usize.saturating_sub(amount), amount + 4, out);
         }
+        self.more(schema, amount + 2, out);
         out.push('\n');
         Ok(())
     }
@@ -249,39 +309,52 @@ impl<'a> Page<'_, 'a> {
         }
         Ok(())
     }
+}
 
-    /// The type in a word, such as `[]Container`. Of a schema without members kubectl fails; here it is an object.
-    fn type_of(&self, mut schema: Value<'a>, out: &mut String, mut depth: usize) -> Result<(), Error> {
-        loop {
-            depth += 1;
-            self.document.visit(depth)?;
-            if let Some(below) = member(schema, "items") {
-                out.push_str("[]");
-                schema = below;
-            } else if let Some(below) = additional(schema) {
-                out.push_str("map[string]");
-                schema = below;
-            } else if let ([only], None) = (items(schema, "allOf"), member(schema, "properties")) {
-                schema = *only;
-            } else {
-                break;
-            }
+/// The type in a word, such as `[]Container`. Of a schema without members kubectl fails; here it is an object.
+pub(super) fn type_of<'a>(
+    document: &Document<'a>,
+    mut schema: Value<'a>,
+    out: &mut String,
+    mut depth: usize,
+) -> Result<(), Error> {
+    loop {
+        depth += 1;
+        document.visit(depth)?;
+        if let Some(below) = member(schema, "items") {
+            out.push_str("[]");
+            schema = below;
+        } else if let Some(below) = additional(schema) {
+            out.push_str("map[string]");
+            schema = below;
+        } else if let ([only], None) = (items(schema, "allOf"), member(schema, "properties")) {
+            schema = *only;
+        } else {
+            break;
         }
-        let reference = text(schema, "$ref");
-        let named = |schema: Value<'a>| member(schema, "type").map_or_else(|| "Object".to_owned(), plain);
-        if reference.is_empty() {
-            let name = named(schema);
-            out.push_str(if name == "object" { "Object" } else { &name });
-            return Ok(());
+    }
+    let reference = text(schema, "$ref");
+    let named = |schema: Value<'a>| member(schema, "type").map_or_else(|| "Object".to_owned(), plain);
+    if reference.is_empty() {
+        let name = named(schema);
+        out.push_str(if name == "object" { "Object" } else { &name });
+        return Ok(());
+    }
+    match document.target(reference).filter(|target| is_true(*target)) {
+        Some(target) if !matches!(text(target, "type"), "" | "object") => out.push_str(&named(target)),
+        _ => {
+            let name = reference.rsplit('/').next().and_then(|name| name.rsplit('.').next()).unwrap_or_default();
+            out.push_str(if name.is_empty() { "Object" } else { name });
         }
-        match self.document.target(reference).filter(|target| is_true(*target)) {
-            Some(target) if !matches!(text(target, "type"), "" | "object") => out.push_str(&named(target)),
-            _ => {
-                let name = reference.rsplit('/').next().and_then(|name| name.rsplit('.').next()).unwrap_or_default();
-                out.push_str(if name.is_empty() { "Object" } else { name });
-            }
-        }
-        Ok(())
+    }
+    Ok(())
+}
+
+/// The one schema that stands alone in `allOf`, or the schema itself.
+pub(super) fn alone(schema: Value<'_>) -> Value<'_> {
+    match items(schema, "allOf") {
+        [only] => *only,
+        _ => schema,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Tables of custom resources, as `kubectl get` shows them.
 //!
 //! [`Convertor`] does what the server does: it makes a row of cells of each object (upstream: apiextensions-apiserver's
-//! `tableconvertor`). [`text`] and [`csv`] print rows, the first as kubectl does.
+//! `tableconvertor`). [`text`], [`csv`] and [`json`] print rows, the first as kubectl does, the last
+//! as the server does.
 
 mod age;
 mod print;
@@ -12,7 +13,7 @@ use kubeshape_yaml::go::Time;
 use kubeshape_yaml::go::escape::GoQuoted;
 
 pub use age::age;
-pub use print::{PrintOptions, csv, text};
+pub use print::{PrintOptions, csv, json, text};
 
 /// The description of `metadata.name`, which the server gives the first column.
 const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";

@@ -1,6 +1,8 @@
 //! Tables as text.
 
 use super::{Cell, ColumnDefinition};
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::go::number::{self, General};
 
 /// The least width of a column, and the blanks behind its widest cell (upstream: cli-runtime's `GetNewTabWriter`).
@@ -119,4 +121,53 @@ pub fn csv(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOptio
         line(&mut shown.clone().map(|at| row.get(at).map_or_else(String::new, plain)));
     }
     out
+}
+
+/// The `Table` of `meta.k8s.io/v1` that a server answers with, indented, with a line break. Each row has the metadata of its object.
+pub fn json(columns: &[ColumnDefinition], rows: &[Vec<Cell>], objects: &[Value<'_>]) -> String {
+    let arena = Bump::new();
+    let text = Value::String;
+    let columns = columns.iter().map(|column| {
+        let members = vec![
+            ("description", text(&column.description)),
+            ("format", text(&column.format)),
+            ("name", text(&column.name)),
+            ("priority", Value::Int(i64::from(column.priority))),
+            ("type", text(&column.column_type)),
+        ];
+        Value::Map(Map::from_entries(members, &arena))
+    });
+    let columns = Value::List(arena.alloc_slice_fill_iter(columns.collect::<Vec<_>>()));
+    let cell = |cell: &'_ Cell| match cell {
+        Cell::Empty => Value::Null,
+        Cell::Text(text) => Value::String(arena.alloc_str(text)),
+        Cell::Int(n) => Value::Int(*n),
+        Cell::Float(n) => Value::Float(*n),
+        Cell::Bool(yes) => Value::Bool(*yes),
+    };
+    let rows = rows.iter().zip(objects).map(|(row, object)| {
+        let cells = Value::List(arena.alloc_slice_fill_iter(row.iter().map(cell)));
+        let metadata = object.get("metadata").unwrap_or(Value::Map(Map::EMPTY));
+        let partial = vec![
+            ("apiVersion", text("meta.k8s.io/v1")),
+            ("kind", text("PartialObjectMetadata")),
+            ("metadata", metadata),
+        ];
+        let members = vec![("cells", cells), ("object", Value::Map(Map::from_entries(partial, &arena)))];
+        Value::Map(Map::from_entries(members, &arena))
+    });
+    let rows = Value::List(arena.alloc_slice_fill_iter(rows.collect::<Vec<_>>()));
+    let table = vec![
+        ("apiVersion", text("meta.k8s.io/v1")),
+        ("columnDefinitions", columns),
+        ("kind", text("Table")),
+        ("metadata", Value::Map(Map::EMPTY)),
+        ("rows", rows),
+    ];
+    let mut compact = Vec::new();
+    Value::Map(Map::from_entries(table, &arena)).write_go_json(&mut compact);
+    let mut out = Vec::new();
+    kubeshape_yaml::json::indent(&compact, &mut out);
+    out.push(b'\n');
+    String::from_utf8_lossy(&out).into_owned()
 }
