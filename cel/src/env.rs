@@ -111,7 +111,7 @@ impl Declarations for Env {
     }
 
     fn field(&self, object: &str, field: &str) -> Option<Type> {
-        self.objects.get(object)?.field(field).map(DeclType::cel_type)
+        self.objects.get(object)?.field(field).map(|ty| ty.cel_type())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Names of properties as names in expressions.
 
 use crate::parse::RESERVED;
+use std::borrow::Cow;
 
 /// Words of the grammar that cannot be names either.
 const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
@@ -46,11 +47,14 @@ pub fn escape(name: &str) -> Option<String> {
 }
 
 /// The property that a name in a rule stands for; `None` if no property has this name.
-pub fn unescape(name: &str) -> Option<String> {
+pub fn unescape(name: &str) -> Option<Cow<'_, str>> {
+    if !name.contains("__") {
+        return Some(Cow::Borrowed(name));
+    }
     if let Some(word) = name.strip_prefix("__").and_then(|name| name.strip_suffix("__"))
         && is_reserved(word)
     {
-        return Some(word.to_owned());
+        return Some(Cow::Borrowed(word));
     }
     let mut out = String::with_capacity(name.len());
     let mut rest = name;
@@ -68,5 +72,5 @@ pub fn unescape(name: &str) -> Option<String> {
         rest = &after[end + 2..];
     }
     out.push_str(rest);
-    Some(out)
+    Some(Cow::Owned(out))
 }

@@ -1,6 +1,6 @@
 //! Arithmetic and order of numbers.
 
-use super::{List, Map, Value, time};
+use super::{List, Value, time};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -91,10 +91,6 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
             };
             Arc::make_mut(&mut items).extend(b.iter());
             Value::List(List::Made(items))
-        }
-        (Value::Map(Map::Typed(typed, entries)), b @ Value::Map(_)) => {
-            let _ = (typed, entries);
-            unmatched(b)
         }
         (_, b) => unmatched(b),
     }
