@@ -1,7 +1,7 @@
 //! One view of the two kinds of objects that expressions look at: [`Data`] and [`kubeshape_smd::Value`].
 
 use crate::data::Data;
-use crate::value::Value;
+use crate::value::{Text, Value};
 use kubeshape_smd::Value as Object;
 use kubeshape_smd::value::Map as ObjectMap;
 use std::borrow::Cow;
@@ -168,14 +168,14 @@ impl PartialEq for Fields<'_> {
     }
 }
 
-/// A scalar of an object that lists of type set and map are looked up by, as Go's maps look up an `interface{}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A scalar by which lists of type set and map are looked up, as Go's maps look up an `interface{}`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RawKey<'a> {
     Null,
     Bool(bool),
     Int(i64),
     Float(u64),
-    String(&'a str),
+    String(Cow<'a, str>),
     /// A list or an object, which no server takes for a key.
     Other,
 }
@@ -187,7 +187,7 @@ impl<'a> From<Raw<'a>> for RawKey<'a> {
             Raw::Bool(b) => RawKey::Bool(b),
             Raw::Int(i) => RawKey::Int(i),
             Raw::Float(f) => RawKey::Float(if f == 0.0 { 0 } else { f.to_bits() }),
-            Raw::String(text) => RawKey::String(text),
+            Raw::String(text) => RawKey::String(Cow::Borrowed(text)),
             Raw::List(_) | Raw::Map(_) => RawKey::Other,
         }
     }
@@ -195,13 +195,14 @@ impl<'a> From<Raw<'a>> for RawKey<'a> {
 
 impl<'a> RawKey<'a> {
     /// What Go's `Value()` of a value gives; `None` for values that no object holds as they are.
-    pub(crate) fn of_value<'v: 'a>(value: &'a Value<'v>) -> Option<RawKey<'a>> {
+    pub(crate) fn of_value(value: Value<'a>) -> Option<RawKey<'a>> {
         Some(match value {
             Value::Null => RawKey::Null,
-            Value::Bool(b) => RawKey::Bool(*b),
-            Value::Int(i) => RawKey::Int(*i),
-            Value::Double(f) => RawKey::from(Raw::Float(*f)),
-            Value::String(text) => RawKey::String(text),
+            Value::Bool(b) => RawKey::Bool(b),
+            Value::Int(i) => RawKey::Int(i),
+            Value::Double(f) => RawKey::from(Raw::Float(f)),
+            Value::String(Text::Borrowed(text)) => RawKey::String(Cow::Borrowed(text)),
+            Value::String(Text::Shared(text)) => RawKey::String(Cow::Owned(text.to_string())),
             _ => return None,
         })
     }

@@ -3,11 +3,11 @@
 use super::{Schema, escape};
 use crate::library::named;
 use crate::raw::{Fields, Items, Raw, RawKey};
-use crate::value::{Key, List, Map, Text, Value, time};
+use crate::value::{List, Map, Text, Value, time};
 use kubeshape_yaml::go::time::parse_duration;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// The schema of a list, a map or an object that a value shows.
 #[derive(Clone, Copy, Debug)]
@@ -199,35 +199,33 @@ impl<'a> Typed<'a> {
         items.iter().any(|item| matches!(self.item(item).equal(value), Value::Bool(true)))
     }
 
-    pub(crate) fn list_equal(self, items: Items<'a>, other: &Value<'a>) -> Value<'a> {
+    pub(crate) fn list_equal(self, own: &List<'a>, other: &Value<'a>) -> Value<'a> {
         let Value::List(list) = other else {
             return if other.is_error() { other.clone() } else { Value::no_such_overload() };
         };
-        if items.len() != list.len() {
+        if own.len() != list.len() {
             return Value::Bool(false);
         }
         if self.is_set() {
-            let set: BTreeSet<RawKey<'a>> = items.iter().map(RawKey::from).collect();
-            return Value::Bool(
-                list.iter().all(|value| RawKey::of_value(&value).is_some_and(|key| set.contains(&key))),
-            );
+            let set: BTreeSet<RawKey<'a>> = own.iter().filter_map(RawKey::of_value).collect();
+            return Value::Bool(list.iter().all(|value| RawKey::of_value(value).is_some_and(|key| set.contains(&key))));
         }
         if self.is_map_list() {
             let names = self.key_names();
-            let own: BTreeMap<_, Raw<'a>> =
-                items.iter().filter_map(|item| Some((key_of(&names, item)?, item))).collect();
+            let items: BTreeMap<_, Value<'a>> =
+                own.iter().filter_map(|item| Some((key_of(&names, &item)?, item))).collect();
             for value in list.iter() {
-                let key = raw_map(&value).and_then(|raw| key_of(&names, raw));
-                let Some(own) = key.and_then(|key| own.get(&key)) else { return Value::Bool(false) };
-                let equal = self.item(*own).equal(&value);
+                let found = key_of(&names, &value).and_then(|key| items.get(&key));
+                let Some(own) = found else { return Value::Bool(false) };
+                let equal = own.equal(&value);
                 if !matches!(equal, Value::Bool(true)) {
                     return equal;
                 }
             }
             return Value::Bool(true);
         }
-        for (item, value) in items.iter().zip(list.iter()) {
-            let equal = self.item(item).equal(&value);
+        for (item, value) in own.iter().zip(list.iter()) {
+            let equal = item.equal(&value);
             if !matches!(equal, Value::Bool(true)) {
                 return equal;
             }
@@ -271,39 +269,61 @@ impl<'a> Typed<'a> {
         Value::Bool(true)
     }
 
-    pub(crate) fn concatenate(self, items: Items<'a>, other: &Value<'a>) -> Value<'a> {
-        let Value::List(list) = other else { return Value::no_such_overload() };
-        let mut out: Vec<Value<'a>> = items.iter().map(|item| self.item(item)).collect();
+    /// A list of this schema and another list after it. A set takes what it does not have yet, a list of type map replaces
+    /// items by their keys.
+    pub(crate) fn concatenate(self, own: List<'a>, other: &List<'a>) -> Value<'a> {
+        let mut items = match own {
+            List::Joined(_, items) => items,
+            own => Arc::new(own.iter().collect()),
+        };
+        let out = Arc::make_mut(&mut items);
         if self.is_set() {
-            let mut set: BTreeSet<Key<'a>> = out.iter().map(Key::of).collect();
-            out.extend(list.iter().filter(|value| set.insert(Key::of(value))));
+            let mut set: BTreeSet<RawKey<'a>> = out.iter().cloned().filter_map(RawKey::of_value).collect();
+            let added = other.iter().filter(|value| RawKey::of_value(value.clone()).is_none_or(|key| set.insert(key)));
+            out.extend(added.map(|value| self.read_again(value)));
         } else if self.is_map_list() {
             let names = self.key_names();
             let places: BTreeMap<_, usize> =
-                items.iter().enumerate().filter_map(|(at, item)| Some((key_of(&names, item)?, at))).collect();
-            for value in list.iter() {
-                match raw_map(&value).and_then(|raw| key_of(&names, raw)).and_then(|key| places.get(&key).copied()) {
+                out.iter().enumerate().filter_map(|(at, item)| Some((key_of(&names, item)?, at))).collect();
+            for value in other.iter() {
+                let place = key_of(&names, &value).and_then(|key| places.get(&key).copied());
+                let value = self.read_again(value);
+                match place {
                     Some(at) => out[at] = value,
                     None => out.push(value),
                 }
             }
         } else {
-            out.extend(list.iter());
+            out.extend(other.iter().map(|value| self.read_again(value)));
         }
-        Value::list(out)
+        Value::List(List::Joined(self, items))
+    }
+
+    /// An item of another list as an item of this one: upstream takes it as a plain Go value and reads it through the schema.
+    fn read_again(self, value: Value<'a>) -> Value<'a> {
+        let Some(schema) = self.schema.items.as_deref().filter(|schema| !schema.int_or_string) else { return value };
+        let go_type = match &value {
+            Value::Timestamp(_) => "time.Time",
+            Value::Duration(_) => "time.Duration",
+            Value::Bytes(_) => "[]uint8",
+            Value::Map(Map::Made(_)) if schema.ty == "object" => {
+                return Value::error("invalid data, expected a map for the provided schema with type=object");
+            }
+            Value::List(List::Made(_)) if schema.ty == "array" => {
+                return Value::error("invalid data, expected an array for the provided schema with type=array");
+            }
+            _ => return value,
+        };
+        if schema.ty == "string" {
+            Value::error(format!("invalid data, expected string, got {go_type}"))
+        } else {
+            value
+        }
     }
 }
 
 /// The key of an item of a map list.
-fn key_of<'a>(names: &[Cow<'_, str>], item: Raw<'a>) -> Option<Vec<Option<RawKey<'a>>>> {
-    let Raw::Map(fields) = item else { return None };
+fn key_of<'a>(names: &[Cow<'_, str>], item: &Value<'a>) -> Option<Vec<Option<RawKey<'a>>>> {
+    let Value::Map(Map::Typed(_, fields) | Map::Data(fields)) = item else { return None };
     Some(names.iter().map(|name| fields.get(name).map(RawKey::from)).collect())
-}
-
-/// The object that a value shows.
-fn raw_map<'a>(value: &Value<'a>) -> Option<Raw<'a>> {
-    match value {
-        Value::Map(Map::Typed(_, fields) | Map::Data(fields)) => Some(Raw::Map(*fields)),
-        _ => None,
-    }
 }

@@ -77,8 +77,10 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
         (Value::Duration(a), Value::Duration(b)) => duration(a.checked_add(*b)),
         (Value::Duration(a), Value::Timestamp(b)) => time::add(*b, a),
         (Value::Timestamp(a), Value::Duration(b)) => time::add(a, *b),
-        (Value::List(List::Typed(typed, items)), b @ Value::List(_)) => typed.concatenate(items, b),
         (Value::List(a), Value::List(b)) => {
+            if let Some(typed) = a.typed() {
+                return typed.concatenate(a, b);
+            }
             if a.is_empty() {
                 return Value::List(b.clone());
             }

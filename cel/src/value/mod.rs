@@ -78,6 +78,8 @@ pub enum List<'a> {
     Data(Items<'a>),
     /// Of an object, with its schema.
     Typed(Typed<'a>, Items<'a>),
+    /// A list of an object to which another list was added. It still has the schema.
+    Joined(Typed<'a>, Arc<Vec<Value<'a>>>),
 }
 
 /// A map or an object.
@@ -239,7 +241,7 @@ impl<'a> List<'a> {
     /// How many elements there are.
     pub fn len(&self) -> usize {
         match self {
-            List::Made(items) => items.len(),
+            List::Made(items) | List::Joined(_, items) => items.len(),
             List::Data(items) | List::Typed(_, items) => items.len(),
         }
     }
@@ -252,9 +254,17 @@ impl<'a> List<'a> {
     /// An element.
     pub fn get(&self, index: usize) -> Option<Value<'a>> {
         match self {
-            List::Made(items) => items.get(index).cloned(),
+            List::Made(items) | List::Joined(_, items) => items.get(index).cloned(),
             List::Data(items) => items.get(index).map(Value::from),
             List::Typed(typed, items) => items.get(index).map(|item| typed.item(item)),
+        }
+    }
+
+    /// The schema of a list of an object.
+    pub(crate) fn typed(&self) -> Option<Typed<'a>> {
+        match self {
+            List::Made(_) | List::Data(_) => None,
+            List::Typed(typed, _) | List::Joined(typed, _) => Some(*typed),
         }
     }
 
@@ -374,7 +384,9 @@ impl<'a> Value<'a> {
             (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
                 arithmetic::compare_numbers(self, other) == Some(Ordering::Equal)
             }
-            (Value::List(List::Typed(typed, items)), other) => return typed.list_equal(*items, other),
+            (Value::List(list @ (List::Typed(typed, _) | List::Joined(typed, _))), other) => {
+                return typed.list_equal(list, other);
+            }
             (Value::List(a), Value::List(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| !matches!(a.equals(&b), Value::Bool(false)))
             }

@@ -11,8 +11,8 @@ use kubeshape_schema::{Flags, Schema};
 use kubeshape_smd::Value;
 use std::sync::{Arc, OnceLock};
 
-/// The names of declared types in messages begin with this. A server adds a number that nobody can rely on.
-const TYPE_NAME: &str = "selfType";
+/// The names of declared types in messages begin with this. A server has a number in place of the `N`, another one each time.
+const TYPE_NAME: &str = "selfTypeN";
 
 /// The rules of a schema and of all schemas in it, as a server runs them on objects.
 ///
@@ -99,11 +99,16 @@ enum CompiledRule {
     /// The rule is blank.
     Empty,
     Wrong(String),
-    Ready {
-        program: Program,
-        uses_old_self: bool,
-        message: Option<Program>,
-    },
+    Ready(ReadyRule),
+}
+
+#[derive(Debug)]
+struct ReadyRule {
+    program: Program,
+    uses_old_self: bool,
+    message: Option<Program>,
+    /// Whether errors are reported at the field path.
+    has_field_path: bool,
 }
 
 impl Rules {
@@ -114,16 +119,14 @@ impl Rules {
     /// How long an evaluated message may be, in bytes: `MaxEvaluatedMessageExpressionSizeBytes`.
     pub const MAX_MESSAGE: usize = 5 * 1024;
 
-    /// Prepares the rules of the schema of a whole resource. `None` if it has none.
+    /// Prepares the rules of the schema of a whole resource: `NewValidator`. `None` if it has none, or none outside of
+    /// branches (`allOf`): a server looks into branches only if there is a rule elsewhere.
     pub fn new(schema: &Schema<'_>, release: Release) -> Option<Rules> {
-        Rules::of(schema, true, release)
+        if has_rules(schema) { Rules::of(schema, true, release) } else { None }
     }
 
-    /// Prepares the rules of the schema of any value: `NewValidator`. `None` if it has none.
+    /// Prepares the rules of the schema of any value, those in branches too. `None` if it has none.
     pub fn of(schema: &Schema<'_>, is_resource_root: bool, release: Release) -> Option<Rules> {
-        if !has_rules(schema) {
-            return None;
-        }
         let cel_schema = CelSchema::from(schema);
         let decl = DeclType::of(&cel_schema, is_resource_root).map(Arc::new);
         let root = Node::of(schema, schema, is_resource_root, decl.as_ref())?;
@@ -227,7 +230,7 @@ impl Node {
         Some(self.compiled.get_or_init(|| {
             let env = RuleEnv::of_type(decl, release, TYPE_NAME);
             let rules: Vec<_> = self.sources.iter().map(|source| source.compile(&env)).collect();
-            let uses = |rule: &CompiledRule| matches!(rule, CompiledRule::Ready { uses_old_self: true, .. });
+            let uses = |rule: &CompiledRule| matches!(rule, CompiledRule::Ready(rule) if rule.uses_old_self);
             Compiled { uses_old_self: rules.iter().any(uses), rules }
         }))
     }
@@ -256,15 +259,15 @@ impl Source {
         match env.rule(&self.rule, self.optional_old_self) {
             Err(error) => CompiledRule::Wrong(error),
             Ok(rule) => {
-                let message = match self.message_expression.as_str() {
-                    "" => None,
-                    expression => env.message(expression, self.optional_old_self).ok(),
-                };
-                CompiledRule::Ready {
+                let expression = self.message_expression.as_str();
+                let message = (!expression.is_empty()).then(|| env.message(expression, self.optional_old_self));
+                CompiledRule::Ready(ReadyRule {
                     program: rule.program,
                     uses_old_self: rule.uses_old_self,
-                    message: message.map(|message| message.program),
-                }
+                    // Upstream goes no further when the message does not compile.
+                    has_field_path: !self.field_path.is_empty() && !matches!(message, Some(Err(_))),
+                    message: message.and_then(Result::ok).map(|message| message.program),
+                })
             }
         }
     }

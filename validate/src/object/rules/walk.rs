@@ -1,6 +1,6 @@
 //! The walk over an object that evaluates the rules of its values within one budget.
 
-use super::{Compiled, CompiledRule, Node, RuleOutcome, Rules, Source};
+use super::{Compiled, CompiledRule, Node, ReadyRule, RuleOutcome, Rules, Source};
 use crate::object::bad_value;
 use crate::object::correlate::{Correlation, OldItems};
 use kubeshape_cel::{Program, Schema, Value as CelValue};
@@ -195,18 +195,18 @@ impl<'r> Walk<'r> {
         }
         let variables = Variables::new(node, compiled, place);
         for (source, rule) in node.sources.iter().zip(&compiled.rules) {
-            let (program, uses_old_self, message) = match rule {
+            let rule = match rule {
                 CompiledRule::Empty => continue,
                 CompiledRule::Wrong(error) => {
                     self.fail(place, format!("rule compile error: {error}"));
                     continue;
                 }
-                CompiledRule::Ready { program, uses_old_self, message } => (program, *uses_old_self, message),
+                CompiledRule::Ready(rule) => rule,
             };
-            if uses_old_self && !variables.has_old && !source.optional_old_self {
+            if rule.uses_old_self && !variables.has_old && !source.optional_old_self {
                 continue;
             }
-            let outcome = program.evaluate(variables.of(source.optional_old_self), self.rules.call_limit);
+            let outcome = rule.program.evaluate(variables.of(source.optional_old_self), self.rules.call_limit);
             if !self.pay(outcome.cost) {
                 self.fail(place, OUT_OF_BUDGET);
                 self.budget = -1;
@@ -215,7 +215,7 @@ impl<'r> Walk<'r> {
             match outcome.result {
                 Ok(CelValue::Bool(true)) => {}
                 Ok(_) => {
-                    self.broken(place, source, uses_old_self, message.as_ref(), &variables);
+                    self.broken(place, source, rule, &variables);
                     if self.budget < 0 {
                         return;
                     }
@@ -271,23 +271,17 @@ impl<'r> Walk<'r> {
         &mut self,
         place: Place<'_, '_, '_>,
         source: &Source,
-        uses_old_self: bool,
-        message: Option<&'r Program>,
+        rule: &'r ReadyRule,
         variables: &Variables<'_>,
     ) {
-        let below;
-        let path = if source.field_path.is_empty() {
-            place.path
-        } else {
-            below = place.path.child(&source.field_path);
-            &below
-        };
-        let detail = match message.map(|program| self.evaluate_message(program, source, variables)) {
+        let below = place.path.child(&source.field_path);
+        let path = if rule.has_field_path { &below } else { place.path };
+        let detail = match rule.message.as_ref().map(|program| self.evaluate_message(program, source, variables)) {
             Some(Message::Text(text)) => text,
             None | Some(Message::Unusable) => source.message(),
             Some(Message::TooDear(detail)) => {
                 let error = Error::invalid(path, place.schema.ty.as_str(), detail, 0);
-                self.add(error, uses_old_self, place);
+                self.add(error, rule.uses_old_self, place);
                 self.budget = -1;
                 return;
             }
@@ -302,7 +296,7 @@ impl<'r> Walk<'r> {
             Some("FieldValueDuplicate") => Error::duplicate(path, value, 0),
             _ => Error { error_type: ErrorType::Invalid, path: path.to_string(), value, detail, at: 0 },
         };
-        self.add(error, uses_old_self, place);
+        self.add(error, rule.uses_old_self, place);
     }
 
     fn add(&mut self, error: Error, uses_old_self: bool, place: Place<'_, '_, '_>) {
