@@ -6,6 +6,7 @@ use crate::eval::{self, Node, Outcome};
 use crate::issue::Issues;
 use crate::parse::{self, Macros};
 use crate::schema::DeclType;
+use crate::schema::escape::{escape, is_reserved};
 use crate::types::Type;
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -22,6 +23,9 @@ impl Release {
     pub const OLDEST: Release = Release(28);
     /// 1.37, the newest.
     pub const NEWEST: Release = Release(37);
+
+    /// From here on, a field whose name is a reserved word is found under its own name, too.
+    const RESERVED_FIELDS: Release = Release(31);
 
     /// The functions that exist for expressions that are stored already: everything that the release knows.
     pub fn stored(minor: u8) -> Release {
@@ -111,7 +115,12 @@ impl Declarations for Env {
     }
 
     fn field(&self, object: &str, field: &str) -> Option<Type> {
-        self.objects.get(object)?.field(field).map(DeclType::cel_type)
+        let object = self.objects.get(object)?;
+        let reserved = || {
+            let escaped = escape(field).filter(|_| self.release >= Release::RESERVED_FIELDS && is_reserved(field))?;
+            object.field(&escaped)
+        };
+        object.field(field).or_else(reserved).map(|ty| ty.cel_type())
     }
 }
 

@@ -28,11 +28,16 @@ impl RuleEnv {
     /// The environments of a node; `None` if rules cannot see its values. `type_name` begins the names of its object types
     /// in messages: upstream calls it `selfType` with a number.
     pub fn new(schema: &Schema, is_resource_root: bool, release: Release, type_name: &str) -> Option<RuleEnv> {
-        let decl = Arc::new(DeclType::of(schema, is_resource_root)?.named(type_name));
+        Some(RuleEnv::of_type(&DeclType::of(schema, is_resource_root)?, release, type_name))
+    }
+
+    /// The environments of a node whose declared type is known already.
+    pub fn of_type(decl: &DeclType, release: Release, type_name: &str) -> RuleEnv {
+        let decl = Arc::new(decl.named(type_name));
         let env = Env::new(release).with_objects(&decl).with_variable("self", decl.cel_type());
         let optional_env = env.clone().with_variable("oldSelf", Type::optional(decl.cel_type()));
         let env = env.with_variable("oldSelf", decl.cel_type());
-        Some(RuleEnv { decl, env, optional_env })
+        RuleEnv { decl, env, optional_env }
     }
 
     /// How many bytes of JSON a value of the node takes at least.

@@ -143,9 +143,18 @@ impl DeclType {
         self.min_serialized_size
     }
 
-    pub(crate) fn field(&self, name: &str) -> Option<&DeclType> {
+    /// The type of a field of an object, by its name in expressions.
+    pub fn field(&self, name: &str) -> Option<&Arc<DeclType>> {
         match &self.shape {
-            Shape::Object { fields, .. } => fields.get(name).map(|ty| &**ty),
+            Shape::Object { fields, .. } => fields.get(name),
+            _ => None,
+        }
+    }
+
+    /// The type of the items of a list or of the values of a map.
+    pub fn element(&self) -> Option<&Arc<DeclType>> {
+        match &self.shape {
+            Shape::List(inner) | Shape::Map(inner) => Some(inner),
             _ => None,
         }
     }
