@@ -8,9 +8,12 @@ use kubeshape_publish::Shape;
 use kubeshape_schema::Profile;
 use kubeshape_schema::{Bump, Dialect};
 use kubeshape_show::explain::Gvr;
+use kubeshape_show::sample::{Problem, sample};
 use kubeshape_show::table::{Column, Convertor, Unrecognized};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Compat;
+use kubeshape_validate::Release;
+use kubeshape_validate::object::Resource;
 
 impl Kind {
     /// What makes the rows of `kubectl get`. Of a kind that no CustomResourceDefinition defines, only name and age are known.
@@ -120,5 +123,30 @@ impl Kind {
             notes.iter().map(|note| (document.pointer(note.at), format!("{} ({})", note.detail, note.code))).collect()
         });
         found.unwrap_or_default()
+    }
+}
+
+/// An object of a kind, made from its schema.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    /// The object, as a user would write it.
+    pub object: serde_json::Value,
+    /// Why the server would refuse it; empty if it accepts it.
+    pub problems: Vec<Problem>,
+}
+
+impl Kind {
+    /// An object of the kind that a server accepts: the smallest one, or one with every field if it is `maximal` (see
+    /// [`sample`](kubeshape_show::sample::sample)). None if no CustomResourceDefinition defines the kind.
+    pub fn sample(&self, maximal: bool, release: Release) -> Option<Sampled> {
+        let definition = self.definition();
+        let Form::CustomResource(implied) = definition.form() else { return None };
+        let made = definition.with_crd(implied, |crd, memory| {
+            let version = crd.versions.iter().find(|version| version.name == self.version_name())?;
+            let resource = Resource::new(crd, version, release, memory);
+            let made = sample(&resource, maximal, memory);
+            Some(Sampled { object: made.value.to_serde(), problems: made.problems })
+        });
+        made.flatten()
     }
 }
