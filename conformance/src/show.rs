@@ -26,6 +26,9 @@ pub fn has_records(golden: &Path) -> bool {
 /// Area `show`.
 pub fn compare(golden: &Path, corpus: &Path, publisher: Option<&Publisher>, known: Known) -> Table {
     let mut table = Table::new("show", known);
+    if !has_records(golden) {
+        return table;
+    }
     let folder = golden.join("structural");
     parse(&folder.join("jsonpath").join("jsonpath.Parse.ndjson.gz"), &mut table);
     execute(&folder.join("jsonpath").join("jsonpath.Execute.ndjson.gz"), &mut table);

@@ -31,8 +31,8 @@ pub(crate) struct TableArgs {
     ///
     /// `json` is the Table that a server answers with. A template is applied as kubectl applies it: to the object, or to
     /// a List if there are several. Nothing else is printed then, and the kinds need not be known.
-    #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = table_format)]
-    pub(crate) output: TableFormat,
+    #[arg(short = 'o', long = "format", value_name = "FORMAT", default_value = "table", value_parser = table_format)]
+    pub(crate) format: TableFormat,
 
     /// Show columns of every priority, as `-o wide` does
     #[arg(long)]
@@ -123,8 +123,8 @@ pub(crate) struct ExplainFieldArgs {
     pub(crate) index: bool,
 
     /// `text`, or `json`: one JSON object per field
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) output: ExplainFormat,
+    #[arg(short = 'o', long = "format", value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: ExplainFormat,
 
     /// Print errors only
     #[arg(short, long)]

@@ -38,11 +38,11 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     };
     let gvr = kind.gvr(resource);
     let mut page = String::new();
-    let answer = if args.index || args.output == ExplainFormat::Json {
-        let known = if args.output == ExplainFormat::Json || args.more { kind.losses() } else { Vec::new() };
+    let answer = if args.index || args.format == ExplainFormat::Json {
+        let known = if args.format == ExplainFormat::Json || args.more { kind.losses() } else { Vec::new() };
         pages::fields(document, gvr, &path).map(|fields| {
             for field in fields {
-                match args.output {
+                match args.format {
                     ExplainFormat::Json => json_line(&field, kind, &known, &mut page),
                     ExplainFormat::Text => line(&field, &mut page),
                 }

@@ -36,7 +36,7 @@ pub(crate) fn table<'a>(args: &TableArgs, session: &mut Session<'a>) -> Result<b
     };
     let inputs = args.filenames.and(&args.objects);
     check_stdin(args.types.schemas.iter().chain(&inputs))?;
-    if let TableFormat::JsonPath(template) = &args.output {
+    if let TableFormat::JsonPath(template) = &args.format {
         let template =
             Template::parse(template).map_err(|error| Fatal::Usage(format!("error parsing jsonpath {template}, {error}")))?;
         let objects = read_objects(&inputs, session);
@@ -50,11 +50,11 @@ pub(crate) fn table<'a>(args: &TableArgs, session: &mut Session<'a>) -> Result<b
     }
     let registry: &'a Registry = session.arena.alloc(registry);
     let groups = groups(&objects.all, registry, session);
-    let options = PrintOptions { wide: args.wide || args.output == TableFormat::Wide, no_headers: args.no_headers };
+    let options = PrintOptions { wide: args.wide || args.format == TableFormat::Wide, no_headers: args.no_headers };
     let mut out = String::new();
     for (at, group) in groups.iter().enumerate() {
         let rows: Vec<Vec<Cell>> = group.objects.iter().map(|object| group.convertor.row(object.value, now)).collect();
-        if args.output == TableFormat::Json {
+        if args.format == TableFormat::Json {
             let objects: Vec<Value<'_>> = group.objects.iter().map(|object| object.value).collect();
             out.push_str(&json(group.convertor.columns(), &rows, &objects));
             continue;
@@ -63,7 +63,7 @@ pub(crate) fn table<'a>(args: &TableArgs, session: &mut Session<'a>) -> Result<b
             out.push('\n');
         }
         let (columns, rows) = decorated(group, rows, groups.len() > 1, args.all_namespaces);
-        let print = if args.output == TableFormat::Csv { csv } else { text };
+        let print = if args.format == TableFormat::Csv { csv } else { text };
         out.push_str(&print(&columns, &rows, options));
     }
     report::print(out.as_bytes())?;

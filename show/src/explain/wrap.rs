@@ -82,7 +82,7 @@ mod tests {
             ("aaa  bbb ccc", "aaa\nbbb ccc"),
             ("aaaaaaaaaaaa b", "aaaaaaaaaaaa\nb"),
             ("a\n\nb", "a\n\nb"),
-            ("a \n b", "a\n b"),
+            ("a \n b", "a \n b"),
             ("", ""),
         ] {
             assert_eq!(wrap(text, 7), expected, "{text:?}");

@@ -6,8 +6,8 @@ use kubeshape_smd::Value;
 /// How many values a template may visit. A template that repeats what it finds below `..` multiplies its work.
 pub const MAX_STEPS: usize = 10_000_000;
 
-/// How many bytes a template may write.
-pub const MAX_OUTPUT: usize = 256 << 20;
+/// How many bytes a template may write, up to the last value.
+pub const MAX_OUTPUT: usize = 64 << 20;
 
 /// How many ranges may stand in each other.
 const MAX_RANGES: usize = 64;
@@ -113,27 +113,27 @@ impl Template {
     /// # Errors
     /// A step fails. What was written until then stays.
     pub fn execute(&self, data: Value<'_>, options: Options, out: &mut Vec<u8>) -> Result<(), Error> {
-        let start = out.len();
-        for items in self.find(data, options)? {
-            print(&items, options, out)?;
-            if out.len() - start > MAX_OUTPUT {
-                return Err(Error::TooMuch);
-            }
-        }
-        Ok(())
+        let most = out.len().saturating_add(MAX_OUTPUT);
+        self.find(data, options)?.iter().try_for_each(|items| print_within(items, options, most, out))
     }
 }
 
 /// Appends what an action found (upstream: `PrintResults`).
 pub(crate) fn print(items: &[Item<'_>], options: Options, out: &mut Vec<u8>) -> Result<(), Error> {
+    print_within(items, options, out.len().saturating_add(MAX_OUTPUT), out)
+}
+
+fn print_within(items: &[Item<'_>], options: Options, most: usize, out: &mut Vec<u8>) -> Result<(), Error> {
     if options.json {
         if items.iter().any(|item| matches!(item, Item::Nothing)) {
             return Err(Error::NoValue);
         }
-        indented(items, out);
-        return Ok(());
+        return indented(items, most, out);
     }
     for (at, item) in items.iter().enumerate() {
+        if out.len() > most {
+            return Err(Error::TooMuch);
+        }
         if at > 0 {
             out.push(b' ');
         }
@@ -148,28 +148,34 @@ pub(crate) fn print(items: &[Item<'_>], options: Options, out: &mut Vec<u8>) -> 
 }
 
 /// A list as Go's `json.MarshalIndent` prints it with four spaces, and a line break.
-fn indented(items: &[Item<'_>], out: &mut Vec<u8>) {
-    let mut compact = Vec::new();
-    compact.push(b'[');
+fn indented(items: &[Item<'_>], most: usize, out: &mut Vec<u8>) -> Result<(), Error> {
+    let mut compact = vec![b'['];
     for (at, item) in items.iter().enumerate() {
+        if compact.len() > most {
+            return Err(Error::TooMuch);
+        }
         if at > 0 {
             compact.push(b',');
         }
         item.write_json(&mut compact);
     }
     compact.push(b']');
-    indent(&compact, out);
+    indent(&compact, most, out)?;
     out.push(b'\n');
+    Ok(())
 }
 
 /// Compact JSON with line breaks and indentation.
-fn indent(compact: &[u8], out: &mut Vec<u8>) {
+fn indent(compact: &[u8], most: usize, out: &mut Vec<u8>) -> Result<(), Error> {
     let (mut depth, mut in_text, mut escaped) = (0usize, false, false);
     let line = |depth: usize, out: &mut Vec<u8>| {
         out.push(b'\n');
         out.resize(out.len() + 4 * depth, b' ');
     };
     for (at, byte) in compact.iter().enumerate() {
+        if out.len() > most {
+            return Err(Error::TooMuch);
+        }
         if in_text {
             (in_text, escaped) = (escaped || *byte != b'"', !escaped && *byte == b'\\');
             out.push(*byte);
@@ -201,6 +207,7 @@ fn indent(compact: &[u8], out: &mut Vec<u8>) {
             }
         }
     }
+    Ok(())
 }
 
 struct Run<'a> {

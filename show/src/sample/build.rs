@@ -1,6 +1,6 @@
 //! Values from schemas.
 
-use super::scalar::candidates;
+use super::scalar::{candidates, named};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
@@ -129,29 +129,27 @@ impl<'a> Builder<'_, 'a> {
     fn scalar(&mut self, schemas: &[&'a Schema<'a>], types: &[Type], salt: usize, path: &str) -> Value<'a> {
         let validators: Vec<Validator<'a>> =
             schemas.iter().map(|schema| Validator::new(schema, self.arena)).collect();
-        let mut fitting: Vec<Value<'a>> = Vec::new();
-        let mut first = None;
+        let fits = |value: &Value<'a>| validators.iter().all(|validator| validator.is_valid(*value));
+        let named = named(schemas, self.arena);
+        let fitting: Vec<Value<'a>> = named.iter().copied().filter(fits).collect();
+        if let Some(value) = fitting.get(salt) {
+            return *value;
+        }
+        let mut first = named.first().copied();
         for ty in types {
             for candidate in candidates(schemas, *ty, salt, self.arena) {
                 self.values += 1;
                 first.get_or_insert(candidate);
-                let is_new = !fitting.contains(&candidate);
-                if is_new && validators.iter().all(|validator| validator.is_valid(candidate)) {
-                    fitting.push(candidate);
-                    // Candidates depend on the salt, but enumerations and defaults do not.
-                    if fitting.len() > salt {
-                        break;
-                    }
+                if fits(&candidate) {
+                    return candidate;
                 }
             }
         }
-        match fitting.get(salt.min(fitting.len().saturating_sub(1))) {
-            Some(value) => *value,
-            None => {
-                self.problem(path, format!("found no value{}", demands(schemas)));
-                first.unwrap_or(Value::Null)
-            }
+        if let Some(value) = fitting.get(salt.checked_rem(fitting.len()).unwrap_or_default()) {
+            return *value;
         }
+        self.problem(path, format!("found no value{}", demands(schemas)));
+        first.unwrap_or(Value::Null)
     }
 
     fn list(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {

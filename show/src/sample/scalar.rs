@@ -4,17 +4,22 @@ use super::pattern::{Choice, MAX_LENGTH, Pattern};
 use kubeshape_schema::{Bump, Flags, Schema, Type};
 use kubeshape_smd::Value;
 
-/// Candidates for a value that all these schemas describe, the likeliest first. Whether one fits is for the validator to say. `salt`
-/// asks for other values, for items of lists that must differ.
-pub(super) fn candidates<'a>(schemas: &[&'a Schema<'a>], ty: Type, salt: usize, arena: &'a Bump) -> Vec<Value<'a>> {
+/// Values that the schemas name: defaults, examples and enumerations.
+pub(super) fn named<'a>(schemas: &[&'a Schema<'a>], arena: &'a Bump) -> Vec<Value<'a>> {
     let mut out = Vec::new();
     for schema in schemas {
-        let extra = schema.extra();
-        let given = schema.default.into_iter().chain(extra.example).chain(schema.enumeration);
+        let given = schema.default.into_iter().chain(schema.extra().example).chain(schema.enumeration);
         out.extend(given.map(|json| Value::from_json(json, arena)).filter(|value| !value.is_null()));
     }
+    out
+}
+
+/// Candidates for a value that all these schemas describe, the likeliest first. Whether one fits is for the validator to say. Another
+/// `salt` gives other values, for items of lists that must differ.
+pub(super) fn candidates<'a>(schemas: &[&'a Schema<'a>], ty: Type, salt: usize, arena: &'a Bump) -> Vec<Value<'a>> {
+    let mut out = Vec::new();
     match ty {
-        Type::Boolean => out.extend([Value::Bool(true), Value::Bool(false)]),
+        Type::Boolean => out.extend([Value::Bool(salt == 0), Value::Bool(salt != 0)]),
         Type::Integer => out.extend(integers(schemas, salt).into_iter().map(Value::Int)),
         Type::Number => {
             out.extend(integers(schemas, salt).into_iter().map(Value::Int));
