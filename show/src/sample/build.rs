@@ -114,7 +114,7 @@ impl<'a> Builder<'_, 'a> {
         let int_or_string = schemas.iter().any(|schema| schema.flags.any(Flags::INT_OR_STRING));
         let ty = schemas.iter().map(|schema| schema.ty).find(|ty| *ty != Type::Absent);
         match ty {
-            Some(Type::Object) => self.object(schemas, excluded, path),
+            Some(Type::Object) => self.object(schemas, excluded, salt, path),
             Some(Type::Array) => self.list(schemas, salt, path),
             Some(ty) => self.scalar(schemas, &[ty], salt, path),
             None if int_or_string => self.scalar(schemas, &[Type::Integer, Type::String], salt, path),
@@ -122,7 +122,7 @@ impl<'a> Builder<'_, 'a> {
                 self.scalar(schemas, &[Type::Absent], salt, path)
             }
             None if schemas.iter().any(|schema| schema.items.is_some()) => self.list(schemas, salt, path),
-            None => self.object(schemas, excluded, path),
+            None => self.object(schemas, excluded, salt, path),
         }
     }
 
@@ -179,7 +179,13 @@ impl<'a> Builder<'_, 'a> {
         Value::List(self.arena.alloc_slice_copy(&items))
     }
 
-    fn object(&mut self, schemas: &[&'a Schema<'a>], excluded: &BTreeSet<&'a str>, path: &str) -> Value<'a> {
+    fn object(
+        &mut self,
+        schemas: &[&'a Schema<'a>],
+        excluded: &BTreeSet<&'a str>,
+        salt: usize,
+        path: &str,
+    ) -> Value<'a> {
         let mut properties: BTreeMap<&'a str, Schemas<'a>> = BTreeMap::new();
         for schema in schemas {
             for property in schema.properties {
@@ -198,7 +204,7 @@ impl<'a> Builder<'_, 'a> {
             let is_wanted = (is_required || self.maximal && !excluded.contains(name) && entries.len() < most)
                 ^ (!required.contains(name) && self.toggled.contains(&path));
             if is_wanted {
-                entries.push((*name, self.value(below, 0, &path)));
+                entries.push((*name, self.value(below, salt, &path)));
             } else if !excluded.contains(name) {
                 left.push((*name, below));
             }
@@ -215,14 +221,14 @@ impl<'a> Builder<'_, 'a> {
             let count = least.max(usize::from(self.maximal)).min(most).min(MAX_ITEMS);
             for at in 0..count {
                 let key = if at == 0 { "key" } else { self.arena.alloc_str(&format!("key-{at}")) };
-                entries.push((key, self.value(&below, 0, &format!("{path}[{key}]"))));
+                entries.push((key, self.value(&below, salt, &format!("{path}[{key}]"))));
             }
         }
         for (name, below) in left {
             if entries.len() >= least {
                 break;
             }
-            entries.push((name, self.value(below, 0, &child(path, name))));
+            entries.push((name, self.value(below, salt, &child(path, name))));
         }
         if schemas.iter().any(|schema| schema.flags.any(Flags::EMBEDDED_RESOURCE)) {
             let metadata = [("name", Value::String("example"))];

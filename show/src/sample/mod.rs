@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub use build::Problem;
 
 /// How often a sample is made anew because the server would refuse it.
-const MAX_ROUNDS: usize = 200;
+const MAX_ROUNDS: usize = 60;
 
 /// The name of the object.
 const NAME: &str = "example";

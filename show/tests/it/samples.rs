@@ -33,6 +33,14 @@ fn each(source: &[u8], mut with: impl for<'a> FnMut(&str, &Resource<'a>, &'a Bum
     }
 }
 
+/// Definitions of the corpus whose objects samples do not find: two have a rule that a sample would have to solve, one takes no
+/// objects at all.
+const UNSOLVED: [&str; 3] = [
+    "realistic/trafficpolicies.yaml trafficpolicies.gateway.corpus.example.com v1beta1",
+    "rules/intorstring-at-root.yaml atroots.intorstring.rules.example.com v1",
+    "rules/root-validations.yaml validations.root.rules.example.com v1",
+];
+
 #[test]
 fn the_server_accepts_samples_of_the_corpus() {
     let (mut made, mut refused) = (0, Vec::new());
@@ -41,8 +49,9 @@ fn the_server_accepts_samples_of_the_corpus() {
             for maximal in [false, true] {
                 made += 1;
                 let sample = sample(resource, maximal, arena);
-                if !sample.problems.is_empty() {
-                    refused.push(format!("{} {name} {maximal} {:?}", file.id, sample.problems));
+                let label = format!("{} {name}", file.id);
+                if sample.problems.is_empty() == UNSOLVED.contains(&label.as_str()) {
+                    refused.push(format!("{label} {maximal} {:?}", sample.problems));
                 }
             }
         });
