@@ -267,13 +267,7 @@ impl<'r> Walk<'r> {
 
     /// Reports that a value breaks a rule.
     #[cold]
-    fn broken(
-        &mut self,
-        place: Place<'_, '_, '_>,
-        source: &Source,
-        rule: &'r ReadyRule,
-        variables: &Variables<'_>,
-    ) {
+    fn broken(&mut self, place: Place<'_, '_, '_>, source: &Source, rule: &'r ReadyRule, variables: &Variables<'_>) {
         let below = place.path.child(&source.field_path);
         let path = if rule.has_field_path { &below } else { place.path };
         let detail = match rule.message.as_ref().map(|program| self.evaluate_message(program, source, variables)) {
