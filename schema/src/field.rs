@@ -152,7 +152,8 @@ impl Error {
     /// A field that the server cannot check.
     #[cold]
     pub fn internal(path: &Path<'_>, detail: impl Into<String>, at: u32) -> Error {
-        Error::new(ErrorType::Internal, path, BadValue::Omitted, detail, at)
+        // Go prints an error in JSON as an object without members.
+        Error::new(ErrorType::Internal, path, BadValue::Json("{}".to_owned()), detail, at)
     }
 
     #[cold]
