@@ -5,8 +5,8 @@
 use kubeshape_schema::{Bump, field::Path};
 use kubeshape_smd::Value;
 use kubeshape_structural::read::manifests;
-use kubeshape_validate::object::{Resource, Rules};
 use kubeshape_validate::Release;
+use kubeshape_validate::object::{Resource, Rules};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
