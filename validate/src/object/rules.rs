@@ -45,7 +45,7 @@ const TYPE_NAME: &str = "selfTypeN";
 pub struct Rules {
     schema: CelSchema,
     root: Node,
-    release: kubeshape_cel::Release,
+    release: Release,
     call_limit: u64,
 }
 
@@ -122,16 +122,23 @@ impl Rules {
     /// Prepares the rules of the schema of a whole resource: `NewValidator`. `None` if it has none, or none outside of
     /// branches (`allOf`): a server looks into branches only if there is a rule elsewhere.
     pub fn new(schema: &Schema<'_>, release: Release) -> Option<Rules> {
-        if has_rules(schema) { Rules::of(schema, true, release) } else { None }
+        Rules::of_default(schema, true, release)
+    }
+
+    /// [`Rules::new`] for the schema of any value.
+    pub(crate) fn of_default(schema: &Schema<'_>, is_resource_root: bool, release: Release) -> Option<Rules> {
+        if has_rules(schema) { Rules::of(schema, is_resource_root, release) } else { None }
     }
 
     /// Prepares the rules of the schema of any value, those in branches too. `None` if it has none.
     pub fn of(schema: &Schema<'_>, is_resource_root: bool, release: Release) -> Option<Rules> {
-        let cel_schema = CelSchema::from(schema);
-        let decl = DeclType::of(&cel_schema, is_resource_root).map(Arc::new);
-        let root = Node::of(schema, schema, is_resource_root, decl.as_ref())?;
-        let release = kubeshape_cel::Release::stored(u8::try_from(release.minor()).unwrap_or(u8::MAX));
-        Some(Rules { schema: cel_schema, root, release, call_limit: Rules::CALL_LIMIT })
+        if !schema.subtree.any(Flags::VALIDATIONS) {
+            return None;
+        }
+        let stored = release.of_stored_expressions();
+        let decl = DeclType::of_structural(schema, is_resource_root, stored).map(Arc::new);
+        let root = Node::of(schema, schema, is_resource_root, decl.as_ref(), stored)?;
+        Some(Rules { schema: CelSchema::from(schema), root, release, call_limit: Rules::CALL_LIMIT })
     }
 
     /// The same rules with another limit for one evaluation.
@@ -178,6 +185,7 @@ impl Node {
         schema: &Schema<'_>,
         is_resource_root: bool,
         decl: Option<&Arc<DeclType>>,
+        release: kubeshape_cel::Release,
     ) -> Option<Node> {
         if !rules.subtree.any(Flags::VALIDATIONS) {
             return None;
@@ -186,7 +194,7 @@ impl Node {
         let element = decl.and_then(|decl| decl.element());
         let below = |rules: Option<&Schema<'_>>, schema: Option<&Schema<'_>>| {
             let (rules, schema) = (rules?, schema?);
-            Node::of(rules, schema, schema.flags.any(Flags::EMBEDDED_RESOURCE), element).map(Box::new)
+            Node::of(rules, schema, schema.flags.any(Flags::EMBEDDED_RESOURCE), element, release).map(Box::new)
         };
         let mut properties = Vec::new();
         for property in rules.properties {
@@ -197,11 +205,11 @@ impl Node {
             let ty = if let Some(name) = escape(property.name) {
                 decl.and_then(|decl| decl.field(&name))
             } else {
-                own = DeclType::of(&CelSchema::from(inner), embedded).map(Arc::new);
+                own = DeclType::of_structural(inner, embedded, release).map(Arc::new);
                 own.as_ref()
             };
             let Some(ty) = ty else { continue };
-            if let Some(node) = Node::of(&property.schema, inner, embedded, Some(ty)) {
+            if let Some(node) = Node::of(&property.schema, inner, embedded, Some(ty), release) {
                 properties.push((property.name.to_owned(), node));
             }
         }
@@ -214,7 +222,11 @@ impl Node {
             properties,
             items: below(rules.item(), schema.item()),
             additional: below(rules.additional_schema(), schema.additional_schema()),
-            all_of: extra.all_of.iter().filter_map(|branch| Node::of(branch, schema, is_resource_root, decl)).collect(),
+            all_of: extra
+                .all_of
+                .iter()
+                .filter_map(|branch| Node::of(branch, schema, is_resource_root, decl, release))
+                .collect(),
         };
         let is_empty = node.sources.is_empty()
             && node.properties.is_empty()
@@ -257,7 +269,7 @@ impl Source {
             return CompiledRule::Empty;
         }
         match env.rule(&self.rule, self.optional_old_self) {
-            Err(error) => CompiledRule::Wrong(error),
+            Err(error) => CompiledRule::Wrong(error.detail),
             Ok(rule) => {
                 let expression = self.message_expression.as_str();
                 let message = (!expression.is_empty()).then(|| env.message(expression, self.optional_old_self));
