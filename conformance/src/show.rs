@@ -53,8 +53,7 @@ fn list(nodes: &[Node]) -> Value {
 
 /// A step as it is recorded.
 fn tree(node: &Node) -> Value {
-    let param =
-        |param: &Param| json!({"derived": param.derived, "known": param.known, "value": param.value});
+    let param = |param: &Param| json!({"derived": param.derived, "known": param.known, "value": param.value});
     match node {
         Node::Text(text) => json!({"text": text}),
         Node::List(nodes) => list(nodes),
@@ -295,9 +294,11 @@ fn explained(file: &Path, corpus: &Path, publisher: &Publisher, table: &mut Tabl
                 let read = || golden::read(&corpus.join(file)).map(|bytes| answers(&bytes, publisher));
                 let crds = files.entry(file.clone()).or_insert_with(|| read().unwrap_or_default());
                 match crds.get(*index) {
-                    Some(Answer::Crd(crd)) => {
-                        crd.versions.iter().find(|version| version.name == page.version).map(|version| version.v3.clone())
-                    }
+                    Some(Answer::Crd(crd)) => crd
+                        .versions
+                        .iter()
+                        .find(|version| version.name == page.version)
+                        .map(|version| version.v3.clone()),
                     _ => None,
                 }
             }

@@ -85,8 +85,8 @@ pub use name::{KindNames, KindQuery, guessed_plural};
 pub use object::{FieldSet, Object, Owner, describe, managed};
 pub use operations::Comparison;
 pub use options::{Now, WriteOptions};
-pub use shown::Sampled;
 pub use registry::{Profile, Registry, Settings, SmdCompat};
+pub use shown::Sampled;
 
 pub use kubeshape_schema::field;
 pub use kubeshape_smd::managed::{Gvk, Operation, Status, Time};

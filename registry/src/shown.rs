@@ -116,7 +116,9 @@ impl Kind {
         let found = definition.with_crd(implied, |crd, memory| {
             let resource = definition.publisher().resource(crd, memory);
             let mut notes = Vec::new();
-            if let Some(version) = resource.versions().iter().find(|version| version.version().name == self.version_name()) {
+            if let Some(version) =
+                resource.versions().iter().find(|version| version.version().name == self.version_name())
+            {
                 version.losses(Shape::V2, &mut notes);
             }
             let document = definition.location().document();

@@ -9,4 +9,3 @@ pub mod explain;
 pub mod jsonpath;
 pub mod sample;
 pub mod table;
-

@@ -21,11 +21,8 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     let registry = registry(&args.types, session)?;
     let kinds = named(request.resource(), args.api_version.as_deref(), registry, session);
     let names: Vec<String> = kinds.iter().map(|kind| kind.resource_name()).collect();
-    let candidates: Vec<Candidate<'_>> = kinds
-        .iter()
-        .zip(&names)
-        .map(|(kind, name)| Candidate { resource: name, group: kind.group() })
-        .collect();
+    let candidates: Vec<Candidate<'_>> =
+        kinds.iter().zip(&names).map(|(kind, name)| Candidate { resource: name, group: kind.group() }).collect();
     let (chosen, path) = request.choose(&candidates).map_err(|error| Fatal::Usage(error.to_string()))?;
     let Some(at) = chosen else { return Ok(false) };
     let (kind, resource) = (kinds[at], &names[at]);

@@ -4,8 +4,8 @@ use super::{named, registry};
 use crate::args::SampleArgs;
 use crate::error::Fatal;
 use crate::report::clean::clean;
-use crate::ssa::print::Output;
 use crate::ssa::Session;
+use crate::ssa::print::Output;
 use kubeshape_input::Code;
 use kubeshape_registry::{Kind, print};
 use kubeshape_smd::ToValue;
@@ -24,7 +24,8 @@ pub(crate) fn sample<'a>(args: &SampleArgs, session: &mut Session<'a>) -> Result
     };
     let definition = kind.definition().location();
     let Some(sampled) = kind.sample(args.maximal, Release::NEWEST) else {
-        let detail = format!("{} is not defined by a CustomResourceDefinition; samples are made of these only", kind.gvk());
+        let detail =
+            format!("{} is not defined by a CustomResourceDefinition; samples are made of these only", kind.gvk());
         session.tell(&definition.finding(Code::UnknownKind, detail));
         return Ok(false);
     };
@@ -80,9 +81,9 @@ fn collect(node: Node<'_>, pointer: &str, kind: &Kind, out: &mut Vec<(usize, Str
         NodeKind::Map => {
             for (key, value) in node.pairs() {
                 let pointer = format!("{pointer}/{}", key.text().replace('~', "~0").replace('/', "~1"));
-                let description = kind.declared(&pointer).and_then(|declared| {
-                    declared.node().get("description").and_then(Node::as_str).map(first_sentence)
-                });
+                let description = kind
+                    .declared(&pointer)
+                    .and_then(|declared| declared.node().get("description").and_then(Node::as_str).map(first_sentence));
                 out.extend(description.filter(|text| !text.is_empty()).map(|text| (key.span().start, text)));
                 collect(value, &pointer, kind, out);
             }

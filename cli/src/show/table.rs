@@ -11,8 +11,8 @@ use kubeshape_input::Code;
 use kubeshape_registry::{Kind, Now, Registry, Time};
 use kubeshape_show::jsonpath::{Options, Template};
 use kubeshape_show::table::{Cell, ColumnDefinition, Convertor, PrintOptions, csv, json, text};
-use kubeshape_smd::managed::ObjectName;
 use kubeshape_smd::Value;
+use kubeshape_smd::managed::ObjectName;
 use kubeshape_smd::value::Map;
 use std::time::SystemTime;
 
@@ -37,8 +37,8 @@ pub(crate) fn table<'a>(args: &TableArgs, session: &mut Session<'a>) -> Result<b
     let inputs = args.filenames.and(&args.objects);
     check_stdin(args.types.schemas.iter().chain(&inputs))?;
     if let TableFormat::JsonPath(template) = &args.format {
-        let template =
-            Template::parse(template).map_err(|error| Fatal::Usage(format!("error parsing jsonpath {template}, {error}")))?;
+        let template = Template::parse(template)
+            .map_err(|error| Fatal::Usage(format!("error parsing jsonpath {template}, {error}")))?;
         let objects = read_objects(&inputs, session);
         return apply(&template, &objects, session);
     }
@@ -125,8 +125,11 @@ fn apply<'a>(template: &Template, objects: &Objects<'a>, session: &mut Session<'
         [one] if objects.is_one => one.value,
         all => {
             let items = session.arena.alloc_slice_fill_iter(all.iter().map(|object| object.value));
-            let members =
-                vec![("apiVersion", Value::String("v1")), ("items", Value::List(items)), ("kind", Value::String("List"))];
+            let members = vec![
+                ("apiVersion", Value::String("v1")),
+                ("items", Value::List(items)),
+                ("kind", Value::String("List")),
+            ];
             Value::Map(Map::from_entries(members, session.arena))
         }
     };

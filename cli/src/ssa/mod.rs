@@ -17,8 +17,8 @@ pub(crate) mod text;
 pub(crate) mod types;
 
 use crate::args::{
-    ApplyArgs, BlameArgs, CompareArgs, ExplainFieldArgs, ExtractArgs, FieldsetArgs, MergeArgs, SampleArgs, ScenarioArgs,
-    TableArgs, UpdateArgs, When,
+    ApplyArgs, BlameArgs, CompareArgs, ExplainFieldArgs, ExtractArgs, FieldsetArgs, MergeArgs, SampleArgs,
+    ScenarioArgs, TableArgs, UpdateArgs, When,
 };
 use crate::convert::STACK;
 use crate::error::Fatal;

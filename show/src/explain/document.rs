@@ -83,9 +83,7 @@ impl<'a> Document<'a> {
     /// The schema of a group, version and kind.
     pub(super) fn schema_of(&self, gvk: Value<'a>) -> Option<Value<'a>> {
         let schemas = self.root.get("components")?.get("schemas")?.as_map()?;
-        let names_it = |schema: &Value<'a>| {
-            matches!(schema.get("x-kubernetes-group-version-kind"), Some(Value::List(all)) if all.contains(&gvk))
-        };
+        let names_it = |schema: &Value<'a>| matches!(schema.get("x-kubernetes-group-version-kind"), Some(Value::List(all)) if all.contains(&gvk));
         schemas.entries().iter().map(|(_, schema)| *schema).find(names_it)
     }
 

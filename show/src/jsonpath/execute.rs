@@ -102,7 +102,8 @@ impl Template {
     /// # Errors
     /// A step fails.
     pub fn find<'a>(&'a self, data: Value<'a>, options: Options) -> Result<Vec<Vec<Item<'a>>>, Error> {
-        let mut run = Run { root: &self.root, options, steps: 0, begin: 0, inside: 0, end: 0, last_end: None, depth: 0 };
+        let mut run =
+            Run { root: &self.root, options, steps: 0, begin: 0, inside: 0, end: 0, last_end: None, depth: 0 };
         // A document that is null is nothing, unlike a null in it.
         let item = if data.is_null() { Item::Nothing } else { Item::Value(data) };
         run.find(0, item)

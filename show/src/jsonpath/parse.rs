@@ -268,11 +268,9 @@ impl<'t> Parser<'t> {
         let text = &self.text[start..self.at - 2];
         match comparison(text) {
             None => Ok(Node::Filter { left: self.nested(text)?, operator: "exists".to_owned(), right: Vec::new() }),
-            Some((left, operator, right)) => Ok(Node::Filter {
-                left: self.nested(left)?,
-                operator: operator.to_owned(),
-                right: self.nested(right)?,
-            }),
+            Some((left, operator, right)) => {
+                Ok(Node::Filter { left: self.nested(left)?, operator: operator.to_owned(), right: self.nested(right)? })
+            }
         }
     }
 }

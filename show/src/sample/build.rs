@@ -127,8 +127,7 @@ impl<'a> Builder<'_, 'a> {
     }
 
     fn scalar(&mut self, schemas: &[&'a Schema<'a>], types: &[Type], salt: usize, path: &str) -> Value<'a> {
-        let validators: Vec<Validator<'a>> =
-            schemas.iter().map(|schema| Validator::new(schema, self.arena)).collect();
+        let validators: Vec<Validator<'a>> = schemas.iter().map(|schema| Validator::new(schema, self.arena)).collect();
         let fits = |value: &Value<'a>| validators.iter().all(|validator| validator.is_valid(*value));
         let named = named(schemas, self.arena);
         let fitting: Vec<Value<'a>> = named.iter().copied().filter(fits).collect();
@@ -233,7 +232,8 @@ impl<'a> Builder<'_, 'a> {
         if schemas.iter().any(|schema| schema.flags.any(Flags::EMBEDDED_RESOURCE)) {
             let metadata = [("name", Value::String("example"))];
             let metadata = Value::Map(Map::from_entries(metadata.to_vec(), self.arena));
-            let whole = [("apiVersion", Value::String("v1")), ("kind", Value::String("ConfigMap")), ("metadata", metadata)];
+            let whole =
+                [("apiVersion", Value::String("v1")), ("kind", Value::String("ConfigMap")), ("metadata", metadata)];
             entries.retain(|(name, _)| !whole.iter().any(|(key, _)| key == name));
             entries.extend(whole);
         }

@@ -105,12 +105,7 @@ pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sa
 }
 
 /// Makes an object and asks what the server says of it.
-fn attempt<'a>(
-    resource: &Resource<'a>,
-    maximal: bool,
-    toggled: &BTreeSet<String>,
-    arena: &'a Bump,
-) -> Sample<'a> {
+fn attempt<'a>(resource: &Resource<'a>, maximal: bool, toggled: &BTreeSet<String>, arena: &'a Bump) -> Sample<'a> {
     let mut builder = Builder { arena, maximal, toggled, problems: Vec::new(), values: 0 };
     let value = root(resource, &mut builder);
     let mut problems = builder.problems;

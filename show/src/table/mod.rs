@@ -126,12 +126,11 @@ impl Convertor {
         let columns = if columns.is_empty() { std::slice::from_ref(&age) } else { columns };
         let mut out = Convertor::names();
         for column in columns {
-            let template =
-                Template::parse(&format!("{{{}}}", column.json_path)).map_err(|source| Unrecognized {
-                    column: column.name.to_owned(),
-                    json_path: column.json_path.to_owned(),
-                    source,
-                })?;
+            let template = Template::parse(&format!("{{{}}}", column.json_path)).map_err(|source| Unrecognized {
+                column: column.name.to_owned(),
+                json_path: column.json_path.to_owned(),
+                source,
+            })?;
             out.templates.push(template);
             out.columns.push(ColumnDefinition {
                 name: column.name.to_owned(),

@@ -114,7 +114,6 @@ fn constraints_are_solved_and_rules_are_kept() {
     });
     let steps = r#""steps":[{"id":10},{"id":15},{"id":20}]"#;
     let least = format!(r#"{{"code":"AA-000","file":"mple","owner":"example",{steps}}}"#);
-    let most =
-        format!(r#"{{"code":"AA-000","file":"mple","owner":"example","share":0.5,{steps},"team":"red"}}"#);
+    let most = format!(r#"{{"code":"AA-000","file":"mple","owner":"example","share":0.5,{steps},"team":"red"}}"#);
     assert_eq!(found, [least, most]);
 }
