@@ -23,4 +23,5 @@ mod record;
 mod scenario;
 mod serve;
 mod serve_attacks;
+mod show;
 mod terminal;

@@ -6,6 +6,7 @@ use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use kubeshape_validate::object::{Validator, default};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 
 /// How many values are made for a sample, those that did not fit included.
 const MAX_VALUES: usize = 200_000;
@@ -273,10 +274,10 @@ fn demands(schemas: &[&Schema<'_>]) -> String {
     for schema in schemas {
         let Extra { pattern, min_length, max_length, minimum, maximum, multiple_of, .. } = schema.extra();
         if !pattern.is_empty() {
-            out.push_str(&format!(", pattern {pattern}"));
+            let _ = write!(out, ", pattern {pattern}");
         }
         if !schema.format.is_empty() {
-            out.push_str(&format!(", format {}", schema.format));
+            let _ = write!(out, ", format {}", schema.format);
         }
         for (name, value) in [("minLength", min_length), ("maxLength", max_length)] {
             out.extend(value.map(|value| format!(", {name} {value}")));
