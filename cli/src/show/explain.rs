@@ -36,7 +36,7 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     let gvr = kind.gvr(resource);
     let mut page = String::new();
     let answer = if args.index || args.format == ExplainFormat::Json {
-        let known = if args.format == ExplainFormat::Json || args.more { kind.losses() } else { Vec::new() };
+        let known = if args.format == ExplainFormat::Json { kind.losses() } else { Vec::new() };
         pages::fields(document, gvr, &path).map(|fields| {
             for field in fields {
                 match args.format {
@@ -67,11 +67,11 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
 /// What is known of a field beside its schema: where it is declared, and what OpenAPI v2 loses of it.
 fn beyond(kind: &Kind, pointer: &str, losses: &[(String, String)]) -> Vec<(String, String)> {
     let Some(declared) = kind.declared(pointer) else { return Vec::new() };
-    // Built-in kinds have no place that anybody could open.
     let mut out = Vec::new();
     let schema = declared.pointer();
     let own = losses.iter().filter(|(at, _)| is_about(at, &schema));
     out.extend(own.map(|(_, text)| ("OpenAPI v2".to_owned(), text.clone())));
+    // Built-in kinds have no place that anybody could open.
     if !kind.definition().is_built_in() {
         out.push(("declared in".to_owned(), declared.to_string()));
     }
