@@ -108,8 +108,8 @@ impl Kind {
 }
 
 impl Kind {
-    /// What the OpenAPI v2 document of the version loses: the JSON pointer of each place in the definition, and what is lost there.
-    /// Empty for kinds that no CustomResourceDefinition defines.
+    /// What the OpenAPI v2 document of the version loses: the JSON pointer of each place in the definition, and what is lost there, in
+    /// the order of the pointers. Empty for kinds that no CustomResourceDefinition defines.
     pub fn losses(&self) -> Vec<(String, String)> {
         let definition = self.definition();
         let Form::CustomResource(implied) = definition.form() else { return Vec::new() };
@@ -124,7 +124,9 @@ impl Kind {
             let document = definition.location().document();
             notes.iter().map(|note| (document.pointer(note.at), format!("{} ({})", note.detail, note.code))).collect()
         });
-        found.unwrap_or_default()
+        let mut found: Vec<(String, String)> = found.unwrap_or_default();
+        found.sort();
+        found
     }
 }
 

@@ -51,25 +51,27 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
         let more: Option<&dyn Fn(&str) -> Vec<(String, String)>> = args.more.then_some(&more);
         pages::plaintext(document, gvr, &path, Options { recursive: args.recursive, more }, &mut page)
     };
-    if answer.is_ok() {
-        report::print(page.as_bytes())?;
-        return Ok(true);
+    match answer {
+        Ok(()) => report::print(page.as_bytes()).map(|()| true),
+        Err(error) => {
+            let message = error.to_string();
+            let message = message.strip_prefix("error: ").unwrap_or(&message);
+            let code =
+                if matches!(error, pages::Error::NoField(_)) { Code::UndeclaredField } else { Code::UnknownKind };
+            session.tell(&text::nowhere(code, "", message));
+            Ok(false)
+        }
     }
-    if let Err(error) = answer {
-        let message = error.to_string();
-        let message = message.strip_prefix("error: ").unwrap_or(&message);
-        let code = if matches!(error, pages::Error::NoField(_)) { Code::UndeclaredField } else { Code::UnknownKind };
-        session.tell(&text::nowhere(code, "", message));
-    }
-    Ok(false)
 }
 
-/// What is known of a field beside its schema: where it is declared, and what OpenAPI v2 loses of it.
+/// What is known of a field beside its schema: where it is declared, and what OpenAPI v2 loses of it. The losses are in order.
 fn beyond(kind: &Kind, pointer: &str, losses: &[(String, String)]) -> Vec<(String, String)> {
     let Some(declared) = kind.declared(pointer) else { return Vec::new() };
     let mut out = Vec::new();
     let schema = declared.pointer();
-    let own = losses.iter().filter(|(at, _)| is_about(at, &schema));
+    let first = losses.partition_point(|(at, _)| **at < *schema);
+    let below = losses[first..].iter().take_while(|(at, _)| at.starts_with(&schema));
+    let own = below.filter(|(at, _)| is_about(at, &schema));
     out.extend(own.map(|(_, text)| ("OpenAPI v2".to_owned(), text.clone())));
     // Built-in kinds have no place that anybody could open.
     if !kind.definition().is_built_in() {
