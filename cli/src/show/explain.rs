@@ -8,7 +8,7 @@ use crate::report::clean::clean;
 use crate::ssa::{Session, text, types};
 use kubeshape_input::Code;
 use kubeshape_registry::Kind;
-use kubeshape_show::explain::{self as pages, Candidate, Field, Options, Request};
+use kubeshape_show::explain::{self as pages, Candidate, Field, More, Options, Request};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -48,7 +48,7 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     } else {
         let known = if args.more { kind.losses() } else { Vec::new() };
         let more = |pointer: &str| beyond(kind, pointer, &known);
-        let more: Option<&dyn Fn(&str) -> Vec<(String, String)>> = args.more.then_some(&more);
+        let more = args.more.then_some(&more as More<'_>);
         pages::plaintext(document, gvr, &path, Options { recursive: args.recursive, more }, &mut page)
     };
     match answer {

@@ -14,7 +14,7 @@ mod wrap;
 pub use document::{Gvr, MAX_DEPTH, MAX_STEPS};
 pub use facts::facts;
 pub use fields::{Field, fields};
-pub use plaintext::{Options, plaintext};
+pub use plaintext::{More, Options, plaintext};
 pub use request::{Candidate, Request, RequestError};
 
 /// Why there is no page, or only its beginning. The texts are kubectl's, except where kubectl does not end.

@@ -9,6 +9,9 @@ use kubeshape_smd::Value;
 /// How many values of an enumeration a list of fields shows.
 const ENUM_LIMIT: usize = 4;
 
+/// Tells what is known of the field at a JSON pointer into an object: each fact with its name.
+pub type More<'o> = &'o dyn Fn(&str) -> Vec<(String, String)>;
+
 /// What a page shows.
 #[derive(Clone, Copy, Default)]
 pub struct Options<'o> {
@@ -16,7 +19,7 @@ pub struct Options<'o> {
     pub recursive: bool,
     /// Also what kubectl does not show: [`facts`] about every field, and what this tells of the field at a JSON pointer into an object,
     /// such as its place in the source. Items of lists have the pointer of the first one, values of maps the key `*`.
-    pub more: Option<&'o dyn Fn(&str) -> Vec<(String, String)>>,
+    pub more: Option<More<'o>>,
 }
 
 impl std::fmt::Debug for Options<'_> {
