@@ -19,7 +19,7 @@ pub struct PrintOptions {
 }
 
 /// The columns that are printed.
-fn shown<'c>(columns: &'c [ColumnDefinition], options: PrintOptions) -> impl Iterator<Item = usize> + Clone + 'c {
+fn shown(columns: &[ColumnDefinition], options: PrintOptions) -> impl Iterator<Item = usize> + Clone + '_ {
     (0..columns.len()).filter(move |at| options.wide || columns.get(*at).is_some_and(|column| column.priority == 0))
 }
 
