@@ -16,7 +16,7 @@ use kubeshape_yaml::{Kind as NodeKind, Limits, Node, Stream, Tape};
 ///
 /// # Errors
 /// The command line is wrong, or the result cannot be written.
-pub(crate) fn sample<'a>(args: &SampleArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
     let output = Output::new(&args.result)?;
     let registry = registry(&args.types, session)?;
     let Some(kind) = named(&args.kind, args.api_version.as_deref(), registry, session).first().copied() else {
