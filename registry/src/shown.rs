@@ -141,7 +141,7 @@ pub struct Sampled {
 
 impl Kind {
     /// An object of the kind that a server accepts: the smallest one, or one with every field if it is `maximal` (see
-    /// [`sample`](kubeshape_show::sample::sample)). None if no CustomResourceDefinition defines the kind.
+    /// [`sample`]). None if no CustomResourceDefinition defines the kind.
     pub fn sample(&self, maximal: bool, release: Release) -> Option<Sampled> {
         let definition = self.definition();
         let Form::CustomResource(implied) = definition.form() else { return None };
