@@ -6,6 +6,7 @@
 mod ca_bundle;
 mod check;
 mod defaults;
+mod doctor;
 pub(crate) mod field_path;
 mod go_json;
 mod model;
@@ -16,6 +17,7 @@ mod schema;
 mod warnings;
 
 pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with};
+pub use doctor::{Bound, Diagnosis, Expensive, Keyword, diagnose_costs};
 pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
 pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};
 pub use read::Defaults;

@@ -20,7 +20,7 @@ pub const SCHEMA_COST_LIMIT: u64 = 100_000_000;
 /// So many expressions are named when the limit of a schema is exceeded.
 const MOST_EXPENSIVE: usize = 4;
 /// What stands for the name of the root type in messages. A server puts a random number in place of the `N`.
-const SELF_TYPE: &str = "selfTypeN";
+pub(super) const SELF_TYPE: &str = "selfTypeN";
 
 /// How a schema is reached from the one above it.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ pub(super) enum Step<'s> {
 pub(super) struct Scope<'s> {
     parent: Option<&'s Scope<'s>>,
     step: Step<'s>,
-    schema: &'s Schema<'s>,
+    pub(super) schema: &'s Schema<'s>,
     /// Whether this schema or one above it has rules.
     ruled: bool,
     /// How often the value can occur in an object; `None` if no bounds say so.
@@ -59,8 +59,13 @@ impl<'s> Scope<'s> {
         Scope { parent: Some(self), step, schema, ruled, cardinality, declared: OnceCell::new() }
     }
 
+    /// Whether values have type and object metadata.
+    pub(super) fn is_resource(&self) -> bool {
+        self.parent.is_none() || self.schema.flags.any(Flags::EMBEDDED_RESOURCE)
+    }
+
     /// `TypeInfo`
-    fn declared(&self, options: &Options<'_>) -> &Declared {
+    pub(super) fn declared(&self, options: &Options<'_>) -> &Declared {
         self.declared.get_or_init(|| {
             if let Some(parent) = self.parent.filter(|parent| parent.ruled) {
                 let above = parent.declared(options).as_ref()?.as_ref();
@@ -75,9 +80,8 @@ impl<'s> Scope<'s> {
                     Step::Root => {}
                 }
             }
-            let resource = self.parent.is_none() || self.schema.flags.any(Flags::EMBEDDED_RESOURCE);
             let release = options.release.of_stored_expressions();
-            DeclType::of_structural(self.schema, resource, release).map(|ty| Some(Arc::new(ty)))
+            DeclType::of_structural(self.schema, self.is_resource(), release).map(|ty| Some(Arc::new(ty)))
         })
     }
 }
