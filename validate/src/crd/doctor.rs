@@ -2,7 +2,7 @@
 
 use super::model::{Definition, Validation};
 use super::options::Options;
-use super::rules::{ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, SELF_TYPE, Scope, Step};
+use super::rules::{Declared, ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, SELF_TYPE, Scope, Step};
 use crate::metadata::place;
 use crate::release::Release;
 use kubeshape_cel::{Ast, DeclType, Range, RuleEnv, Sizes, escape};
@@ -186,7 +186,7 @@ impl Anamnesis<'_> {
     fn schema(&mut self, scope: &Scope<'_>, path: &str, above: &mut Vec<usize>) {
         let schema = scope.schema;
         if !schema.extra().validations.is_empty()
-            && let Some(Some(decl)) = scope.declared(self.options)
+            && let Declared::As(decl) = scope.declared(self.options)
         {
             self.rules(scope, decl, path, above);
         }
@@ -302,7 +302,7 @@ fn resolve<'s>(
                 if resource && matches!(&*name, "apiVersion" | "kind" | "metadata") {
                     return None;
                 }
-                path.push_str(&format!(".properties[{name}]"));
+                path.extend([".properties[", &*name, "]"]);
                 schema.property(&name)?
             }
         };
@@ -433,15 +433,15 @@ impl<'s> State<'s> {
 
     /// The bound that alone lowers the cost of an expression most.
     fn driver(&mut self, expression: usize) -> Option<Bound> {
-        let places = self.places;
-        let before = self.totals[expression];
+        let found = &self.found[expression];
+        let numbers: BTreeSet<usize> = found.sizes.values().chain(found.above.iter().flatten()).copied().collect();
         let mut best: Option<(u64, Bound)> = None;
-        for number in (0..places.len()).filter(|number| places[*number].dependents.contains(&expression)) {
+        for number in numbers {
             let Some(value) = self.of_tier(number, TIERS[0]) else { continue };
-            self.set(number, Some(value));
-            let cost = self.totals[expression];
-            self.set(number, None);
-            if cost < best.as_ref().map_or(before, |(best, _)| *best) {
+            self.bounds[number] = Some(value);
+            let cost = self.cost(expression).total();
+            self.bounds[number] = None;
+            if cost < best.as_ref().map_or(self.totals[expression], |(best, _)| *best) {
                 best = Some((cost, self.proposal(number, value)));
             }
         }

@@ -43,8 +43,14 @@ pub(super) struct Scope<'s> {
     declared: OnceCell<Declared>,
 }
 
-/// The outer `None` means that the schema has no type, the inner one that it is part of a value without known parts.
-type Declared = Option<Option<Arc<DeclType>>>;
+/// The type that a schema declares for rules.
+pub(super) enum Declared {
+    As(Arc<DeclType>),
+    /// The schema has no type.
+    Nothing,
+    /// The schema is part of a value whose parts rules do not see.
+    Hidden,
+}
 
 impl<'s> Scope<'s> {
     pub(super) fn root(schema: &'s Schema<'s>) -> Scope<'s> {
@@ -67,21 +73,28 @@ impl<'s> Scope<'s> {
     /// `TypeInfo`
     pub(super) fn declared(&self, options: &Options<'_>) -> &Declared {
         self.declared.get_or_init(|| {
+            let of_element = |element: Option<&Arc<DeclType>>| match element {
+                Some(element) => Declared::As(element.clone()),
+                None => Declared::Hidden,
+            };
             if let Some(parent) = self.parent.filter(|parent| parent.ruled) {
-                let above = parent.declared(options).as_ref()?.as_ref();
-                match self.step {
-                    Step::Property(name) => {
-                        let name = escape::escape(name);
-                        if let Some(ty) = name.and_then(|name| above?.field(&name).cloned()) {
-                            return Some(Some(ty));
+                match (parent.declared(options), self.step) {
+                    (Declared::Nothing, _) => return Declared::Nothing,
+                    (Declared::As(above), Step::Property(name)) => {
+                        if let Some(ty) = escape::escape(name).and_then(|name| above.field(&name)) {
+                            return Declared::As(ty.clone());
                         }
                     }
-                    Step::Element => return Some(above.and_then(|above| above.element().cloned())),
-                    Step::Root => {}
+                    (Declared::As(above), Step::Element) => return of_element(above.element()),
+                    (Declared::Hidden, Step::Element) => return Declared::Hidden,
+                    (Declared::Hidden, Step::Property(_)) | (_, Step::Root) => {}
                 }
             }
             let release = options.release.of_stored_expressions();
-            DeclType::of_structural(self.schema, self.is_resource(), release).map(|ty| Some(Arc::new(ty)))
+            match DeclType::of_structural(self.schema, self.is_resource(), release) {
+                Some(ty) => Declared::As(Arc::new(ty)),
+                None => Declared::Nothing,
+            }
         })
     }
 }
@@ -142,12 +155,12 @@ impl Rules {
         let at = place(document.node(schema.at), "x-kubernetes-validations");
         let path = path.child("x-kubernetes-validations");
         let declared = match scope.declared(options) {
-            Some(Some(declared)) => declared,
-            Some(None) => {
+            Declared::As(declared) => declared,
+            Declared::Hidden => {
                 let detail = "failed to convert to declType for CEL validation rules";
                 return self.errors.push(Error::internal(&path, detail, at));
             }
-            None => {
+            Declared::Nothing => {
                 let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: \
                               unable to convert structural schema to CEL declarations";
                 return self.errors.push(Error::internal(&path, detail, at));
