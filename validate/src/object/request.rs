@@ -1,7 +1,7 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
 use super::meta::{self, Malformed};
-use super::{Root, Rules, Validator, default, lists, prune, prune_nulls};
+use super::{Root, Rules, Validator, default, lists, prune, prune_defaults, prune_nulls};
 use crate::{Release, metadata, names};
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Schema};
@@ -71,15 +71,16 @@ impl<'a> Resource<'a> {
         rules: Option<Arc<Rules>>,
         arena: &'a Bump,
     ) -> Resource<'a> {
+        let schema = version.schema.map(|schema| prune_defaults(schema, arena));
         Resource {
             api_version: arena.alloc_str(&format!("{}/{}", crd.group, version.name)),
             kind: crd.names.kind,
             namespaced: crd.scope == Scope::Namespaced,
-            schema: version.schema,
+            schema,
             preserve_unknown_fields: crd.preserve_unknown_fields,
             scale: version.scale,
             status: version.status,
-            validator: version.schema.map(|schema| Validator::new(schema, arena)),
+            validator: schema.map(|schema| Validator::new(schema, arena)),
             rules,
         }
     }
