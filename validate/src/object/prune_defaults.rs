@@ -28,17 +28,20 @@ fn changed<'a>(
     let mut out = *schema;
     let mut any = false;
     if let Some(pruned) = schema.default.and_then(|default| pruned(root, default, place, arena)) {
-        (out.default, any) = (Some(arena.alloc(pruned)), true);
+        out.default = Some(arena.alloc(pruned));
+        any = true;
     }
     if let Some(below) = schema.additional_schema()
         && let Some(below) = changed(root, below, &Surroundings::Field(place, "*"), arena)
     {
-        (out.additional, any) = (Some(Additional::Schema(arena.alloc(below))), true);
+        out.additional = Some(Additional::Schema(arena.alloc(below)));
+        any = true;
     }
     if let Some(item) = schema.item()
         && let Some(item) = changed(root, item, &Surroundings::Item(place), arena)
     {
-        (out.items, any) = (Some(Items::One(arena.alloc(item))), true);
+        out.items = Some(Items::One(arena.alloc(item)));
+        any = true;
     }
     let mut properties = Vec::new();
     for (at, property) in schema.properties.iter().enumerate() {
@@ -50,7 +53,8 @@ fn changed<'a>(
         }
     }
     if !properties.is_empty() {
-        (out.properties, any) = (arena.alloc_slice_copy(&properties), true);
+        out.properties = arena.alloc_slice_copy(&properties);
+        any = true;
     }
     any.then_some(out)
 }

@@ -179,7 +179,7 @@ impl<'a> Resource<'a> {
     pub fn validate_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            self.metadata_update(object, old, &mut errors);
+            metadata_update(object, old, &mut errors);
             if let Some(validator) = &self.validator {
                 errors.extend(validator.check_update(object, old, &Path::Root));
             }
@@ -196,7 +196,7 @@ impl<'a> Resource<'a> {
     pub fn validate_status_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            self.metadata_update(object, old, &mut errors);
+            metadata_update(object, old, &mut errors);
             if let (Some(validator), Some(status)) = (&self.validator, object.get("status")) {
                 errors.extend(validator.check_field_update("status", status, old.get("status")));
             }
@@ -204,12 +204,6 @@ impl<'a> Resource<'a> {
         }
         self.changed(object, old, &mut errors);
         errors
-    }
-
-    fn metadata_update(&self, object: Value<'a>, old: Value<'a>, errors: &mut Vec<Error>) {
-        let arena = Bump::new();
-        let (meta, old) = (meta::object_meta(metadata_of(object), &arena), meta::object_meta(metadata_of(old), &arena));
-        metadata::validate_update(&meta, &old, &Path::Base("metadata"), errors);
     }
 
     /// The errors of list types and of rules, unless the old object had them.
@@ -262,6 +256,12 @@ impl<'a> Resource<'a> {
             errors.push(Error::invalid(&Path::Base(path), BadValue::Text(String::new()), detail, 0));
         }
     }
+}
+
+fn metadata_update(object: Value<'_>, old: Value<'_>, errors: &mut Vec<Error>) {
+    let arena = Bump::new();
+    let meta = |object| meta::object_meta(metadata_of(object), &arena);
+    metadata::validate_update(&meta(object), &meta(old), &Path::Base("metadata"), errors);
 }
 
 /// Checks a number of replicas.
