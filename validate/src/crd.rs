@@ -5,7 +5,7 @@
 
 mod ca_bundle;
 mod check;
-mod defaults;
+pub(crate) mod defaults;
 mod doctor;
 pub(crate) mod field_path;
 mod go_json;

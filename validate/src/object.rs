@@ -3,7 +3,7 @@
 //!
 //! - [`Validator`] checks values against a schema, on creation and, with ratcheting, on update.
 //! - [`prune`] removes fields that the schema does not know, [`prune_nulls`] nulls that it does not take, and [`default`]
-//!   inserts defaults.
+//!   inserts defaults. [`prune_defaults`] removes what the schema does not know from its defaults.
 //! - [`list_types`] finds repeated items of sets and maps.
 //! - [`decode_metadata`] and [`coerce`] bring metadata into the form that a server writes; [`embedded`] checks it in
 //!   embedded resources.
@@ -48,6 +48,7 @@ mod meta;
 mod name;
 mod number;
 mod prepare;
+mod prune_defaults;
 mod pruning;
 mod request;
 mod rules;
@@ -59,6 +60,7 @@ pub use format::Format;
 pub use lists::list_types;
 pub use meta::{Decoded, Malformed, coerce, decode_metadata, embedded};
 pub use prepare::{Purpose, Validator};
+pub use prune_defaults::prune_defaults;
 pub use pruning::{Pruned, Root, prune};
 pub use request::{Object, Resource};
 pub use rules::{RuleOutcome, Rules};
