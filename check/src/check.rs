@@ -93,7 +93,7 @@ impl Check {
                 }
             }
             if self.advice {
-                findings.problems.extend(advice::about(definition, self.releases.last()).into_iter().map(always));
+                findings.problems.extend(advice::about(definition).into_iter().map(always));
             }
         }
         let answers = self.releases.iter().map(|release| findings.answer(release)).collect();
