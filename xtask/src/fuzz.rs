@@ -24,20 +24,8 @@ const BUILT: &str = "fuzz/target";
 
 /// Seeds that are made for one target are in folders of their names here.
 const OWN: &str = "fuzz/seeds";
-/// Folders of seeds by the beginnings of the names of other targets. The first that fits counts.
-const SEEDS: [(&str, &[&str]); 11] = [
-    ("typed_operations", &["corpus/smd"]),
-    ("managed_fields", &["corpus/smd"]),
-    ("field_set_json", &["corpus/smd"]),
-    ("path_element", &["corpus/smd"]),
-    ("discovery_bodies", &["corpus/discovery"]),
-    ("downstream_bodies", &["corpus/discovery"]),
-    ("accept_negotiation", &["corpus/http/accept"]),
-    ("path_routing", &["corpus/http/paths"]),
-    ("auth_leaves_health_only", &["corpus/http/paths"]),
-    ("redirects_stay_within_the_server", &["corpus/http/paths"]),
-    ("", &["corpus/crds", "corpus/yaml", "corpus/openapi"]),
-];
+/// Folders of seeds for other targets.
+const FOLDERS: &str = "fuzz/seeds/folders.txt";
 
 /// Seconds for each target, if nothing else is said.
 const SECONDS: u32 = 1;
@@ -98,6 +86,14 @@ fn host() -> Result<String> {
     Ok(host.ok_or("rustc -vV names no host")?.to_owned())
 }
 
+/// The folders of seeds that the table names for a target. The first line that fits counts.
+fn folders(target: &str) -> std::io::Result<Vec<PathBuf>> {
+    let table = fs::read_to_string(FOLDERS)?;
+    let lines = table.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(':'));
+    let line = lines.into_iter().find(|(beginning, _)| target.starts_with(beginning));
+    Ok(line.map_or("", |(_, folders)| folders).split_whitespace().map(PathBuf::from).collect())
+}
+
 fn run_one(programs: &Path, target: &str, seconds: u32) -> std::result::Result<(), String> {
     let failed = |error: std::io::Error| format!("{target}: {error}");
     let found: PathBuf = Path::new(BUILT).join("corpus").join(target);
@@ -106,9 +102,7 @@ fn run_one(programs: &Path, target: &str, seconds: u32) -> std::result::Result<(
         fs::create_dir_all(folder).map_err(failed)?;
     }
     let own = Path::new(OWN).join(target);
-    let of_others = SEEDS.iter().find(|(name, _)| target.starts_with(name)).map_or(&[][..], |(_, folders)| folders);
-    let seeds: Vec<PathBuf> =
-        if own.is_dir() { vec![own] } else { of_others.iter().map(|folder| Path::new(folder).to_owned()).collect() };
+    let seeds = if own.is_dir() { vec![own] } else { folders(target).map_err(failed)? };
     let output = Command::new(programs.join(target))
         .args([format!("-max_total_time={seconds}"), format!("-max_len={LARGEST}")])
         .args([format!("-rss_limit_mb={MEMORY}"), format!("-artifact_prefix={}/", crashes.display())])

@@ -26,7 +26,7 @@ usage: cargo xtask COMMAND [ARGUMENT…]
   builtin [--update] compares the API of Kubernetes' releases in builtin/ with the released modules (this needs Go
                      and downloads them), or makes it anew
   package            packs every crate, builds the command from the archives alone, and runs the main job with it
-  fuzz [--check | SECONDS [TARGET…]]
+  fuzz [SECONDS [TARGET…]]
                      builds all fuzz targets and runs each on its seeds and on changes of them: for a second, or for
                      so many; or some of them only. With --check, only checks that they compile
   msrv               checks that everything compiles with the oldest Rust that Cargo.toml promises
@@ -77,7 +77,6 @@ fn command(arguments: &[&str]) -> Result {
         ["builtin"] => builtin::compare(),
         ["builtin", "--update"] => builtin::update(),
         ["package"] => package::prove(),
-        ["fuzz", "--check"] => run(cargo("check").args(["--quiet", "--manifest-path", "fuzz/Cargo.toml"])),
         ["fuzz", arguments @ ..] => fuzz::run_all(arguments),
         ["msrv"] => tools::msrv(),
         ["deny"] => tools::deny(),

@@ -6,12 +6,11 @@ use kubeshape_structural::read::manifests;
 use kubeshape_yaml::{Limits, Stream, Tape};
 use std::sync::LazyLock;
 
-// Not every target needs it.
-#[allow(dead_code)]
-pub static PUBLISHER: LazyLock<Publisher> = LazyLock::new(|| Publisher::new(Base::builtin(), Options::default()));
+pub(crate) static PUBLISHER: LazyLock<Publisher> =
+    LazyLock::new(|| Publisher::new(Base::builtin(), Options::default()));
 
 /// Calls `f` for every resource that can be read from `data`.
-pub fn resources(data: &[u8], mut f: impl FnMut(&Resource<'_>)) {
+pub(crate) fn resources(data: &[u8], mut f: impl FnMut(&Resource<'_>)) {
     let limits = Limits { nodes: 100_000, depth: 128, ..Limits::default() };
     let Ok(mut stream) = Stream::new(data, limits) else { return };
     let source = stream.source();

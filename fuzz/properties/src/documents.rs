@@ -4,7 +4,7 @@ use kubeshape_schema::Bump;
 use kubeshape_yaml::{Limits, Node, Stream, Tape};
 
 /// Calls `f` with the root of the first document of a text, and an arena.
-pub fn with_document(source: &str, f: impl for<'a> FnOnce(Node<'a>, &'a Bump)) {
+pub(crate) fn with_document(source: &str, f: impl for<'a> FnOnce(Node<'a>, &'a Bump)) {
     let mut tape = Tape::new();
     let Ok(mut stream) = Stream::new(source.as_bytes(), Limits::default()) else { return };
     let source = stream.source();

@@ -1,0 +1,68 @@
+//! The properties that the fuzz targets check. Each is a function of bytes that panics if the property does not hold.
+//!
+//! A fuzz target calls one of them. The tests of this package call all of them, with their seeds and with changed seeds.
+
+mod documents;
+mod resources;
+
+// The modules of the command that are read here name it so.
+use output_names_are_injective_and_stay_inside::args;
+
+use arbitrary::{Arbitrary, Unstructured};
+
+/// A property.
+#[derive(Clone, Copy, Debug)]
+pub struct Property {
+    /// Its name, which is that of the fuzz target.
+    pub name: &'static str,
+    /// Panics if it does not hold for these bytes.
+    pub holds: fn(&[u8]),
+}
+
+macro_rules! properties {
+    ($($name:ident)*) => {
+        $(pub mod $name;)*
+
+        /// All properties.
+        pub const ALL: &[Property] = &[$(Property { name: stringify!($name), holds: $name::holds }),*];
+    };
+}
+
+properties! {
+    accept_negotiation
+    auth_leaves_health_only
+    crd_normal_form_stays_structural
+    crd_notes_have_places
+    crd_to_every_shape_is_json_and_merges
+    discovery_bodies
+    document_inlining_ends_within_its_budget
+    document_losses_kept_restore_it
+    document_protobuf_comes_back
+    document_reprints_the_same
+    document_split_and_aggregated_is_the_same
+    document_to_every_shape
+    downstream_bodies
+    field_set_json
+    input_compressed_bytes_keep_the_limit
+    input_contents_agree_and_never_panic
+    managed_fields
+    output_names_are_injective_and_stay_inside
+    path_element
+    path_routing
+    pattern_checks_are_total_and_compose
+    published_schema_prints_the_same_after_reading
+    range_and_conditions
+    redirects_stay_within_the_server
+    smd_yaml_reads_back_equal
+    store_changes
+    terminal_texts_hold_nothing_hostile
+    typed_operations
+    yaml_fast_equals_full
+    yaml_print_reads_back
+    yaml_read_never_panics_and_keeps_limits
+}
+
+/// The input of a property, made of what a fuzzer sends; `None` if that is too short.
+fn input<'a, T: Arbitrary<'a>>(data: &'a [u8]) -> Option<T> {
+    T::arbitrary_take_rest(Unstructured::new(data)).ok()
+}

@@ -1,0 +1,152 @@
+//! Every property holds for its seeds, and for seeds that were changed a little. The same changes are made in every run.
+
+use kubeshape_properties::{ALL, Property};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// At most so many seeds of a property are used; they are taken evenly from all of them.
+const SEEDS: usize = 300;
+/// A seed is changed so often.
+const CHANGES: u64 = 20;
+/// Longer seeds are for the fuzzer.
+const LONGEST: u64 = 1 << 14;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// All files below a folder, sorted.
+fn files(folder: &Path, out: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            files(&path, out);
+        } else if path.metadata().expect("a file").len() <= LONGEST {
+            out.push(path);
+        }
+    }
+}
+
+fn seeds(name: &str) -> Vec<PathBuf> {
+    let own = root().join("fuzz/seeds").join(name);
+    let mut all = Vec::new();
+    if own.is_dir() {
+        files(&own, &mut all);
+    } else {
+        let table = fs::read_to_string(root().join("fuzz/seeds/folders.txt")).expect("the table of folders");
+        let mut lines = table.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(':'));
+        let (_, folders) = lines.find(|(beginning, _)| name.starts_with(beginning)).expect("the last line fits");
+        folders.split_whitespace().for_each(|folder| files(&root().join(folder), &mut all));
+    }
+    let step = all.len().div_ceil(SEEDS).max(1);
+    all.into_iter().step_by(step).collect()
+}
+
+/// Random numbers (xorshift64*).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        usize::try_from(self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).expect("31 bits") % end.max(1)
+    }
+}
+
+/// Changes some bytes: drops, repeats and replaces them, or brings in a part of another seed.
+fn change(data: &mut Vec<u8>, other: &[u8], numbers: &mut Numbers) {
+    for _ in 0..=numbers.below(4) {
+        let at = numbers.below(data.len() + 1);
+        let end = (at + 1 + numbers.below(12)).min(data.len());
+        match numbers.below(5) {
+            0 => drop(data.drain(at..end)),
+            1 => {
+                let part = data[at..end].to_vec();
+                data.splice(at..at, part);
+            }
+            2 => {
+                let from = numbers.below(other.len() + 1);
+                let to = (from + numbers.below(64)).min(other.len());
+                data.splice(at..end, other[from..to].iter().copied());
+            }
+            3 if at < data.len() => data[at] = b"\"'{}[]:,-0 \n\\&*!\xff\x00"[numbers.below(19) % 18],
+            _ if at < data.len() => data[at] ^= 1 << numbers.below(8),
+            _ => data.push(b'\n'),
+        }
+    }
+}
+
+/// Says which input it was if the property panics.
+struct Running<'a> {
+    property: &'a str,
+    seed: &'a Path,
+    data: &'a [u8],
+}
+
+impl Drop for Running<'_> {
+    // A test tells people what it found.
+    #[allow(clippy::print_stderr)]
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let text = self.data.escape_ascii().to_string();
+            eprintln!("{} does not hold for this change of {}:\n{text}", self.property, self.seed.display());
+        }
+    }
+}
+
+fn check(property: &Property) {
+    let seeds = seeds(property.name);
+    assert!(!seeds.is_empty(), "{} has no seeds", property.name);
+    let contents: Vec<Vec<u8>> = seeds.iter().map(|seed| fs::read(seed).expect("a seed")).collect();
+    let mut numbers = Numbers(0x9E37_79B9_7F4A_7C15);
+    for (seed, content) in seeds.iter().zip(&contents) {
+        for round in 0..=CHANGES {
+            let mut data = content.clone();
+            if round > 0 {
+                let other = &contents[numbers.below(contents.len())];
+                change(&mut data, other, &mut numbers);
+            }
+            let running = Running { property: property.name, seed, data: &data };
+            (property.holds)(running.data);
+        }
+    }
+}
+
+#[test]
+fn properties_hold_for_seeds_and_changed_seeds() {
+    let next = AtomicUsize::new(0);
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(property) = ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check(property);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn every_property_has_a_target() {
+    let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).expect("the manifest of the targets");
+    for Property { name, .. } in ALL {
+        let path = format!("fuzz_targets/{name}.rs");
+        let target = fs::read_to_string(root().join("fuzz").join(&path)).unwrap_or_default();
+        let call = format!(
+            "#![no_main]\nlibfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::{name}::holds(data));\n"
+        );
+        assert_eq!(target, call, "fuzz/{path}");
+        assert!(
+            manifest.contains(&format!("name = \"{name}\"\npath = \"{path}\"\n")),
+            "{name} is not in fuzz/Cargo.toml"
+        );
+    }
+    let targets = fs::read_dir(root().join("fuzz/fuzz_targets")).expect("the targets").count();
+    assert_eq!(targets, ALL.len(), "a target in fuzz/fuzz_targets checks no property of fuzz/properties");
+}
