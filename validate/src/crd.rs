@@ -11,12 +11,14 @@ mod go_json;
 mod model;
 mod options;
 mod read;
+mod rules;
 mod schema;
 mod warnings;
 
 pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with};
 pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
-pub use options::{MAX_SELECTABLE_FIELDS, Options};
+pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};
 pub use read::Defaults;
+pub use rules::{RULE_COST_LIMIT, SCHEMA_COST_LIMIT};
 pub use schema::validate_validation;
 pub use warnings::{Warning, warnings, warnings_of_update};

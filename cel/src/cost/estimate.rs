@@ -4,6 +4,7 @@ use super::calls::{self, Operand};
 use super::{Range, Sizes, is_scalar};
 use crate::ast::{ACCUMULATOR, Expr, Fold, Id, Kind, Literal};
 use crate::check::Checked;
+use crate::release::Release;
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,10 +26,11 @@ struct Local {
 }
 
 /// Estimates the cost of an expression.
-pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes) -> Range {
+pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, release: Release) -> Range {
     let mut estimator = Estimator {
         checked,
         sizes,
+        release,
         paths: HashMap::new(),
         computed: HashMap::new(),
         entries: HashMap::new(),
@@ -40,6 +42,7 @@ pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes) -> Range {
 struct Estimator<'a> {
     checked: &'a Checked,
     sizes: &'a dyn Sizes,
+    release: Release,
     paths: HashMap<Id, Path>,
     computed: HashMap<Id, Range>,
     entries: HashMap<Id, Entries>,

@@ -338,7 +338,7 @@ fn rules(out: &mut Vec<Comparison>, record: &Json) {
                 Err(error) => {
                     let detail = theirs.pointer("/error/detail").cloned().unwrap_or(Json::Null);
                     let syntax = detail.as_str().is_some_and(|text| text.contains("Syntax error"));
-                    add(if syntax { "rule error of syntax" } else { "rule error" }, verdict(&json!(error), &detail));
+                    add(if syntax { "rule error of syntax" } else { "rule error" }, verdict(&json!(error.detail), &detail));
                     continue;
                 }
             }
@@ -353,7 +353,7 @@ fn rules(out: &mut Vec<Comparison>, record: &Json) {
                 }
                 Err(error) => {
                     let detail = theirs.pointer("/messageExpressionError/detail").cloned().unwrap_or(Json::Null);
-                    add("message error", verdict(&json!(error), &detail));
+                    add("message error", verdict(&json!(error.detail), &detail));
                 }
             }
         }

@@ -1,0 +1,63 @@
+//! Releases of Kubernetes, and in which of them the language changed.
+
+/// The release of a server, and the functions that exist in it.
+///
+/// The value of the oldest release counts for older ones too, and that of the newest for newer ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Release {
+    minor: u8,
+    functions: u8,
+}
+
+impl Release {
+    /// 1.28, the oldest.
+    pub const OLDEST: Release = Release { minor: 28, functions: 28 };
+    /// 1.37, the newest.
+    pub const NEWEST: Release = Release { minor: 37, functions: 37 };
+
+    /// What expressions that are stored already can use: everything that the release knows.
+    pub fn stored(minor: u8) -> Release {
+        let minor = minor.clamp(Release::OLDEST.minor, Release::NEWEST.minor);
+        Release { minor, functions: minor }
+    }
+
+    /// What new expressions can use: the functions of the release before, so that the server can be rolled back to it.
+    pub fn new_expressions(minor: u8) -> Release {
+        let stored = Release::stored(minor);
+        Release { functions: stored.minor - 1, ..stored }
+    }
+
+    /// The minor release of the server.
+    pub fn minor(self) -> u8 {
+        self.minor
+    }
+
+    /// The minor release whose functions exist.
+    pub fn functions(self) -> u8 {
+        self.functions
+    }
+
+    /// Whether the server has a change.
+    pub(crate) fn has(self, change: Change) -> bool {
+        self.minor >= change.since()
+    }
+}
+
+/// What changed for every expression with a release of the server, whichever functions exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The longest value of an enum of texts is the bound of their length.
+    EnumsBoundLength,
+    /// `maxLength` bounds values with `x-kubernetes-int-or-string`.
+    IntOrStringLength,
+}
+
+impl Change {
+    /// The minor release with the change.
+    fn since(self) -> u8 {
+        match self {
+            Change::EnumsBoundLength => 29,
+            Change::IntOrStringLength => 34,
+        }
+    }
+}
