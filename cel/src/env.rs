@@ -4,9 +4,10 @@ use crate::check::{self, Checked, Declarations};
 use crate::cost::{self, Range, Sizes};
 use crate::eval::{self, Node, Outcome};
 use crate::issue::Issues;
-use crate::parse::{self, Macros};
-use crate::release::Release;
+use crate::parse::{self, Macros, Quoted};
+use crate::release::{Change, Release};
 use crate::schema::DeclType;
+use crate::schema::escape::{escape, is_reserved};
 use crate::types::Type;
 use crate::value::Value;
 use std::sync::Arc;
@@ -61,12 +62,18 @@ impl Env {
     /// Every mistake with its place, worded as upstream words it.
     pub fn compile(&self, source: &str) -> Result<Ast, Issues> {
         let functions = self.release.functions();
-        let macros = Macros { optional: functions >= 28, two_variables: functions >= 32, sort_by: functions >= 34 };
+        let quoted = if !self.release.has(Change::QuotedFieldsInGrammar) {
+            Quoted::Unknown
+        } else if !self.release.has(Change::QuotedFields) {
+            Quoted::Refused
+        } else {
+            Quoted::Taken
+        };
+        let macros =
+            Macros { optional: functions >= 28, two_variables: functions >= 32, sort_by: functions >= 34, quoted };
         let parsed = parse::parse(source, macros)?;
         let checked = check::check(parsed, self, source)?;
-        if functions >= 29 {
-            check::validate(&checked, source)?;
-        }
+        check::validate(&checked, functions >= 29, source)?;
         let variables = self.variables.iter().map(|(name, _)| name.clone()).collect();
         Ok(Ast { checked, variables, release: self.release })
     }
@@ -75,6 +82,10 @@ impl Env {
 impl Declarations for Env {
     fn release(&self) -> u8 {
         self.release.functions()
+    }
+
+    fn types_unknown_methods(&self) -> bool {
+        self.release.has(Change::TypeOfUnknownMethods)
     }
 
     fn container(&self) -> &str {
@@ -90,7 +101,12 @@ impl Declarations for Env {
     }
 
     fn field(&self, object: &str, field: &str) -> Option<Type> {
-        let ty = self.object(object)?.field(field)?;
+        let ty = self.object(object)?;
+        let reserved = || {
+            let found = self.release.has(Change::ReservedFields) && is_reserved(field);
+            ty.field(&escape(field).filter(|_| found)?)
+        };
+        let ty = ty.field(field).or_else(reserved)?;
         Some(ty.cel_type(&format!("{object}.{field}")))
     }
 }

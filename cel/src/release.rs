@@ -46,8 +46,28 @@ impl Release {
 /// What changed for every expression with a release of the server, whichever functions exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
+    /// `has()` costs no more than what it looks into.
+    FreePresenceTests,
+    /// A call of an unknown method has a type, so that calls around it cause no errors of their own.
+    TypeOfUnknownMethods,
+    /// The texts of quantities cost what it takes to read them.
+    QuantitiesCost,
+    /// Comparing two quantities, addresses, networks or URLs has a bounded cost.
+    BoundedEquality,
+    /// The size of what a variable is bound to is known where the variable is used.
+    SizesOfVariables,
+    /// The grammar has names in backticks.
+    QuotedFieldsInGrammar,
+    /// Names of fields in backticks are taken.
+    QuotedFields,
+    /// `matches(text, pattern)` costs as much as `text.matches(pattern)`.
+    MatchesAsFunction,
+    /// The two names in the metadata of a resource have the length that they can have.
+    NamesOfResources,
     /// The longest value of an enum of texts is the bound of their length.
     EnumsBoundLength,
+    /// A field whose name is a reserved word is found under its own name, too.
+    ReservedFields,
     /// `maxLength` bounds values with `x-kubernetes-int-or-string`.
     IntOrStringLength,
 }
@@ -56,7 +76,13 @@ impl Change {
     /// The minor release with the change.
     fn since(self) -> u8 {
         match self {
+            Change::FreePresenceTests | Change::TypeOfUnknownMethods => 29,
+            Change::QuantitiesCost => 30,
+            Change::BoundedEquality => 32,
+            Change::SizesOfVariables | Change::QuotedFieldsInGrammar => 33,
+            Change::MatchesAsFunction | Change::NamesOfResources | Change::QuotedFields => 37,
             Change::EnumsBoundLength => 29,
+            Change::ReservedFields => 32,
             Change::IntOrStringLength => 34,
         }
     }

@@ -6,7 +6,7 @@
 mod ca_bundle;
 mod check;
 mod defaults;
-mod field_path;
+pub(crate) mod field_path;
 mod go_json;
 mod model;
 mod options;

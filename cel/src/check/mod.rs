@@ -16,6 +16,8 @@ pub(crate) use validate::validate;
 pub(crate) trait Declarations {
     /// The minor release.
     fn release(&self) -> u8;
+    /// Whether a call of an unknown method has a type.
+    fn types_unknown_methods(&self) -> bool;
     /// The container in which names are looked up.
     fn container(&self) -> &str;
     /// The type of a variable.
@@ -307,7 +309,8 @@ impl Checker<'_> {
         match self.function(&name) {
             Some(found) => self.resolve(id, found, Some(receiver), args),
             None => {
-                self.set(id, Type::Error);
+                let known = self.declarations.types_unknown_methods();
+                self.set(id, if known { Type::Error } else { Type::Opaque("<nil>".into(), Arc::from([])) });
                 self.undeclared(id, &name);
             }
         }

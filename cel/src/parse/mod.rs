@@ -10,7 +10,7 @@ use crate::ast::{Expr, Id, Kind};
 use crate::issue::Issues;
 use crate::limits::{MAX_DEPTH, MAX_SOURCE};
 pub(crate) use build::RESERVED;
-pub(crate) use macros::Macros;
+pub(crate) use macros::{Macros, Quoted};
 use syntax::{Failure, Reader};
 
 /// A parsed expression, with the places of its nodes.
@@ -87,7 +87,7 @@ pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
         return Err(issues);
     }
     let mut places = Places::new(&source);
-    let (tokens, errors) = lexer::lex(&source);
+    let (tokens, errors) = lexer::lex(&source, macros.quoted != Quoted::Unknown);
     for error in &errors {
         let text: String = source[error.start as usize..error.end as usize].iter().collect();
         let place = places.of_offset(error.start);

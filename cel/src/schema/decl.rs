@@ -38,6 +38,8 @@ const MIN_DURATION: i64 = 3;
 const DATE: i64 = 12;
 const MIN_DATE_TIME: i64 = 21;
 const MAX_DATE_TIME: i64 = 32;
+/// The name of a resource has at most 253 characters, each counted as four bytes.
+const LONGEST_NAME: i64 = 253 * 4;
 
 fn scalar(ty: Type, min_serialized_size: i64, max_elements: i64) -> DeclType {
     DeclType { shape: Shape::Scalar(ty), max_elements, min_serialized_size }
@@ -197,9 +199,11 @@ fn declares_metadata<N: Node>(schema: &N) -> bool {
 }
 
 /// What every resource has.
-fn type_and_object_meta() -> [(&'static str, DeclType); 3] {
+fn type_and_object_meta(release: Release) -> [(&'static str, DeclType); 3] {
     let text = || scalar(Type::String, MIN_STRING, MAX_REQUEST - 2);
-    let names = ["generateName", "name"].map(|name| (name.to_owned(), Arc::new(text())));
+    let longest = if release.has(Change::NamesOfResources) { LONGEST_NAME } else { MAX_REQUEST - 2 };
+    let name = Arc::new(scalar(Type::String, MIN_STRING, longest));
+    let names = ["generateName", "name"].map(|field| (field.to_owned(), name.clone()));
     let metadata = Shape::Object(names.into_iter().collect());
     [
         ("apiVersion", text()),
@@ -254,7 +258,7 @@ fn declare<N: Node>(schema: &N, is_resource_root: bool, release: Release) -> Opt
                 }
             });
             if replaced {
-                for (name, ty) in type_and_object_meta() {
+                for (name, ty) in type_and_object_meta(release) {
                     add(name, ty, schema.required(name));
                 }
             }

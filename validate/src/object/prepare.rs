@@ -1,7 +1,7 @@
 //! Schemas prepared for validation.
 
 use super::check::{self, Outcome};
-use super::correlate::Correlation;
+use super::correlate::{Correlation, NodeOf};
 use super::format::Format;
 use super::name::Name;
 use super::number::Range;
@@ -145,16 +145,29 @@ impl<'a> Validator<'a> {
         if self.is_valid(value) {
             return Vec::new();
         }
-        self.errors(value, None, base)
+        self.errors(self.root, value, None, base)
     }
 
     /// The errors of a value that replaces another one: `ValidateCustomResourceUpdate`. Errors of fields that did not
     /// change are left out (ratcheting).
-    pub fn check_update(&self, value: Value<'_>, old: Value<'_>, base: &Path<'_>) -> Vec<Error> {
+    pub fn check_update<'v>(&self, value: Value<'v>, old: Value<'v>, base: &Path<'_>) -> Vec<Error> {
         if self.is_valid(value) {
             return Vec::new();
         }
-        self.errors(value, Some(Correlation::new(value, old, self.root)), base)
+        self.errors(self.root, value, Some(Correlation::new(value, old, NodeOf::new(self, self.root))), base)
+    }
+
+    /// The errors of a field of an object that replaces another value, or that is new. There are none if the schema does
+    /// not know the field.
+    pub(super) fn check_field_update<'v>(&self, field: &str, value: Value<'v>, old: Option<Value<'v>>) -> Vec<Error> {
+        let Some(root) = self.node(self.root).property(field) else { return Vec::new() };
+        let mut out = Outcome::quick();
+        check::value(self, root, value, &Name::Root, None, &mut out);
+        if out.is_valid() {
+            return Vec::new();
+        }
+        let correlation = old.map(|old| Correlation::new(value, old, NodeOf::new(self, root)));
+        self.errors(root, value, correlation, &Path::Base(field))
     }
 
     /// Whether a value has no error. This allocates nothing.
@@ -164,9 +177,15 @@ impl<'a> Validator<'a> {
         out.is_valid()
     }
 
-    fn errors(&self, value: Value<'_>, correlation: Option<Correlation<'_>>, base: &Path<'_>) -> Vec<Error> {
+    fn errors<'v, 's>(
+        &'s self,
+        root: u32,
+        value: Value<'v>,
+        correlation: Option<Correlation<'v, NodeOf<'s, 'a>>>,
+        base: &Path<'_>,
+    ) -> Vec<Error> {
         let mut out = Outcome::full(base);
-        check::value(self, self.root, value, &Name::Root, correlation, &mut out);
+        check::value(self, root, value, &Name::Root, correlation, &mut out);
         let mut seen = HashSet::new();
         let mut errors = out.into_failures();
         // Upstream reports an error once if another one has the same message.
