@@ -6,7 +6,9 @@ use kubeshape_schema::{Bump, Code, Note, NoteKind};
 use kubeshape_structural::ApiVersion;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
-use kubeshape_validate::crd::{Definition, Defaults, validate, validate_update, warnings, warnings_of_update};
+use kubeshape_validate::crd::{
+    Defaults, Definition, is_judged_alike, validate, validate_update, warnings, warnings_of_update,
+};
 use kubeshape_validate::metadata::ObjectMeta;
 use kubeshape_yaml::Node;
 use std::collections::HashMap;
@@ -68,30 +70,8 @@ impl Check {
             findings.always(Note::new(Code::CrdBeta, at, detail));
         }
         if let Some(definition) = &read.value {
-            // The newest release words what several say.
-            for release in self.releases.iter().rev() {
-                let (errors, warnings) = match &old {
-                    None => {
-                        let new = definition.prepare_for_create(release, arena);
-                        (validate(&new, release), warnings(&new, release))
-                    }
-                    Some((written, old)) => {
-                        let old = stored(old, written.node, release, arena);
-                        let new = sent(definition.prepare_for_update(&old, release, arena), &old);
-                        (validate_update(&new, &old, release), warnings_of_update(&new, &old, release))
-                    }
-                };
-                findings.errors(errors, node, release);
-                for warning in warnings {
-                    let (code, member) = match warning.text.starts_with("unrecognized format") {
-                        true => (Code::CrdFormat, "format"),
-                        false => (Code::CrdSet, "x-kubernetes-list-type"),
-                    };
-                    let schema = node.document().node(warning.at);
-                    let at = schema.get(member).unwrap_or(schema).index();
-                    findings.of_release(Note::new(code, at, warning.text), None, release);
-                }
-            }
+            let old = old.as_ref().map(|(written, old)| (written.node, old));
+            self.ask(definition, old, node, arena, &mut findings);
             if self.advice {
                 findings.problems.extend(advice::about(definition).into_iter().map(always));
             }
@@ -111,6 +91,51 @@ impl Check {
             asked: self.releases,
             answers,
             problems,
+        }
+    }
+}
+
+impl Check {
+    /// Asks every release, the newest first, because it words what several say.
+    fn ask<'a>(
+        &self,
+        definition: &Definition<'a>,
+        old: Option<(Node<'a>, &Definition<'a>)>,
+        node: Node<'a>,
+        arena: &'a Bump,
+        findings: &mut Findings,
+    ) {
+        // The release that was asked last, and what it said.
+        let mut last: Option<(Release, Vec<Error>)> = None;
+        for release in self.releases.iter().rev() {
+            let old = old.map(|(written, old)| stored(old, written, release, arena));
+            let alike = last.as_ref().is_some_and(|(asked, errors)| {
+                let alike = |definition| is_judged_alike(definition, !errors.is_empty(), *asked, release);
+                alike(definition) && old.as_ref().is_none_or(alike)
+            });
+            let (errors, warnings) = match (last.take().filter(|_| alike), &old) {
+                (Some((_, errors)), None) => (errors, warnings(definition, release)),
+                (Some((_, errors)), Some(old)) => (errors, warnings_of_update(definition, old, release)),
+                (None, None) => {
+                    let new = definition.prepare_for_create(release, arena);
+                    (validate(&new, release), warnings(&new, release))
+                }
+                (None, Some(old)) => {
+                    let new = sent(definition.prepare_for_update(old, release, arena), old);
+                    (validate_update(&new, old, release), warnings_of_update(&new, old, release))
+                }
+            };
+            findings.errors(&errors, node, release);
+            for warning in warnings {
+                let (code, member) = match warning.text.starts_with("unrecognized format") {
+                    true => (Code::CrdFormat, "format"),
+                    false => (Code::CrdSet, "x-kubernetes-list-type"),
+                };
+                let schema = node.document().node(warning.at);
+                let at = schema.get(member).unwrap_or(schema).index();
+                findings.warning(Note::new(code, at, warning.text), release);
+            }
+            last = Some((release, errors));
         }
     }
 }
@@ -171,7 +196,7 @@ impl Findings {
         self.problems.push(always(note));
     }
 
-    fn errors(&mut self, errors: Vec<Error>, root: Node<'_>, release: Release) {
+    fn errors(&mut self, errors: &[Error], root: Node<'_>, release: Release) {
         // Of several errors with one key, each release's first is the same, its second, and so on.
         let mut seen: HashMap<Key, usize> = HashMap::new();
         for error in errors {
@@ -184,14 +209,14 @@ impl Findings {
                 known.push(self.problems.len());
                 let document = root.document();
                 let start = if (error.at as usize) < document.len() { document.node(error.at) } else { root };
-                let note = Note::new(code::of(&error), place::of(&error, start), brief(&error));
-                self.problems.push(Problem { note, releases: vec![release], error: Some(error) });
+                let note = Note::new(code::of(error), place::of(error, start), brief(error));
+                self.problems.push(Problem { note, releases: vec![release], error: Some(error.clone()) });
             }
             *turn += 1;
         }
     }
 
-    fn of_release(&mut self, note: Note<'static>, error: Option<Error>, release: Release) {
+    fn warning(&mut self, note: Note<'static>, release: Release) {
         let key = (ErrorType::Internal, note.detail.to_string(), note.at);
         let known = self.known.entry(key).or_default();
         if let Some(problem) = known.first().and_then(|i| self.problems.get_mut(*i)) {
@@ -201,7 +226,7 @@ impl Findings {
             return;
         }
         known.push(self.problems.len());
-        self.problems.push(Problem { note, releases: vec![release], error });
+        self.problems.push(Problem { note, releases: vec![release], error: None });
     }
 
     fn answer(&self, release: Release) -> Answer {

@@ -10,7 +10,7 @@
 //! use kubeshape_check::{Check, Releases};
 //! use kubeshape_schema::{Bump, Code};
 //! use kubeshape_structural::read::manifests;
-//! use kubeshape_yaml::{Limits, Tape};
+//! use kubeshape_yaml::{Limits, Stream, Tape};
 //!
 //! let text = "
 //! apiVersion: apiextensions.k8s.io/v1
@@ -26,7 +26,8 @@
 //!     storage: true
 //!     schema: {openAPIV3Schema: {type: object, properties: {spec: {properties: {}}}}}
 //! ";
-//! let tape = Tape::parse(text, Limits::default())?;
+//! let mut tape = Tape::new();
+//! Stream::new(text.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
 //! let (definitions, _) = manifests(tape.document(text).node(0));
 //! let arena = Bump::new();
 //! let releases: Releases = "1.30..1.32".parse()?;

@@ -3,6 +3,7 @@
 //! [`Definition::read`] reads a manifest as the server decodes it. [`validate`] gives the errors that a request to create
 //! it is answered with, and [`validate_update`] those of a request that replaces another definition.
 
+mod alike;
 mod ca_bundle;
 mod check;
 mod defaults;
@@ -15,6 +16,7 @@ mod rules;
 mod schema;
 mod warnings;
 
+pub use alike::is_judged_alike;
 pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with};
 pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
 pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};
