@@ -1,6 +1,6 @@
 //! Asking releases about a definition.
 
-use crate::{Answer, Problem, Releases, Report, advice, code, place};
+use crate::{Answer, Problem, Releases, Report, advice, code, dropped, place};
 use kubeshape_schema::field::{BadValue, Error, ErrorType};
 use kubeshape_schema::{Bump, Code, Note, NoteKind};
 use kubeshape_structural::ApiVersion;
@@ -72,6 +72,11 @@ impl Check {
         if let Some(definition) = &read.value {
             let old = old.as_ref().map(|(written, old)| (written.node, old));
             self.ask(definition, old, node, arena, &mut findings);
+            for (note, since) in dropped::of(definition) {
+                self.releases.iter().filter(|release| *release < since).for_each(|release| {
+                    findings.warning(note.clone(), release);
+                });
+            }
             if self.advice {
                 findings.problems.extend(advice::about(definition).into_iter().map(always));
             }

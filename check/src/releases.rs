@@ -75,7 +75,11 @@ pub struct ReleasesError(String);
 impl fmt::Display for ReleasesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (oldest, newest) = (Release::OLDEST, Release::NEWEST);
-        write!(f, "{}; expected a release from {oldest} to {newest}, a range such as {oldest}..{newest}, or all", self.0)
+        write!(
+            f,
+            "{}; expected a release from {oldest} to {newest}, a range such as {oldest}..{newest}, or all",
+            self.0
+        )
     }
 }
 
@@ -126,7 +130,10 @@ mod tests {
             let error = text.parse::<Releases>().expect_err(text).to_string();
             assert!(error.contains("expected a release from 1.28 to "), "{text}: {error}");
         }
-        assert_eq!("1.31..1.29".parse::<Releases>().expect_err("reversed").to_string().split(';').next(), Some("1.31 is newer than 1.29"));
+        assert_eq!(
+            "1.31..1.29".parse::<Releases>().expect_err("reversed").to_string().split(';').next(),
+            Some("1.31 is newer than 1.29")
+        );
         for (text, expected) in [("v1.31.2", "1.31"), (" 1.29..=1.31 ", "1.29 to 1.31"), ("..1.29", "1.28 to 1.29")] {
             assert_eq!(text.parse::<Releases>().map(|releases| releases.to_string()).as_deref(), Ok(expected));
         }

@@ -45,7 +45,8 @@ fn what_older_releases_refuse_is_said_with_its_reason() {
 
 #[test]
 fn a_problem_that_releases_word_differently_is_one() {
-    let text = format!("{HEAD}{{type: object}}}}}}\n").replace("schema: {openAPIV3Schema: {type: object}}", "schema: {}");
+    let text =
+        format!("{HEAD}{{type: object}}}}}}\n").replace("schema: {openAPIV3Schema: {type: object}}", "schema: {}");
     let report = report(&text, false);
     let texts: Vec<&str> = report.problems.iter().map(|problem| &*problem.note.detail).collect();
     assert_eq!(texts, ["spec.versions[0].schema.openAPIV3Schema: Required value"]);
@@ -69,4 +70,16 @@ fn what_cannot_be_decoded_is_refused() {
     let report = report(&text, false);
     assert_eq!(report.answers.iter().filter(|answer| answer.accepts()).count(), 0);
     assert_eq!(report.problems.len(), 1);
+}
+
+#[test]
+fn what_older_releases_drop_is_a_warning_of_theirs() {
+    let schema = "{type: object, properties: {spec: {type: object, x-kubernetes-validations: [{rule: \"true\", optionalOldSelf: false}]}}}";
+    let report = of_schema(schema);
+    let found: Vec<String> = report
+        .problems
+        .iter()
+        .map(|problem| format!("{}: {:?}", problem.note.detail, problem.where_from(report.asked)))
+        .collect();
+    assert_eq!(found, ["`optionalOldSelf` is used since 1.30: Some(\"1.28 and 1.29\")"]);
 }

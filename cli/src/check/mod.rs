@@ -159,7 +159,8 @@ impl Run<'_> {
             .answers
             .iter()
             .map(|answer| {
-                let value = json!({ "accepted": answer.accepts(), "errors": answer.errors, "warnings": answer.warnings });
+                let value =
+                    json!({ "accepted": answer.accepts(), "errors": answer.errors, "warnings": answer.warnings });
                 (answer.release.to_string(), value)
             })
             .collect();
@@ -197,10 +198,8 @@ impl Run<'_> {
             (1, true) => "1 is refused by at least one of them".to_owned(),
             (n, true) => format!("{n} are refused by at least one of them"),
         };
-        let text = format!(
-            "{definitions} CustomResourceDefinition{s} checked for Kubernetes {}: {rest}.",
-            self.releases
-        );
+        let text =
+            format!("{definitions} CustomResourceDefinition{s} checked for Kubernetes {}: {rest}.", self.releases);
         self.ui.say(&text);
     }
 }

@@ -30,10 +30,9 @@ pub fn is_judged_alike(definition: &Definition<'_>, refused: bool, a: Release, b
         // These are about the words and the number of errors.
         Change::ShortMessages | Change::LabelErrorsOnce => refused,
         // These are about warnings.
-        Change::UnknownStringFormats
-        | Change::NameFormats
-        | Change::UnknownOtherFormats
-        | Change::SetsOfContainers => false,
+        Change::UnknownStringFormats | Change::NameFormats | Change::UnknownOtherFormats | Change::SetsOfContainers => {
+            false
+        }
     };
     a == b || (!has_rules && CHANGES.iter().all(|change| a.has(*change) == b.has(*change) || !matters(change)))
 }
