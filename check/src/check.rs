@@ -214,7 +214,9 @@ impl Findings {
                 known.push(self.problems.len());
                 let document = root.document();
                 let start = if (error.at as usize) < document.len() { document.node(error.at) } else { root };
-                let note = Note::new(code::of(error), place::of(error, start), brief(error));
+                let is_exact = self.problems.len() < place::EXACT;
+                let at = if is_exact { place::of(error, start) } else { start.index() };
+                let note = Note::new(code::of(error), at, brief(error));
                 self.problems.push(Problem { note, releases: vec![release], error: Some(error.clone()) });
             }
             *turn += 1;

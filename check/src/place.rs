@@ -6,8 +6,10 @@
 use kubeshape_schema::field::{Error, ErrorType};
 use kubeshape_yaml::{Kind, Node};
 
-/// So many steps at the end of a path are followed at most.
-const STEPS: usize = 64;
+/// So many steps at the end of a path are followed at most. An error knows a value that is nearer than that to its field.
+const STEPS: usize = 8;
+/// Of so many errors about a definition the place is looked for. Further ones have the place of the value around it.
+pub(crate) const EXACT: usize = 1000;
 
 /// The place of the field that an error is about: the most exact one that the manifest has.
 pub(crate) fn of(error: &Error, start: Node<'_>) -> u32 {

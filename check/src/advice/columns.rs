@@ -11,6 +11,11 @@ pub(super) fn about(spec: &Spec<'_>, version: &Version<'_>, notes: &mut Vec<Note
     let Some(schema) = schema_of(spec, version) else { return };
     let columns = version.columns.or(spec.columns).unwrap_or_default();
     let node = version.node.get(FIELD).or_else(|| spec.node.get(FIELD));
+    let is_first = spec.versions.first().is_some_and(|first| first.node.index() == version.node.index());
+    if version.node.get(FIELD).is_none() && !is_first {
+        // v1beta1 may have the columns of all versions in one place.
+        return;
+    }
     let mut nodes = node.into_iter().flat_map(Node::items);
     for column in columns {
         let node = nodes.next();
@@ -19,11 +24,8 @@ pub(super) fn about(spec: &Spec<'_>, version: &Version<'_>, notes: &mut Vec<Note
             Some(path) => path.index(),
             None => place(node, "JSONPath"),
         });
-        // v1beta1 has the columns of all versions in one place.
-        if !notes.iter().rev().take(columns.len()).any(|note| note.at == at) {
-            let detail = format!("there is no field `{field}` in {}", column.json_path);
-            notes.push(Note::new(Code::AdviceColumn, at, detail));
-        }
+        let detail = format!("there is no field `{field}` in {}", column.json_path);
+        notes.push(Note::new(Code::AdviceColumn, at, detail));
     }
 }
 

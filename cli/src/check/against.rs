@@ -40,9 +40,7 @@ impl Against {
         for source in sources {
             let before = out.by_name.len();
             if let Some(spec) = source.strip_prefix("git:") {
-                for (name, bytes) in git::read(spec, limits)? {
-                    out.add(&name, &bytes, limits, &mut tell);
-                }
+                git::read(spec, limits, |name, bytes| out.add(name, bytes, limits, &mut tell))?;
             } else {
                 out.files(Path::new(source), filter, limits, &mut tell)?;
             }

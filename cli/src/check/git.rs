@@ -13,13 +13,13 @@ const FILES: usize = 100_000;
 /// The list of a folder has at most so many bytes.
 const LISTING: u64 = 64 << 20;
 /// What files of definitions end in.
-const ENDINGS: [&str; 4] = [".yaml", ".yml", ".json", ".gz"];
+const ENDINGS: [&str; 5] = [".yaml", ".yml", ".json", ".gz", ".zst"];
 
-/// The files of `REV:PATH`: names for messages, and bytes.
+/// Gives the files of `REV:PATH` one after the other: the name for messages, and the bytes.
 ///
 /// # Errors
 /// There is no such thing, or git cannot be run.
-pub(super) fn read(spec: &str, limits: Limits) -> Result<Vec<(String, Vec<u8>)>, Fatal> {
+pub(super) fn read(spec: &str, limits: Limits, give: impl FnMut(&str, &[u8])) -> Result<(), Fatal> {
     let refuse = |why: &str| Fatal::Usage(format!("--against git:{spec}: {why}; expected git:REV:PATH"));
     let (revision, _) = spec.split_once(':').ok_or_else(|| refuse("it has no path"))?;
     if revision.is_empty() || spec.starts_with('-') {
@@ -33,7 +33,7 @@ pub(super) fn read(spec: &str, limits: Limits) -> Result<Vec<(String, Vec<u8>)>,
     let kind = output(&["cat-file", "-t", spec], 64).map_err(failed)?;
     if kind.trim_ascii() == b"blob" {
         let ids = [(label.clone(), spec.to_owned())];
-        return blobs(&ids, limits).map_err(failed);
+        return blobs(&ids, limits, give).map_err(failed);
     }
     if kind.trim_ascii() != b"tree" {
         return Err(failed("it is neither a file nor a folder".to_owned()));
@@ -54,11 +54,11 @@ pub(super) fn read(spec: &str, limits: Limits) -> Result<Vec<(String, Vec<u8>)>,
     if ids.len() > FILES {
         return Err(failed(format!("it has {} files; the limit is {FILES}", ids.len())));
     }
-    blobs(&ids, limits).map_err(failed)
+    blobs(&ids, limits, give).map_err(failed)
 }
 
-/// The bytes of objects, by one process.
-fn blobs(ids: &[(String, String)], limits: Limits) -> Result<Vec<(String, Vec<u8>)>, String> {
+/// Gives the bytes of objects, by one process.
+fn blobs(ids: &[(String, String)], limits: Limits, mut give: impl FnMut(&str, &[u8])) -> Result<(), String> {
     let mut child = git(&["cat-file", "--batch"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -69,7 +69,7 @@ fn blobs(ids: &[(String, String)], limits: Limits) -> Result<Vec<(String, Vec<u8
         return Err("git has no pipes".to_owned());
     };
     let mut output = BufReader::new(output);
-    let mut found = Vec::with_capacity(ids.len());
+    let mut bytes = Vec::new();
     let mut all = || -> Result<(), String> {
         for (name, id) in ids {
             let told = writeln!(input, "{id}").and_then(|()| input.flush());
@@ -82,13 +82,13 @@ fn blobs(ids: &[(String, String)], limits: Limits) -> Result<Vec<(String, Vec<u8
             if size > limits.bytes {
                 return Err(format!("{name} has {size} bytes; the limit is {}", limits.bytes));
             }
-            let mut bytes = Vec::new();
+            bytes.clear();
             output.by_ref().take(size as u64 + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
             if bytes.len() != size + 1 {
                 return Err(format!("git ended within {name}"));
             }
             bytes.truncate(size);
-            found.push((name.clone(), bytes));
+            give(name, &bytes);
         }
         Ok(())
     };
@@ -97,7 +97,7 @@ fn blobs(ids: &[(String, String)], limits: Limits) -> Result<Vec<(String, Vec<u8
     drop(output);
     // The process has nothing more to read, and nobody reads what it writes.
     let _ = child.wait();
-    result.map(|()| found)
+    result
 }
 
 /// What a command of git writes, up to a number of bytes.

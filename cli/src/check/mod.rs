@@ -113,6 +113,8 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
 
 /// The hundred of the codes of advice.
 const ADVICE: u16 = 33;
+/// So many definitions that are gone are named.
+const NAMED: usize = 10;
 
 #[derive(Default)]
 struct Counts {
@@ -183,7 +185,12 @@ impl Run<'_> {
     fn summary(&mut self, against: &Against) {
         let gone: Vec<&str> = against.names().filter(|name| !self.seen.contains(*name)).collect();
         if !gone.is_empty() {
-            self.ui.say(&format!("Not among the inputs, but in --against: {}", gone.join(", ")));
+            let more = match gone.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let names = gone[..gone.len().min(NAMED)].join(", ");
+            self.ui.say(&format!("Not among the inputs, but in --against: {names}{more}"));
         }
         let Counts { definitions, accepted, .. } = self.counts;
         if definitions == 0 {
