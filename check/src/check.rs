@@ -110,17 +110,17 @@ impl Check {
         arena: &'a Bump,
         findings: &mut Findings,
     ) {
-        // The release that was asked last, and what it said.
-        let mut last: Option<(Release, Vec<Error>)> = None;
+        // The errors of the release that was asked last.
+        let mut last: Option<Vec<Error>> = None;
         for release in self.releases.iter().rev() {
             let old = old.map(|(written, old)| stored(old, written, release, arena));
-            let alike = last.as_ref().is_some_and(|(asked, errors)| {
-                let alike = |definition| is_judged_alike(definition, !errors.is_empty(), *asked, release);
-                alike(definition) && old.as_ref().is_none_or(alike)
-            });
+            // Releases may word errors differently, so that only the absence of errors is taken over.
+            let alike = last.as_ref().is_some_and(|errors| errors.is_empty())
+                && is_judged_alike(definition)
+                && old.as_ref().is_none_or(is_judged_alike);
             let (errors, warnings) = match (last.take().filter(|_| alike), &old) {
-                (Some((_, errors)), None) => (errors, warnings(definition, release)),
-                (Some((_, errors)), Some(old)) => (errors, warnings_of_update(definition, old, release)),
+                (Some(errors), None) => (errors, warnings(definition, release)),
+                (Some(errors), Some(old)) => (errors, warnings_of_update(definition, old, release)),
                 (None, None) => {
                     let new = definition.prepare_for_create(release, arena);
                     (validate(&new, release), warnings(&new, release))
@@ -140,7 +140,7 @@ impl Check {
                 let at = schema.get(member).unwrap_or(schema).index();
                 findings.warning(Note::new(code, at, warning.text), release);
             }
-            last = Some((release, errors));
+            last = Some(errors);
         }
     }
 }
