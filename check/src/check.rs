@@ -132,9 +132,10 @@ impl Check {
             };
             findings.errors(&errors, node, release);
             for warning in warnings {
-                let (code, member) = match warning.text.starts_with("unrecognized format") {
-                    true => (Code::CrdFormat, "format"),
-                    false => (Code::CrdSet, "x-kubernetes-list-type"),
+                let (code, member) = if warning.text.starts_with("unrecognized format") {
+                    (Code::CrdFormat, "format")
+                } else {
+                    (Code::CrdSet, "x-kubernetes-list-type")
                 };
                 let schema = node.document().node(warning.at);
                 let at = schema.get(member).unwrap_or(schema).index();

@@ -47,11 +47,10 @@ fn of_schema(tail: &str, error: &Error) -> Code {
     }
     if in_rules {
         let is_expression = matches!(last, "rule" | "messageExpression");
-        return match is_expression && detail.contains("compilation") {
-            true if detail.contains("Syntax error") => Code::CrdCelSyntax,
-            true => Code::CrdCelType,
-            false => Code::CrdCelRule,
-        };
+        if !is_expression || !detail.contains("compilation") {
+            return Code::CrdCelRule;
+        }
+        return if detail.contains("Syntax error") { Code::CrdCelSyntax } else { Code::CrdCelType };
     }
     let lists = ["x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"];
     if lists.contains(&last) || detail.contains("x-kubernetes-list-map-keys") {

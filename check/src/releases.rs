@@ -61,10 +61,7 @@ impl Default for Releases {
 /// `1.30`, or `1.28 to 1.30`
 impl fmt::Display for Releases {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.is_range() {
-            true => write!(f, "{} to {}", self.first, self.last),
-            false => write!(f, "{}", self.first),
-        }
+        if self.is_range() { write!(f, "{} to {}", self.first, self.last) } else { write!(f, "{}", self.first) }
     }
 }
 

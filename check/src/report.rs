@@ -85,10 +85,8 @@ impl Report {
     ///
     /// `place` gives the text for the place of a node.
     pub fn verdict(&self, mut place: impl FnMut(u32) -> String) -> String {
-        let (verb, verbs, none) = match self.replaces {
-            false => ("installs", "install", "installs"),
-            true => ("can be updated", "update", "takes the update of"),
-        };
+        let (verb, none) =
+            if self.replaces { ("can be updated", "takes the update of") } else { ("installs", "installs") };
         if self.is_accepted() {
             return format!("{verb} on {}", self.asked);
         }
@@ -111,7 +109,6 @@ impl Report {
         if refused.len() == self.answers.len() {
             return format!("no release of {} {none} it: see {}", self.asked, why(newest_refusing).1);
         }
-        let _ = verbs;
         let taken: Vec<Release> =
             self.answers.iter().filter(|answer| answer.accepts()).map(|answer| answer.release).collect();
         let on = match self.oldest() {

@@ -96,9 +96,6 @@ fn conditions(list: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
 }
 
 fn truth(word: &str) -> &'static str {
-    match word.as_bytes().first() {
-        Some(b'y' | b'Y' | b't' | b'T') => "true",
-        Some(b'o' | b'O') if word.len() == 2 => "true",
-        _ => "false",
-    }
+    let is_true = word.eq_ignore_ascii_case("on") || word.starts_with(['y', 'Y', 't', 'T']);
+    if is_true { "true" } else { "false" }
 }

@@ -414,9 +414,10 @@ impl Ui {
             return;
         }
         let write = || {
-            let _ = match self.on_output {
-                true => writeln!(io::stdout().lock(), "{text}"),
-                false => writeln!(io::stderr().lock(), "{text}"),
+            let _ = if self.on_output {
+                writeln!(io::stdout().lock(), "{text}")
+            } else {
+                writeln!(io::stderr().lock(), "{text}")
             };
         };
         match &self.bar {
