@@ -115,7 +115,7 @@ impl Check {
         for release in self.releases.iter().rev() {
             let old = old.map(|(written, old)| stored(old, written, release, arena));
             // Releases may word errors differently, so that only the absence of errors is taken over.
-            let alike = last.as_ref().is_some_and(|errors| errors.is_empty())
+            let alike = last.as_ref().is_some_and(Vec::is_empty)
                 && is_judged_alike(definition)
                 && old.as_ref().is_none_or(is_judged_alike);
             let (errors, warnings) = match (last.take().filter(|_| alike), &old) {
@@ -126,7 +126,7 @@ impl Check {
                     (validate(&new, release), warnings(&new, release))
                 }
                 (None, Some(old)) => {
-                    let new = sent(definition.prepare_for_update(old, release, arena), old);
+                    let new = sent(&definition.prepare_for_update(old, release, arena), old);
                     (validate_update(&new, old, release), warnings_of_update(&new, old, release))
                 }
             };
@@ -153,7 +153,7 @@ fn stored<'a>(old: &Definition<'a>, node: Node<'a>, release: Release, arena: &'a
 }
 
 /// The new definition as an unconditional update has it: what the server assigned is taken from the old one.
-fn sent<'a>(new: Definition<'a>, old: &Definition<'a>) -> Definition<'a> {
+fn sent<'a>(new: &Definition<'a>, old: &Definition<'a>) -> Definition<'a> {
     let kept = old.metadata;
     let version = if kept.resource_version.is_empty() { "1" } else { kept.resource_version };
     let metadata = ObjectMeta {
@@ -164,7 +164,7 @@ fn sent<'a>(new: Definition<'a>, old: &Definition<'a>) -> Definition<'a> {
         deletion_grace_period_seconds: kept.deletion_grace_period_seconds,
         ..new.metadata
     };
-    Definition { metadata, ..new }
+    Definition { metadata, ..*new }
 }
 
 /// `metadata.name`, else `PLURAL.GROUP`.

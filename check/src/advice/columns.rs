@@ -47,8 +47,7 @@ fn missing<'p>(path: &'p str, root: &Schema<'_>) -> Option<&'p str> {
         is_first = false;
         let is_open = schema.flags.any(Flags::PRESERVE_UNKNOWN) || schema.flags.any(Flags::EMBEDDED_RESOURCE);
         schema = match (schema.property(name), schema.additional) {
-            (Some(inner), _) => inner,
-            (None, Some(Additional::Schema(inner))) => inner,
+            (Some(inner), _) | (None, Some(Additional::Schema(inner))) => inner,
             (None, Some(Additional::Allowed(true))) => return None,
             (None, _) => return (!is_open && schema.ty == Type::Object).then_some(name),
         };

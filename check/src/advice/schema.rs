@@ -1,6 +1,6 @@
 //! Advice about schemas.
 
-use kubeshape_schema::{Additional, Code, Flags, Items, Note, Schema, Type};
+use kubeshape_schema::{Additional, Code, Flags, Items, Json, Note, Schema, Type};
 
 /// Fields by which the items of a list are told apart, those that say it most clearly first.
 const NAMES: [&str; 3] = ["name", "key", "id"];
@@ -81,7 +81,7 @@ fn enumeration(schema: &Schema<'_>, notes: &mut Vec<Note<'static>>) {
     let is_word = |text: &str| BOOLEANS.iter().any(|word| word.eq_ignore_ascii_case(text));
     let values = schema.enumeration;
     if values.len() > 1 && values.iter().all(|value| value.as_str().is_some_and(is_word)) {
-        let words: Vec<&str> = values.iter().filter_map(|value| value.as_str()).collect();
+        let words: Vec<&str> = values.iter().filter_map(Json::as_str).collect();
         notes.push(Note::new(Code::AdviceBooleanEnum, schema.at, format!("its values are {}", words.join(", "))));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::report;
 use kubeshape_check::{Answer, Report};
+use kubeshape_validate::Release;
 
 const HEAD: &str = "
 apiVersion: apiextensions.k8s.io/v1
@@ -27,7 +28,7 @@ fn a_definition_without_errors_installs_on_all_releases() {
     let report = of_schema("{type: object}");
     assert_eq!(report.problems, []);
     assert_eq!(verdict(&report), "installs on 1.28 to 1.37");
-    assert_eq!(report.oldest().map(|release| release.minor()), Some(28));
+    assert_eq!(report.oldest().map(Release::minor), Some(28));
 }
 
 #[test]
