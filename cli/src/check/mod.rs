@@ -145,7 +145,7 @@ impl Run<'_> {
         for event in result.events {
             match event {
                 Event::Finding(finding) => self.finding(&finding),
-                Event::Verdict(verdict) => self.verdict(*verdict),
+                Event::Verdict(verdict) => self.verdict(verdict),
             }
         }
     }

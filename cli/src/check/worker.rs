@@ -28,7 +28,7 @@ pub(super) struct FileResult {
 #[derive(Debug)]
 pub(super) enum Event {
     Finding(Finding),
-    Verdict(Box<Verdict>),
+    Verdict(Verdict),
 }
 
 /// What the releases say about a definition.
@@ -176,6 +176,6 @@ impl FileResult {
         });
         let place = resolver.place(report.at);
         report.problems = Vec::new();
-        self.events.push(Event::Verdict(Box::new(Verdict { input: Arc::clone(input), place, text, report })));
+        self.events.push(Event::Verdict(Verdict { input: Arc::clone(input), place, text, report }));
     }
 }

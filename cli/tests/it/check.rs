@@ -70,7 +70,7 @@ error[KS3110]: The schema is not structural
 #[test]
 fn places_are_found_in_lists_streams_and_compressed_files() {
     let wrong = WIDGET.replace("scope: Namespaced", "scope: Everywhere");
-    let indented: String = wrong.lines().map(|line| format!("  {line}\n")).collect();
+    let indented = format!("  {}", wrong.trim_end().replace('\n', "\n  "));
     let list = format!("apiVersion: v1\nkind: List\nitems:\n-{}", &indented[1..]);
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut packed, wrong.as_bytes()).unwrap();
