@@ -5,6 +5,7 @@ mod bad_input;
 mod broken_documents;
 mod budgets;
 mod built_in;
+mod check;
 mod common;
 mod config;
 mod convert;
