@@ -1,10 +1,12 @@
 //! The command line: one definition from which help, man page and completions are made.
 
+mod check;
 mod findings;
 mod serve;
 mod ssa;
 mod walk;
 
+pub(crate) use check::{CheckArgs, CheckLevel};
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use ssa::{
@@ -63,6 +65,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
+    Check(Box<CheckArgs>),
     Apply(ApplyArgs),
     Update(UpdateArgs),
     Blame(BlameArgs),

@@ -4,7 +4,7 @@ use super::clean;
 use super::losses::{Losses, examples, thousands};
 use super::render::{self, Look};
 use super::tally::{Tally, Totals};
-use super::wrap::{width_of_messages, wrap};
+use super::wrap::{width_of_messages, width_of_output, wrap};
 use super::{github, sarif, write_line};
 use crate::args::{LevelArgs, OutputFormat, When};
 use crate::error::Fatal;
@@ -167,6 +167,8 @@ pub(crate) struct Ui {
     first_error: Option<Code>,
     /// What is shown, if it is kept instead.
     kept: Option<RefCell<String>>,
+    /// Whether it is shown on standard output.
+    on_output: bool,
 }
 
 impl Ui {
@@ -197,6 +199,7 @@ impl Ui {
             sarif: Vec::new(),
             first_error: None,
             kept: None,
+            on_output: false,
         }
     }
 
@@ -215,6 +218,13 @@ impl Ui {
     /// The same, but what would be shown is kept for [`Ui::into_text`].
     pub(crate) fn keeping(mut self) -> Ui {
         self.kept = Some(RefCell::default());
+        self
+    }
+
+    /// The same, but findings are what the command prints, so that they go to standard output.
+    pub(crate) fn on_output(mut self, color: When) -> Ui {
+        self.on_output = true;
+        self.look = Look { styled: is_output_coloured(color), width: width_of_output() };
         self
     }
 
@@ -308,6 +318,13 @@ impl Ui {
         }
     }
 
+    /// Prints a line for programs, if the format is JSON.
+    pub(crate) fn json(&mut self, value: &Value) {
+        if self.filter.format == OutputFormat::Json {
+            self.line(&value.to_string());
+        }
+    }
+
     /// Prints an error to people that no finding tells.
     pub(crate) fn error(&mut self, text: &str) {
         if matches!(self.filter.format, OutputFormat::Human | OutputFormat::Short) {
@@ -397,7 +414,10 @@ impl Ui {
             return;
         }
         let write = || {
-            let _ = writeln!(io::stderr().lock(), "{text}");
+            let _ = match self.on_output {
+                true => writeln!(io::stdout().lock(), "{text}"),
+                false => writeln!(io::stderr().lock(), "{text}"),
+            };
         };
         match &self.bar {
             Some(bar) => bar.suspend(write),
