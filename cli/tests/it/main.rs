@@ -24,3 +24,4 @@ mod scenario;
 mod serve;
 mod serve_attacks;
 mod terminal;
+mod validate;
