@@ -55,7 +55,7 @@ mod rules;
 
 pub(crate) use equal::bad_value;
 
-pub use before::{in_namespace, with_generated_name};
+pub use before::{in_namespace, replacing, with_generated_name, with_resource_version};
 pub use defaulting::{default, prune_nulls};
 pub use format::Format;
 pub use lists::list_types;

@@ -11,7 +11,8 @@ use crate::args::{OutputFormat, Printed, ValidateArgs, When};
 use crate::convert::{jobs, run_in_order};
 use crate::error::Fatal;
 use crate::input::{Filter, gather};
-use crate::report::{self, Setup, Ui, clean};
+use crate::report::{self, Setup, Ui};
+use crate::ssa::text::check_stdin;
 use kinds::Kinds;
 use kubeshape_input::{Code, Finding};
 use kubeshape_registry::{Location, Registry};
@@ -27,21 +28,23 @@ use worker::{Context, Event, FileResult, Identity, Verdict, Worker};
 /// # Errors
 /// The command line is wrong, or something cannot be read.
 pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
-    let mut ui =
-        Ui::new(setup.color, When::Never, args.quiet, args.verbose).with_levels(setup.levels(&args.levels)).with_notes();
+    let mut ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose)
+        .with_levels(setup.levels(&args.levels))
+        .with_notes();
     if args.print.is_none() {
         ui = ui.on_output(setup.color);
     }
     let mut run = Run { args, ui: ui.in_format(args.output_format), counts: Counts::default(), printed: false };
     let filter = Filter::new(&args.walk)?;
     let threads = jobs(args.jobs);
-    let registry = run.schemas(&filter, threads)?;
-    let old = run.old(&filter, threads)?;
-
     let mut paths = args.filenames.and(&args.objects);
     if paths.is_empty() {
         paths.push(PathBuf::from("-"));
     }
+    check_stdin(args.schemas.iter().chain(&args.old).chain(&paths))?;
+    let registry = run.schemas(&filter, threads)?;
+    let old = run.old(&filter, threads)?;
+
     let gathered = gather(&paths, None, &filter);
     for (path, why) in &gathered.unreadable {
         run.counts.unread = true;
@@ -143,9 +146,10 @@ impl Run<'_> {
             for document in input.documents.into_iter().map(Arc::new) {
                 for node in document.objects() {
                     let arena = Bump::new();
-                    let mut identity = worker::identity(Value::from_node(node, &arena));
+                    let Some(mut identity) = worker::identity(Value::from_node(node, &arena)) else { continue };
                     if identity.2.is_empty() {
-                        out.entry(identity.clone()).or_insert_with(|| Location::new(Arc::clone(&document), node.index()));
+                        out.entry(identity.clone())
+                            .or_insert_with(|| Location::new(Arc::clone(&document), node.index()));
                         // Objects are looked for with the namespace that a client sends them to.
                         "default".clone_into(&mut identity.2);
                     }
@@ -174,8 +178,7 @@ impl Run<'_> {
                 if !bytes.is_empty() {
                     let begin = if self.printed { "---\n" } else { "" };
                     self.printed = true;
-                    let text = clean::lines(&String::from_utf8_lossy(&bytes)).into_owned();
-                    report::print(format!("{begin}{text}").as_bytes())?;
+                    report::print(&[begin.as_bytes(), &bytes].concat())?;
                 }
                 "accepted"
             }

@@ -1,10 +1,13 @@
 //! Objects as they are stored, in the order of their source, with comments on what the server changed.
 
+use crate::report::clean::clean;
 use kubeshape_registry::{Location, print};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::{Kind, Node};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 
 /// The object as YAML. Fields stand in the order of the source; those that the server added follow, with a comment, and
 /// of those that it dropped a comment is left.
@@ -25,12 +28,13 @@ fn members(map: Map<'_>, source: Node<'_>, indent: usize, out: &mut String) {
             Some(value) => member(key, value, Some(*below), indent, out),
             None => {
                 margin(indent, out);
-                out.push_str(&format!("# {} was dropped\n", one_line(key)));
+                let _ = writeln!(out, "# {} was dropped", clean(key));
             }
         }
     }
+    let names: BTreeSet<&str> = known.iter().map(|(key, _)| *key).collect();
     for (key, value) in map.entries() {
-        if known.iter().all(|(known, _)| known != key) {
+        if !names.contains(key) {
             let begin = out.len();
             member(key, *value, None, indent, out);
             let end = out[begin..].find('\n').map_or(out.len(), |at| begin + at);
@@ -43,7 +47,7 @@ fn member(key: &str, value: Value<'_>, source: Option<Node<'_>>, indent: usize, 
     margin(indent, out);
     match (value, source) {
         (Value::Map(map), Some(node)) if node.kind() == Kind::Map && !last_of_each(node).is_empty() => {
-            out.push_str(&format!("{}:\n", scalar(key)));
+            let _ = writeln!(out, "{}:", scalar(key));
             members(map, node, indent + 2, out);
             if map.is_empty() {
                 margin(indent + 2, out);
@@ -51,7 +55,7 @@ fn member(key: &str, value: Value<'_>, source: Option<Node<'_>>, indent: usize, 
             }
         }
         (Value::List(items), Some(node)) if !items.is_empty() && node.items().count() == items.len() => {
-            out.push_str(&format!("{}:\n", scalar(key)));
+            let _ = writeln!(out, "{}:", scalar(key));
             for (item, node) in items.iter().zip(node.items()) {
                 let begin = out.len();
                 match item {
@@ -85,11 +89,13 @@ fn last_of_each(source: Node<'_>) -> Vec<(&str, Node<'_>)> {
     if source.kind() != Kind::Map {
         return known;
     }
-    let mut places = std::collections::BTreeMap::new();
+    let mut places = BTreeMap::new();
     for (key, value) in source.pairs() {
         match places.insert(key.text(), known.len()) {
             Some(at) => {
-                known[at].1 = value;
+                if let Some(known) = known.get_mut(at) {
+                    known.1 = value;
+                }
                 places.insert(key.text(), at);
             }
             None => known.push((key.text(), value)),
@@ -117,15 +123,11 @@ fn scalar(key: &str) -> String {
     print::yaml(Value::String(key)).trim_end().to_owned()
 }
 
-fn one_line(key: &str) -> String {
-    crate::report::clean::clean(key)
-}
-
 /// The template of a Helm chart that a document comes from: `# Source:`, which Helm prints above it.
 pub(super) fn template(location: &Location) -> Option<String> {
     let text = location.document().source().text();
     let before = text.get(..location.document().root().span().start)?;
     let comments = before.lines().rev().map(str::trim).take_while(|line| line.is_empty() || line.starts_with('#'));
     let template = comments.filter_map(|line| line.strip_prefix("# Source: ")).next()?;
-    Some(crate::report::clean::clean(template.trim()))
+    Some(clean(template.trim()))
 }

@@ -6,12 +6,12 @@ use crate::args::{FieldValidation, MissingSchemas};
 use crate::input::{self, Input};
 use crate::report::clean::clean;
 use kubeshape_input::{Code, Document, Finding, Limits};
-use kubeshape_registry::{Gvk, Location, describe, locate};
+use kubeshape_registry::{Gvk, Location, describe, duplicate_fields, locate};
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::Error;
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
-use kubeshape_validate::object::{Resource, in_namespace, with_generated_name};
+use kubeshape_validate::object::{Resource, in_namespace, replacing, with_generated_name, with_resource_version};
 use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -85,38 +85,33 @@ impl<'c, 'a> Worker<'c, 'a> {
             }
         };
         let failed = read.findings.iter().any(Finding::is_error);
-        let (twice, findings): (Vec<_>, Vec<_>) =
-            read.findings.into_iter().partition(|finding| finding.code == Code::DuplicateKey);
-        out.events.extend(findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
+        out.events.extend(read.findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
         if read.documents.is_empty() && input.named && !failed {
             let finding = Finding::new(Code::NotAnObject, "found nothing, expected an object");
             out.events.push(Event::Finding(Box::new(finding.in_input(input.name()))));
         }
         let documents: Vec<Arc<Document>> = read.documents.into_iter().map(Arc::new).collect();
-        let mut twice = twice.into_iter().peekable();
         for document in &documents {
             for node in document.objects() {
-                let end = node.span().end.max(node.span().start);
-                let of_object = |finding: &Finding| finding.span.as_ref().is_none_or(|span| span.start < end);
-                let twice: Vec<Finding> = std::iter::from_fn(|| twice.next_if(of_object)).collect();
                 let location = Location::new(Arc::clone(document), node.index());
                 if node.kind() != Kind::Map {
                     let detail = format!("found {}, expected an object", describe(node));
                     out.events.push(Event::Finding(Box::new(location.finding(Code::NotAnObject, detail))));
                     continue;
                 }
-                self.object(&location, twice, &mut out.events);
+                self.object(&location, &mut out.events);
             }
         }
         out
     }
 
-    fn object(&mut self, location: &Location, twice: Vec<Finding>, events: &mut Vec<Event>) {
+    fn object(&mut self, location: &Location, events: &mut Vec<Event>) {
         self.arena.reset();
         let value = Value::from_node(location.node(), &self.arena);
         let name = name_of(value);
-        let mut judged = Judged { context: self.context, location, name: &name, findings: Vec::new(), arena: &self.arena };
-        let verdict = judged.judge(value, twice);
+        let mut judged =
+            Judged { context: self.context, location, name: &name, findings: Vec::new(), arena: &self.arena };
+        let verdict = judged.judge(value);
         let findings = judged.findings;
         events.extend(findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
         events.push(Event::Object { name, verdict });
@@ -134,10 +129,19 @@ pub(super) fn name_of(value: Value<'_>) -> String {
     clean(format!("{} {namespace}{slash}{name}", gvk.kind()).trim())
 }
 
-/// What tells an object apart.
-pub(super) fn identity(value: Value<'_>) -> Identity {
+/// What tells an object apart; none if it has no name.
+pub(super) fn identity(value: Value<'_>) -> Option<Identity> {
     let ObjectName { namespace, name, gvk } = ObjectName::of(value);
-    (gvk.group().to_owned(), gvk.kind().to_owned(), namespace.to_owned(), name.to_owned())
+    let identity = (gvk.group().to_owned(), gvk.kind().to_owned(), namespace.to_owned(), name.to_owned());
+    (!name.is_empty()).then_some(identity)
+}
+
+/// The object without what SOPS writes beside encrypted values, which it removes before it sends the object to a server.
+fn without_sops<'v>(value: Value<'v>, arena: &'v Bump) -> Value<'v> {
+    match (value, value.get("sops").and_then(|sops| sops.get("mac"))) {
+        (Value::Map(map), Some(_)) => Value::Map(map.with("sops", None, arena)),
+        _ => value,
+    }
 }
 
 /// An object that is judged, and what was found.
@@ -150,7 +154,7 @@ struct Judged<'j, 'c> {
 }
 
 impl<'j> Judged<'j, '_> {
-    fn judge(&mut self, value: Value<'j>, twice: Vec<Finding>) -> Verdict {
+    fn judge(&mut self, value: Value<'j>) -> Verdict {
         let gvk = value.gvk();
         if gvk.group() == "apiextensions.k8s.io" && gvk.kind() == "CustomResourceDefinition" {
             return Verdict::Definition;
@@ -158,6 +162,7 @@ impl<'j> Judged<'j, '_> {
         let Some(resource) = self.context.kinds.resource(gvk) else { return self.unknown(gvk) };
         let resource: &Resource<'j> = resource;
         let arena = self.arena;
+        let value = without_sops(value, arena);
         let decoded = match resource.decode(value, arena) {
             Ok(decoded) => decoded,
             Err(message) => {
@@ -166,12 +171,13 @@ impl<'j> Judged<'j, '_> {
                 return Verdict::Refused;
             }
         };
-        self.fields(&decoded.unknown, twice);
+        self.fields(&decoded.unknown);
         let object = in_namespace(decoded.value, resource.namespaced, arena);
         let (stored, errors) = match self.old(object, resource) {
             Some(old) => {
-                let stored = resource.prepare_update(object, old, arena);
-                (stored, resource.validate_update(stored, old))
+                let stored = resource.prepare_update(replacing(object, old, arena), old, arena);
+                let [new, old] = [stored, old].map(|object| with_resource_version(object, arena));
+                (stored, resource.validate_update(new, old))
             }
             None => {
                 let stored = resource.prepare_create(object, arena);
@@ -193,30 +199,35 @@ impl<'j> Judged<'j, '_> {
     }
 
     /// The object that is replaced, as it is stored.
-    fn old(&self, object: Value<'j>, resource: &Resource<'j>) -> Option<Value<'j>> {
-        let location = self.context.old.get(&identity(object))?;
-        let old = resource.decode(Value::from_node(location.node(), self.arena), self.arena).ok()?;
-        Some(in_namespace(old.value, resource.namespaced, self.arena))
+    fn old(&mut self, object: Value<'j>, resource: &Resource<'j>) -> Option<Value<'j>> {
+        let location = self.context.old.get(&identity(object)?)?;
+        match resource.decode(Value::from_node(location.node(), self.arena), self.arena) {
+            Ok(old) => Some(in_namespace(old.value, resource.namespaced, self.arena)),
+            Err(message) => {
+                self.findings.push(location.finding(Code::ObjectNotDecoded, message).of_resource(self.name));
+                None
+            }
+        }
     }
 
     /// Tells of fields that are not known, and of fields that stand twice.
-    fn fields(&mut self, unknown: &[String], twice: Vec<Finding>) {
+    fn fields(&mut self, unknown: &[String]) {
         let code = match self.context.field_validation {
             FieldValidation::Strict => Code::ObjectField,
             FieldValidation::Warn => Code::ObjectFieldDropped,
             FieldValidation::Ignore => return,
         };
-        for mut finding in twice.into_iter().take(MOST) {
-            finding.code = code;
-            finding.resource = Some(self.name.to_owned());
-            self.findings.push(finding);
+        let again = duplicate_fields(self.location.node());
+        for (path, key) in again.iter().take(MOST) {
+            self.tell(code, *key, format!("duplicate field {path:?}"));
         }
         for path in unknown.iter().take(MOST) {
             let found = locate::at_field(self.location.node(), path);
             self.tell(code, found.key.unwrap_or(found.value), format!("unknown field {path:?}"));
         }
-        if unknown.len() > MOST {
-            self.tell(code, self.location.node(), format!("{} more fields are not shown", unknown.len() - MOST));
+        let more = again.len().saturating_sub(MOST) + unknown.len().saturating_sub(MOST);
+        if more > 0 {
+            self.tell(code, self.location.node(), format!("{more} more fields are not shown"));
         }
     }
 
@@ -234,6 +245,11 @@ impl<'j> Judged<'j, '_> {
             MissingSchemas::Skip => return Verdict::Unknown,
         };
         self.tell(code, at, self.context.kinds.unknown(gvk));
+        if let Some(finding) = self.findings.last_mut() {
+            let advice = "Add `--schemas` with the CustomResourceDefinition of the kind. `--missing-schemas skip` lets objects \
+                          of kinds pass that are not known, such as built-in ones.";
+            finding.advice = Some(advice.to_owned());
+        }
         Verdict::Unknown
     }
 

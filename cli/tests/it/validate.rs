@@ -62,7 +62,7 @@ fn errors_have_the_servers_words_and_their_places() {
         "min must not exceed max",
         "c.yaml:7:5: error[KS8101]: The API server refuses the object: spec.ports[1]: Duplicate value: ",
         "d.yaml:4:8: error[KS8102]: The object has a field that the API server refuses: unknown field \"spec.mix\"",
-        "e.yaml:3:1: error[KS8104]: The API server cannot decode the object: ",
+        "e.yaml:3:11: error[KS8104]: The API server cannot decode the object: ",
         "f.yaml:3:18: error[KS8101]: The API server refuses the object: metadata.name: Invalid value: \"T\": ",
     ] {
         assert!(run.out.contains(line), "{line}\n{}", run.out);
@@ -90,6 +90,9 @@ fn an_update_is_judged_against_the_old_object() {
     let run = folder.run("validate --schemas crds --old old.yaml new.yaml --output-format short");
     assert_eq!(run.code, Some(1), "{}", run.err);
     assert!(run.out.contains("it stays") && !run.out.contains("less than or equal"), "{}", run.out);
+    folder.write("same.yaml", tab("{name: a, max: 99}"));
+    let run = folder.run("validate --schemas crds --old old.yaml same.yaml");
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "1 object: 1 accepted, 0 refused\n"), "{}", run.err);
 }
 
 #[test]
@@ -122,7 +125,8 @@ metadata:
 #[test]
 fn streams_lists_and_templates_are_understood() {
     let folder = folder();
-    let item = r#"{"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"generateName": "t-"}, "spec": {"max": "x"}}"#;
+    let item =
+        r#"{"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"generateName": "t-"}, "spec": {"max": "x"}}"#;
     let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{item}]}}"#);
     let stream = format!("{CRD}---\n# Source: chart/templates/tab.yaml\n{}---\n{list}\n", tab("{max: x}"));
     let run = folder.pipe("validate --schemas crds --output-format sarif", stream);

@@ -1,4 +1,4 @@
-//! What a server fills in before it checks a new object, whatever its kind.
+//! What clients and servers fill in before an object is checked, whatever its kind.
 
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
@@ -33,6 +33,28 @@ pub fn with_generated_name<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> 
     with(object, "name", Some(Value::String(arena.alloc_str(&name))), arena)
 }
 
+/// Members of metadata that an update takes from the stored object if the new one lacks them, as `BeforeUpdate` of
+/// `k8s.io/apiserver` does, and of `resourceVersion` clients.
+const KEPT: [&str; 6] =
+    ["creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "resourceVersion", "selfLink", "uid"];
+
+/// An object that replaces another one, with what it takes from its metadata: a manifest does not know them.
+pub fn replacing<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let member = |object: Value<'a>, key| object.get("metadata").and_then(|metadata| metadata.get(key));
+    KEPT.into_iter().fold(object, |object, key| match (member(object, key), member(old, key)) {
+        (None | Some(Value::Null), Some(old)) => with(object, key, Some(old), arena),
+        _ => object,
+    })
+}
+
+/// An object with a `resourceVersion`, which every stored object has, if it has none.
+pub fn with_resource_version<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    match text(object, "resourceVersion") {
+        "" => with(object, "resourceVersion", Some(Value::String("1")), arena),
+        _ => object,
+    }
+}
+
 fn text<'a>(object: Value<'a>, key: &str) -> &'a str {
     let metadata = object.get("metadata").unwrap_or(Value::Null);
     metadata.get(key).and_then(Value::as_str).unwrap_or_default()
@@ -46,7 +68,7 @@ fn with<'a>(object: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &
 
 #[cfg(test)]
 mod tests {
-    use super::{in_namespace, with_generated_name};
+    use super::{in_namespace, replacing, with_generated_name, with_resource_version};
     use kubeshape_smd::{Bump, ToValue};
     use serde_json::json;
 
@@ -61,5 +83,14 @@ mod tests {
         let same = in_namespace(with_generated_name(object.to_value(&arena), &arena), true, &arena);
         assert_eq!(same.to_serde(), object);
         assert_eq!(in_namespace(same, false, &arena).to_serde()["metadata"].get("namespace"), None);
+    }
+
+    #[test]
+    fn an_update_takes_what_it_lacks_from_the_old_metadata() {
+        let arena = Bump::new();
+        let (old, new) = (json!({"metadata": {"uid": "u", "labels": {}}}), json!({"metadata": {"name": "a"}}));
+        let new = replacing(new.to_value(&arena), old.to_value(&arena), &arena);
+        assert_eq!(new.to_serde(), json!({"metadata": {"name": "a", "uid": "u"}}));
+        assert_eq!(with_resource_version(new, &arena).to_serde()["metadata"]["resourceVersion"], "1");
     }
 }
