@@ -15,7 +15,7 @@ use kubeshape_input::Code;
 use kubeshape_registry::{Registry, print};
 use kubeshape_smd::Value;
 use kubeshape_smd::fieldpath::{DisplayPath, PathElement, Set};
-use kubeshape_smd::managed::{Owned, Owner, Ownership};
+use kubeshape_smd::managed::{Owned, Owner, Ownership, is_system_field};
 use kubeshape_smd::typed::Duplicates;
 use kubeshape_yaml::json;
 use kubeshape_yaml::{Kind, Limits, Node, Stream, Tape};
@@ -158,28 +158,9 @@ fn shown<'a>(object: Value<'a>, with_managed_fields: bool, session: &Session<'a>
     Value::Map(map.with("metadata", Some(Value::Map(metadata)), session.arena))
 }
 
-/// Fields that no manager owns, whatever it writes.
+/// Whether the field is shown without owners: a server writes it, or it only holds other fields.
 fn is_nobodys(path: &[PathElement<'_>]) -> bool {
-    let name = |at: usize| match path.get(at) {
-        Some(PathElement::FieldName(name)) => *name,
-        _ => "",
-    };
-    match name(0) {
-        "apiVersion" | "kind" => true,
-        "metadata" => matches!(
-            name(1),
-            "" | "name"
-                | "namespace"
-                | "creationTimestamp"
-                | "selfLink"
-                | "uid"
-                | "clusterName"
-                | "generation"
-                | "managedFields"
-                | "resourceVersion"
-        ),
-        _ => false,
-    }
+    is_system_field(path) || matches!(path, [PathElement::FieldName("metadata")])
 }
 
 /// A walk over the printed object and its owners at once.

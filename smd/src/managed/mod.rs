@@ -41,3 +41,4 @@ pub use last_applied::LAST_APPLIED;
 pub use noop::keep_times;
 pub use ownership::{Owned, Owner, Ownership};
 pub use stack::FieldManager;
+pub use strip::is_system_field;

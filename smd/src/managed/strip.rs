@@ -3,7 +3,7 @@
 use crate::Bump;
 use crate::fieldpath::{ManagedFields, PathElement, Set, Stack, VersionedSet};
 
-/// Children of the metadata, in order.
+/// Children of the metadata that a server writes, in order.
 const METADATA: [&str; 9] = [
     "clusterName",
     "creationTimestamp",
@@ -15,6 +15,16 @@ const METADATA: [&str; 9] = [
     "selfLink",
     "uid",
 ];
+
+/// Whether no manager owns the field of this path, whatever it writes: `apiVersion`, `kind`, and what a server writes into
+/// the metadata. Upstream's `NewStripMetaManager` removes them from all sets.
+pub fn is_system_field(path: &[PathElement<'_>]) -> bool {
+    match path {
+        [PathElement::FieldName("apiVersion" | "kind"), ..] => true,
+        [PathElement::FieldName("metadata"), PathElement::FieldName(name), ..] => METADATA.contains(name),
+        _ => false,
+    }
+}
 
 /// Removes these fields from a manager. A manager that owns nothing else is dropped.
 pub(super) fn strip<'a>(fields: &mut ManagedFields<'a>, manager: &'a str, arena: &'a Bump) {
