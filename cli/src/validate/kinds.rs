@@ -21,6 +21,8 @@ pub(super) struct Kinds<'a> {
     /// By kind and API version.
     prepared: BTreeMap<&'a str, BTreeMap<&'a str, Prepared<'a>>>,
     release: Release,
+    /// What was said about kinds that are not known, by API version and kind: it takes a search among all kinds.
+    unknown: Mutex<BTreeMap<(String, String), String>>,
 }
 
 /// A kind, and what is made of it at first use.
@@ -42,7 +44,7 @@ impl<'a> Kinds<'a> {
             let empty = Prepared { kind, arena: Mutex::new(Some(arena)), resource: OnceLock::new() };
             prepared.entry(kind.kind()).or_default().insert(kind.api_version(), empty);
         }
-        Kinds { registry, prepared, release }
+        Kinds { registry, prepared, release, unknown: Mutex::default() }
     }
 
     /// What is known about objects; none if nothing is known of their kind.
@@ -57,7 +59,9 @@ impl<'a> Kinds<'a> {
 
     /// What there is to say about a kind that is not known.
     pub(super) fn unknown(&self, gvk: Gvk<'_>) -> String {
-        self.registry.unknown(gvk).to_string()
+        let key = (gvk.api_version().to_owned(), gvk.kind().to_owned());
+        let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
+        unknown.entry(key).or_insert_with(|| self.registry.unknown(gvk).to_string()).clone()
     }
 }
 
