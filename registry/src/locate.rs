@@ -232,12 +232,15 @@ pub(crate) fn steps(pointer: &str) -> Vec<String> {
 mod tests {
     use super::at_field;
     use crate::Object;
+    use kubeshape_input::Finding;
+    use kubeshape_yaml::Node;
 
     #[test]
-    fn field_paths_lead_to_the_deepest_node_that_is_there() {
+    fn field_paths_lead_to_the_deepest_node_that_is_there() -> Result<(), Box<Finding>> {
         let text = "spec: {a: {b: 1}, a.b: 2, 'c]d': {e: [{f: 3}]}, '': 4, g: 5, g: 6}";
-        let object = Object::read("a.yaml", text).unwrap();
-        let root = object.location().unwrap().node();
+        let object = Object::read("a.yaml", text)?;
+        let Some(location) = object.location() else { panic!("the object has a place") };
+        let root = location.node();
         for (path, found) in [
             ("spec.a.b", "2"),
             ("spec[a][b]", "1"),
@@ -250,10 +253,11 @@ mod tests {
             assert_eq!(at_field(root, path).value.text(), found, "{path}");
         }
         for path in ["spec.c]d.e[1].f", "spec[c]d].e[x]", "spec[c]d].e[99999999999999999999]"] {
-            assert_eq!(at_field(root, path).key.unwrap().text(), "e", "{path}");
+            assert_eq!(at_field(root, path).key.map(Node::text), Some("e"), "{path}");
         }
         for path in ["", "[0]", "]", "spec]", "x.y"] {
             assert!(at_field(root, path).key.is_none(), "{path}");
         }
+        Ok(())
     }
 }
