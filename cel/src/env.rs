@@ -84,8 +84,8 @@ impl Declarations for Env {
         self.release.functions()
     }
 
-    fn types_unknown_methods(&self) -> bool {
-        self.release.has(Change::TypeOfUnknownMethods)
+    fn reports_once(&self) -> bool {
+        self.release.has(Change::ErrorsOnce)
     }
 
     fn container(&self) -> &str {

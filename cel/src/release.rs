@@ -48,8 +48,9 @@ impl Release {
 pub(crate) enum Change {
     /// `has()` costs no more than what it looks into.
     FreePresenceTests,
-    /// A call of an unknown method has a type, so that calls around it cause no errors of their own.
-    TypeOfUnknownMethods,
+    /// The checker reports no errors that only follow from others, and leaves elements of several types to the checks of
+    /// literals.
+    ErrorsOnce,
     /// The texts of quantities cost what it takes to read them.
     QuantitiesCost,
     /// Comparing two quantities, addresses, networks or URLs has a bounded cost.
@@ -76,7 +77,7 @@ impl Change {
     /// The minor release with the change.
     fn since(self) -> u8 {
         match self {
-            Change::FreePresenceTests | Change::TypeOfUnknownMethods => 29,
+            Change::FreePresenceTests | Change::ErrorsOnce => 29,
             Change::QuantitiesCost => 30,
             Change::BoundedEquality => 32,
             Change::SizesOfVariables | Change::QuotedFieldsInGrammar => 33,

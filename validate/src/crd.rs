@@ -19,6 +19,6 @@ pub use check::{deprecation_warning, stored_versions, validate, validate_update,
 pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
 pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};
 pub use read::Defaults;
-pub use rules::{RULE_COST_LIMIT, SCHEMA_COST_LIMIT};
+pub use rules::{ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, expression_costs};
 pub use schema::validate_validation;
 pub use warnings::{Warning, warnings, warnings_of_update};

@@ -66,10 +66,16 @@ pub enum Change {
     SelectableFields,
     /// `additionalProperties: false` may stand below `allOf`, `anyOf`, `oneOf` and `not`.
     NestedAdditionalPropertiesFalse,
+    /// Defaults are checked for the formats `k8s-short-name` and `k8s-long-name`.
+    NamesOfDefaults,
+    /// Defaults are checked for the formats of numbers.
+    NumbersOfDefaults,
     /// Formats of strings that the server does not know give a warning.
     UnknownStringFormats,
     /// Some messages do not repeat the name of their field.
     ShortMessages,
+    /// Errors about broken rules show the value in place of its type.
+    ValuesOfBrokenRules,
     /// The formats `k8s-short-name` and `k8s-long-name` give no warning.
     NameFormats,
     /// Formats of other types than string that the server does not know give a warning.
@@ -87,9 +93,9 @@ impl Change {
             Change::KnownOptionalOldSelf => 29,
             Change::OptionalOldSelf => 30,
             Change::SelectableFields | Change::NestedAdditionalPropertiesFalse => 31,
-            Change::UnknownStringFormats | Change::ShortMessages => 34,
-            Change::NameFormats => 35,
-            Change::UnknownOtherFormats => 36,
+            Change::UnknownStringFormats | Change::ShortMessages | Change::NamesOfDefaults => 34,
+            Change::NameFormats | Change::ValuesOfBrokenRules => 35,
+            Change::UnknownOtherFormats | Change::NumbersOfDefaults => 36,
             Change::SetsOfContainers | Change::LabelErrorsOnce => 37,
         })
     }

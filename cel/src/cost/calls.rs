@@ -84,7 +84,10 @@ pub(super) fn estimate(
             }
             Some((target.known().times(each), None))
         }
-        ("url" | "jsonpatch.escapeKey", _, [text]) => Some((text.known().scaled(0.1), Some(text.known()))),
+        ("url" | "jsonpatch.escapeKey", _, [text]) => {
+            let size = release.has(Change::BoundedEquality).then(|| text.known());
+            Some((text.known().scaled(0.1), size))
+        }
         ("lowerAscii" | "upperAscii" | "substring" | "trim", Some(target), _) => {
             Some((target.known().scaled(0.1), Some(target.known())))
         }

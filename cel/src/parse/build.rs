@@ -1,5 +1,6 @@
 //! The tree of the grammar to numbered nodes, with macros expanded.
 
+use super::TOO_DEEP;
 use super::lexer::{Lexeme, Token};
 use super::syntax::{Pos, Syntax};
 use super::{Macros, Places, Quoted, unescape};
@@ -87,7 +88,7 @@ impl<'a> Builder<'a> {
         if counts {
             self.depth += 1;
             if self.depth > MAX_DEPTH {
-                self.issues.report((-1, -1), "max recursion depth exceeded");
+                self.issues.report((-1, -1), TOO_DEEP);
                 return Err(TooDeep);
             }
         }

@@ -13,6 +13,9 @@ pub(crate) use build::RESERVED;
 pub(crate) use macros::{Macros, Quoted};
 use syntax::{Failure, Reader};
 
+/// The error about a tree that is too deep.
+const TOO_DEEP: &str = "max recursion depth exceeded";
+
 /// A parsed expression, with the places of its nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsed {
@@ -97,6 +100,10 @@ pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
         Ok(syntax) => Some(syntax),
         Err(Failure::Depth) => {
             issues.report((-1, -1), format!("expression recursion limit exceeded: {MAX_DEPTH}"));
+            None
+        }
+        Err(Failure::Chain) => {
+            issues.report((-1, -1), TOO_DEEP);
             None
         }
         Err(Failure::Syntax(offset, message)) => {

@@ -46,6 +46,7 @@ properties! {
     input_compressed_bytes_keep_the_limit
     input_contents_agree_and_never_panic
     managed_fields
+    object_stored_again_is_the_same
     output_names_are_injective_and_stay_inside
     path_element
     path_routing

@@ -112,7 +112,8 @@ impl Walk<'_, '_> {
                 return;
             }
         }
-        let mut errors = Validator::with_purpose(schema, Purpose::Defaults, &arena).check(value, path);
+        let mut errors =
+            Validator::with_purpose(schema, Purpose::Defaults(self.options.release), &arena).check(value, path);
         if errors.is_empty() {
             errors = self.rules(schema, value, path, at == At::Root);
         }

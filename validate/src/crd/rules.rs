@@ -2,9 +2,10 @@
 //! `ValidateCustomResourceDefinitionOpenAPISchema` does with it.
 
 use super::go_json;
+use super::model::{Definition, Validation};
 use super::options::Options;
 use crate::metadata::place;
-use crate::release::Change;
+use crate::release::{Change, Release};
 use kubeshape_cel::{DeclType, RuleEnv, escape};
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Flags, Rule, Schema, Type};
@@ -91,10 +92,33 @@ fn most_elements(schema: &Schema<'_>) -> Option<u64> {
     }
 }
 
+/// What an expression of a definition costs at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionCost {
+    /// The path of the expression: that of a `rule` or of a `messageExpression`.
+    pub path: String,
+    /// Place: the entry in the tape of `x-kubernetes-validations`.
+    pub at: u32,
+    /// What one evaluation costs. 0 if the expression does not compile.
+    pub each: u64,
+    /// How often it is evaluated: in how many places of an object the value can be.
+    pub times: u64,
+    /// Whether `times` follows from the bounds of lists and maps alone. Otherwise it follows from the size of a request.
+    pub bounded: bool,
+}
+
+impl ExpressionCost {
+    /// What all evaluations cost together, `u64::MAX` if it is more. Upstream holds it against [`RULE_COST_LIMIT`].
+    pub fn total(&self) -> u64 {
+        self.each.saturating_mul(self.times)
+    }
+}
+
 /// The costs and the errors of the rules of a schema.
 #[derive(Default)]
 pub(super) struct Rules {
     pub(super) errors: Vec<Error>,
+    pub(super) costs: Option<Vec<ExpressionCost>>,
     total: u64,
     most_expensive: Vec<(u64, Error)>,
 }
@@ -153,8 +177,10 @@ impl Rules {
         let stored = options.old_expressions.rules.contains(rule.rule);
         let compiled = envs.of(stored).rule(rule.rule, optional);
         let cardinality = scope.cardinality.unwrap_or_else(|| envs.new.max_cardinality());
-        let cost = compiled.as_ref().map_or(0, |rule| rule.max_cost).saturating_mul(cardinality);
-        self.cost("estimated rule cost", &rule_path, cost, options, at);
+        let each = compiled.as_ref().map_or(0, |rule| rule.max_cost);
+        let bounded = scope.cardinality.is_some();
+        self.keep(&rule_path, each, cardinality, bounded, at);
+        self.cost("estimated rule cost", &rule_path, each.saturating_mul(cardinality), options, at);
         let uses_old_self = match &compiled {
             Ok(rule) => rule.uses_old_self,
             Err(error) => {
@@ -167,6 +193,8 @@ impl Rules {
             let stored = options.old_expressions.messages.contains(rule.message_expression);
             match envs.of(stored).message(rule.message_expression, optional) {
                 Ok(message) => {
+                    // Upstream counts a message once.
+                    self.keep(&path, message.max_cost, 1, true, at);
                     self.cost("estimated messageExpression cost", &path, message.max_cost, options, at);
                 }
                 Err(error) => self.errors.push(Error::invalid(&path, bad_value(), error.detail, at)),
@@ -181,6 +209,12 @@ impl Rules {
         } else if let Some(optional) = optional_old_self {
             let detail = "may not be set if oldSelf is not used in rule";
             self.errors.push(Error::invalid(&path.child("optionalOldSelf"), optional, detail, at));
+        }
+    }
+
+    fn keep(&mut self, path: &Path<'_>, each: u64, times: u64, bounded: bool, at: u32) {
+        if let Some(costs) = &mut self.costs {
+            costs.push(ExpressionCost { path: path.to_string(), at, each, times, bounded });
         }
     }
 
@@ -200,6 +234,26 @@ impl Rules {
         }
     }
 
+    /// Compiles the rules of a schema and of those below it, whatever else is wrong with them.
+    fn schema(&mut self, scope: &Scope<'_>, path: &Path<'_>, options: &Options<'_>, document: Document<'_>) {
+        let schema = scope.schema;
+        if !schema.extra().validations.is_empty() {
+            self.compile(scope, None, path, options, document);
+        }
+        let properties = path.child("properties");
+        for property in schema.properties {
+            if property.schema.subtree.any(Flags::VALIDATIONS) {
+                let below = scope.child(Step::Property(property.name), &property.schema);
+                self.schema(&below, &properties.key(property.name), options, document);
+            }
+        }
+        for (name, below) in [("items", schema.item()), ("additionalProperties", schema.additional_schema())] {
+            if let Some(below) = below.filter(|below| below.subtree.any(Flags::VALIDATIONS)) {
+                self.schema(&scope.child(Step::Element, below), &path.child(name), options, document);
+            }
+        }
+    }
+
     /// The errors about the cost of all expressions together.
     pub(super) fn total(self, path: &Path<'_>, at: u32, errors: &mut Vec<Error>) {
         if self.total > SCHEMA_COST_LIMIT {
@@ -208,6 +262,52 @@ impl Rules {
             errors.push(Error::forbidden(path, over_budget(what, self.total, SCHEMA_COST_LIMIT), at));
         }
     }
+}
+
+/// What the rules of a definition and their messages cost, in the order of schemas. They are compiled whether or not the
+/// definition has errors. A rule whose values have no type is left out.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_structural::read::manifests;
+/// use kubeshape_validate::Release;
+/// use kubeshape_validate::crd::{self, Defaults, Definition};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+///   "metadata": {"name": "things.example.com"},
+///   "spec": {"group": "example.com", "scope": "Cluster", "names": {"plural": "things", "kind": "Thing"},
+///     "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object",
+///       "properties": {"names": {"type": "array", "maxItems": 5, "items": {"type": "string",
+///         "x-kubernetes-validations": [{"rule": "self != ''"}]}}}}}}]}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let (found, _) = manifests(tape.document(source).root().unwrap());
+/// let definition = Definition::read(found[0], Defaults::Set, &arena).value.unwrap();
+/// let costs = crd::expression_costs(&definition, Release::DEFAULT);
+/// assert_eq!((costs[0].each, costs[0].times), (2, 5));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn expression_costs(definition: &Definition<'_>, release: Release) -> Vec<ExpressionCost> {
+    let options = Options::create(release);
+    let spec = &definition.spec;
+    let mut rules = Rules { costs: Some(Vec::new()), ..Rules::default() };
+    let path = Path::Root.child("spec");
+    let mut of = |validation: Option<Validation<'_>>, path: &Path<'_>, document: Document<'_>| {
+        if let Some(schema) = validation.and_then(|validation| validation.schema)
+            && schema.subtree.any(Flags::VALIDATIONS)
+        {
+            rules.schema(&Scope::root(schema), &path.child("openAPIV3Schema"), &options, document);
+        }
+    };
+    of(spec.validation, &path.child("validation"), spec.node.document());
+    let versions = path.child("versions");
+    for (i, version) in spec.versions.iter().enumerate() {
+        of(version.schema, &versions.index(i).child("schema"), version.node.document());
+    }
+    rules.costs.unwrap_or_default()
 }
 
 /// The environments of the rules of one schema.

@@ -5,6 +5,7 @@ use super::correlate::{Correlation, NodeOf};
 use super::format::Format;
 use super::name::Name;
 use super::number::Range;
+use crate::release::{Change, Release};
 use ::regex::Regex;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
@@ -22,7 +23,7 @@ pub enum Purpose {
     Objects,
     /// Defaults in CustomResourceDefinitions (`ToKubeOpenAPI`): every format counts for the type check,
     /// `x-kubernetes-int-or-string` counts by its branches alone, and `additionalProperties` in branches is ignored.
-    Defaults,
+    Defaults(Release),
 }
 
 /// Checks values against a schema, as kube-openapi's `validate` does for an API server.
@@ -226,7 +227,11 @@ impl<'a> Builder<'a> {
         let objects = self.purpose == Purpose::Objects;
         let types = self.types(schema, objects);
         let one_type = !types.text.contains(',');
-        let format = if objects && !is_supported(types, one_type, schema.format) { "" } else { schema.format };
+        let counts = match self.purpose {
+            Purpose::Objects => is_supported(types, one_type, schema.format),
+            Purpose::Defaults(release) => is_known(schema.format, release),
+        };
+        let format = if counts { schema.format } else { "" };
         let range = match types.text {
             "integer" => Range::Integer { format: known(format, ["int32", "int64"]) },
             "number" => Range::Number { format: known(format, ["float", "double"]) },
@@ -293,6 +298,15 @@ impl<'a> Builder<'a> {
 /// One of two formats, or the empty text.
 fn known(format: &str, formats: [&'static str; 2]) -> &'static str {
     formats.into_iter().find(|known| *known == format).unwrap_or_default()
+}
+
+/// Whether a release can know a format of a default.
+fn is_known(format: &str, release: Release) -> bool {
+    match format {
+        "int32" | "int64" | "float" | "double" => release.has(Change::NumbersOfDefaults),
+        "k8s-short-name" | "k8s-long-name" => release.has(Change::NamesOfDefaults),
+        _ => true,
+    }
 }
 
 /// Whether the server checks a format in a schema of these types (`StripUnsupportedFormatsPostProcess`).

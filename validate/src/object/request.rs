@@ -10,6 +10,7 @@ use kubeshape_smd::value::Map;
 use kubeshape_structural::{Crd, Scale, Scope, Version};
 use kubeshape_yaml::go::number::General;
 use std::fmt::{self, Write};
+use std::sync::Arc;
 
 /// A version of a custom resource, prepared for requests.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ pub struct Resource<'a> {
     /// The schema, prepared.
     pub validator: Option<Validator<'a>>,
     /// The CEL rules of the schema, prepared.
-    pub rules: Option<Rules>,
+    pub rules: Option<Arc<Rules>>,
 }
 
 /// The errors that leave rules unchecked, because their expressions count on what the schema says.
@@ -47,9 +48,29 @@ pub struct Object<'a> {
     pub unknown: Vec<String>,
 }
 
+/// The members of metadata that an update keeps, and whether it does so even if the request has another value.
+const KEPT: [(&str, bool); 5] = [
+    ("resourceVersion", false),
+    ("uid", false),
+    ("creationTimestamp", true),
+    ("deletionTimestamp", true),
+    ("deletionGracePeriodSeconds", true),
+];
+
 impl<'a> Resource<'a> {
     /// Prepares a version of a definition. The arena holds what is made of it.
     pub fn new(crd: &Crd<'a>, version: &Version<'a>, release: Release, arena: &'a Bump) -> Resource<'a> {
+        let rules = version.schema.and_then(|schema| Rules::new(schema, release));
+        Resource::with_rules(crd, version, rules.map(Arc::new), arena)
+    }
+
+    /// Prepares a version of a definition whose rules are prepared already.
+    pub fn with_rules(
+        crd: &Crd<'a>,
+        version: &Version<'a>,
+        rules: Option<Arc<Rules>>,
+        arena: &'a Bump,
+    ) -> Resource<'a> {
         Resource {
             api_version: arena.alloc_str(&format!("{}/{}", crd.group, version.name)),
             kind: crd.names.kind,
@@ -59,7 +80,7 @@ impl<'a> Resource<'a> {
             scale: version.scale,
             status: version.status,
             validator: version.schema.map(|schema| Validator::new(schema, arena)),
-            rules: version.schema.and_then(|schema| Rules::new(schema, release)),
+            rules,
         }
     }
 
@@ -103,10 +124,18 @@ impl<'a> Resource<'a> {
         with_metadata(object, "generation", Some(Value::Int(1)), arena)
     }
 
-    /// What becomes of a decoded object that replaces another one: `PrepareForUpdate`. The status stays as it was, if it has
-    /// a subresource. The generation counts changes outside of the metadata.
+    /// What becomes of a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`. What the server
+    /// keeps of the metadata comes from the old object, also the resource version, if the new one has none. The status
+    /// stays as it was, if it has a subresource. The generation counts changes outside of the metadata.
     #[must_use]
     pub fn prepare_update(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let mut object = object;
+        for (key, always) in KEPT {
+            let stored = metadata_of(old).get(key);
+            if stored.is_some() && (always || metadata_of(object).get(key).is_none()) {
+                object = with_metadata(object, key, stored, arena);
+            }
+        }
         let object = if self.status { set(object, "status", old.get("status"), arena) } else { object };
         let mut generation = metadata_of(old).get("generation");
         let without_metadata = |object: Value<'a>| set(object, "metadata", None, arena);

@@ -45,7 +45,7 @@ const TYPE_NAME: &str = "selfTypeN";
 pub struct Rules {
     schema: CelSchema,
     root: Node,
-    release: kubeshape_cel::Release,
+    release: Release,
     call_limit: u64,
 }
 
@@ -135,9 +135,9 @@ impl Rules {
         if !schema.subtree.any(Flags::VALIDATIONS) {
             return None;
         }
-        let release = release.of_stored_expressions();
-        let decl = DeclType::of_structural(schema, is_resource_root, release).map(Arc::new);
-        let root = Node::of(schema, schema, is_resource_root, decl.as_ref(), release)?;
+        let stored = release.of_stored_expressions();
+        let decl = DeclType::of_structural(schema, is_resource_root, stored).map(Arc::new);
+        let root = Node::of(schema, schema, is_resource_root, decl.as_ref(), stored)?;
         Some(Rules { schema: CelSchema::from(schema), root, release, call_limit: Rules::CALL_LIMIT })
     }
 

@@ -3,6 +3,7 @@
 use super::{Compiled, CompiledRule, Node, ReadyRule, RuleOutcome, Rules, Source};
 use crate::object::bad_value;
 use crate::object::correlate::{Correlation, OldItems};
+use crate::release::Change;
 use kubeshape_cel::{Program, Schema, Value as CelValue};
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_smd::Value;
@@ -183,7 +184,7 @@ impl<'r> Walk<'r> {
 
     /// Evaluates the rules of one value: `validateExpressions`.
     fn rules_of<'v>(&mut self, node: &'r Node, place: Place<'_, 'v, 'r>) {
-        let Some(compiled) = node.compiled(self.rules.release) else {
+        let Some(compiled) = node.compiled(self.rules.release.of_stored_expressions()) else {
             let reason = "failed to convert to declType for CEL validation rules";
             self.fail(place, format!("rule compiler initialization error: {reason}"));
             return;
@@ -281,6 +282,7 @@ impl<'r> Walk<'r> {
             }
         };
         let value = match place.schema.ty.as_str() {
+            ty if !self.rules.release.has(Change::ValuesOfBrokenRules) => ty.into(),
             "object" | "array" => BadValue::Omitted,
             _ => bad_value(place.value),
         };
