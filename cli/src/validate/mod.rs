@@ -19,6 +19,7 @@ use kubeshape_registry::{Location, Registry};
 use kubeshape_schema::{Bump, NoteKind};
 use kubeshape_smd::Value;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use worker::{Context, Event, FileResult, Identity, Verdict, Worker};
@@ -209,11 +210,11 @@ impl Run<'_> {
         let s = if all == 1 { "" } else { "s" };
         let mut text = format!("{all} object{s}: {accepted} accepted, {refused} refused");
         if unknown > 0 {
-            text.push_str(&format!(", {unknown} of unknown kinds"));
+            let _ = write!(text, ", {unknown} of unknown kinds");
         }
         if definitions > 0 {
             let s = if definitions == 1 { "" } else { "s" };
-            text.push_str(&format!("; {definitions} CustomResourceDefinition{s} for `kubeshape check`"));
+            let _ = write!(text, "; {definitions} CustomResourceDefinition{s} for `kubeshape check`");
         }
         self.ui.say(&text);
     }

@@ -24,12 +24,11 @@ pub(super) fn print(stored: Value<'_>, source: Node<'_>) -> Vec<u8> {
 fn members(map: Map<'_>, source: Node<'_>, indent: usize, out: &mut String) {
     let known: Vec<(&str, Node<'_>)> = last_of_each(source);
     for (key, below) in &known {
-        match map.get(key) {
-            Some(value) => member(key, value, Some(*below), indent, out),
-            None => {
-                margin(indent, out);
-                let _ = writeln!(out, "# {} was dropped", clean(key));
-            }
+        if let Some(value) = map.get(key) {
+            member(key, value, Some(*below), indent, out);
+        } else {
+            margin(indent, out);
+            let _ = writeln!(out, "# {} was dropped", clean(key));
         }
     }
     let names: BTreeSet<&str> = known.iter().map(|(key, _)| *key).collect();
@@ -127,7 +126,7 @@ fn scalar(key: &str) -> String {
 pub(super) fn template(location: &Location) -> Option<String> {
     let text = location.document().source().text();
     let before = text.get(..location.document().root().span().start)?;
-    let comments = before.lines().rev().map(str::trim).take_while(|line| line.is_empty() || line.starts_with('#'));
-    let template = comments.filter_map(|line| line.strip_prefix("# Source: ")).next()?;
+    let mut comments = before.lines().rev().map(str::trim).take_while(|line| line.is_empty() || line.starts_with('#'));
+    let template = comments.find_map(|line| line.strip_prefix("# Source: "))?;
     Some(clean(template.trim()))
 }

@@ -173,16 +173,13 @@ impl<'j> Judged<'j, '_> {
         };
         self.fields(&decoded.unknown);
         let object = in_namespace(decoded.value, resource.namespaced, arena);
-        let (stored, errors) = match self.old(object, resource) {
-            Some(old) => {
-                let stored = resource.prepare_update(replacing(object, old, arena), old, arena);
-                let [new, old] = [stored, old].map(|object| with_resource_version(object, arena));
-                (stored, resource.validate_update(new, old))
-            }
-            None => {
-                let stored = resource.prepare_create(object, arena);
-                (stored, resource.validate(with_generated_name(stored, arena)))
-            }
+        let (stored, errors) = if let Some(old) = self.old(object, resource) {
+            let stored = resource.prepare_update(replacing(object, old, arena), old, arena);
+            let [new, old] = [stored, old].map(|object| with_resource_version(object, arena));
+            (stored, resource.validate_update(new, old))
+        } else {
+            let stored = resource.prepare_create(object, arena);
+            (stored, resource.validate(with_generated_name(stored, arena)))
         };
         for error in errors.iter().take(MOST) {
             self.refused(error);
