@@ -130,6 +130,11 @@ impl Ast {
         self.checked.names().any(|name| name == variable)
     }
 
+    /// Whether some part of the expression has no type before it is evaluated, so that it can fail for a type then.
+    pub fn is_dynamic(&self) -> bool {
+        self.checked.types().any(Type::holds_dyn)
+    }
+
     /// What an evaluation can cost.
     pub fn estimate(&self, sizes: &dyn Sizes) -> Range {
         cost::estimate(&self.checked, sizes, self.release)

@@ -51,6 +51,11 @@ impl Checked {
         self.types.get(id as usize).and_then(Option::as_ref).unwrap_or(&Type::Dyn)
     }
 
+    /// The types of all parts.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &Type> {
+        self.types.iter().flatten()
+    }
+
     pub(crate) fn reference(&self, id: Id) -> Option<&Reference> {
         self.references.get(id as usize).and_then(Option::as_ref)
     }
