@@ -4,6 +4,7 @@ mod check;
 mod findings;
 mod serve;
 mod ssa;
+mod validate;
 mod walk;
 
 pub(crate) use check::{CheckArgs, CheckLevel};
@@ -13,6 +14,7 @@ pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
     UpdateArgs, WriteArgs,
 };
+pub(crate) use validate::{FieldValidation, MissingSchemas, Printed, ValidateArgs};
 pub(crate) use walk::{FilenameArgs, WalkArgs};
 
 use crate::output::Layout;
@@ -66,6 +68,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
     Check(Box<CheckArgs>),
+    Validate(Box<ValidateArgs>),
     Apply(ApplyArgs),
     Update(UpdateArgs),
     Blame(BlameArgs),

@@ -310,6 +310,12 @@ codes! {
     Scenario = 8013, Error, "A scenario cannot be run.";
     NothingApplied = 8014, Warning, "The manager applied nothing to the object.";
     NoManagedFields = 8031, Warning, "The object has no managedFields, so nobody owns its fields.";
+    // 81xx: what an API server makes of objects
+    ObjectRefused = 8101, Error, "The API server refuses the object.";
+    ObjectField = 8102, Error, "The object has a field that the API server refuses.";
+    ObjectFieldDropped = 8103, Warning, "The API server drops a field of the object, or one of two values of it.";
+    ObjectNotDecoded = 8104, Error, "The API server cannot decode the object.";
+    ObjectNotJudged = 8105, Warning, "The object is not judged.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";

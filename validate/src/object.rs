@@ -38,6 +38,7 @@
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```
 
+mod before;
 mod check;
 mod correlate;
 mod defaulting;
@@ -55,6 +56,7 @@ mod rules;
 
 pub(crate) use equal::bad_value;
 
+pub use before::{in_namespace, replacing, with_generated_name, with_resource_version};
 pub use defaulting::{default, prune_nulls};
 pub use format::Format;
 pub use lists::list_types;

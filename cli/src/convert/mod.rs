@@ -15,7 +15,7 @@ mod place;
 mod plan;
 mod worker;
 
-pub(crate) use batch::{STACK, jobs, run as run_in_order};
+pub(crate) use batch::{STACK, jobs, pool, run as run_in_order};
 
 use crate::args::{ConvertArgs, Duplicates};
 use crate::error::Fatal;

@@ -1,6 +1,7 @@
 //! Standard output and standard error.
 
 use super::clean;
+use super::junit::Junit;
 use super::losses::{Losses, examples, thousands};
 use super::render::{self, Look};
 use super::tally::{Tally, Totals};
@@ -124,7 +125,7 @@ impl Filter {
             _ if self.quiet => false,
             _ if code.kind().is_loss() => match self.format {
                 OutputFormat::Human => self.overview && before < examples(code) as u64,
-                OutputFormat::Json | OutputFormat::Sarif => true,
+                OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Junit => true,
                 OutputFormat::Short | OutputFormat::Github => self.verbose || code.kind() == NoteKind::Narrowed,
             },
             Level::Note => self.notes || self.verbose || !is_human,
@@ -164,6 +165,8 @@ pub(crate) struct Ui {
     losses: Losses,
     /// Results of a SARIF document.
     sarif: Vec<Value>,
+    /// What was tested, for a JUnit document.
+    junit: Junit,
     first_error: Option<Code>,
     /// What is shown, if it is kept instead.
     kept: Option<RefCell<String>>,
@@ -197,6 +200,7 @@ impl Ui {
             seen: Tally::default(),
             losses: Losses::default(),
             sarif: Vec::new(),
+            junit: Junit::default(),
             first_error: None,
             kept: None,
             on_output: false,
@@ -285,6 +289,7 @@ impl Ui {
             OutputFormat::Human => self.show(finding, how, before),
             OutputFormat::Short => self.line(&render::short(finding, how)),
             OutputFormat::Github => self.line(&github::annotation(finding, how)),
+            OutputFormat::Junit => self.junit.finding(finding, how),
             OutputFormat::Sarif => self.sarif.push(sarif::result(finding, how)),
             OutputFormat::Json => {
                 let mut line = Vec::new();
@@ -318,6 +323,13 @@ impl Ui {
         }
     }
 
+    /// Names what is tested, if the format is JUnit. Findings about it let it fail.
+    pub(crate) fn case(&mut self, input: &str, name: &str) {
+        if self.filter.format == OutputFormat::Junit {
+            self.junit.case(input, name);
+        }
+    }
+
     /// Prints a line for programs, if the format is JSON.
     pub(crate) fn json(&mut self, value: &Value) {
         if self.filter.format == OutputFormat::Json {
@@ -347,6 +359,7 @@ impl Ui {
                 let document = sarif::document(std::mem::take(&mut self.sarif));
                 self.line(&serde_json::to_string_pretty(&document).unwrap_or_default());
             }
+            OutputFormat::Junit => self.line(&self.junit.document()),
             OutputFormat::Short | OutputFormat::Json | OutputFormat::Github => {}
         }
         !denied.is_empty()

@@ -13,7 +13,7 @@ mod object;
 mod print;
 mod scenario;
 mod sets;
-mod text;
+pub(crate) mod text;
 mod types;
 
 use crate::args::{

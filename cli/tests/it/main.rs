@@ -25,3 +25,4 @@ mod scenario;
 mod serve;
 mod serve_attacks;
 mod terminal;
+mod validate;
