@@ -3,6 +3,7 @@
 mod check;
 mod findings;
 mod serve;
+mod show;
 mod ssa;
 mod validate;
 mod walk;
@@ -10,6 +11,7 @@ mod walk;
 pub(crate) use check::{CheckArgs, CheckLevel};
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
+pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
 pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
     UpdateArgs, WriteArgs,
@@ -77,6 +79,9 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     Fieldset(FieldsetArgs),
     Scenario(ScenarioArgs),
+    Table(TableArgs),
+    Explain(ExplainFieldArgs),
+    Sample(SampleArgs),
     Serve(Box<ServeArgs>),
     ExplainCode(ExplainArgs),
     Config(ConfigArgs),

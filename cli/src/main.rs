@@ -19,6 +19,7 @@ mod input;
 mod output;
 mod report;
 mod serve;
+mod show;
 mod ssa;
 mod tips;
 mod validate;
@@ -72,6 +73,9 @@ fn main() -> ExitCode {
         Command::Merge(args) => ssa::run(ssa::Job::Merge(args), &setup),
         Command::Fieldset(args) => ssa::run(ssa::Job::Fieldset(args), &setup),
         Command::Scenario(args) => ssa::run(ssa::Job::Scenario(args), &setup),
+        Command::Table(args) => ssa::run(ssa::Job::Table(args), &setup),
+        Command::Explain(args) => ssa::run(ssa::Job::Explain(args), &setup),
+        Command::Sample(args) => ssa::run(ssa::Job::Sample(args), &setup),
         Command::Serve(args) => serve::run(args, &setup),
         Command::ExplainCode(args) => explain::run(args, cli.color).map(|()| true),
         Command::Config(args) => config::run(args, cli.config.clone(), cli.no_config).map(|()| true),

@@ -17,6 +17,7 @@ pub mod objects;
 pub mod openapi;
 pub mod oracle;
 pub mod own;
+pub mod show;
 pub mod smd;
 pub mod structural;
 pub mod table;
@@ -58,7 +59,7 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 7] = ["crds", "apiserver", "openapi", "smd", "objects", "structural", "versions"];
+pub const AREAS: [&str; 8] = ["crds", "apiserver", "openapi", "smd", "objects", "show", "structural", "versions"];
 
 /// Areas that need the same folders and are compared only when they are named, because answers are still missing in them.
 pub const INCOMPLETE_AREAS: [&str; 1] = ["cel"];
@@ -67,6 +68,7 @@ pub const INCOMPLETE_AREAS: [&str; 1] = ["cel"];
 pub fn has_records(area: &str, golden: &Path) -> bool {
     match area {
         "apiserver" => apiserver::has_records(golden),
+        "show" => show::has_records(golden),
         "objects" => golden.join("structural/cr-cases.ndjson.gz").is_file(),
         area => golden.join(area).is_dir(),
     }
@@ -79,6 +81,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "smd" => smd::compare(golden, known),
         "objects" => objects::compare(golden, corpus, known),
         "cel" => cel::compare(golden, corpus, known),
+        "show" => show::compare(golden, corpus, base.map(|base| &base.publisher), known),
         "structural" => structural::compare(golden, corpus, known),
         "versions" => structural::compare_versions(golden, corpus, known),
         "apiserver" => apiserver::compare(golden, corpus, base.map(BaseFolder::documents), known),

@@ -118,7 +118,7 @@ impl Definition {
     }
 
     /// Calls this with the CustomResourceDefinition, which is read anew; none if it cannot be read.
-    fn with_crd<T>(
+    pub(crate) fn with_crd<T>(
         &self,
         implied: Option<ApiVersion>,
         with: impl for<'a> FnOnce(&'a Crd<'a>, &'a Bump) -> T,
@@ -161,6 +161,11 @@ impl Definition {
             notes.push(Note::new(Code::WrongType, version.at, "found no name, expected that of the version"));
         }
         Built { types, findings: self.findings_of(&notes, &self.name) }
+    }
+
+    /// What publishes it.
+    pub(crate) fn publisher(&self) -> &Publisher {
+        self.settings.publisher()
     }
 
     fn findings_of(&self, notes: &[Note<'_>], resource: &str) -> Vec<Finding> {

@@ -69,6 +69,7 @@ mod operations;
 mod options;
 pub mod print;
 mod registry;
+mod shown;
 
 pub use definition::{Definition, Form, resources_of_document};
 pub use duplicates::duplicate_fields;
@@ -87,6 +88,7 @@ pub use object::{FieldSet, Object, Owner, describe, managed};
 pub use operations::Comparison;
 pub use options::{Now, WriteOptions};
 pub use registry::{Profile, Registry, Settings, SmdCompat};
+pub use shown::Sampled;
 
 pub use kubeshape_schema::field;
 pub use kubeshape_smd::managed::{Gvk, Operation, Status, Time};

@@ -1,5 +1,5 @@
 //! Objects, their fields and who owns them: `apply`, `update`, `blame`, `extract`, `compare`, `merge`, `fieldset`,
-//! `scenario`.
+//! `scenario`. Here are also the inputs and the session of the commands in [`show`](crate::show).
 //!
 //! [`text`] reads inputs and keeps them with their places; [`types`] makes a registry of what `--schemas` names;
 //! [`object`] is an object with its place. What is wrong with an object becomes findings in [`diagnose`]. The rest is a
@@ -9,20 +9,22 @@ mod apply;
 mod blame;
 mod compare;
 mod diagnose;
-mod object;
-mod print;
+pub(crate) mod object;
+pub(crate) mod print;
 mod scenario;
 mod sets;
 pub(crate) mod text;
-mod types;
+pub(crate) mod types;
 
 use crate::args::{
-    ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ScenarioArgs, UpdateArgs, When,
+    ApplyArgs, BlameArgs, CompareArgs, ExplainFieldArgs, ExtractArgs, FieldsetArgs, MergeArgs, SampleArgs,
+    ScenarioArgs, TableArgs, UpdateArgs, When,
 };
 use crate::convert::STACK;
 use crate::error::Fatal;
 use crate::input::Filter;
 use crate::report::{Setup, Ui};
+use crate::show;
 use kubeshape_input::{Code, Finding};
 use kubeshape_schema::Bump;
 
@@ -37,10 +39,13 @@ pub(crate) enum Job<'j> {
     Merge(&'j MergeArgs),
     Fieldset(&'j FieldsetArgs),
     Scenario(&'j ScenarioArgs),
+    Table(&'j TableArgs),
+    Explain(&'j ExplainFieldArgs),
+    Sample(&'j SampleArgs),
 }
 
 /// What every command needs: memory for what is read, which lives as long as the command, and somebody to tell.
-pub(super) struct Session<'a> {
+pub(crate) struct Session<'a> {
     pub(super) arena: &'a Bump,
     /// Which files of folders are read.
     pub(super) filter: Filter,
@@ -105,6 +110,9 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
         Job::Merge(args) => (&args.result.findings, args.result.quiet),
         Job::Fieldset(args) => (&args.result.findings, args.result.quiet),
         Job::Scenario(args) => (&args.findings, false),
+        Job::Table(args) => (&args.findings, args.quiet),
+        Job::Explain(args) => (&args.findings, args.quiet),
+        Job::Sample(args) => (&args.result.findings, args.result.quiet),
     };
     let walk = match job {
         Job::Apply(args) => &args.write.types.walk,
@@ -115,6 +123,9 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
         Job::Merge(args) => &args.types.walk,
         Job::Fieldset(args) => &args.types.walk,
         Job::Scenario(args) => &args.walk,
+        Job::Table(args) => &args.types.walk,
+        Job::Explain(args) => &args.types.walk,
+        Job::Sample(args) => &args.types.walk,
     };
     let filter = Filter::new(walk)?;
     let ui = Ui::new(setup.color, When::Never, quiet, false)
@@ -130,6 +141,9 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
         Job::Merge(args) => sets::merge(args, &mut session),
         Job::Fieldset(args) => sets::fieldset(args, &mut session),
         Job::Scenario(args) => scenario::run(args, &mut session),
+        Job::Table(args) => show::table(args, &mut session),
+        Job::Explain(args) => show::explain(args, &mut session),
+        Job::Sample(args) => show::sample(args, &mut session),
     };
     let is_denied = session.ui.end(None, "", "");
     match answer {

@@ -13,12 +13,12 @@ use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
 /// A registry that follows this release of structured-merge-diff.
-pub(super) fn empty(compat: SmdCompat) -> Registry {
+pub(crate) fn empty(compat: SmdCompat) -> Registry {
     Registry::new(Settings { smd_compat: compat.of_schemas(), compat: compat.of_fields(), ..Settings::default() })
 }
 
 /// Takes in parts of documents, and shows what is wrong with them. Returns whether they define anything.
-pub(super) fn add(
+pub(crate) fn add(
     registry: &mut Registry,
     parts: impl IntoIterator<Item = Location>,
     session: &mut Session<'_>,
@@ -34,7 +34,7 @@ pub(super) fn add(
 ///
 /// # Errors
 /// The command line asks for a type that no schema has.
-pub(super) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registry, Fatal> {
+pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registry, Fatal> {
     let mut registry = empty(args.smd_compat);
     for path in &args.schemas {
         let before = session.errors();
@@ -57,19 +57,19 @@ pub(super) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registr
 
 /// The built-in kinds that a registry gets.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BuiltIn {
-    pub(super) release: Release,
+pub(crate) struct BuiltIn {
+    pub(crate) release: Release,
     /// Whether nobody named the release.
     pub(super) by_default: bool,
 }
 
 impl BuiltIn {
     /// What the command line asks for: a release, or the newest one if there is nothing else.
-    pub(super) fn of(args: &TypeArgs) -> Option<BuiltIn> {
+    pub(crate) fn of(args: &TypeArgs) -> Option<BuiltIn> {
         BuiltIn::new(args.kubernetes, args.schemas.is_empty() && args.type_name.is_none())
     }
 
-    pub(super) fn new(release: Option<Release>, is_needed: bool) -> Option<BuiltIn> {
+    pub(crate) fn new(release: Option<Release>, is_needed: bool) -> Option<BuiltIn> {
         match release {
             Some(release) => Some(BuiltIn { release, by_default: false }),
             None => is_needed.then(|| BuiltIn { release: Release::newest(), by_default: true }),
@@ -77,13 +77,13 @@ impl BuiltIn {
     }
 
     /// Adds all kinds.
-    pub(super) fn add(self, registry: &mut Registry, session: &mut Session<'_>) {
+    pub(crate) fn add(self, registry: &mut Registry, session: &mut Session<'_>) {
         session.built_in = Some(self);
         add_groups(self.release, &self.release.api(), registry, |_| true);
     }
 
     /// Adds the kinds of the groups that these objects need, if they need any: types are expensive.
-    pub(super) fn add_for(self, objects: &[Gvk<'_>], registry: &mut Registry, session: &mut Session<'_>) {
+    pub(crate) fn add_for(self, objects: &[Gvk<'_>], registry: &mut Registry, session: &mut Session<'_>) {
         session.built_in = Some(self);
         let unknown: BTreeSet<&str> =
             objects.iter().filter(|gvk| registry.kind(**gvk).is_none()).map(|gvk| gvk.group()).collect();
@@ -125,19 +125,19 @@ fn group_version(path: &str) -> Option<(&str, &str)> {
 }
 
 /// What the objects in these texts are, those of lists included.
-pub(super) fn gvks<'a>(texts: &[&'a Text<'a>]) -> Vec<Gvk<'a>> {
+pub(crate) fn gvks<'a>(texts: &[&'a Text<'a>]) -> Vec<Gvk<'a>> {
     let documents = texts.iter().flat_map(|text| text.documents());
     documents.flat_map(|document| expand_list(document.root())).map(gvk).collect()
 }
 
 /// What an object is.
-pub(super) fn gvk(object: Node<'_>) -> Gvk<'_> {
+pub(crate) fn gvk(object: Node<'_>) -> Gvk<'_> {
     let text = |name| object.get(name).and_then(Node::as_str).unwrap_or_default();
     Gvk::new(text("apiVersion"), text("kind"))
 }
 
 /// Says once that nobody named the release that a type comes from.
-pub(super) fn say_release(kind: &Kind, session: &mut Session<'_>) {
+pub(crate) fn say_release(kind: &Kind, session: &mut Session<'_>) {
     if let Some(BuiltIn { release, by_default: true }) = session.built_in
         && kind.definition().is_built_in()
     {
@@ -148,7 +148,7 @@ pub(super) fn say_release(kind: &Kind, session: &mut Session<'_>) {
 }
 
 /// The kind of an object. What there is to say about it is told.
-pub(super) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<'a>) -> Option<&'a Kind> {
+pub(crate) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mut Session<'a>) -> Option<&'a Kind> {
     let gvk = object.gvk();
     let kind = registry.kind(gvk);
     if let Some(kind) = kind {
@@ -166,13 +166,13 @@ pub(super) fn kind<'a>(object: &Object<'a>, registry: &'a Registry, session: &mu
 }
 
 /// Tells that there is no kind for an object.
-pub(super) fn unknown_of(object: &Object<'_>, registry: &Registry, session: &mut Session<'_>) {
+pub(crate) fn unknown_of(object: &Object<'_>, registry: &Registry, session: &mut Session<'_>) {
     let finding = object.named(unknown_finding(object.gvk(), object.location, registry, session));
     session.tell(&finding);
 }
 
 /// Tells that there is no kind for an object, which stands there.
-pub(super) fn unknown(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &mut Session<'_>) {
+pub(crate) fn unknown(gvk: Gvk<'_>, object: &Location, registry: &Registry, session: &mut Session<'_>) {
     let finding = unknown_finding(gvk, object, registry, session);
     session.tell(&finding);
 }

@@ -24,5 +24,6 @@ mod record;
 mod scenario;
 mod serve;
 mod serve_attacks;
+mod show;
 mod terminal;
 mod validate;

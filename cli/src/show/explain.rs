@@ -1,0 +1,114 @@
+//! `kubeshape explain`.
+
+use super::{named, registry};
+use crate::args::{ExplainFieldArgs, ExplainFormat};
+use crate::error::Fatal;
+use crate::report;
+use crate::report::clean::clean;
+use crate::ssa::{Session, text, types};
+use kubeshape_input::Code;
+use kubeshape_registry::Kind;
+use kubeshape_show::explain::{self as pages, Candidate, Field, More, Options, Request};
+use serde_json::json;
+use std::fmt::Write;
+
+/// `kubeshape explain`
+///
+/// # Errors
+/// The command line is wrong, or standard output is closed.
+pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>) -> Result<bool, Fatal> {
+    let request = Request::parse(&args.resource).map_err(|error| Fatal::Usage(error.to_string()))?;
+    let registry = registry(&args.types, session)?;
+    let kinds = named(request.resource(), args.api_version.as_deref(), registry, session);
+    let names: Vec<String> = kinds.iter().map(|kind| kind.resource_name()).collect();
+    let candidates: Vec<Candidate<'_>> =
+        kinds.iter().zip(&names).map(|(kind, name)| Candidate { resource: name, group: kind.group() }).collect();
+    let (chosen, path) = request.choose(&candidates).map_err(|error| Fatal::Usage(error.to_string()))?;
+    let Some(at) = chosen else { return Ok(false) };
+    let (kind, resource) = (kinds[at], &names[at]);
+    types::say_release(kind, session);
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    let Some(document) = kind.openapi(session.arena) else {
+        let detail = format!("{} has no OpenAPI document", kind.gvk());
+        session.tell(&kind.definition().location().finding(Code::UnknownKind, detail));
+        return Ok(false);
+    };
+    let gvr = kind.gvr(resource);
+    let mut page = String::new();
+    let answer = if args.index || args.format == ExplainFormat::Json {
+        let known = if args.format == ExplainFormat::Json { kind.losses() } else { Vec::new() };
+        pages::fields(document, gvr, &path).map(|fields| {
+            for field in fields {
+                match args.format {
+                    ExplainFormat::Json => json_line(&field, kind, &known, &mut page),
+                    ExplainFormat::Text => line(&field, &mut page),
+                }
+            }
+        })
+    } else {
+        let known = if args.more { kind.losses() } else { Vec::new() };
+        let more = |pointer: &str| beyond(kind, pointer, &known);
+        let more = args.more.then_some(&more as More<'_>);
+        pages::plaintext(document, gvr, &path, Options { recursive: args.recursive, more }, &mut page)
+    };
+    match answer {
+        Ok(()) => report::print(page.as_bytes()).map(|()| true),
+        Err(error) => {
+            let message = error.to_string();
+            let message = message.strip_prefix("error: ").unwrap_or(&message);
+            let code =
+                if matches!(error, pages::Error::NoField(_)) { Code::UndeclaredField } else { Code::UnknownKind };
+            session.tell(&text::nowhere(code, "", message));
+            Ok(false)
+        }
+    }
+}
+
+/// What is known of a field beside its schema: where it is declared, and what OpenAPI v2 loses of it. The losses are in order.
+fn beyond(kind: &Kind, pointer: &str, losses: &[(String, String)]) -> Vec<(String, String)> {
+    let Some(declared) = kind.declared(pointer) else { return Vec::new() };
+    let mut out = Vec::new();
+    let schema = declared.pointer();
+    let first = losses.partition_point(|(at, _)| **at < *schema);
+    let below = losses[first..].iter().take_while(|(at, _)| at.starts_with(&schema));
+    let own = below.filter(|(at, _)| is_about(at, &schema));
+    out.extend(own.map(|(_, text)| ("OpenAPI v2".to_owned(), text.clone())));
+    // Built-in kinds have no place that anybody could open.
+    if !kind.definition().is_built_in() {
+        out.push(("declared in".to_owned(), declared.to_string()));
+    }
+    out
+}
+
+/// Whether a place is the schema at a pointer or a keyword of it, as opposed to something below.
+fn is_about(at: &str, schema: &str) -> bool {
+    let Some(rest) = at.strip_prefix(schema) else { return false };
+    let below = ["/properties/", "/items", "/additionalProperties"];
+    rest.is_empty() || rest.starts_with('/') && !below.iter().any(|part| rest.contains(part))
+}
+
+/// A field on one line.
+fn line(field: &Field, out: &mut String) {
+    let mut facts: Vec<String> = field.required.then(|| "required".to_owned()).into_iter().collect();
+    facts.extend(field.facts.iter().map(|(name, text)| format!("{name}: {text}")));
+    let line = [&field.path, &field.type_name, &facts.join("; "), &field.description];
+    let _ = writeln!(out, "{}", line.map(|part| clean(part)).join("\t"));
+}
+
+/// A field as a JSON object on one line.
+fn json_line(field: &Field, kind: &Kind, losses: &[(String, String)], out: &mut String) {
+    let facts = |facts: &[(String, String)]| -> Vec<_> {
+        facts.iter().map(|(name, text)| json!({"name": name, "value": text})).collect()
+    };
+    let line = json!({
+        "apiVersion": kind.api_version(),
+        "kind": kind.kind(),
+        "path": field.path,
+        "type": field.type_name,
+        "required": field.required,
+        "description": field.description,
+        "facts": facts(&field.facts),
+        "more": facts(&beyond(kind, &field.pointer, losses)),
+    });
+    let _ = writeln!(out, "{line}");
+}

@@ -1,0 +1,50 @@
+//! What kubectl shows: `table`, `explain`, `sample`.
+
+mod explain;
+mod sample;
+mod table;
+
+pub(crate) use explain::explain;
+pub(crate) use sample::sample;
+pub(crate) use table::table;
+
+use crate::args::TypeArgs;
+use crate::error::Fatal;
+use crate::ssa::types::{self, BuiltIn};
+use crate::ssa::{Session, text};
+use kubeshape_input::Code;
+use kubeshape_registry::{Kind, Registry};
+
+/// The registry of what the command line names, built-in kinds included.
+///
+/// # Errors
+/// The command line is wrong.
+fn registry<'a>(args: &TypeArgs, session: &mut Session<'a>) -> Result<&'a Registry, Fatal> {
+    text::check_stdin(args.schemas.iter())?;
+    let mut registry = types::read(args, session)?;
+    if let Some(built_in) = BuiltIn::of(args) {
+        built_in.add(&mut registry, session);
+    }
+    Ok(session.arena.alloc(registry))
+}
+
+/// The kinds of a name, in one version if it is given. That there is none is told.
+fn named<'a>(
+    name: &str,
+    api_version: Option<&str>,
+    registry: &'a Registry,
+    session: &mut Session<'a>,
+) -> Vec<&'a Kind> {
+    let all = registry.by_name(name);
+    let known: Vec<&str> = all.iter().map(|kind| kind.api_version()).collect();
+    let found: Vec<&Kind> =
+        all.iter().copied().filter(|kind| api_version.is_none_or(|version| kind.api_version() == version)).collect();
+    if found.is_empty() {
+        let detail = match (api_version, known.as_slice()) {
+            (Some(version), [_, ..]) => format!("{name} is not served in {version}, but in {}", known.join(", ")),
+            _ => format!("the server doesn't have a resource type {name:?}"),
+        };
+        session.tell(&text::nowhere(Code::UnknownKind, "", detail));
+    }
+    found
+}

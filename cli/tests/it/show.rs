@@ -1,0 +1,167 @@
+//! `table`, `explain`, `sample`.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::Folder;
+
+const CRD: &str = r#"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tabs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: tabs, singular: tab, kind: Tab, shortNames: [tb]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    additionalPrinterColumns:
+    - {name: Size, type: integer, jsonPath: .spec.size}
+    - {name: Ready, type: string, jsonPath: '.status.conditions[?(@.type=="Ready")].status'}
+    - {name: Note, type: string, jsonPath: .spec.note, priority: 1}
+    - {name: Age, type: date, jsonPath: .metadata.creationTimestamp}
+    schema:
+      openAPIV3Schema:
+        type: object
+        description: A tab.
+        required: [spec]
+        properties:
+          spec:
+            type: object
+            description: What it shall be. It is read once.
+            required: [size, colour]
+            properties:
+              size: {type: integer, minimum: 3, maximum: 9, description: How large it is.}
+              colour: {type: string, enum: [red, blue]}
+              note: {type: string, default: none}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+"#;
+
+const OBJECTS: &str = r#"
+apiVersion: example.com/v1
+kind: Tab
+metadata: {name: first, namespace: a, creationTimestamp: "2030-01-01T00:00:00Z"}
+spec: {size: 3, note: "x\u001b[31m"}
+status: {conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: example.com/v1
+kind: Tab
+metadata: {name: second-with-a-long-name, namespace: b, creationTimestamp: "2029-12-31T23:59:00Z"}
+spec: {size: 12, note: "one\ntwo"}
+"#;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("crd.yaml", CRD).write("tabs.yaml", OBJECTS);
+    folder
+}
+
+const TABLE: &str = "table --schemas crd.yaml tabs.yaml --now 2030-01-01T00:01:00Z";
+
+#[test]
+fn a_table_is_that_of_kubectl() {
+    let folder = folder();
+    let expected = "\
+NAME                      SIZE   READY   AGE
+first                     3      True    60s
+second-with-a-long-name   12             2m
+";
+    assert_eq!(folder.run(TABLE).out, expected);
+    let expected = "\
+NAMESPACE   NAME                      SIZE   READY   NOTE      AGE
+a           first                     3      True    x^[[31m   60s
+b           second-with-a-long-name   12             one...    2m
+";
+    assert_eq!(folder.run(&format!("{TABLE} -A -o wide")).out, expected);
+}
+
+#[test]
+fn a_table_has_forms_for_programs() {
+    let folder = folder();
+    let expected = "Name,Size,Ready,Age\r\nfirst,3,True,60s\r\nsecond-with-a-long-name,12,,2m\r\n";
+    assert_eq!(folder.run(&format!("{TABLE} -o csv")).out, expected);
+    let json = folder.run(&format!("{TABLE} -o json")).out;
+    assert!(json.starts_with("{\n  \"apiVersion\": \"meta.k8s.io/v1\",\n  \"columnDefinitions\": ["), "{json}");
+    let names = folder.run("table tabs.yaml -o jsonpath={.items[*].metadata.name}");
+    assert_eq!((names.code, names.out.as_str()), (Some(0), "first second-with-a-long-name"));
+    folder
+        .run("table tabs.yaml -o jsonpath={.items[}")
+        .says(2, &["error parsing jsonpath {.items[}, unterminated array"]);
+    folder.run("table tabs.yaml -o xml").says(2, &["expected table, wide, csv, json or jsonpath=TEMPLATE"]);
+    folder.run("table tabs.yaml --now yesterday").says(2, &["--now takes a time such as"]);
+}
+
+#[test]
+fn a_column_that_is_no_path_leaves_names() {
+    let folder = folder();
+    folder.write("crd.yaml", CRD.replace(".spec.size}", "'.spec['}"));
+    let run = folder.run(TABLE);
+    assert_eq!(run.out, "NAME\nfirst\nsecond-with-a-long-name\n");
+    run.says(1, &["unrecognized column definition \".spec[\"", "unterminated array"]);
+}
+
+#[test]
+fn fields_are_explained_as_kubectl_does() {
+    let folder = folder();
+    let expected = "\
+GROUP:      example.com
+KIND:       Tab
+VERSION:    v1
+
+FIELD: size <integer>
+
+
+DESCRIPTION:
+    How large it is.
+    
+
+";
+    for name in ["tabs", "tab", "tb", "Tab", "tabs.example.com"] {
+        assert_eq!(folder.run(&format!("explain --schemas crd.yaml {name}.spec.size")).out, expected, "{name}");
+    }
+    let more = folder.run("explain --schemas crd.yaml tabs.spec.size --more").out;
+    assert!(more.contains("MORE:\n    minimum: 3\n    maximum: 9\n    declared in: crd.yaml:29:21\n"), "{more}");
+    let index = folder.run("explain --schemas crd.yaml tabs.spec --index").out;
+    let expected = "\
+.spec.colour\tstring\trequired; enum: \"red\", \"blue\"\t
+.spec.note\tstring\tdefault: \"none\"\t
+.spec.size\tinteger\trequired; minimum: 3; maximum: 9\tHow large it is.
+";
+    assert_eq!(index, expected);
+    folder.run("explain --schemas crd.yaml tabs.spec.nope").says(1, &["field \"nope\" does not exist"]);
+    folder.run("explain --schemas crd.yaml nope").says(1, &["the server doesn't have a resource type \"nope\""]);
+    folder
+        .run("explain --schemas crd.yaml tabs --api-version v2")
+        .says(1, &["not served in v2, but in example.com/v1"]);
+    folder.run("explain --schemas crd.yaml tabs[0]").says(2, &["all nodes must be field nodes"]);
+}
+
+#[test]
+fn samples_are_small_or_full() {
+    let folder = folder();
+    let expected = "\
+apiVersion: example.com/v1
+kind: Tab
+metadata:
+  name: example
+spec:
+  colour: red
+  size: 3
+";
+    let run = folder.run("sample --schemas crd.yaml Tab");
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    let run = folder.run("sample --schemas crd.yaml Tab --maximal --comments");
+    let expected = "\
+# What it shall be.
+spec:
+  colour: red
+  note: none
+  # How large it is.
+  size: 3
+";
+    assert!(run.out.contains(expected), "{}", run.out);
+    folder.write("crd.yaml", CRD.replace("maximum: 9", "maximum: 2"));
+    folder
+        .run("sample --schemas crd.yaml Tab")
+        .says(1, &["the server would refuse the sample: spec.size", "found no value"]);
+}

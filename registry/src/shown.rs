@@ -1,0 +1,156 @@
+//! What kubectl shows of a kind.
+
+use crate::Kind;
+use crate::definition::Form;
+use kubeshape_convert::document::Document;
+use kubeshape_convert::v2::from_v3::{self, Scratch};
+use kubeshape_publish::Shape;
+use kubeshape_schema::Profile;
+use kubeshape_schema::{Bump, Dialect};
+use kubeshape_show::explain::Gvr;
+use kubeshape_show::sample::{Problem, sample};
+use kubeshape_show::table::{Column, Convertor, Unrecognized};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Compat;
+use kubeshape_validate::Release;
+use kubeshape_validate::object::Resource;
+
+impl Kind {
+    /// What makes the rows of `kubectl get`. Of a kind that no CustomResourceDefinition defines, only name and age are known.
+    ///
+    /// # Errors
+    /// The path of a column is no JSONPath.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_registry::{Registry, Time};
+    /// use kubeshape_smd::{Bump, ToValue, managed::Gvk};
+    ///
+    /// let crd = "
+    /// apiVersion: apiextensions.k8s.io/v1
+    /// kind: CustomResourceDefinition
+    /// metadata: {name: tabs.example.com}
+    /// spec:
+    ///   group: example.com
+    ///   scope: Namespaced
+    ///   names: {plural: tabs, kind: Tab}
+    ///   versions:
+    ///   - name: v1
+    ///     served: true
+    ///     storage: true
+    ///     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+    ///     additionalPrinterColumns: [{name: Size, type: integer, jsonPath: .spec.size}]
+    /// ";
+    /// let mut registry = Registry::default();
+    /// registry.set_input("tabs", kubeshape_input::read("tabs.yaml", crd.as_bytes(), Default::default()));
+    /// let convertor = registry.kind(Gvk::new("example.com/v1", "Tab")).unwrap().convertor().unwrap();
+    /// let object = serde_json::json!({"metadata": {"name": "a"}, "spec": {"size": 3}});
+    /// let row = convertor.row(object.to_value(&Bump::new()), Time(0));
+    /// assert_eq!(format!("{row:?}"), r#"[Text("a"), Int(3)]"#);
+    /// ```
+    pub fn convertor(&self) -> Result<Convertor, Unrecognized> {
+        let columns = self.version().map(|version| version.columns.as_slice()).unwrap_or_default();
+        let columns: Vec<Column<'_>> = columns
+            .iter()
+            .map(|column| Column {
+                name: &column.name,
+                column_type: &column.column_type,
+                format: &column.format,
+                description: &column.description,
+                priority: column.priority,
+                json_path: &column.json_path,
+            })
+            .collect();
+        Convertor::new(&columns)
+    }
+
+    /// The resource as paths name it. Without a name, the one that Kubernetes guesses from the kind.
+    pub fn resource_name(&self) -> String {
+        self.resource()
+            .map_or_else(|| crate::guessed_plural(&self.kind().to_lowercase()), |resource| resource.plural.to_string())
+    }
+
+    /// The OpenAPI v3 document that shows the kind: the one that a server publishes for the CustomResourceDefinition, or the
+    /// document that defines it, converted if it is of v2. None if there is neither, or the document cannot be read.
+    pub fn openapi<'a>(&'a self, arena: &'a Bump) -> Option<Value<'a>> {
+        let definition = self.definition();
+        let mut out = Vec::new();
+        match definition.form() {
+            Form::Smd => return None,
+            Form::OpenApi(Dialect::V3) => return Some(Value::from_node(definition.location().node(), arena)),
+            Form::OpenApi(Dialect::V2) => {
+                let memory = Bump::new();
+                let node = definition.location().node();
+                let document = Document::read(node, Dialect::V2, &memory, Profile::Kube).value?;
+                let source = definition.location().document().source().text();
+                let options = from_v3::Options::default();
+                document.print_in(Dialect::V3, source, &options, &mut Scratch::default(), &mut out);
+            }
+            Form::CustomResource(implied) => {
+                definition.with_crd(implied, |crd, memory| {
+                    let resource = definition.publisher().resource(crd, memory);
+                    let mut versions = resource.versions().iter();
+                    let found = versions.find(|version| version.version().name == self.version_name());
+                    if let Some(version) = found {
+                        version.v3(&mut out);
+                    }
+                })?;
+            }
+        }
+        let text = arena.alloc_str(std::str::from_utf8(&out).ok()?);
+        Value::read_json(text, arena, Compat::default()).ok()
+    }
+
+    /// Group, version and resource, given the name of the resource (see [`resource_name`](Self::resource_name)).
+    pub fn gvr<'a>(&'a self, resource: &'a str) -> Gvr<'a> {
+        Gvr { group: self.group(), version: self.version_name(), resource }
+    }
+}
+
+impl Kind {
+    /// What the OpenAPI v2 document of the version loses: the JSON pointer of each place in the definition, and what is lost there, in
+    /// the order of the pointers. Empty for kinds that no CustomResourceDefinition defines.
+    pub fn losses(&self) -> Vec<(String, String)> {
+        let definition = self.definition();
+        let Form::CustomResource(implied) = definition.form() else { return Vec::new() };
+        let found = definition.with_crd(implied, |crd, memory| {
+            let resource = definition.publisher().resource(crd, memory);
+            let mut notes = Vec::new();
+            if let Some(version) =
+                resource.versions().iter().find(|version| version.version().name == self.version_name())
+            {
+                version.losses(Shape::V2, &mut notes);
+            }
+            let document = definition.location().document();
+            notes.iter().map(|note| (document.pointer(note.at), format!("{} ({})", note.detail, note.code))).collect()
+        });
+        let mut found: Vec<(String, String)> = found.unwrap_or_default();
+        found.sort();
+        found
+    }
+}
+
+/// An object of a kind, made from its schema.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    /// The object, as a user would write it.
+    pub object: serde_json::Value,
+    /// Why the server would refuse it; empty if it accepts it.
+    pub problems: Vec<Problem>,
+}
+
+impl Kind {
+    /// An object of the kind that a server accepts: the smallest one, or one with every field if it is `maximal` (see
+    /// [`sample`](kubeshape_show::sample::sample)). None if no CustomResourceDefinition defines the kind.
+    pub fn sample(&self, maximal: bool, release: Release) -> Option<Sampled> {
+        let definition = self.definition();
+        let Form::CustomResource(implied) = definition.form() else { return None };
+        let made = definition.with_crd(implied, |crd, memory| {
+            let version = crd.versions.iter().find(|version| version.name == self.version_name())?;
+            let resource = Resource::new(crd, version, release, memory);
+            let made = sample(&resource, maximal, memory);
+            Some(Sampled { object: made.value.to_serde(), problems: made.problems })
+        });
+        made.flatten()
+    }
+}

@@ -1,0 +1,92 @@
+//! What a schema says of a value besides its type and description.
+
+use super::document::{is_true, items, member, text};
+use kubeshape_smd::Value;
+
+/// Keywords whose value is shown as it is, in the order in which they are shown.
+const KEYWORDS: [(&str, &str); 26] = [
+    ("format", "format"),
+    ("default", "default"),
+    ("nullable", "nullable"),
+    ("enum", "enum"),
+    ("minimum", "minimum"),
+    ("exclusiveMinimum", "exclusive minimum"),
+    ("maximum", "maximum"),
+    ("exclusiveMaximum", "exclusive maximum"),
+    ("multipleOf", "multiple of"),
+    ("minLength", "least length"),
+    ("maxLength", "greatest length"),
+    ("pattern", "pattern"),
+    ("minItems", "fewest items"),
+    ("maxItems", "most items"),
+    ("uniqueItems", "unique items"),
+    ("minProperties", "fewest properties"),
+    ("maxProperties", "most properties"),
+    ("allOf", "all of"),
+    ("anyOf", "any of"),
+    ("oneOf", "one of"),
+    ("not", "not"),
+    ("x-kubernetes-int-or-string", "integer or string"),
+    ("x-kubernetes-list-type", "list type"),
+    ("x-kubernetes-list-map-keys", "list map keys"),
+    ("x-kubernetes-map-type", "map type"),
+    ("x-kubernetes-embedded-resource", "embedded resource"),
+];
+
+/// What a schema says of a value: each with a name in plain words.
+///
+/// # Example
+/// ```
+/// use kubeshape_show::explain::facts;
+/// use kubeshape_smd::{Bump, ToValue};
+/// let schema = serde_json::json!({"type": "integer", "minimum": 1, "default": 3});
+/// let arena = Bump::new();
+/// let found = facts(schema.to_value(&arena));
+/// assert_eq!(found, [("default".to_owned(), "3".to_owned()), ("minimum".to_owned(), "1".to_owned())]);
+/// ```
+pub fn facts(schema: Value<'_>) -> Vec<(String, String)> {
+    let mut out = Vec::new();
+    for (keyword, name) in KEYWORDS {
+        let Some(value) = schema.get(keyword) else { continue };
+        // A default of `false` says something; `nullable: false` does not.
+        if !is_true(value) && matches!(value, Value::Bool(_)) && keyword != "default" {
+            continue;
+        }
+        // A reference that stands alone in allOf is the type.
+        if keyword == "allOf" && matches!(value, Value::List([only]) if only.get("$ref").is_some()) {
+            continue;
+        }
+        let text = match (keyword, value) {
+            ("format" | "pattern" | "x-kubernetes-list-type" | "x-kubernetes-map-type", Value::String(text)) => {
+                text.to_owned()
+            }
+            ("enum", Value::List(values)) => values.iter().map(|value| json(*value)).collect::<Vec<_>>().join(", "),
+            (_, Value::Bool(true)) if keyword != "default" => "yes".to_owned(),
+            (_, value) => json(value),
+        };
+        out.push((name.to_owned(), text));
+    }
+    if schema.get("x-kubernetes-preserve-unknown-fields").is_some_and(is_true) {
+        out.push(("unknown fields".to_owned(), "are kept".to_owned()));
+    }
+    for rule in items(schema, "x-kubernetes-validations") {
+        let message = match (text(*rule, "message"), text(*rule, "messageExpression")) {
+            ("", "") => String::new(),
+            ("", expression) => format!(" (message: {expression})"),
+            (message, _) => format!(" ({message})"),
+        };
+        out.push(("rule".to_owned(), format!("{}{message}", text(*rule, "rule"))));
+    }
+    if let Some(Value::List(required)) = member(schema, "required") {
+        let names: Vec<&str> = required.iter().filter_map(|name| name.as_str()).collect();
+        out.push(("required fields".to_owned(), names.join(", ")));
+    }
+    out
+}
+
+/// A value as compact JSON.
+fn json(value: Value<'_>) -> String {
+    let mut out = Vec::new();
+    value.write_go_json(&mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}

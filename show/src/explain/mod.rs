@@ -1,0 +1,38 @@
+//! The fields of a kind, as `kubectl explain` shows them.
+//!
+//! Everything comes from the OpenAPI v3 document of a group and version: that of a server, or the one that is published for a
+//! CustomResourceDefinition. [`plaintext`] is kubectl's page, and [`fields`] lists the fields for
+//! programs. [`facts`] tells what else a schema says.
+
+mod document;
+mod facts;
+mod fields;
+mod plaintext;
+mod request;
+mod wrap;
+
+pub use document::{Gvr, MAX_DEPTH, MAX_STEPS};
+pub use facts::facts;
+pub use fields::{Field, fields};
+pub use plaintext::{More, Options, plaintext};
+pub use request::{Candidate, Request, RequestError};
+
+/// Why there is no page, or only its beginning. The texts are kubectl's, except where kubectl does not end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The document has no paths of the resource.
+    #[error("error: GVR ({0}) not found in OpenAPI schema")]
+    NoResource(String),
+    /// The document has no schema of the kind.
+    #[error("error: GVK {0} not found in OpenAPI schema")]
+    NoKind(String),
+    /// There is no such field.
+    #[error("error: field \"{0}\" does not exist")]
+    NoField(String),
+    /// There is no document of the group and version.
+    #[error("couldn't find resource for \"{0}\"")]
+    NoDocument(String),
+    /// Schemas refer to each other in a circle, or the page visits more than [`MAX_STEPS`] schemas.
+    #[error("the schemas refer to each other too often: the page would not end")]
+    TooMuch,
+}

@@ -1,0 +1,108 @@
+//! What a template finds.
+
+use kubeshape_smd::Value;
+use kubeshape_yaml::go::number::General;
+use std::fmt::{self, Display, Formatter};
+
+/// One thing that a template finds. Besides the values of the object there are texts and numbers of the template.
+#[derive(Clone, Copy, Debug)]
+pub enum Item<'a> {
+    /// A value of the object.
+    Value(Value<'a>),
+    /// A text of the template.
+    Text(&'a str),
+    /// An integer of the template.
+    Int(i64),
+    /// Another number of the template.
+    Float(f64),
+    /// A boolean of the template.
+    Bool(bool),
+    /// A byte of a text, which `*` gives.
+    Byte(u8),
+    /// Nothing: what a range over no items begins with.
+    Nothing,
+}
+
+impl<'a> Item<'a> {
+    /// The value, or none for a byte and for nothing.
+    pub fn value(self) -> Option<Value<'a>> {
+        match self {
+            Item::Value(value) => Some(value),
+            Item::Text(text) => Some(Value::String(text)),
+            Item::Int(n) => Some(Value::Int(n)),
+            Item::Float(n) => Some(Value::Float(n)),
+            Item::Bool(yes) => Some(Value::Bool(yes)),
+            Item::Byte(_) | Item::Nothing => None,
+        }
+    }
+
+    /// Whether it is null: upstream's nil interface.
+    pub(crate) fn is_null(self) -> bool {
+        matches!(self, Item::Value(Value::Null))
+    }
+
+    pub(super) fn as_list(self) -> Option<&'a [Value<'a>]> {
+        match self {
+            Item::Value(Value::List(items)) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Go's name of the type.
+    pub(super) fn go_type(self) -> &'static str {
+        match self {
+            Item::Int(_) => "int",
+            Item::Byte(_) => "uint8",
+            other => other.value().map_or("<nil>", Value::go_type),
+        }
+    }
+
+    /// Appends it as JSON.
+    pub(super) fn write_json(self, out: &mut Vec<u8>) {
+        match (self, self.value()) {
+            (Item::Byte(byte), _) => out.extend_from_slice(byte.to_string().as_bytes()),
+            (_, Some(value)) => value.write_go_json(out),
+            (_, None) => out.extend_from_slice(b"null"),
+        }
+    }
+}
+
+/// As Go's `%v` prints it.
+impl Display for Item<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match (self, self.value()) {
+            (Item::Byte(byte), _) => byte.fmt(f),
+            (_, Some(value)) => Plain(value).fmt(f),
+            (_, None) => f.write_str("<invalid reflect.Value>"),
+        }
+    }
+}
+
+struct Plain<'a>(Value<'a>);
+
+impl Display for Plain<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Null => f.write_str("<nil>"),
+            Value::Bool(yes) => yes.fmt(f),
+            Value::Int(n) => n.fmt(f),
+            Value::Float(n) => General(n).fmt(f),
+            Value::String(text) => f.write_str(text),
+            Value::List(items) => {
+                f.write_str("[")?;
+                for (at, item) in items.iter().enumerate() {
+                    f.write_str(if at > 0 { " " } else { "" })?;
+                    Plain(*item).fmt(f)?;
+                }
+                f.write_str("]")
+            }
+            Value::Map(map) => {
+                f.write_str("map[")?;
+                for (at, (key, value)) in map.entries().iter().enumerate() {
+                    write!(f, "{}{key}:{}", if at > 0 { " " } else { "" }, Plain(*value))?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Values from schemas.
+
+use super::scalar::{candidates, named};
+use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use kubeshape_validate::object::{Validator, default};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// How many values are made for a sample, those that did not fit included.
+const MAX_VALUES: usize = 200_000;
+/// How many items a list gets at most.
+const MAX_ITEMS: usize = 1_000;
+/// How many combinations of branches of `anyOf` and `oneOf` are tried.
+const MAX_TRIES: usize = 16;
+
+/// Something that no value was found for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The path of the field, as in the server's errors: `spec.ports[0].name`.
+    pub path: String,
+    /// What is wrong.
+    pub text: String,
+}
+
+/// Makes values.
+pub(super) struct Builder<'b, 'a> {
+    pub(super) arena: &'a Bump,
+    pub(super) maximal: bool,
+    /// Optional fields that are included against the rule, or left out.
+    pub(super) toggled: &'b BTreeSet<String>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) values: usize,
+}
+
+/// The schemas that describe one value: the one of the field, and what branches say of it.
+type Schemas<'a> = Vec<&'a Schema<'a>>;
+
+impl<'a> Builder<'_, 'a> {
+    fn problem(&mut self, path: &str, text: impl Into<String>) {
+        self.problems.push(Problem { path: path.to_owned(), text: text.into() });
+    }
+
+    /// A value that fits all the schemas, as far as one is found.
+    pub(super) fn value(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            if self.values == MAX_VALUES + 1 {
+                self.problem(path, format!("the schema needs more than {MAX_VALUES} values"));
+            }
+            return Value::Null;
+        }
+        let all = with_all_of(schemas);
+        let branches: Vec<&'a [Schema<'a>]> = all
+            .iter()
+            .flat_map(|schema| [schema.extra().any_of, schema.extra().one_of])
+            .filter(|branches| !branches.is_empty())
+            .collect();
+        let has_conditions = !branches.is_empty() || all.iter().any(|schema| schema.extra().not.is_some());
+        let combinations = branches.iter().fold(1usize, |product, list| product.saturating_mul(list.len()));
+        let validators: Vec<Validator<'a>> = if has_conditions && self.values <= MAX_VALUES {
+            schemas.iter().map(|schema| Validator::new(schema, self.arena)).collect()
+        } else {
+            Vec::new()
+        };
+        let before = self.problems.len();
+        let mut first = None;
+        for exclude in [false, true] {
+            for combination in 0..combinations.min(MAX_TRIES) {
+                let mut chosen = all.clone();
+                let mut excluded = excluded_by_not(&all);
+                let mut rest = combination;
+                for list in &branches {
+                    let branch = &list[rest % list.len()];
+                    rest /= list.len();
+                    chosen.extend(with_all_of(&[branch]));
+                    if exclude {
+                        let others = list.iter().flat_map(|other| other.required.iter().copied());
+                        excluded.extend(others.filter(|name| !branch.required.contains(name)));
+                    }
+                }
+                excluded.extend(excluded_by_not(&chosen[all.len()..]));
+                let made = self.problems.len();
+                let value = self.of_type(&chosen, &excluded, salt, path);
+                let fits = |validator: &Validator<'a>, schema: &'a Schema<'a>| {
+                    validator.is_valid(default(value, Some(schema), self.arena))
+                };
+                let is_fine = self.problems.len() == made
+                    && validators.iter().zip(schemas).all(|(validator, schema)| fits(validator, schema));
+                if is_fine || !has_conditions {
+                    if is_fine {
+                        self.problems.truncate(before);
+                    }
+                    return value;
+                }
+                self.problems.truncate(made);
+                first.get_or_insert(value);
+                if self.values > MAX_VALUES {
+                    break;
+                }
+            }
+        }
+        self.problem(path, "found no value that fits one of the alternatives (anyOf, oneOf, not)");
+        first.unwrap_or(Value::Null)
+    }
+
+    fn of_type(
+        &mut self,
+        schemas: &[&'a Schema<'a>],
+        excluded: &BTreeSet<&'a str>,
+        salt: usize,
+        path: &str,
+    ) -> Value<'a> {
+        let int_or_string = schemas.iter().any(|schema| schema.flags.any(Flags::INT_OR_STRING));
+        let ty = schemas.iter().map(|schema| schema.ty).find(|ty| *ty != Type::Absent);
+        match ty {
+            Some(Type::Object) => self.object(schemas, excluded, salt, path),
+            Some(Type::Array) => self.list(schemas, salt, path),
+            Some(ty) => self.scalar(schemas, &[ty], salt, path),
+            None if int_or_string => self.scalar(schemas, &[Type::Integer, Type::String], salt, path),
+            None if schemas.iter().any(|schema| !schema.enumeration.is_empty()) => {
+                self.scalar(schemas, &[Type::Absent], salt, path)
+            }
+            None if schemas.iter().any(|schema| schema.items.is_some()) => self.list(schemas, salt, path),
+            None => self.object(schemas, excluded, salt, path),
+        }
+    }
+
+    fn scalar(&mut self, schemas: &[&'a Schema<'a>], types: &[Type], salt: usize, path: &str) -> Value<'a> {
+        let validators: Vec<Validator<'a>> = schemas.iter().map(|schema| Validator::new(schema, self.arena)).collect();
+        let fits = |value: &Value<'a>| validators.iter().all(|validator| validator.is_valid(*value));
+        let named = named(schemas, self.arena);
+        let fitting: Vec<Value<'a>> = named.iter().copied().filter(fits).collect();
+        if let Some(value) = fitting.get(salt) {
+            return *value;
+        }
+        let mut first = named.first().copied();
+        for ty in types {
+            for candidate in candidates(schemas, *ty, salt, self.arena) {
+                self.values += 1;
+                first.get_or_insert(candidate);
+                if fits(&candidate) {
+                    return candidate;
+                }
+            }
+        }
+        if let Some(value) = fitting.get(salt.checked_rem(fitting.len()).unwrap_or_default()) {
+            return *value;
+        }
+        self.problem(path, format!("found no value{}", demands(schemas)));
+        first.unwrap_or(Value::Null)
+    }
+
+    fn list(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {
+        let bound = |n: i64| usize::try_from(n).unwrap_or_default();
+        let least = schemas.iter().filter_map(|schema| schema.extra().min_items).max().map_or(0, bound);
+        let most = schemas.iter().filter_map(|schema| schema.extra().max_items).min().map_or(usize::MAX, bound);
+        if least > MAX_ITEMS {
+            self.problem(path, format!("the list needs {least} items; a sample has at most {MAX_ITEMS}"));
+        }
+        let count = least.max(usize::from(self.maximal)).min(most).min(MAX_ITEMS);
+        let differ = schemas.iter().any(|schema| {
+            matches!(schema.extra().list_type, Some("set" | "map")) || schema.flags.any(Flags::UNIQUE_ITEMS)
+        });
+        let of_items: Schemas<'a> = schemas
+            .iter()
+            .filter_map(|schema| match schema.items {
+                Some(Items::One(item)) => Some(item),
+                _ => None,
+            })
+            .collect();
+        let items: Vec<Value<'a>> = (0..count)
+            .map(|at| {
+                let salt = if differ { at } else { salt };
+                self.value(&of_items, salt, &format!("{path}[{at}]"))
+            })
+            .collect();
+        Value::List(self.arena.alloc_slice_copy(&items))
+    }
+
+    fn object(
+        &mut self,
+        schemas: &[&'a Schema<'a>],
+        excluded: &BTreeSet<&'a str>,
+        salt: usize,
+        path: &str,
+    ) -> Value<'a> {
+        let mut properties: BTreeMap<&'a str, Schemas<'a>> = BTreeMap::new();
+        for schema in schemas {
+            for property in schema.properties {
+                properties.entry(property.name).or_default().push(&property.schema);
+            }
+        }
+        let required: BTreeSet<&str> = schemas.iter().flat_map(|schema| schema.required.iter().copied()).collect();
+        let bound = |n: i64| usize::try_from(n).unwrap_or_default();
+        let least = schemas.iter().filter_map(|schema| schema.extra().min_properties).max().map_or(0, bound);
+        let most = schemas.iter().filter_map(|schema| schema.extra().max_properties).min().map_or(usize::MAX, bound);
+        let mut entries: Vec<(&'a str, Value<'a>)> = Vec::new();
+        let mut left: Vec<(&'a str, &Schemas<'a>)> = Vec::new();
+        for (name, below) in &properties {
+            let path = child(path, name);
+            let is_required = required.contains(name) && !below.iter().any(|schema| schema.default.is_some());
+            let is_wanted = (is_required || self.maximal && !excluded.contains(name) && entries.len() < most)
+                ^ (!required.contains(name) && self.toggled.contains(&path));
+            if is_wanted {
+                entries.push((*name, self.value(below, salt, &path)));
+            } else if !excluded.contains(name) {
+                left.push((*name, below));
+            }
+        }
+        let additional = schemas.iter().find_map(|schema| schema.additional);
+        if let (Some(Additional::Schema(_)), true) = (additional, properties.is_empty()) {
+            let below: Schemas<'a> = schemas
+                .iter()
+                .filter_map(|schema| match schema.additional {
+                    Some(Additional::Schema(below)) => Some(below),
+                    _ => None,
+                })
+                .collect();
+            let count = least.max(usize::from(self.maximal)).min(most).min(MAX_ITEMS);
+            for at in 0..count {
+                let key = if at == 0 { "key" } else { self.arena.alloc_str(&format!("key-{at}")) };
+                entries.push((key, self.value(&below, salt, &format!("{path}[{key}]"))));
+            }
+        }
+        for (name, below) in left {
+            if entries.len() >= least {
+                break;
+            }
+            entries.push((name, self.value(below, salt, &child(path, name))));
+        }
+        if schemas.iter().any(|schema| schema.flags.any(Flags::EMBEDDED_RESOURCE)) {
+            let metadata = [("name", Value::String("example"))];
+            let metadata = Value::Map(Map::from_entries(metadata.to_vec(), self.arena));
+            let whole =
+                [("apiVersion", Value::String("v1")), ("kind", Value::String("ConfigMap")), ("metadata", metadata)];
+            entries.retain(|(name, _)| !whole.iter().any(|(key, _)| key == name));
+            entries.extend(whole);
+        }
+        Value::Map(Map::from_entries(entries, self.arena))
+    }
+}
+
+/// The path of a field.
+pub(super) fn child(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// The schemas, and those of their `allOf`.
+fn with_all_of<'a>(schemas: &[&'a Schema<'a>]) -> Schemas<'a> {
+    let mut out: Schemas<'a> = schemas.to_vec();
+    let mut at = 0;
+    while let Some(schema) = out.get(at).copied() {
+        out.extend(schema.extra().all_of);
+        at += 1;
+    }
+    out
+}
+
+/// Fields that a `not` forbids.
+fn excluded_by_not<'a>(schemas: &[&'a Schema<'a>]) -> BTreeSet<&'a str> {
+    let mut out = BTreeSet::new();
+    for not in schemas.iter().filter_map(|schema| schema.extra().not) {
+        out.extend(not.required.iter().copied());
+        out.extend(not.extra().any_of.iter().flat_map(|branch| branch.required.iter().copied()));
+    }
+    out
+}
+
+/// What schemas demand of a value, as the end of a message.
+fn demands(schemas: &[&Schema<'_>]) -> String {
+    let mut out = String::new();
+    for schema in schemas {
+        let Extra { pattern, min_length, max_length, minimum, maximum, multiple_of, .. } = schema.extra();
+        if !pattern.is_empty() {
+            let _ = write!(out, ", pattern {pattern}");
+        }
+        if !schema.format.is_empty() {
+            let _ = write!(out, ", format {}", schema.format);
+        }
+        for (name, value) in [("minLength", min_length), ("maxLength", max_length)] {
+            out.extend(value.map(|value| format!(", {name} {value}")));
+        }
+        for (name, value) in [("minimum", minimum), ("maximum", maximum), ("multipleOf", multiple_of)] {
+            out.extend(value.map(|value| format!(", {name} {value}")));
+        }
+    }
+    out
+}

@@ -1,0 +1,204 @@
+//! Objects of a kind that a server accepts.
+
+mod build;
+mod pattern;
+mod scalar;
+
+use build::{Builder, child};
+use kubeshape_schema::{Additional, Bump, Items, Schema};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use kubeshape_validate::object::Resource;
+use std::collections::BTreeSet;
+
+pub use build::Problem;
+
+/// How often a sample is made anew because the server would refuse it.
+const MAX_ROUNDS: usize = 60;
+
+/// The name of the object.
+const NAME: &str = "example";
+
+/// A sample.
+#[derive(Clone, Debug)]
+pub struct Sample<'a> {
+    /// The object, as a user would write it.
+    pub value: Value<'a>,
+    /// Why the server would refuse it; empty if it accepts it.
+    pub problems: Vec<Problem>,
+}
+
+/// Makes an object of a kind: the smallest one, or one with every field if it is `maximal`.
+///
+/// Constraints of the schema are solved. The object is then checked as a server checks it, rules in CEL included. If it is refused,
+/// optional fields near the error are added or left out, as long as there are fewer errors afterwards.
+///
+/// The status is left out if it is a subresource: the server would ignore it.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::{Bump, read};
+/// use kubeshape_show::sample::sample;
+/// use kubeshape_structural::read;
+/// use kubeshape_validate::{Release, object::Resource};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = "
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {name: tabs.example.com}
+/// spec:
+///   group: example.com
+///   scope: Namespaced
+///   names: {plural: tabs, kind: Tab}
+///   versions:
+///   - name: v1
+///     served: true
+///     storage: true
+///     schema:
+///       openAPIV3Schema:
+///         type: object
+///         required: [spec]
+///         properties:
+///           spec:
+///             type: object
+///             required: [size]
+///             properties: {size: {type: integer, minimum: 3, multipleOf: 2}, note: {type: string}}
+/// ";
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let crd = read::read(tape.document(source).root().unwrap(), &arena).value.unwrap();
+/// let resource = Resource::new(&crd, &crd.versions[0], Release::NEWEST, &arena);
+/// let made = sample(&resource, false, &arena);
+/// assert!(made.problems.is_empty());
+/// let mut json = Vec::new();
+/// made.value.get("spec").unwrap().write_go_json(&mut json);
+/// assert_eq!(json, br#"{"size":4}"#);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sample<'a> {
+    let mut toggled = BTreeSet::new();
+    let mut best = attempt(resource, maximal, &toggled, arena);
+    let mut rounds = 0;
+    while !best.problems.is_empty() && rounds < MAX_ROUNDS {
+        let mut improved = None;
+        for path in moves(resource.schema, &best.problems) {
+            rounds += 1;
+            if rounds > MAX_ROUNDS {
+                break;
+            }
+            let mut other = toggled.clone();
+            if !other.remove(&path) {
+                other.insert(path);
+            }
+            let made = attempt(resource, maximal, &other, arena);
+            if made.problems.len() < best.problems.len() {
+                improved = Some((other, made));
+                break;
+            }
+        }
+        let Some((other, made)) = improved else { break };
+        (toggled, best) = (other, made);
+    }
+    best
+}
+
+/// Makes an object and asks what the server says of it.
+fn attempt<'a>(resource: &Resource<'a>, maximal: bool, toggled: &BTreeSet<String>, arena: &'a Bump) -> Sample<'a> {
+    let mut builder = Builder { arena, maximal, toggled, problems: Vec::new(), values: 0 };
+    let value = root(resource, &mut builder);
+    let mut problems = builder.problems;
+    match resource.decode(value, arena) {
+        Err(text) => problems.push(Problem { path: String::new(), text }),
+        Ok(decoded) => {
+            let unknown = decoded.unknown.into_iter();
+            problems.extend(unknown.map(|path| Problem { path, text: "unknown field".to_owned() }));
+            let stored = resource.prepare_create(in_namespace(decoded.value, resource.namespaced, arena), arena);
+            for error in resource.validate(stored) {
+                let path = error.path.clone();
+                // What was said of a field once is enough.
+                if !problems.iter().any(|problem| problem.path == path && !path.is_empty()) {
+                    problems.push(Problem { path, text: error.to_string() });
+                }
+            }
+        }
+    }
+    Sample { value, problems }
+}
+
+/// The object with the namespace that the server takes from the path of the request.
+fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a Bump) -> Value<'a> {
+    match (object, object.get("metadata")) {
+        (Value::Map(map), Some(Value::Map(metadata))) if namespaced => {
+            let metadata = metadata.with("namespace", Some(Value::String("default")), arena);
+            Value::Map(map.with("metadata", Some(Value::Map(metadata)), arena))
+        }
+        _ => object,
+    }
+}
+
+/// The object with its type and its metadata.
+fn root<'a>(resource: &Resource<'a>, builder: &mut Builder<'_, 'a>) -> Value<'a> {
+    let arena = builder.arena;
+    let mut map = match resource.schema.map(|schema| builder.value(&[schema], 0, "")) {
+        Some(Value::Map(map)) => map,
+        _ => Map::EMPTY,
+    };
+    if resource.status {
+        map = map.with("status", None, arena);
+    }
+    map = map.with("apiVersion", Some(Value::String(resource.api_version)), arena);
+    map = map.with("kind", Some(Value::String(resource.kind)), arena);
+    let name = metadata_property(resource.schema, "name").map(|schema| builder.value(&[schema], 0, "metadata.name"));
+    let name = name.filter(|name| name.as_str().is_some_and(|name| !name.is_empty())).unwrap_or(Value::String(NAME));
+    let metadata = Map::from_entries(vec![("name", name)], arena);
+    Value::Map(map.with("metadata", Some(Value::Map(metadata)), arena))
+}
+
+/// What a definition says of a field of the metadata.
+fn metadata_property<'a>(schema: Option<&'a Schema<'a>>, name: &str) -> Option<&'a Schema<'a>> {
+    let metadata = property(schema?, "metadata")?;
+    property(metadata, name)
+}
+
+fn property<'a>(schema: &'a Schema<'a>, name: &str) -> Option<&'a Schema<'a>> {
+    schema.properties.iter().find(|property| property.name == name).map(|property| &property.schema)
+}
+
+/// Optional fields that may have to do with the problems: the fields with problems, and those below and above them.
+fn moves(schema: Option<&Schema<'_>>, problems: &[Problem]) -> Vec<String> {
+    let mut out = Vec::new();
+    for problem in problems {
+        let path = problem.path.as_str();
+        if !path.is_empty() {
+            out.push(path.to_owned());
+        }
+        if let Some(below) = schema.and_then(|schema| at(schema, path)) {
+            out.extend(below.properties.iter().map(|property| child(path, property.name)));
+        }
+        let mut above = path;
+        while let Some((parent, _)) = above.rsplit_once(['.', '[']) {
+            above = parent;
+            out.push(above.to_owned());
+        }
+    }
+    out
+}
+
+/// The schema at a path such as `spec.ports[0].name`.
+fn at<'a>(schema: &'a Schema<'a>, path: &str) -> Option<&'a Schema<'a>> {
+    let mut schema = schema;
+    for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
+        let item = match schema.items {
+            Some(Items::One(item)) if step.ends_with(']') => Some(item),
+            _ => None,
+        };
+        let additional = match schema.additional {
+            Some(Additional::Schema(below)) => Some(below),
+            _ => None,
+        };
+        schema = property(schema, step).or(item).or(additional)?;
+    }
+    Some(schema)
+}

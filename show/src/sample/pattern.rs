@@ -1,0 +1,102 @@
+//! Texts that a regular expression matches.
+
+use kubeshape_structural::regex::compile;
+use regex_syntax::Parser;
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// The longest text that is made, in characters.
+pub(super) const MAX_LENGTH: usize = 65_536;
+
+/// How a text is chosen among those that match.
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    /// Which alternative, and which character of a class.
+    pub(super) pick: usize,
+    /// How often more than necessary something is repeated.
+    pub(super) more: usize,
+}
+
+/// A pattern that was read.
+pub(super) struct Pattern(Hir);
+
+impl Pattern {
+    /// Reads a pattern of Go. None if it cannot be read.
+    pub(super) fn new(pattern: &str) -> Option<Pattern> {
+        let regex = compile(pattern).ok()?;
+        Parser::new().parse(regex.as_str()).ok().map(Pattern)
+    }
+
+    /// A text that matches, apart from assertions such as word boundaries. None if it would be too long.
+    pub(super) fn text(&self, choice: Choice) -> Option<String> {
+        let mut out = String::new();
+        write(&self.0, choice, &mut out)?;
+        Some(out)
+    }
+}
+
+fn write(hir: &Hir, choice: Choice, out: &mut String) -> Option<()> {
+    if out.len() > MAX_LENGTH {
+        return None;
+    }
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => out.push_str(std::str::from_utf8(&literal.0).ok()?),
+        HirKind::Class(class) => out.push(character(class, choice.pick)?),
+        HirKind::Capture(capture) => write(&capture.sub, choice, out)?,
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| write(part, choice, out))?,
+        HirKind::Alternation(branches) => write(branches.get(choice.pick % branches.len())?, choice, out)?,
+        HirKind::Repetition(repetition) => {
+            let most = repetition.max.map_or(usize::MAX, |max| max as usize);
+            let count = (repetition.min as usize).saturating_add(choice.more).min(most);
+            for _ in 0..count {
+                let before = out.len();
+                write(&repetition.sub, choice, out)?;
+                if out.len() == before {
+                    break;
+                }
+            }
+        }
+    }
+    Some(())
+}
+
+/// A character of a class: a letter or a digit where there is one.
+fn character(class: &Class, pick: usize) -> Option<char> {
+    let ranges: Vec<(char, char)> = match class {
+        Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
+        Class::Bytes(class) => {
+            class.ranges().iter().map(|range| (char::from(range.start()), char::from(range.end()))).collect()
+        }
+    };
+    let holds = |c: &char| ranges.iter().any(|(start, end)| (start..=end).contains(&c));
+    let plain: Vec<char> = ('a'..='z').chain('0'..='9').chain('A'..='Z').filter(holds).collect();
+    if let Some(c) = plain.get(pick % plain.len().max(1)) {
+        return Some(*c);
+    }
+    ('!'..='~').find(holds).or_else(|| ranges.first().map(|(start, _)| *start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Choice, Pattern};
+
+    #[test]
+    fn texts_match_their_patterns() {
+        for pattern in [
+            r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+            r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
+            r"^https?://.+$",
+            r"^\d{4}-\d{2}$",
+            "^(A|B|C)$",
+        ] {
+            let regex = kubeshape_structural::regex::compile(pattern).expect("a pattern");
+            let read = Pattern::new(pattern).expect("a pattern");
+            for pick in 0..3 {
+                for more in 0..3 {
+                    let text = read.text(Choice { pick, more }).expect("a text");
+                    assert!(regex.is_match(&text), "{pattern} {text:?}");
+                }
+            }
+        }
+    }
+}

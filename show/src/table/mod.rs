@@ -1,0 +1,216 @@
+//! Tables of custom resources, as `kubectl get` shows them.
+//!
+//! [`Convertor`] does what the server does: it makes a row of cells of each object (upstream: apiextensions-apiserver's
+//! `tableconvertor`). [`text`], [`csv`] and [`json`] print rows, the first as kubectl does, the last
+//! as the server does.
+
+mod age;
+mod print;
+
+use crate::jsonpath::{self, Item, Template};
+use kubeshape_smd::Value;
+use kubeshape_yaml::go::Time;
+use kubeshape_yaml::go::escape::GoQuoted;
+
+pub use age::age;
+pub use print::{PrintOptions, csv, json, text};
+
+/// The description of `metadata.name`, which the server gives the first column.
+const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
+
+/// The description of `metadata.creationTimestamp`, which the server gives the column that stands for none.
+const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+/// A member of `additionalPrinterColumns`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Column<'a> {
+    /// The head of the column.
+    pub name: &'a str,
+    /// `string`, `integer`, `number`, `boolean` or `date`.
+    pub column_type: &'a str,
+    /// An OpenAPI format, or `name`.
+    pub format: &'a str,
+    /// What it shows; may be empty.
+    pub description: &'a str,
+    /// 0 is always shown, others with `-o wide`.
+    pub priority: i32,
+    /// Where the value stands, such as `.spec.replicas`.
+    pub json_path: &'a str,
+}
+
+/// A column of a table (upstream: `metav1.TableColumnDefinition`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnDefinition {
+    /// The head of the column.
+    pub name: String,
+    /// The type of its cells.
+    pub column_type: String,
+    /// Their format; `name` marks the column of the object's name.
+    pub format: String,
+    /// What it shows.
+    pub description: String,
+    /// 0 is always shown, others with `-o wide`.
+    pub priority: i32,
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// The object has no such value, or one of another type.
+    Empty,
+    /// A text.
+    Text(String),
+    /// An integer.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A boolean.
+    Bool(bool),
+}
+
+/// A column whose path is no JSONPath.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unrecognized column definition {}", GoQuoted(.json_path))]
+pub struct Unrecognized {
+    /// The head of the column.
+    pub column: String,
+    /// Its path.
+    pub json_path: String,
+    /// Why it cannot be read.
+    pub source: jsonpath::ParseError,
+}
+
+/// Makes rows of objects.
+///
+/// # Example
+/// ```
+/// use kubeshape_show::table::{Column, Convertor, PrintOptions, text};
+/// use kubeshape_smd::{Bump, ToValue};
+/// use kubeshape_yaml::go::Time;
+///
+/// let convertor = Convertor::new(&[
+///     Column { name: "Size", column_type: "integer", json_path: ".spec.size", ..Column::default() },
+///     Column { name: "Age", column_type: "date", json_path: ".metadata.creationTimestamp", ..Column::default() },
+/// ])?;
+/// let arena = Bump::new();
+/// let object = serde_json::json!({
+///     "metadata": {"name": "a", "creationTimestamp": "2029-12-31T00:00:00Z"}, "spec": {"size": 3},
+/// });
+/// let now = Time::parse("2030-01-01T00:00:00Z").unwrap();
+/// let row = convertor.row(object.to_value(&arena), now);
+/// assert_eq!(text(convertor.columns(), &[row], PrintOptions::default()), "\
+/// NAME   SIZE   AGE
+/// a      3      24h
+/// ");
+/// # Ok::<(), kubeshape_show::table::Unrecognized>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Convertor {
+    columns: Vec<ColumnDefinition>,
+    templates: Vec<Template>,
+}
+
+impl Convertor {
+    /// A convertor for a version's columns. If it has none, the age of objects is shown, as the server does.
+    ///
+    /// # Errors
+    /// The path of a column is no JSONPath. The server then shows names only.
+    pub fn new(columns: &[Column<'_>]) -> Result<Convertor, Unrecognized> {
+        let age = Column {
+            name: "Age",
+            column_type: "date",
+            description: AGE,
+            json_path: ".metadata.creationTimestamp",
+            ..Column::default()
+        };
+        let columns = if columns.is_empty() { std::slice::from_ref(&age) } else { columns };
+        let mut out = Convertor::names();
+        for column in columns {
+            let template = Template::parse(&format!("{{{}}}", column.json_path)).map_err(|source| Unrecognized {
+                column: column.name.to_owned(),
+                json_path: column.json_path.to_owned(),
+                source,
+            })?;
+            out.templates.push(template);
+            out.columns.push(ColumnDefinition {
+                name: column.name.to_owned(),
+                column_type: column.column_type.to_owned(),
+                format: column.format.to_owned(),
+                description: match column.description {
+                    "" => format!("Custom resource definition column (in JSONPath format): {}", column.json_path),
+                    description => description.to_owned(),
+                },
+                priority: column.priority,
+            });
+        }
+        Ok(out)
+    }
+
+    /// A convertor that shows names only.
+    pub fn names() -> Convertor {
+        let name = ColumnDefinition {
+            name: "Name".to_owned(),
+            column_type: "string".to_owned(),
+            format: "name".to_owned(),
+            description: NAME.to_owned(),
+            priority: 0,
+        };
+        Convertor { columns: vec![name], templates: Vec::new() }
+    }
+
+    /// The columns, the name first.
+    pub fn columns(&self) -> &[ColumnDefinition] {
+        &self.columns
+    }
+
+    /// The cells of an object at a time; as many as there are columns.
+    pub fn row(&self, object: Value<'_>, now: Time) -> Vec<Cell> {
+        let metadata = object.get("metadata");
+        let name = metadata.and_then(|metadata| metadata.get("name")?.as_str()).unwrap_or_default();
+        let cells = self.templates.iter().zip(&self.columns[1..]);
+        let cells = cells.map(|(template, column)| cell_of(template, &column.column_type, object, now));
+        std::iter::once(Cell::Text(name.to_owned())).chain(cells).collect()
+    }
+}
+
+fn cell_of(template: &Template, column_type: &str, object: Value<'_>, now: Time) -> Cell {
+    let options = jsonpath::Options { allow_missing_keys: true, json: false };
+    let found = template.find(object, options).unwrap_or_default();
+    // Only the first value counts.
+    let Some(item) = found.first().and_then(|items| items.first()) else { return Cell::Empty };
+    if column_type == "string" {
+        let item = if item.is_null() { Item::Nothing } else { *item };
+        let mut out = Vec::new();
+        return match jsonpath::print(&[item], jsonpath::Options::default(), &mut out) {
+            Ok(()) => Cell::Text(String::from_utf8_lossy(&out).into_owned()),
+            Err(_) => Cell::Empty,
+        };
+    }
+    match item.value() {
+        // A number of the template has Go's type `int`, which no column shows.
+        Some(_) if matches!(item, Item::Int(_)) => Cell::Empty,
+        Some(value) => cell(column_type, value, now),
+        None => Cell::Empty,
+    }
+}
+
+/// The cell for a value in a column of a type (upstream: `cellForJSONValue`).
+pub fn cell(column_type: &str, value: Value<'_>, now: Time) -> Cell {
+    match (column_type, value) {
+        ("integer", Value::Int(n)) => Cell::Int(n),
+        ("integer", Value::Float(n)) => Cell::Int(truncated(n)),
+        #[expect(clippy::cast_precision_loss, reason = "as upstream converts")]
+        ("number", Value::Int(n)) => Cell::Float(n as f64),
+        ("number", Value::Float(n)) => Cell::Float(n),
+        ("boolean", Value::Bool(yes)) => Cell::Bool(yes),
+        ("string", Value::String(text)) => Cell::Text(text.to_owned()),
+        ("date", Value::String(text)) => Cell::Text(age(text, now)),
+        _ => Cell::Empty,
+    }
+}
+
+/// Go's conversion on amd64: what does not fit is the smallest integer.
+fn truncated(n: f64) -> i64 {
+    let whole = n.trunc();
+    if (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&whole) { whole as i64 } else { i64::MIN }
+}

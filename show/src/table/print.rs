@@ -1,0 +1,173 @@
+//! Tables as text.
+
+use super::{Cell, ColumnDefinition};
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::go::number::{self, General};
+
+/// The least width of a column, and the blanks behind its widest cell (upstream: cli-runtime's `GetNewTabWriter`).
+const LEAST: usize = 6;
+const PADDING: usize = 3;
+
+/// How a table is printed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PrintOptions {
+    /// Columns of every priority.
+    pub wide: bool,
+    /// No line with the heads of columns.
+    pub no_headers: bool,
+}
+
+/// The columns that are printed.
+fn shown(columns: &[ColumnDefinition], options: PrintOptions) -> impl Iterator<Item = usize> + Clone + '_ {
+    (0..columns.len()).filter(move |at| options.wide || columns.get(*at).is_some_and(|column| column.priority == 0))
+}
+
+/// The rows as kubectl prints them. Without rows, nothing is printed. Control characters are escaped, of which kubectl escapes
+/// only some.
+pub fn text(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOptions) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let shown = shown(columns, options);
+    let mut lines: Vec<Vec<String>> = Vec::with_capacity(rows.len() + 1);
+    if !options.no_headers {
+        let head = |at: usize| columns.get(at).map_or_else(String::new, |column| escaped(&column.name.to_uppercase()));
+        lines.push(shown.clone().map(head).collect());
+    }
+    lines.extend(rows.iter().map(|row| shown.clone().map(|at| row.get(at).map_or_else(String::new, line)).collect()));
+    let mut widths: Vec<usize> = Vec::new();
+    for line in &lines {
+        widths.resize(line.len().max(widths.len()), LEAST);
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count() + PADDING);
+        }
+    }
+    let mut out = String::new();
+    for line in &lines {
+        for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
+            out.push_str(cell);
+            if at + 1 < line.len() {
+                out.extend(std::iter::repeat_n(' ', width - cell.chars().count()));
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// A cell on one line: what stands behind a line break is left out.
+fn line(cell: &Cell) -> String {
+    let text = plain(cell);
+    match text.find(['\n', '\r', '\x0c']) {
+        Some(end) => format!("{}...", escaped(&text[..end])),
+        None => escaped(&text),
+    }
+}
+
+/// The escape character as `^[`, as kubectl writes it; other control characters as in Rust.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\x1b' => out.push_str("^["),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A cell as kubectl prints it, which has read it from JSON.
+fn plain(cell: &Cell) -> String {
+    match cell {
+        Cell::Empty => String::new(),
+        Cell::Text(text) => text.clone(),
+        Cell::Int(n) => n.to_string(),
+        Cell::Bool(yes) => yes.to_string(),
+        Cell::Float(n) => {
+            let mut json = Vec::new();
+            number::write_json(*n, &mut json);
+            let json = String::from_utf8_lossy(&json);
+            json.parse::<i64>().map_or_else(|_| General(*n).to_string(), |n| n.to_string())
+        }
+    }
+}
+
+/// The rows as comma-separated values (RFC 4180), with whole cells. Control characters other than line breaks are escaped.
+pub fn csv(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOptions) -> String {
+    let shown = shown(columns, options);
+    let mut out = String::new();
+    let mut line = |cells: &mut dyn Iterator<Item = String>| {
+        for (at, cell) in cells.enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            let cell = cell.split('\n').map(escaped).collect::<Vec<_>>().join("\n");
+            if cell.contains([',', '"', '\n']) {
+                out.push('"');
+                out.push_str(&cell.replace('"', "\"\""));
+                out.push('"');
+            } else {
+                out.push_str(&cell);
+            }
+        }
+        out.push_str("\r\n");
+    };
+    if !options.no_headers {
+        line(&mut shown.clone().map(|at| columns.get(at).map_or_else(String::new, |column| column.name.clone())));
+    }
+    for row in rows {
+        line(&mut shown.clone().map(|at| row.get(at).map_or_else(String::new, plain)));
+    }
+    out
+}
+
+/// The `Table` of `meta.k8s.io/v1` that a server answers with, indented, with a line break. Each row has the metadata of its object.
+pub fn json(columns: &[ColumnDefinition], rows: &[Vec<Cell>], objects: &[Value<'_>]) -> String {
+    let arena = Bump::new();
+    let text = Value::String;
+    let columns = columns.iter().map(|column| {
+        let members = vec![
+            ("description", text(&column.description)),
+            ("format", text(&column.format)),
+            ("name", text(&column.name)),
+            ("priority", Value::Int(i64::from(column.priority))),
+            ("type", text(&column.column_type)),
+        ];
+        Value::Map(Map::from_entries(members, &arena))
+    });
+    let columns = Value::List(arena.alloc_slice_fill_iter(columns.collect::<Vec<_>>()));
+    let cell = |cell: &'_ Cell| match cell {
+        Cell::Empty => Value::Null,
+        Cell::Text(text) => Value::String(arena.alloc_str(text)),
+        Cell::Int(n) => Value::Int(*n),
+        Cell::Float(n) => Value::Float(*n),
+        Cell::Bool(yes) => Value::Bool(*yes),
+    };
+    let rows = rows.iter().zip(objects).map(|(row, object)| {
+        let cells = Value::List(arena.alloc_slice_fill_iter(row.iter().map(cell)));
+        let metadata = object.get("metadata").unwrap_or(Value::Map(Map::EMPTY));
+        let partial = vec![
+            ("apiVersion", text("meta.k8s.io/v1")),
+            ("kind", text("PartialObjectMetadata")),
+            ("metadata", metadata),
+        ];
+        let members = vec![("cells", cells), ("object", Value::Map(Map::from_entries(partial, &arena)))];
+        Value::Map(Map::from_entries(members, &arena))
+    });
+    let rows = Value::List(arena.alloc_slice_fill_iter(rows.collect::<Vec<_>>()));
+    let table = vec![
+        ("apiVersion", text("meta.k8s.io/v1")),
+        ("columnDefinitions", columns),
+        ("kind", text("Table")),
+        ("metadata", Value::Map(Map::EMPTY)),
+        ("rows", rows),
+    ];
+    let mut compact = Vec::new();
+    Value::Map(Map::from_entries(table, &arena)).write_go_json(&mut compact);
+    let mut out = Vec::new();
+    kubeshape_yaml::json::indent(&compact, &mut out);
+    out.push(b'\n');
+    String::from_utf8_lossy(&out).into_owned()
+}
