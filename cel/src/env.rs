@@ -4,40 +4,13 @@ use crate::check::{self, Checked, Declarations};
 use crate::cost::{self, Range, Sizes};
 use crate::eval::{self, Node, Outcome};
 use crate::issue::Issues;
-use crate::parse::{self, Macros};
+use crate::parse::{self, Macros, Quoted};
+use crate::release::{Change, Release};
 use crate::schema::DeclType;
+use crate::schema::escape::{escape, is_reserved};
 use crate::types::Type;
 use crate::value::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The minor release of Kubernetes whose functions exist.
-///
-/// The value of the oldest release counts for older ones too, and that of the newest for newer ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Release(u8);
-
-impl Release {
-    /// 1.28, the oldest.
-    pub const OLDEST: Release = Release(28);
-    /// 1.37, the newest.
-    pub const NEWEST: Release = Release(37);
-
-    /// The functions that exist for expressions that are stored already: everything that the release knows.
-    pub fn stored(minor: u8) -> Release {
-        Release(minor.clamp(Release::OLDEST.0, Release::NEWEST.0))
-    }
-
-    /// The functions that exist for new expressions: those of the release before, so that it can be gone back to.
-    pub fn new_expressions(minor: u8) -> Release {
-        Release::stored(minor.saturating_sub(1))
-    }
-
-    /// The minor release.
-    pub fn minor(self) -> u8 {
-        self.0
-    }
-}
 
 /// What expressions can use: functions by release, variables, object types.
 #[derive(Clone, Debug)]
@@ -45,13 +18,14 @@ pub struct Env {
     release: Release,
     container: String,
     variables: Vec<(Arc<str>, Type)>,
-    objects: BTreeMap<Arc<str>, Arc<DeclType>>,
+    /// The declared type whose objects have names, and the name that these begin with.
+    objects: Option<(Arc<str>, Arc<DeclType>)>,
 }
 
 impl Env {
     /// An environment without variables.
     pub fn new(release: Release) -> Env {
-        Env { release, container: String::new(), variables: Vec::new(), objects: BTreeMap::new() }
+        Env { release, container: String::new(), variables: Vec::new(), objects: None }
     }
 
     /// Names are looked up in this container first: `b` may be `a.b` in the container `a`.
@@ -69,11 +43,17 @@ impl Env {
         self
     }
 
-    /// Declares the object types inside a type.
+    /// Declares the object types inside a type. Their names begin with `name`.
     #[must_use]
-    pub(crate) fn with_objects(mut self, ty: &Arc<DeclType>) -> Env {
-        ty.objects(&mut self.objects);
+    pub(crate) fn with_objects(mut self, name: &Arc<str>, ty: &Arc<DeclType>) -> Env {
+        self.objects = Some((name.clone(), ty.clone()));
         self
+    }
+
+    /// The object type of a name.
+    fn object(&self, name: &str) -> Option<&DeclType> {
+        let (prefix, ty) = self.objects.as_ref()?;
+        ty.named(name.strip_prefix(&**prefix)?)
     }
 
     /// Parses and checks an expression.
@@ -81,21 +61,31 @@ impl Env {
     /// # Errors
     /// Every mistake with its place, worded as upstream words it.
     pub fn compile(&self, source: &str) -> Result<Ast, Issues> {
-        let release = self.release.0;
-        let macros = Macros { optional: true, two_variables: release >= 32, sort_by: release >= 34 };
+        let functions = self.release.functions();
+        let quoted = if !self.release.has(Change::QuotedFieldsInGrammar) {
+            Quoted::Unknown
+        } else if !self.release.has(Change::QuotedFields) {
+            Quoted::Refused
+        } else {
+            Quoted::Taken
+        };
+        let macros =
+            Macros { optional: functions >= 28, two_variables: functions >= 32, sort_by: functions >= 34, quoted };
         let parsed = parse::parse(source, macros)?;
         let checked = check::check(parsed, self, source)?;
-        if release >= 29 {
-            check::validate(&checked, source)?;
-        }
+        check::validate(&checked, functions >= 29, source)?;
         let variables = self.variables.iter().map(|(name, _)| name.clone()).collect();
-        Ok(Ast { checked, variables, release })
+        Ok(Ast { checked, variables, release: self.release })
     }
 }
 
 impl Declarations for Env {
     fn release(&self) -> u8 {
-        self.release.0
+        self.release.functions()
+    }
+
+    fn reports_once(&self) -> bool {
+        self.release.has(Change::ErrorsOnce)
     }
 
     fn container(&self) -> &str {
@@ -107,11 +97,17 @@ impl Declarations for Env {
     }
 
     fn has_object(&self, name: &str) -> bool {
-        self.objects.contains_key(name)
+        self.object(name).is_some()
     }
 
     fn field(&self, object: &str, field: &str) -> Option<Type> {
-        self.objects.get(object)?.field(field).map(DeclType::cel_type)
+        let ty = self.object(object)?;
+        let reserved = || {
+            let found = self.release.has(Change::ReservedFields) && is_reserved(field);
+            ty.field(&escape(field).filter(|_| found)?)
+        };
+        let ty = ty.field(field).or_else(reserved)?;
+        Some(ty.cel_type(&format!("{object}.{field}")))
     }
 }
 
@@ -120,7 +116,7 @@ impl Declarations for Env {
 pub struct Ast {
     checked: Checked,
     variables: Vec<Arc<str>>,
-    release: u8,
+    release: Release,
 }
 
 impl Ast {
@@ -134,9 +130,14 @@ impl Ast {
         self.checked.names().any(|name| name == variable)
     }
 
+    /// Whether some part of the expression has no type before it is evaluated, so that it can fail for a type then.
+    pub fn is_dynamic(&self) -> bool {
+        self.checked.types().any(Type::holds_dyn)
+    }
+
     /// What an evaluation can cost.
     pub fn estimate(&self, sizes: &dyn Sizes) -> Range {
-        cost::estimate(&self.checked, sizes)
+        cost::estimate(&self.checked, sizes, self.release)
     }
 
     /// Makes a program.
@@ -144,7 +145,7 @@ impl Ast {
     /// # Errors
     /// Upstream's text for a constant that is wrong, such as `int("x")`.
     pub fn program(&self) -> Result<Program, String> {
-        let (node, slots) = eval::plan(&self.checked, &self.variables, self.release)?;
+        let (node, slots) = eval::plan(&self.checked, &self.variables, self.release.functions())?;
         Ok(Program { node, slots, variables: self.variables.clone() })
     }
 }

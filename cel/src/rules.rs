@@ -1,8 +1,10 @@
 //! Rules of `x-kubernetes-validations` under their schemas.
 
-use crate::env::{Ast, Env, Program, Release};
+use crate::env::{Env, Program};
+use crate::release::Release;
 use crate::schema::{DeclType, MAX_REQUEST, Schema};
 use crate::types::Type;
+use std::fmt;
 use std::sync::Arc;
 
 /// The environments of the rules of one node of a schema.
@@ -24,15 +26,39 @@ pub struct Rule {
     pub max_cost: u64,
 }
 
+/// Why an expression cannot be used. `Display` gives upstream's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// Upstream's text.
+    pub detail: String,
+    /// Whether the expression is about a change; `false` if its types are not known.
+    pub uses_old_self: bool,
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)
+    }
+}
+
+impl std::error::Error for RuleError {}
+
 impl RuleEnv {
     /// The environments of a node; `None` if rules cannot see its values. `type_name` begins the names of its object types
     /// in messages: upstream calls it `selfType` with a number.
     pub fn new(schema: &Schema, is_resource_root: bool, release: Release, type_name: &str) -> Option<RuleEnv> {
-        let decl = Arc::new(DeclType::of(schema, is_resource_root)?.named(type_name));
-        let env = Env::new(release).with_objects(&decl).with_variable("self", decl.cel_type());
-        let optional_env = env.clone().with_variable("oldSelf", Type::optional(decl.cel_type()));
-        let env = env.with_variable("oldSelf", decl.cel_type());
-        Some(RuleEnv { decl, env, optional_env })
+        let decl = DeclType::of(schema, is_resource_root, release)?;
+        Some(RuleEnv::of_type(&Arc::new(decl), release, type_name))
+    }
+
+    /// The environments of a node whose declared type is known already.
+    pub fn of_type(decl: &Arc<DeclType>, release: Release, type_name: &str) -> RuleEnv {
+        let name: Arc<str> = type_name.into();
+        let ty = decl.cel_type(&name);
+        let env = Env::new(release).with_objects(&name, decl).with_variable("self", ty.clone());
+        let optional_env = env.clone().with_variable("oldSelf", Type::optional(ty.clone()));
+        let env = env.with_variable("oldSelf", ty);
+        RuleEnv { decl: decl.clone(), env, optional_env }
     }
 
     /// How many bytes of JSON a value of the node takes at least.
@@ -48,31 +74,53 @@ impl RuleEnv {
     /// Compiles a rule.
     ///
     /// # Errors
-    /// Upstream's text for what is wrong.
-    pub fn rule(&self, source: &str, optional_old_self: bool) -> Result<Rule, String> {
-        let env = if optional_old_self { &self.optional_env } else { &self.env };
-        let ast = env.compile(source).map_err(|issues| format!("compilation failed: {issues}"))?;
-        if *ast.output_type() != Type::Bool {
-            return Err("cel expression must evaluate to a bool".to_owned());
-        }
-        self.finish(&ast).map_err(|error| format!("program instantiation failed: {error}"))
+    /// What is wrong with it.
+    pub fn rule(&self, source: &str, optional_old_self: bool) -> Result<Rule, RuleError> {
+        self.compile(source, optional_old_self, &RULE)
     }
 
     /// Compiles a message expression.
     ///
     /// # Errors
-    /// Upstream's text for what is wrong.
-    pub fn message(&self, source: &str, optional_old_self: bool) -> Result<Rule, String> {
-        let env = if optional_old_self { &self.optional_env } else { &self.env };
-        let ast = env.compile(source).map_err(|issues| format!("messageExpression compilation failed: {issues}"))?;
-        if *ast.output_type() != Type::String {
-            return Err("messageExpression must evaluate to a string".to_owned());
-        }
-        self.finish(&ast).map_err(|error| format!("messageExpression instantiation failed: {error}"))
+    /// What is wrong with it.
+    pub fn message(&self, source: &str, optional_old_self: bool) -> Result<Rule, RuleError> {
+        self.compile(source, optional_old_self, &MESSAGE)
     }
 
-    fn finish(&self, ast: &Ast) -> Result<Rule, String> {
-        let program = ast.program()?;
-        Ok(Rule { program, uses_old_self: ast.uses("oldSelf"), max_cost: ast.estimate(&*self.decl).max })
+    fn compile(&self, source: &str, optional_old_self: bool, purpose: &Purpose) -> Result<Rule, RuleError> {
+        let env = if optional_old_self { &self.optional_env } else { &self.env };
+        let wrong = |detail: String, uses_old_self: bool| RuleError { detail, uses_old_self };
+        let ast = env
+            .compile(source)
+            .map_err(|issues| wrong(format!("{}compilation failed: {issues}", purpose.compiling), false))?;
+        if *ast.output_type() != purpose.result {
+            return Err(wrong(purpose.wrong_type.to_owned(), false));
+        }
+        let uses_old_self = ast.uses("oldSelf");
+        let program = ast
+            .program()
+            .map_err(|error| wrong(format!("{} instantiation failed: {error}", purpose.making), uses_old_self))?;
+        Ok(Rule { program, uses_old_self, max_cost: ast.estimate(&*self.decl).max })
     }
 }
+
+/// What an expression is for, and how messages about it are worded.
+struct Purpose {
+    result: Type,
+    compiling: &'static str,
+    making: &'static str,
+    wrong_type: &'static str,
+}
+
+const RULE: Purpose = Purpose {
+    result: Type::Bool,
+    compiling: "",
+    making: "program",
+    wrong_type: "cel expression must evaluate to a bool",
+};
+const MESSAGE: Purpose = Purpose {
+    result: Type::String,
+    compiling: "messageExpression ",
+    making: "messageExpression",
+    wrong_type: "messageExpression must evaluate to a string",
+};

@@ -110,6 +110,11 @@ impl Type {
         matches!(self, Type::Dyn | Type::Any)
     }
 
+    /// Whether the type or one of its parameters is `dyn`.
+    pub(crate) fn holds_dyn(&self) -> bool {
+        self.is_dyn() || self.parameters().into_iter().any(Type::holds_dyn)
+    }
+
     /// The parameters of the type.
     pub fn parameters(&self) -> Vec<&Type> {
         match self {

@@ -1,31 +1,33 @@
 //! Area `objects`: custom resources and values, pruned, defaulted and checked.
-//!
-//! Errors of CEL rules have rows of their own, because nothing evaluates rules yet.
 
 use crate::golden;
 use crate::known::Known;
 use crate::structural::{Call, CrdName, Expected, Files, compare_errors, records};
 use crate::table::{Table, Verdict};
 use kubeshape_schema::field::{Error, Path as FieldPath};
-use kubeshape_schema::{Bump, Schema, read::Reader, read::Rules};
+use kubeshape_schema::{Bump, Schema, read::Reader};
 use kubeshape_smd::{ToValue, Value as Object};
-use kubeshape_structural::Scope;
-use kubeshape_validate::object::{self, Malformed, Resource, Root, Validator};
+use kubeshape_validate::Release;
+use kubeshape_validate::object::{self, Malformed, Resource, Root, RuleOutcome, Rules, Validator};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Area `objects`.
 pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
     let mut table = Table::new("objects", known);
     let folder = golden.join("structural");
+    if !crate::has_records("objects", golden) {
+        return table;
+    }
     synthetic(&folder, &mut table);
     formats(&folder, &mut table);
     upstream(&folder.join("upstream-tests"), &mut table);
     embedded(&folder.join("upstream-tests"), &mut table);
     resources(&folder, corpus, &mut table);
+    rules(&folder, golden, &mut table);
     table
 }
 
@@ -35,7 +37,7 @@ fn with_schema<T>(source: &Value, f: impl for<'a> FnOnce(Option<&'a Schema<'a>>,
     let mut tape = Tape::new();
     Stream::new(text.as_bytes(), Limits::default()).ok()?.next(&mut tape)?.ok()?;
     let arena = Bump::new();
-    let schema = Reader::new(&arena, Rules::Crd).schema(tape.document(&text).root()?);
+    let schema = Reader::new(&arena, kubeshape_schema::read::Rules::Crd).schema(tape.document(&text).root()?);
     let schema: &Schema<'_> = arena.alloc(schema);
     Some(f((!source.is_null()).then_some(schema), &arena))
 }
@@ -198,6 +200,7 @@ struct Case {
     errors: Vec<Expected>,
     #[serde(default)]
     cel: Vec<Expected>,
+    cel_cost: Option<i64>,
     update: Option<usize>,
 }
 
@@ -248,20 +251,9 @@ fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
             let arena = Bump::new();
             let crd = kubeshape_structural::read::read(tape.document(&source).root()?, &arena).value?;
             let version = crd.versions.iter().find(|found| found.name == version)?;
-            let schema = version.schema;
-            let resource = Resource {
-                api_version: arena.alloc_str(&format!("{}/{}", crd.group, version.name)),
-                kind: crd.names.kind,
-                namespaced: crd.scope == Scope::Namespaced,
-                schema,
-                preserve_unknown_fields: crd.preserve_unknown_fields,
-                scale: version.scale,
-                validator: schema.map(|schema| Validator::new(schema, &arena)),
-            };
-            let mut rules = BTreeSet::new();
-            messages(&serde_json::from_str(&source).ok()?, &mut rules);
+            let resource = Resource::new(&crd, version, Release::DEFAULT, &arena);
             for case in &cases {
-                one_resource(case, &resource, &objects, &rules, &arena, table);
+                one_resource(case, &resource, &objects, &arena, table);
             }
             Some(())
         });
@@ -271,28 +263,10 @@ fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
     }
 }
 
-/// The messages of all rules of a definition.
-fn messages(value: &Value, out: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(members) => {
-            if members.contains_key("rule") {
-                out.extend(members.get("message").and_then(Value::as_str).map(|text| text.trim().to_owned()));
-            }
-            members.values().for_each(|value| messages(value, out));
-        }
-        Value::Array(items) => items.iter().for_each(|value| messages(value, out)),
-        _ => {}
-    }
-}
-
-/// The error that CEL rules were not checked, because there were other errors.
-const NOT_CHECKED: &str = "some validation rules were not checked";
-
 fn one_resource<'a>(
     case: &Case,
     resource: &Resource<'a>,
     objects: &BTreeMap<usize, &Value>,
-    rules: &BTreeSet<String>,
     arena: &'a Bump,
     table: &mut Table,
 ) {
@@ -316,15 +290,16 @@ fn one_resource<'a>(
         stored = with_resource_version(stored, arena);
     }
     value("objects stored", &label, stored, case.result.as_ref().unwrap_or(&case.object), table);
-    // Those of rules are told by the evaluation alone, which knows no old object, and by the messages of the rules.
-    let (of_rules, theirs): (Vec<_>, Vec<_>) = case.errors.iter().partition(|error| {
-        error.detail.starts_with(NOT_CHECKED)
-            || error.detail.contains(" evaluating rule: ")
-            || case.cel.iter().any(|cel| cel.detail == error.detail && cel.field == error.field)
-            || case.update.is_some() && rules.contains(&error.detail)
-    });
-    if !of_rules.is_empty() {
-        table.add("objects errors (rules)", &label, Verdict::Missing(format!("{} errors of rules", of_rules.len())));
+    if let (Some(rules), None) = (&resource.rules, case.update) {
+        let outcome = rules.check(stored, &FieldPath::Root, Rules::BUDGET);
+        errors("objects cel", &label, &outcome.errors, &case.cel, table);
+        if let Some(cost) = case.cel_cost {
+            table.add(
+                "objects celCost",
+                &label,
+                crate::verdict::equal(&(Rules::BUDGET - outcome.remaining_budget), &cost),
+            );
+        }
     }
     let (row, ours) = match old {
         None => ("objects errors", resource.validate(stored)),
@@ -336,7 +311,7 @@ fn one_resource<'a>(
             ("objects update errors", resource.validate_update(stored, old))
         }
     };
-    table.add(row, &label, compare_errors(&ours, theirs));
+    errors(row, &label, &ours, &case.errors, table);
 }
 
 fn with_resource_version<'a>(object: Object<'a>, arena: &'a Bump) -> Object<'a> {
@@ -344,4 +319,52 @@ fn with_resource_version<'a>(object: Object<'a>, arena: &'a Bump) -> Object<'a> 
     let metadata = map.get("metadata").and_then(Object::as_map).unwrap_or_default();
     let metadata = metadata.with("resourceVersion", Some(Object::String("1")), arena);
     Object::Map(map.with("metadata", Some(Object::Map(metadata)), arena))
+}
+
+/// CEL rules on values: the calls that upstream's own tests make, and random schemas with three objects each.
+fn rules(folder: &Path, golden: &Path, table: &mut Table) {
+    for call in records::<Call>(&folder.join("upstream-tests/cel.Validate.ndjson.gz"), table) {
+        one_call("cel.Validate", &call.test, &call.inputs["schema"], &call.inputs, &call.output, table);
+    }
+    for record in records::<Value>(&golden.join("cel/schemas.ndjson.gz"), table) {
+        for (at, case) in record["cases"].as_array().into_iter().flatten().enumerate() {
+            let mut inputs = case.clone();
+            inputs["isResourceRoot"] = record["isResourceRoot"].clone();
+            let label = format!("{} {at}", record["id"]);
+            one_call("cel schemas", &label, &record["schema"], &inputs, case, table);
+        }
+    }
+}
+
+fn one_call(row: &str, label: &str, schema: &Value, inputs: &Value, output: &Value, table: &mut Table) {
+    let unstable: Vec<&str> = match &output["unstable"] {
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        Value::Bool(true) => vec!["errors", "cost"],
+        Value::String(name) => vec![name],
+        _ => Vec::new(),
+    };
+    with_schema(schema, |schema, arena| {
+        let Some(schema) = schema else { return };
+        let is_root = inputs["isResourceRoot"] == true;
+        let rules = Rules::of(schema, is_root, Release::DEFAULT)
+            .map(|rules| rules.with_call_limit(inputs["perCallLimit"].as_u64().unwrap_or(Rules::CALL_LIMIT)));
+        let object = arena.alloc(inputs["object"].clone()).to_value(arena);
+        let old = arena.alloc(inputs["oldObject"].clone()).to_value(arena);
+        let budget = inputs["costBudget"].as_i64().unwrap_or(Rules::BUDGET);
+        let path = inputs["path"].as_str().unwrap_or_default();
+        let path = if path.is_empty() { FieldPath::Root } else { FieldPath::Base(path) };
+        let outcome = match &rules {
+            None => RuleOutcome { errors: Vec::new(), ratcheted: Vec::new(), remaining_budget: budget },
+            Some(rules) if old.is_null() => rules.check(object, &path, budget),
+            Some(rules) => rules.check_update(object, old, inputs["ratcheting"] == true, &path, budget),
+        };
+        if !unstable.contains(&"errors") {
+            let theirs: Vec<Expected> = serde_json::from_value(output["errors"].clone()).unwrap_or_default();
+            errors(&format!("{row} errors"), label, &outcome.errors, &theirs, table);
+        }
+        if let Some(theirs) = output["remainingBudget"].as_i64().filter(|_| !unstable.contains(&"cost")) {
+            let verdict = crate::verdict::equal(&outcome.remaining_budget, &theirs);
+            table.add(&format!("{row} budget"), label, verdict);
+        }
+    });
 }

@@ -1,7 +1,5 @@
 //! Areas `structural` and `versions`: the errors and warnings that requests with CustomResourceDefinitions are answered
 //! with, in the newest and in ten releases.
-//!
-//! Errors about CEL expressions have rows of their own, because nothing compiles expressions yet.
 
 use crate::golden;
 use crate::known::Known;
@@ -101,6 +99,8 @@ pub fn compare_versions(golden: &Path, corpus: &Path, known: Known) -> Table {
         warnings: Vec<String>,
         #[serde(rename = "decodeError")]
         decode_error: Option<String>,
+        #[serde(default)]
+        unstable: Value,
     }
     let mut table = Table::new("versions", known);
     let mut files = Files { corpus, read: BTreeMap::new() };
@@ -117,7 +117,11 @@ pub fn compare_versions(golden: &Path, corpus: &Path, known: Known) -> Table {
                 let warnings = crd::warnings(&definition, release);
                 (crd::validate(&definition, release), warnings.into_iter().map(|warning| warning.text).collect())
             });
-            let ours = ours.unwrap_or_default();
+            let mut ours = ours.unwrap_or_default();
+            if !line.unstable.is_null() {
+                // Upstream chooses by chance among expressions that cost the same.
+                ours.0.retain(|error| !error.detail.starts_with("contributed to "));
+            }
             add_errors(&release.to_string(), &label, &ours.0, &line.errors, &mut table);
             add_warnings(&format!("{release} warnings"), &label, ours.1, line.warnings, &mut table);
             if line.decode_error.is_some() {
@@ -276,32 +280,8 @@ fn add_warnings(row: &str, label: &str, mut ours: Vec<String>, mut theirs: Vec<S
     }
 }
 
-/// Whether an error is about an expression.
-fn is_of_cel(error: &Expected) -> bool {
-    const DETAILS: [&str; 6] = [
-        "estimated rule cost",
-        "estimated messageExpression cost",
-        "contributed to estimated rule cost",
-        "x-kubernetes-validations estimated rule cost",
-        "oldSelf cannot be used on",
-        "may not be set if oldSelf is not used",
-    ];
-    const INNER: [&str; 4] =
-        ["rule compile error", " evaluating rule: ", "failed rule: ", "no further validation rules"];
-    DETAILS.iter().any(|detail| error.detail.starts_with(detail))
-        || error.error_type == "InternalError"
-        || error.bad_value.as_ref().is_some_and(|value| value.get("Rule").is_some())
-        || (error.field.contains("x-kubernetes-validations") && error.bad_value_bytes.is_some())
-        || (error.field.contains(".default") && INNER.iter().any(|detail| error.detail.contains(detail)))
-}
-
 fn add_errors(row: &str, label: &str, ours: &[Error], theirs: &[Expected], table: &mut Table) {
-    let (cel, theirs): (Vec<_>, Vec<_>) = theirs.iter().partition(|error| is_of_cel(error));
-    if !cel.is_empty() {
-        let text = format!("{} errors about expressions: {}", cel.len(), cel[0].detail);
-        table.add(&format!("{row} (expressions)"), label, Verdict::Missing(text));
-    }
-    table.add(row, label, compare_errors(ours, theirs));
+    table.add(row, label, compare_errors(ours, theirs.iter().collect()));
 }
 
 /// Compares errors in any order.
@@ -497,12 +477,6 @@ fn of_area_crds(golden: &Path, corpus: &Path, table: &mut Table) {
 
 /// Compares type, field and detail: these records have no values.
 fn add_short_errors(row: &str, label: &str, ours: &[Error], theirs: &[Expected], table: &mut Table) {
-    let (cel, theirs): (Vec<_>, Vec<_>) =
-        theirs.iter().partition(|error| is_of_cel(error) || error.detail.contains("compilation failed"));
-    if !cel.is_empty() {
-        let text = format!("{} errors about expressions: {}", cel.len(), cel[0].detail);
-        table.add(&format!("{row} (expressions)"), label, Verdict::Missing(text));
-    }
     let mut ours: Vec<_> =
         ours.iter().map(|error| (error.error_type.name(), error.path.as_str(), error.detail.as_str())).collect();
     let mut theirs: Vec<_> =

@@ -2,7 +2,9 @@
 
 use crate::Findings;
 use kubeshape_input::{Finding, Limits};
-use kubeshape_registry::{Comparison, Error, FieldSet, Gvk, Kind, Object, Registry, Settings, WriteOptions};
+use kubeshape_registry::{
+    Comparison, Error, FieldSet, Gvk, Judgement, Kind, Object, Registry, Request, Settings, WriteOptions,
+};
 use std::sync::Arc;
 
 /// The kinds that CustomResourceDefinitions, OpenAPI documents and structured-merge-diff schemas define, and what an API
@@ -82,6 +84,14 @@ impl Api {
     /// See [`Registry::by_name`].
     pub fn by_name(&self, name: &str) -> Vec<&Kind> {
         self.registry.by_name(name)
+    }
+
+    /// What the server makes of a request with a custom resource before it stores it.
+    ///
+    /// # Errors
+    /// See [`Registry::judge`].
+    pub fn judge(&self, request: Request<'_>) -> Result<Judgement, Error> {
+        self.registry.judge(request)
     }
 
     /// Server-side apply: the live object afterwards, with its managed fields. Without a live object it is created.

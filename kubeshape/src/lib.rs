@@ -43,6 +43,7 @@
 //! - [Convert a CustomResourceDefinition](#convert-a-customresourcedefinition)
 //! - [Convert a document to another dialect](#convert-a-document-to-another-dialect)
 //! - [Apply a configuration, and look at the conflicts](#apply-a-configuration-and-look-at-the-conflicts)
+//! - [Check an object before it is admitted](#check-an-object-before-it-is-admitted)
 //! - [Ask who owns the fields of an object](#ask-who-owns-the-fields-of-an-object)
 //! - [Share an API of many inputs between threads](#share-an-api-of-many-inputs-between-threads)
 //!
@@ -105,6 +106,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! ### Check an object before it is admitted
+//!
+//! [`Api::judge`] does what the server does before it stores a custom resource: it drops unknown fields, inserts defaults,
+//! and checks metadata, schema and rules in CEL. This function is the core of an admission check:
+//!
+//! ```
+//! # const TABS: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/crds/tabs.yaml"));
+//! use kubeshape::{Api, Error, Object, Request};
+//!
+//! fn admit(api: &Api, object: &Object, strict: bool) -> Result<(), String> {
+//!     let judgement = api.judge(Request::Create(object)).map_err(|error: Error| error.to_string())?;
+//!     let unknown = judgement.unknown.iter().filter(|_| strict).map(|field| format!("unknown field {field}"));
+//!     let reasons: Vec<String> = unknown.chain(judgement.errors.iter().map(ToString::to_string)).collect();
+//!     if reasons.is_empty() { Ok(()) } else { Err(reasons.join("\n")) }
+//! }
+//!
+//! let api = Api::read([("tabs.yaml", TABS)])?;
+//! let tab = "{apiVersion: example.com/v1, kind: Tab, metadata: {name: t, namespace: n}, spec: {size: big, sise: 1}}";
+//! let text = "unknown field spec.sise\nspec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"";
+//! assert_eq!(admit(&api, &Object::read("tab.yaml", tab)?, true).unwrap_err(), text);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! ### Ask who owns the fields of an object
 //!
 //! [`Object::owners`] reads the managed fields of an object. [`Api::field_set`] tells which fields an object has:
@@ -157,6 +181,7 @@
 //! - [`publish`] is what an API server publishes for CustomResourceDefinitions, alone or merged into its own documents.
 //! - [`discovery`] is API discovery in every form.
 //! - [`smd`] is structured merge diff: typed values, sets of fields, apply and update, managed fields.
+//! - [`validate`] checks definitions and custom resources as an API server does before it stores them.
 //! - [`registry`] holds kinds and does what an API server does with objects; [`Api`] is made of it.
 
 mod api;
@@ -172,8 +197,8 @@ pub use document::Document;
 pub use kubeshape_convert::jsonschema::Draft;
 pub use kubeshape_input::{Code, Finding, Place, Shape};
 pub use kubeshape_registry::{
-    Comparison, Conflict, Error, FieldError, FieldErrorKind, FieldSet, Gvk, Kind, Location, Object, Owner, Profile,
-    SmdCompat, WriteOptions,
+    Comparison, Conflict, Error, FieldError, FieldErrorKind, FieldSet, Gvk, Judgement, Kind, Location, Object, Owner,
+    Profile, Release, Request, SmdCompat, WriteOptions,
 };
 pub use kubeshape_schema::Dialect;
 
@@ -185,4 +210,5 @@ pub use kubeshape_registry as registry;
 pub use kubeshape_schema as schema;
 pub use kubeshape_smd as smd;
 pub use kubeshape_structural as structural;
+pub use kubeshape_validate as validate;
 pub use kubeshape_yaml as yaml;

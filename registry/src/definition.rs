@@ -11,6 +11,7 @@ use kubeshape_smd::schema::{self, ReadErrors};
 use kubeshape_smd::typed::Types;
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_structural::{ApiVersion, Crd};
+use kubeshape_validate::object::{Resource as Requested, Rules};
 use kubeshape_yaml::Node;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub struct Definition {
     found: Vec<Finding>,
     settings: Arc<Shared>,
     types: OnceLock<Built>,
+    rules: OnceLock<BTreeMap<String, Option<Arc<Rules>>>>,
 }
 
 /// What all definitions of a registry share.
@@ -126,6 +128,24 @@ impl Definition {
         Some(with(arena.alloc(crd), &arena))
     }
 
+    /// Calls this with a version of a CustomResourceDefinition, prepared for requests; none if it is anything else, or
+    /// cannot be read. The definition is read anew, but its rules in CEL are kept.
+    pub(crate) fn with_resource<T>(&self, version: &str, with: impl for<'a> FnOnce(Requested<'a>) -> T) -> Option<T> {
+        let Form::CustomResource(implied) = self.form else { return None };
+        let release = self.settings.settings.release;
+        self.with_crd(implied, |crd, arena| {
+            let rules = self.rules.get_or_init(|| {
+                let rules = |version: &kubeshape_structural::Version<'_>| {
+                    version.schema.and_then(|schema| Rules::new(schema, release)).map(Arc::new)
+                };
+                crd.versions.iter().map(|version| (version.name.to_owned(), rules(version))).collect()
+            });
+            let found = crd.versions.iter().find(|found| found.name == version)?;
+            let rules = rules.get(version).cloned().flatten();
+            Some(with(Requested::with_rules(crd, found, rules, arena)))
+        })?
+    }
+
     fn types_of<'a>(&'a self, crd: &'a Crd<'a>, arena: &'a Bump) -> Built {
         let resource = self.settings.publisher().resource(crd, arena);
         let mut notes: Vec<Note<'_>> =
@@ -203,6 +223,7 @@ fn openapi(
         found,
         settings: Arc::clone(shared),
         types: built.map(OnceLock::from).unwrap_or_default(),
+        rules: OnceLock::new(),
     });
     let resources = Resources::of(&group_versions_of_document(root));
     let kinds = kinds.into_iter().filter(|kind| definition.types().named(kind.type_name).is_some());
@@ -301,6 +322,7 @@ fn smd(location: &Location, root: Node<'_>, shared: &Arc<Shared>) -> Arc<Definit
         found,
         settings: Arc::clone(shared),
         types: built.map(OnceLock::from).unwrap_or_default(),
+        rules: OnceLock::new(),
     })
 }
 
@@ -317,6 +339,7 @@ fn custom_resource(location: &Location, manifest: Manifest<'_>, shared: &Arc<Sha
         name: read.value.map_or("", |crd| crd.name).into(),
         settings: Arc::clone(shared),
         types: OnceLock::new(),
+        rules: OnceLock::new(),
     });
     let Some(crd) = read.value else { return (definition, Vec::new()) };
     let mut kinds: Vec<Kind> = Vec::with_capacity(crd.versions.len());

@@ -1,8 +1,7 @@
 //! What is known about one kind in one version.
 //!
-//! Everything that is decided per kind hangs on [`Kind`]. Today these are the names and the [`Type`] of server-side
-//! apply. Validation of values, defaulting, rules in CEL and the lifecycle of fields are per kind as well: each becomes
-//! a module of this crate beside this one, with a member here that is built at first use, as the types are.
+//! Everything that is decided per kind hangs on [`Kind`]: the names, the [`Type`] of server-side apply, and what judges
+//! requests ([`Kind::with_requests`]). What is expensive is built at first use.
 
 use crate::{Definition, Location};
 use kubeshape_smd::managed::Gvk;

@@ -6,7 +6,9 @@
 //! What is expensive is built per kind when it is first asked for, and shared by threads. Nothing public borrows a text
 //! or an arena: a registry can live in a static, an `Arc`, or a struct of yours.
 //!
-//! What is done to objects comes in two layers that do the same:
+//! [`Registry::judge`] tells what a server makes of a custom resource before it stores it: [`Judgement`].
+//!
+//! What server-side apply does to objects comes in two layers that do the same:
 //!
 //! - [`Registry::apply`], [`update`](Registry::update), [`create`](Registry::create), [`extract`](Registry::extract),
 //!   [`compare`](Registry::compare), [`merge`](Registry::merge) and [`field_set`](Registry::field_set) take and give
@@ -56,6 +58,7 @@ mod endpoint;
 mod error;
 mod explain;
 mod extract;
+mod judge;
 pub mod kind;
 pub mod locate;
 mod location;
@@ -74,6 +77,7 @@ pub use error::{
 };
 pub use explain::{Locations, managed_fields_error};
 pub use extract::extract_applied;
+pub use judge::{Judgement, Request, Requests};
 pub use kind::Kind;
 pub use location::Location;
 pub use name::{KindNames, KindQuery, guessed_plural};
@@ -82,4 +86,6 @@ pub use operations::Comparison;
 pub use options::{Now, WriteOptions};
 pub use registry::{Profile, Registry, Settings, SmdCompat};
 
+pub use kubeshape_schema::field;
 pub use kubeshape_smd::managed::{Gvk, Operation, Status, Time};
+pub use kubeshape_validate::Release;

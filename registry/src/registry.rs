@@ -10,6 +10,7 @@ use kubeshape_publish::{Base, Options, Publisher};
 use kubeshape_smd::managed::{Gvk, TypeConverter};
 use kubeshape_smd::typed::{Type, nearest};
 use kubeshape_smd::value::Compat;
+use kubeshape_validate::Release;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub struct Settings {
     pub smd_compat: SmdCompat,
     /// Which release of structured-merge-diff reads the managed fields of objects.
     pub compat: Compat,
+    /// The minor release of Kubernetes whose rules objects are judged by.
+    pub release: Release,
 }
 
 impl Settings {

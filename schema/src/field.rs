@@ -149,6 +149,13 @@ impl Error {
         Error::new(ErrorType::TooMany, path, BadValue::Json(found.to_string()), detail, at)
     }
 
+    /// A field that the server cannot check.
+    #[cold]
+    pub fn internal(path: &Path<'_>, detail: impl Into<String>, at: u32) -> Error {
+        // Go prints an error in JSON as an object without members.
+        Error::new(ErrorType::Internal, path, BadValue::Json("{}".to_owned()), detail, at)
+    }
+
     #[cold]
     fn new(error_type: ErrorType, path: &Path<'_>, value: BadValue, detail: impl Into<String>, at: u32) -> Error {
         Error { error_type, path: path.to_string(), value, detail: detail.into(), at }

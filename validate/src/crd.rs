@@ -6,17 +6,19 @@
 mod ca_bundle;
 mod check;
 mod defaults;
-mod field_path;
+pub(crate) mod field_path;
 mod go_json;
 mod model;
 mod options;
 mod read;
+mod rules;
 mod schema;
 mod warnings;
 
 pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with};
 pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
-pub use options::{MAX_SELECTABLE_FIELDS, Options};
+pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};
 pub use read::Defaults;
+pub use rules::{ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, expression_costs};
 pub use schema::validate_validation;
 pub use warnings::{Warning, warnings, warnings_of_update};

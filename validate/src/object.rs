@@ -50,6 +50,7 @@ mod number;
 mod prepare;
 mod pruning;
 mod request;
+mod rules;
 
 pub(crate) use equal::bad_value;
 
@@ -60,3 +61,4 @@ pub use meta::{Decoded, Malformed, coerce, decode_metadata, embedded};
 pub use prepare::{Purpose, Validator};
 pub use pruning::{Pruned, Root, prune};
 pub use request::{Object, Resource};
+pub use rules::{RuleOutcome, Rules};

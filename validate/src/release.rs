@@ -27,6 +27,16 @@ impl Release {
         self.0
     }
 
+    /// The release for expressions that are stored already.
+    pub(crate) fn of_stored_expressions(self) -> kubeshape_cel::Release {
+        kubeshape_cel::Release::stored(u8::try_from(self.0).unwrap_or(u8::MAX))
+    }
+
+    /// The release for expressions that are new.
+    pub(crate) fn of_new_expressions(self) -> kubeshape_cel::Release {
+        kubeshape_cel::Release::new_expressions(u8::try_from(self.0).unwrap_or(u8::MAX))
+    }
+
     /// Whether this release has a change.
     pub fn has(self, change: Change) -> bool {
         self >= change.since()
@@ -48,14 +58,24 @@ impl Default for Release {
 /// What changed in the rules for definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
+    /// `optionalOldSelf` of rules is known, although it is dropped.
+    KnownOptionalOldSelf,
+    /// `optionalOldSelf` of rules is kept and checked.
+    OptionalOldSelf,
     /// `selectableFields` is kept and checked. Older servers drop it.
     SelectableFields,
     /// `additionalProperties: false` may stand below `allOf`, `anyOf`, `oneOf` and `not`.
     NestedAdditionalPropertiesFalse,
+    /// Defaults are checked for the formats `k8s-short-name` and `k8s-long-name`.
+    NamesOfDefaults,
+    /// Defaults are checked for the formats of numbers.
+    NumbersOfDefaults,
     /// Formats of strings that the server does not know give a warning.
     UnknownStringFormats,
     /// Some messages do not repeat the name of their field.
     ShortMessages,
+    /// Errors about broken rules show the value in place of its type.
+    ValuesOfBrokenRules,
     /// The formats `k8s-short-name` and `k8s-long-name` give no warning.
     NameFormats,
     /// Formats of other types than string that the server does not know give a warning.
@@ -70,10 +90,12 @@ impl Change {
     /// The first release with the change.
     pub fn since(self) -> Release {
         Release(match self {
+            Change::KnownOptionalOldSelf => 29,
+            Change::OptionalOldSelf => 30,
             Change::SelectableFields | Change::NestedAdditionalPropertiesFalse => 31,
-            Change::UnknownStringFormats | Change::ShortMessages => 34,
-            Change::NameFormats => 35,
-            Change::UnknownOtherFormats => 36,
+            Change::UnknownStringFormats | Change::ShortMessages | Change::NamesOfDefaults => 34,
+            Change::NameFormats | Change::ValuesOfBrokenRules => 35,
+            Change::UnknownOtherFormats | Change::NumbersOfDefaults => 36,
             Change::SetsOfContainers | Change::LabelErrorsOnce => 37,
         })
     }

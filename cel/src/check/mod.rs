@@ -16,6 +16,8 @@ pub(crate) use validate::validate;
 pub(crate) trait Declarations {
     /// The minor release.
     fn release(&self) -> u8;
+    /// Whether errors are left out that only follow from others. A call of an unknown method has no type otherwise.
+    fn reports_once(&self) -> bool;
     /// The container in which names are looked up.
     fn container(&self) -> &str;
     /// The type of a variable.
@@ -47,6 +49,11 @@ pub(crate) struct Checked {
 impl Checked {
     pub(crate) fn ty(&self, id: Id) -> &Type {
         self.types.get(id as usize).and_then(Option::as_ref).unwrap_or(&Type::Dyn)
+    }
+
+    /// The types of all parts.
+    pub(crate) fn types(&self) -> impl Iterator<Item = &Type> {
+        self.types.iter().flatten()
     }
 
     pub(crate) fn reference(&self, id: Id) -> Option<&Reference> {
@@ -307,7 +314,8 @@ impl Checker<'_> {
         match self.function(&name) {
             Some(found) => self.resolve(id, found, Some(receiver), args),
             None => {
-                self.set(id, Type::Error);
+                let known = self.declarations.reports_once();
+                self.set(id, if known { Type::Error } else { Type::Opaque("<nil>".into(), Arc::from([])) });
                 self.undeclared(id, &name);
             }
         }
@@ -322,7 +330,7 @@ impl Checker<'_> {
             if overload.since > release || overload.member != target.is_some() {
                 continue;
             }
-            if matches!(function.name, "_&&_" | "_||_") {
+            if matches!(function.name, "_&&_" | "_||_") && self.declarations.reports_once() {
                 let mut wrong = false;
                 for (arg, ty) in args.iter().zip(&arg_types) {
                     if !self.unifier.assignable(ty, &Type::Bool) {
@@ -396,8 +404,11 @@ impl Checker<'_> {
         if self.unifier.assignable(&previous, &current) {
             return most_general(&previous, &current).clone();
         }
-        let _ = id;
-        Type::Dyn
+        if self.declarations.reports_once() {
+            return Type::Dyn;
+        }
+        self.mismatch(id, &previous, &current);
+        Type::Error
     }
 
     fn list(&mut self, expr: &mut Expr) {

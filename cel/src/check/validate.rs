@@ -8,13 +8,14 @@ use crate::library::format::{self, Piece};
 use crate::types::Type;
 use crate::value::{Value, convert};
 
-/// Reports what is wrong with the literals of a checked expression.
-pub(crate) fn validate(checked: &Checked, source: &str) -> Result<(), Issues> {
+/// Reports what is wrong with the literals of a checked expression. `texts` is whether texts are checked that stand for
+/// something else, and not only the types of elements.
+pub(crate) fn validate(checked: &Checked, texts: bool, source: &str) -> Result<(), Issues> {
     let mut issues = Issues::new(source);
     let mut report = |id: Id, message: String| issues.report(checked.places.of(id), message);
     let mut all = Vec::new();
     gather(&checked.expr, false, &mut all);
-    for function in ["duration", "timestamp", "matches"] {
+    for function in ["duration", "timestamp", "matches"].into_iter().filter(|_| texts) {
         for (expr, _) in &all {
             if let Kind::Call { function: name, args, .. } = &expr.kind
                 && **name == *function
@@ -59,7 +60,7 @@ pub(crate) fn validate(checked: &Checked, source: &str) -> Result<(), Issues> {
             }
         }
     }
-    for (expr, _) in &all {
+    for (expr, _) in all.iter().filter(|_| texts) {
         format_call(checked, expr, &mut report);
     }
     if issues.is_empty() {

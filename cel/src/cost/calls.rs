@@ -2,6 +2,7 @@
 
 use super::Range;
 use super::is_flat;
+use crate::release::{Change, Release};
 use crate::types::Type;
 
 /// What is known about an argument.
@@ -62,7 +63,13 @@ fn extension(overload: &str, target: Option<&Operand>, args: &[Operand]) -> Esti
 }
 
 /// The estimate of a function that is not of the standard library, and the size of its result.
-pub(super) fn estimate(function: &str, overload: &str, target: Option<&Operand>, args: &[Operand]) -> Estimate {
+pub(super) fn estimate(
+    function: &str,
+    overload: &str,
+    target: Option<&Operand>,
+    args: &[Operand],
+    release: Release,
+) -> Estimate {
     if let Some(found) = extension(overload, target, args) {
         return Some(found);
     }
@@ -77,7 +84,10 @@ pub(super) fn estimate(function: &str, overload: &str, target: Option<&Operand>,
             }
             Some((target.known().times(each), None))
         }
-        ("url" | "jsonpatch.escapeKey", _, [text]) => Some((text.known().scaled(0.1), Some(text.known()))),
+        ("url" | "jsonpatch.escapeKey", _, [text]) => {
+            let size = release.has(Change::BoundedEquality).then(|| text.known());
+            Some((text.known().scaled(0.1), size))
+        }
         ("lowerAscii" | "upperAscii" | "substring" | "trim", Some(target), _) => {
             Some((target.known().scaled(0.1), Some(target.known())))
         }
@@ -94,6 +104,7 @@ pub(super) fn estimate(function: &str, overload: &str, target: Option<&Operand>,
             Some((text.times(pattern.known().scaled(0.25)), Some(Range { min: 0, max: size.max })))
         }
         ("ip", ..) if overload == "cidr_ip" => Some((ONE, None)),
+        ("quantity" | "isQuantity", ..) if !release.has(Change::QuantitiesCost) => None,
         ("cidr" | "isIP" | "isCIDR" | "ip" | "quantity" | "isQuantity" | "semver" | "isSemver", _, [text, ..]) => {
             traverse(text.known())
         }
@@ -112,15 +123,17 @@ pub(super) fn estimate(function: &str, overload: &str, target: Option<&Operand>,
         }
         ("validate", _, [text, ..]) => Some((text.known().scaled(0.1).scaled(128.0 * 0.25), None)),
         (name, ..) if is_flat(name) => Some((ONE, None)),
-        ("_==_", _, [a, b]) if a.ty.name() == b.ty.name() => match a.ty.name() {
-            "net.IP" | "net.CIDR" | "kubernetes.Quantity" | "kubernetes.Semver" => Some((ONE, None)),
-            "kubernetes.NamedFormat" => Some((Range { min: 1, max: 64 }.scaled(0.1), None)),
-            "kubernetes.URL" => {
-                let max = b.size.map_or(1, |size| size.max);
-                Some((Range { min: 1, max }.scaled(0.1), None))
+        ("_==_", _, [a, b]) if a.ty.name() == b.ty.name() && release.has(Change::BoundedEquality) => {
+            match a.ty.name() {
+                "net.IP" | "net.CIDR" | "kubernetes.Quantity" | "kubernetes.Semver" => Some((ONE, None)),
+                "kubernetes.NamedFormat" => Some((Range { min: 1, max: 64 }.scaled(0.1), None)),
+                "kubernetes.URL" => {
+                    let max = b.size.map_or(1, |size| size.max);
+                    Some((Range { min: 1, max }.scaled(0.1), None))
+                }
+                _ => None,
             }
-            _ => None,
-        },
+        }
         _ => None,
     }
 }

@@ -4,6 +4,7 @@ use super::calls::{self, Operand};
 use super::{Range, Sizes, is_scalar};
 use crate::ast::{ACCUMULATOR, Expr, Fold, Id, Kind, Literal};
 use crate::check::Checked;
+use crate::release::{Change, Release};
 use crate::types::Type;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,10 +26,11 @@ struct Local {
 }
 
 /// Estimates the cost of an expression.
-pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes) -> Range {
+pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes, release: Release) -> Range {
     let mut estimator = Estimator {
         checked,
         sizes,
+        release,
         paths: HashMap::new(),
         computed: HashMap::new(),
         entries: HashMap::new(),
@@ -40,6 +42,7 @@ pub(crate) fn estimate(checked: &Checked, sizes: &dyn Sizes) -> Range {
 struct Estimator<'a> {
     checked: &'a Checked,
     sizes: &'a dyn Sizes,
+    release: Release,
     paths: HashMap<Id, Path>,
     computed: HashMap<Id, Range>,
     entries: HashMap<Id, Entries>,
@@ -137,7 +140,9 @@ impl Estimator<'_> {
                 self.paths.insert(expr.id, path);
                 ONE
             }
-            Kind::Select { operand, test_only: true, .. } => self.cost(operand),
+            Kind::Select { operand, test_only: true, .. } if self.release.has(Change::FreePresenceTests) => {
+                self.cost(operand)
+            }
             Kind::Select { operand, field, .. } => {
                 let mut cost = self.cost(operand);
                 if matches!(self.checked.ty(operand.id), Type::Map(_) | Type::Struct(_) | Type::Param(_) | Type::Var(_))
@@ -227,7 +232,7 @@ impl Estimator<'_> {
         let mut total = Range { min: u64::MAX, max: 0 };
         let mut result = None;
         for overload in overloads {
-            let (cost, size) = match calls::estimate(function, overload, receiver.as_ref(), &operands) {
+            let (cost, size) = match calls::estimate(function, overload, receiver.as_ref(), &operands, self.release) {
                 Some((cost, size)) => (cost.plus(all), size),
                 None => self.standard(expr, overload, receiver.as_ref(), args, &operands, &costs, all),
             };
@@ -283,6 +288,10 @@ impl Estimator<'_> {
             ("matches_string", Some(target), 1) => {
                 let text = target.known().plus(ONE).scaled(0.1);
                 (text.times(known(0).scaled(0.25)).plus(all), None)
+            }
+            ("matches", None, 2) if self.release.has(Change::MatchesAsFunction) => {
+                let text = known(0).plus(ONE).scaled(0.1);
+                (text.times(known(1).scaled(0.25)).plus(all), None)
             }
             ("contains_string", Some(target), 1) => {
                 (target.known().scaled(0.1).times(known(0).scaled(0.1)).plus(all), None)
@@ -340,7 +349,13 @@ impl Estimator<'_> {
         let mut cost = self.cost(&fold.range).plus(self.cost(&fold.init));
         let (path, entries) = (self.path(&fold.init), self.entries(&fold.init));
         let size = self.size(&fold.init);
-        self.push(&fold.accu, path, size, entries);
+        if self.release.has(Change::SizesOfVariables) {
+            self.push(&fold.accu, path, size, entries);
+        } else {
+            let hidden = *fold.accu == *ACCUMULATOR;
+            let path = if hidden { Arc::from([]) } else { Arc::from([fold.accu.clone()]) };
+            self.push(&fold.accu, path, None, None);
+        }
         if bind {
             cost = cost.plus(self.cost(&fold.result));
             self.pop(&fold.accu);

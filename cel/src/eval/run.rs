@@ -450,6 +450,10 @@ fn through_go<'a>(value: &Value<'a>) -> Value<'a> {
         Value::Kube(Kube::Cidr(_)) => "netip.Prefix",
         Value::Kube(Kube::Url(_)) => "*url.URL",
         Value::Kube(Kube::Semver(_)) => "semver.Version",
+        // A schema is forgotten, and with it that names of fields are escaped.
+        Value::List(List::Typed(_, items)) => return Value::List(List::Data(*items)),
+        Value::List(List::Joined(_, items)) => return Value::List(List::Made(items.clone())),
+        Value::Map(Map::Typed(_, fields)) => return Value::Map(Map::Data(*fields)),
         other => return other.clone(),
     };
     Value::error(format!("unsupported conversion to ref.Val: ({go}){}", print::plain(value)))
@@ -495,7 +499,7 @@ fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Val
                 }
             };
             match usize::try_from(index).ok().filter(|index| *index < list.len()) {
-                Some(_) if matches!(list, List::Typed(..)) && !matches!(key, Value::Int(_)) => {
+                Some(_) if list.typed().is_some() && !matches!(key, Value::Int(_)) => {
                     Ok(Some(Value::error(format!("unsupported index: {}", print::plain(key)))))
                 }
                 Some(index) => Ok(list.get(index)),

@@ -299,38 +299,24 @@ fn not_finite(value: f64) -> Option<String> {
     value.is_infinite().then(|| if value > 0.0 { "∞".to_owned() } else { "-∞".to_owned() })
 }
 
-/// A double with a fixed number of digits, as Go's `x/text` prints it in English.
+/// A double with a fixed number of digits, as Go's `x/text` prints it in English: exactly, as far as the digits go.
 fn fixed(value: f64, precision: usize) -> String {
     if let Some(text) = not_finite(value) {
         return text;
     }
-    let (mut digits, mut point) = decimal(value);
-    let keep = i64::from(point) + precision as i64;
-    match usize::try_from(keep) {
-        Ok(keep) => round(&mut digits, keep, &mut point),
-        Err(_) => digits = vec![0],
-    }
-    let digit = |position: i64| {
-        usize::try_from(position).ok().and_then(|position| digits.get(position).copied()).unwrap_or(0) + b'0'
-    };
-    let mut out = String::new();
+    let digits = format!("{:.precision$}", value.abs());
+    let whole = digits.find('.').unwrap_or(digits.len());
+    let mut out = String::with_capacity(digits.len() + whole / 3 + 1);
     if value.is_sign_negative() {
         out.push('-');
     }
-    let whole = i64::from(point.max(1));
-    for i in 0..whole {
-        out.push(char::from(digit(i64::from(point) - whole + i)));
-        let left = whole - i - 1;
-        if left > 0 && left % 3 == 0 {
+    for (i, digit) in digits[..whole].chars().enumerate() {
+        if i > 0 && (whole - i) % 3 == 0 {
             out.push(',');
         }
+        out.push(digit);
     }
-    if precision > 0 {
-        out.push('.');
-        for i in 0..precision as i64 {
-            out.push(char::from(digit(i64::from(point) + i)));
-        }
-    }
+    out.push_str(&digits[whole..]);
     out
 }
 

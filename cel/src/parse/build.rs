@@ -1,8 +1,9 @@
 //! The tree of the grammar to numbered nodes, with macros expanded.
 
+use super::TOO_DEEP;
 use super::lexer::{Lexeme, Token};
 use super::syntax::{Pos, Syntax};
-use super::{Macros, Places, unescape};
+use super::{Macros, Places, Quoted, unescape};
 use crate::ast::{Entry, Expr, Field, Id, Kind, Literal};
 use crate::issue::Issues;
 use crate::limits::MAX_DEPTH;
@@ -87,7 +88,7 @@ impl<'a> Builder<'a> {
         if counts {
             self.depth += 1;
             if self.depth > MAX_DEPTH {
-                self.issues.report((-1, -1), "max recursion depth exceeded");
+                self.issues.report((-1, -1), TOO_DEEP);
                 return Err(TooDeep);
             }
         }
@@ -132,6 +133,7 @@ impl<'a> Builder<'a> {
                 let Some(name) = *name else { return Ok(self.node(*pos, Kind::Unspecified)) };
                 let field: Arc<str> = match name.token {
                     Token::Identifier => self.text(name).into(),
+                    _ if self.macros.quoted == Quoted::Taken => self.text(name).trim_matches('`').into(),
                     _ => {
                         self.error(name.start, "unsupported syntax: '`'");
                         "".into()
@@ -212,11 +214,11 @@ impl<'a> Builder<'a> {
                     if *optional && !self.optional_entry(name.start) {
                         continue;
                     }
-                    if name.token == Token::EscapedIdentifier {
+                    if name.token == Token::EscapedIdentifier && self.macros.quoted != Quoted::Taken {
                         self.error(name.start, "unsupported syntax: '`'");
                         continue;
                     }
-                    let name = self.text(*name).into();
+                    let name = self.text(*name).trim_matches('`').into();
                     built.push(Field { id: field, name, value: self.visit(value)?, optional: *optional });
                 }
                 Expr::new(id, Kind::Struct { name: with_dot(*dot, names.join(".")), fields: built })

@@ -62,13 +62,14 @@ pub(crate) struct Unrecognized {
     pub(crate) before: usize,
 }
 
-/// The tokens without white space and comments, ended by one of the kind `Eof`.
-pub(crate) fn lex(source: &[char]) -> (Vec<Lexeme>, Vec<Unrecognized>) {
+/// The tokens without white space and comments, ended by one of the kind `Eof`. `quoted` is whether names
+/// may stand in backticks.
+pub(crate) fn lex(source: &[char], quoted: bool) -> (Vec<Lexeme>, Vec<Unrecognized>) {
     let mut tokens = Vec::with_capacity(source.len() / 3 + 1);
     let mut errors = Vec::new();
     let mut at = 0;
     while at < source.len() {
-        let mut scan = Scan { source, start: at, accepted: None, furthest: at };
+        let mut scan = Scan { source, quoted, start: at, accepted: None, furthest: at };
         scan.token();
         match scan.accepted {
             Some((Token::Whitespace | Token::Comment, end)) => at = end,
@@ -91,6 +92,7 @@ pub(crate) fn lex(source: &[char]) -> (Vec<Lexeme>, Vec<Unrecognized>) {
 /// One attempt to match a token.
 struct Scan<'a> {
     source: &'a [char],
+    quoted: bool,
     start: usize,
     accepted: Option<(Token, usize)>,
     /// Where the last alternative failed.
@@ -173,7 +175,7 @@ impl Scan<'_> {
                 return;
             }
             '0'..='9' => return self.number(),
-            '`' => {
+            '`' if self.quoted => {
                 let end = self
                     .while_true(start + 1, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | ' '));
                 if end > start + 1 && self.at(end) == Some('`') {

@@ -13,6 +13,19 @@ pub(crate) struct Macros {
     pub(crate) two_variables: bool,
     /// `sortBy`.
     pub(crate) sort_by: bool,
+    /// Names of fields in backticks.
+    pub(crate) quoted: Quoted,
+}
+
+/// What becomes of names of fields in backticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Quoted {
+    /// The grammar does not have them.
+    Unknown,
+    /// They are refused.
+    #[default]
+    Refused,
+    Taken,
 }
 
 /// A variable that is never read.

@@ -10,8 +10,11 @@ use crate::ast::{Expr, Id, Kind};
 use crate::issue::Issues;
 use crate::limits::{MAX_DEPTH, MAX_SOURCE};
 pub(crate) use build::RESERVED;
-pub(crate) use macros::Macros;
+pub(crate) use macros::{Macros, Quoted};
 use syntax::{Failure, Reader};
+
+/// The error about a tree that is too deep.
+const TOO_DEEP: &str = "max recursion depth exceeded";
 
 /// A parsed expression, with the places of its nodes.
 #[derive(Clone, Debug)]
@@ -87,7 +90,7 @@ pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
         return Err(issues);
     }
     let mut places = Places::new(&source);
-    let (tokens, errors) = lexer::lex(&source);
+    let (tokens, errors) = lexer::lex(&source, macros.quoted != Quoted::Unknown);
     for error in &errors {
         let text: String = source[error.start as usize..error.end as usize].iter().collect();
         let place = places.of_offset(error.start);
@@ -97,6 +100,10 @@ pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
         Ok(syntax) => Some(syntax),
         Err(Failure::Depth) => {
             issues.report((-1, -1), format!("expression recursion limit exceeded: {MAX_DEPTH}"));
+            None
+        }
+        Err(Failure::Chain) => {
+            issues.report((-1, -1), TOO_DEEP);
             None
         }
         Err(Failure::Syntax(offset, message)) => {

@@ -31,6 +31,8 @@ pub(crate) enum Failure {
     Syntax(Pos, String),
     /// Rules nest too deeply.
     Depth,
+    /// A chain of operators or members is so long that its tree is too deep.
+    Chain,
 }
 
 type Read<T> = Result<T, Failure>;
@@ -224,6 +226,12 @@ impl<'a> Reader<'a> {
         if self.depth[rule] > MAX_DEPTH { Err(Failure::Depth) } else { Ok(()) }
     }
 
+    /// Counts a link of a chain. Upstream leaves the rule before it enters it again for the link.
+    fn link(chain: &mut usize) -> Read<()> {
+        *chain += 1;
+        if *chain > MAX_DEPTH { Err(Failure::Chain) } else { Ok(()) }
+    }
+
     fn expr(&mut self) -> Read<Syntax> {
         self.enter(EXPR)?;
         let condition = self.logic(true)?;
@@ -258,6 +266,7 @@ impl<'a> Reader<'a> {
         let rule = if calc { CALC } else { RELATION };
         let before = self.depth[rule];
         self.enter(rule)?;
+        let mut chain = 0;
         let mut left = if calc { self.unary()? } else { self.binary(true, 0)? };
         loop {
             let op = self.peek();
@@ -279,12 +288,13 @@ impl<'a> Reader<'a> {
             if precedence == 0 || precedence < least {
                 break;
             }
-            self.enter(rule)?;
+            Self::link(&mut chain)?;
             let pos = self.take().start;
             let right = self.binary(calc, precedence + 1)?;
             left = Syntax::Binary { op, pos, sides: Box::new([left, right]) };
         }
-        self.depth[rule] = before;
+        // Upstream leaves the rule once per link, however often it entered it.
+        self.depth[rule] = before.saturating_sub(chain);
         Ok(left)
     }
 
@@ -312,11 +322,12 @@ impl<'a> Reader<'a> {
     fn member(&mut self) -> Read<Syntax> {
         let before = self.depth[MEMBER];
         self.enter(MEMBER)?;
+        let mut chain = 0;
         let mut out = self.primary()?;
         loop {
             match self.peek() {
                 Token::Dot => {
-                    self.enter(MEMBER)?;
+                    Self::link(&mut chain)?;
                     let pos = self.take().start;
                     let optional = self.eat(Token::Question).is_some();
                     let name = self.take();
@@ -334,7 +345,7 @@ impl<'a> Reader<'a> {
                     };
                 }
                 Token::LeftBracket => {
-                    self.enter(MEMBER)?;
+                    Self::link(&mut chain)?;
                     let pos = self.take().start;
                     let optional = self.eat(Token::Question).is_some();
                     self.closers.push(Token::RightBracket);
@@ -345,7 +356,7 @@ impl<'a> Reader<'a> {
                 _ => break,
             }
         }
-        self.depth[MEMBER] = before;
+        self.depth[MEMBER] = before.saturating_sub(chain);
         Ok(out)
     }
 

@@ -2,7 +2,9 @@
 
 use super::{MAX_REQUEST, Schema, escape};
 use crate::cost::{Range, Sizes};
+use crate::release::{Change, Release};
 use crate::types::Type;
+use kubeshape_schema::Flags;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -21,8 +23,12 @@ enum Shape {
     Scalar(Type),
     List(Arc<DeclType>),
     Map(Arc<DeclType>),
-    Object { name: Arc<str>, fields: BTreeMap<String, Arc<DeclType>> },
+    Object(BTreeMap<String, Arc<DeclType>>),
 }
+
+/// How the names of the types of items and of values end.
+const ITEM: &str = ".@idx";
+const VALUE: &str = ".@elem";
 
 /// The smallest values in JSON.
 const MIN_STRING: i64 = 2;
@@ -32,109 +38,296 @@ const MIN_DURATION: i64 = 3;
 const DATE: i64 = 12;
 const MIN_DATE_TIME: i64 = 21;
 const MAX_DATE_TIME: i64 = 32;
+/// The name of a resource has at most 253 characters, each counted as four bytes.
+const LONGEST_NAME: i64 = 253 * 4;
 
 fn scalar(ty: Type, min_serialized_size: i64, max_elements: i64) -> DeclType {
     DeclType { shape: Shape::Scalar(ty), max_elements, min_serialized_size }
 }
 
+/// What a declared type depends on in a schema, whichever form the schema has.
+trait Node: Sized {
+    fn ty(&self) -> &str;
+    fn format(&self) -> &str;
+    fn int_or_string(&self) -> bool;
+    fn embedded_resource(&self) -> bool;
+    fn max_length(&self) -> Option<i64>;
+    fn max_items(&self) -> Option<i64>;
+    fn max_properties(&self) -> Option<i64>;
+    /// The length of the longest text of `enum` in bytes; `None` without an enum.
+    fn longest_of_enum(&self) -> Option<i64>;
+    fn required(&self, name: &str) -> bool;
+    fn has_default(&self) -> bool;
+    fn items(&self) -> Option<&Self>;
+    fn values(&self) -> Option<&Self>;
+    fn properties<'n>(&'n self, visit: &mut dyn FnMut(&'n str, &'n Self));
+    fn property(&self, name: &str) -> Option<&Self>;
+}
+
+impl Node for Schema {
+    fn ty(&self) -> &str {
+        &self.ty
+    }
+
+    fn format(&self) -> &str {
+        &self.format
+    }
+
+    fn int_or_string(&self) -> bool {
+        self.int_or_string
+    }
+
+    fn embedded_resource(&self) -> bool {
+        self.embedded_resource
+    }
+
+    fn max_length(&self) -> Option<i64> {
+        self.max_length
+    }
+
+    fn max_items(&self) -> Option<i64> {
+        self.max_items
+    }
+
+    fn max_properties(&self) -> Option<i64> {
+        self.max_properties
+    }
+
+    fn longest_of_enum(&self) -> Option<i64> {
+        let longest = self.enumeration.iter().flatten().map(|text| text.len() as i64).max().unwrap_or(0);
+        (!self.enumeration.is_empty()).then_some(longest)
+    }
+
+    fn required(&self, name: &str) -> bool {
+        self.required.iter().any(|required| required == name)
+    }
+
+    fn has_default(&self) -> bool {
+        self.has_default
+    }
+
+    fn items(&self) -> Option<&Self> {
+        self.items.as_deref()
+    }
+
+    fn values(&self) -> Option<&Self> {
+        self.additional_properties.as_deref()
+    }
+
+    fn properties<'n>(&'n self, visit: &mut dyn FnMut(&'n str, &'n Self)) {
+        for (name, property) in self.properties.iter().flatten() {
+            visit(name, property);
+        }
+    }
+
+    fn property(&self, name: &str) -> Option<&Self> {
+        self.properties.as_ref()?.get(name)
+    }
+}
+
+impl Node for kubeshape_schema::Schema<'_> {
+    fn ty(&self) -> &str {
+        self.type_name()
+    }
+
+    fn format(&self) -> &str {
+        self.format
+    }
+
+    fn int_or_string(&self) -> bool {
+        self.flags.any(Flags::INT_OR_STRING)
+    }
+
+    fn embedded_resource(&self) -> bool {
+        self.flags.any(Flags::EMBEDDED_RESOURCE)
+    }
+
+    fn max_length(&self) -> Option<i64> {
+        self.extra().max_length
+    }
+
+    fn max_items(&self) -> Option<i64> {
+        self.extra().max_items
+    }
+
+    fn max_properties(&self) -> Option<i64> {
+        self.extra().max_properties
+    }
+
+    fn longest_of_enum(&self) -> Option<i64> {
+        let lengths = self.enumeration.iter().map(|value| value.as_str().map_or(0, |text| text.len() as i64));
+        lengths.max()
+    }
+
+    fn required(&self, name: &str) -> bool {
+        self.required.contains(&name)
+    }
+
+    fn has_default(&self) -> bool {
+        self.default.is_some()
+    }
+
+    fn items(&self) -> Option<&Self> {
+        self.item()
+    }
+
+    fn values(&self) -> Option<&Self> {
+        self.additional_schema()
+    }
+
+    fn properties<'n>(&'n self, visit: &mut dyn FnMut(&'n str, &'n Self)) {
+        for property in self.properties {
+            visit(property.name, &property.schema);
+        }
+    }
+
+    fn property(&self, name: &str) -> Option<&Self> {
+        kubeshape_schema::Schema::property(self, name)
+    }
+}
+
+/// Whether a schema declares `apiVersion`, `kind` and the two names of `metadata` with the types that they have.
+fn declares_metadata<N: Node>(schema: &N) -> bool {
+    let is = |schema: Option<&N>, ty: &str| schema.is_some_and(|schema| schema.ty() == ty);
+    let metadata = schema.property("metadata");
+    is(schema.property("kind"), "string")
+        && is(schema.property("apiVersion"), "string")
+        && is(metadata, "object")
+        && metadata.is_some_and(|metadata| {
+            is(metadata.property("name"), "string") && is(metadata.property("generateName"), "string")
+        })
+}
+
+/// What every resource has.
+fn type_and_object_meta(release: Release) -> [(&'static str, DeclType); 3] {
+    let text = || scalar(Type::String, MIN_STRING, MAX_REQUEST - 2);
+    let longest = if release.has(Change::NamesOfResources) { LONGEST_NAME } else { MAX_REQUEST - 2 };
+    let name = Arc::new(scalar(Type::String, MIN_STRING, longest));
+    let names = ["generateName", "name"].map(|field| (field.to_owned(), name.clone()));
+    let metadata = Shape::Object(names.into_iter().collect());
+    [
+        ("apiVersion", text()),
+        ("kind", text()),
+        ("metadata", DeclType { shape: metadata, max_elements: 0, min_serialized_size: 2 }),
+    ]
+}
+
+fn declare<N: Node>(schema: &N, is_resource_root: bool, release: Release) -> Option<DeclType> {
+    let longest = match schema.format() {
+        "duration" | "date-time" => MAX_DATE_TIME,
+        "date" => DATE,
+        _ => MAX_REQUEST - 2,
+    };
+    let characters = schema.max_length().map(|length| length.max(0).saturating_mul(4));
+    if schema.int_or_string() {
+        let characters = characters.filter(|_| release.has(Change::IntOrStringLength));
+        return Some(scalar(Type::Dyn, 1, characters.unwrap_or(MAX_REQUEST - 2)));
+    }
+    Some(match schema.ty() {
+        "array" => {
+            let items = schema.items()?;
+            let items = declare(items, items.embedded_resource(), release)?;
+            let most = (MAX_REQUEST - 2) / (items.min_serialized_size + 1);
+            let max_elements = schema.max_items().map_or(most, |items| items.max(0));
+            DeclType { shape: Shape::List(Arc::new(items)), max_elements, min_serialized_size: 2 }
+        }
+        "object" => {
+            if let Some(values) = schema.values() {
+                let values = declare(values, values.embedded_resource(), release)?;
+                let most = (MAX_REQUEST - 2) / (values.min_serialized_size + 6);
+                let max_elements = schema.max_properties().map_or(most, |most| most.max(0));
+                return Some(DeclType { shape: Shape::Map(Arc::new(values)), max_elements, min_serialized_size: 2 });
+            }
+            let mut fields = BTreeMap::new();
+            let mut min_serialized_size = 2;
+            let mut add = |name: &str, ty: DeclType, required: bool| {
+                if required {
+                    min_serialized_size += name.len() as i64 + ty.min_serialized_size + 4;
+                }
+                if let Some(name) = escape::escape(name) {
+                    fields.insert(name, Arc::new(ty));
+                }
+            };
+            let replaced = is_resource_root && !declares_metadata(schema);
+            schema.properties(&mut |name, property| {
+                if replaced && matches!(name, "apiVersion" | "kind" | "metadata") {
+                    return;
+                }
+                if let Some(ty) = declare(property, property.embedded_resource(), release) {
+                    add(name, ty, schema.required(name) && !property.has_default());
+                }
+            });
+            if replaced {
+                for (name, ty) in type_and_object_meta(release) {
+                    add(name, ty, schema.required(name));
+                }
+            }
+            DeclType { shape: Shape::Object(fields), max_elements: 0, min_serialized_size }
+        }
+        "string" => match schema.format() {
+            "byte" => scalar(Type::Bytes, MIN_STRING, schema.max_length().map_or(longest, |length| length.max(0))),
+            "duration" => scalar(Type::Duration, MIN_DURATION, longest),
+            "date" => scalar(Type::Timestamp, DATE, longest),
+            "date-time" => scalar(Type::Timestamp, MIN_DATE_TIME, longest),
+            _ => {
+                let listed = schema.longest_of_enum().filter(|_| release.has(Change::EnumsBoundLength));
+                scalar(Type::String, MIN_STRING, characters.or(listed).unwrap_or(longest))
+            }
+        },
+        "boolean" => scalar(Type::Bool, MIN_BOOL, 0),
+        "number" => scalar(Type::Double, MIN_NUMBER, 0),
+        "integer" => scalar(Type::Int, MIN_NUMBER, 0),
+        _ => return None,
+    })
+}
+
 impl DeclType {
     /// The type that a schema declares; `None` if rules cannot see such values. Upstream's `SchemaDeclType`.
-    pub fn of(schema: &Schema, is_resource_root: bool) -> Option<DeclType> {
-        let longest = match (schema.int_or_string, schema.format.as_str()) {
-            (false, "duration" | "date-time") => MAX_DATE_TIME,
-            (false, "date") => DATE,
-            _ => MAX_REQUEST - 2,
-        };
-        let characters = schema.max_length.map(|length| length.max(0).saturating_mul(4));
-        if schema.int_or_string {
-            return Some(scalar(Type::Dyn, 1, characters.unwrap_or(longest)));
-        }
-        let with_meta;
-        let schema = if is_resource_root {
-            with_meta = schema.with_type_and_object_meta();
-            &with_meta
-        } else {
-            schema
-        };
-        Some(match schema.ty.as_str() {
-            "array" => {
-                let items = schema.items.as_deref()?;
-                let items = DeclType::of(items, items.embedded_resource)?;
-                let most = (MAX_REQUEST - 2) / (items.min_serialized_size + 1);
-                let max_elements = schema.max_items.map_or(most, |items| items.max(0));
-                DeclType { shape: Shape::List(Arc::new(items)), max_elements, min_serialized_size: 2 }
-            }
-            "object" => {
-                if let Some(values) = schema.additional_properties.as_deref() {
-                    let values = DeclType::of(values, values.embedded_resource)?;
-                    let most = (MAX_REQUEST - 2) / (values.min_serialized_size + 6);
-                    let max_elements = schema.max_properties.map_or(most, |most| most.max(0));
-                    return Some(DeclType {
-                        shape: Shape::Map(Arc::new(values)),
-                        max_elements,
-                        min_serialized_size: 2,
-                    });
-                }
-                let mut fields = BTreeMap::new();
-                let mut min_serialized_size = 2;
-                for (name, property) in schema.properties.iter().flatten() {
-                    let Some(ty) = DeclType::of(property, property.embedded_resource) else { continue };
-                    if schema.required.contains(name) && !property.has_default {
-                        min_serialized_size += name.len() as i64 + ty.min_serialized_size + 4;
-                    }
-                    if let Some(name) = escape::escape(name) {
-                        fields.insert(name, Arc::new(ty));
-                    }
-                }
-                DeclType {
-                    shape: Shape::Object { name: "object".into(), fields },
-                    max_elements: 0,
-                    min_serialized_size,
-                }
-            }
-            "string" => match schema.format.as_str() {
-                "byte" => scalar(Type::Bytes, MIN_STRING, schema.max_length.map_or(longest, |length| length.max(0))),
-                "duration" => scalar(Type::Duration, MIN_DURATION, longest),
-                "date" => scalar(Type::Timestamp, DATE, longest),
-                "date-time" => scalar(Type::Timestamp, MIN_DATE_TIME, longest),
-                _ => {
-                    let listed = schema.enumeration.iter().flatten().map(|text| text.len() as i64).max().unwrap_or(0);
-                    let most = if schema.enumeration.is_empty() { longest } else { listed };
-                    scalar(Type::String, MIN_STRING, characters.unwrap_or(most))
-                }
-            },
-            "boolean" => scalar(Type::Bool, MIN_BOOL, 0),
-            "number" => scalar(Type::Double, MIN_NUMBER, 0),
-            "integer" => scalar(Type::Int, MIN_NUMBER, 0),
-            _ => return None,
-        })
+    pub fn of(schema: &Schema, is_resource_root: bool, release: Release) -> Option<DeclType> {
+        declare(schema, is_resource_root, release)
     }
 
-    /// The type with names for its object types, which begin with `name`.
-    #[must_use]
-    pub fn named(&self, name: &str) -> DeclType {
-        let shape = match &self.shape {
-            Shape::Scalar(ty) => Shape::Scalar(ty.clone()),
-            Shape::List(element) => Shape::List(Arc::new(element.named(&format!("{name}.@idx")))),
-            Shape::Map(value) => Shape::Map(Arc::new(value.named(&format!("{name}.@elem")))),
-            Shape::Object { fields, .. } => {
-                let fields = fields
-                    .iter()
-                    .map(|(field, ty)| (field.clone(), Arc::new(ty.named(&format!("{name}.{field}")))))
-                    .collect();
-                Shape::Object { name: name.into(), fields }
-            }
-        };
-        DeclType { shape, ..*self }
+    /// The type that the schema of a definition declares, as [`DeclType::of`].
+    pub fn of_structural(
+        schema: &kubeshape_schema::Schema<'_>,
+        is_resource_root: bool,
+        release: Release,
+    ) -> Option<DeclType> {
+        declare(schema, is_resource_root, release)
     }
 
-    /// The type as the checker has it.
-    pub fn cel_type(&self) -> Type {
+    /// The type as the checker has it, if the names of its object types begin with `name`.
+    pub fn cel_type(&self, name: &str) -> Type {
         match &self.shape {
             Shape::Scalar(ty) => ty.clone(),
-            Shape::List(element) => Type::list(element.cel_type()),
-            Shape::Map(value) => Type::map(Type::String, value.cel_type()),
-            Shape::Object { name, .. } => Type::Struct(name.clone()),
+            Shape::List(element) => Type::list(element.cel_type(&format!("{name}{ITEM}"))),
+            Shape::Map(value) => Type::map(Type::String, value.cel_type(&format!("{name}{VALUE}"))),
+            Shape::Object(_) => Type::Struct(name.into()),
+        }
+    }
+
+    /// The object type whose name is `rest` behind the name of this type, as [`DeclType::cel_type`] gives names.
+    pub(crate) fn named(&self, mut rest: &str) -> Option<&DeclType> {
+        let mut node = self;
+        loop {
+            node = match &node.shape {
+                Shape::Scalar(_) => return None,
+                Shape::List(inner) => {
+                    rest = rest.strip_prefix(ITEM)?;
+                    inner
+                }
+                Shape::Map(inner) => {
+                    rest = rest.strip_prefix(VALUE)?;
+                    inner
+                }
+                Shape::Object(_) if rest.is_empty() => return Some(node),
+                Shape::Object(fields) => {
+                    rest = rest.strip_prefix('.')?;
+                    let (name, behind) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
+                    rest = behind;
+                    fields.get(name)?
+                }
+            };
         }
     }
 
@@ -143,24 +336,19 @@ impl DeclType {
         self.min_serialized_size
     }
 
-    pub(crate) fn field(&self, name: &str) -> Option<&DeclType> {
+    /// The type of a field of an object, by its name in expressions.
+    pub fn field(&self, name: &str) -> Option<&Arc<DeclType>> {
         match &self.shape {
-            Shape::Object { fields, .. } => fields.get(name).map(|ty| &**ty),
+            Shape::Object(fields) => fields.get(name),
             _ => None,
         }
     }
 
-    /// Gathers the object types inside.
-    pub(crate) fn objects(self: &Arc<Self>, out: &mut BTreeMap<Arc<str>, Arc<DeclType>>) {
+    /// The type of the items of a list or of the values of a map.
+    pub fn element(&self) -> Option<&Arc<DeclType>> {
         match &self.shape {
-            Shape::Scalar(_) => {}
-            Shape::List(inner) | Shape::Map(inner) => inner.objects(out),
-            Shape::Object { name, fields } => {
-                out.insert(name.clone(), self.clone());
-                for ty in fields.values() {
-                    ty.objects(out);
-                }
-            }
+            Shape::List(inner) | Shape::Map(inner) => Some(inner),
+            _ => None,
         }
     }
 }

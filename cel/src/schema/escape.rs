@@ -1,11 +1,13 @@
 //! Names of properties as names in expressions.
 
 use crate::parse::RESERVED;
+use std::borrow::Cow;
 
 /// Words of the grammar that cannot be names either.
 const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
 
-fn is_reserved(name: &str) -> bool {
+/// Whether a name is a word of the language.
+pub(crate) fn is_reserved(name: &str) -> bool {
     LITERALS.contains(&name) || RESERVED.contains(&name)
 }
 
@@ -46,27 +48,41 @@ pub fn escape(name: &str) -> Option<String> {
 }
 
 /// The property that a name in a rule stands for; `None` if no property has this name.
-pub fn unescape(name: &str) -> Option<String> {
-    if let Some(word) = name.strip_prefix("__").and_then(|name| name.strip_suffix("__"))
-        && is_reserved(word)
-    {
-        return Some(word.to_owned());
-    }
-    let mut out = String::with_capacity(name.len());
+pub fn unescape(name: &str) -> Option<Cow<'_, str>> {
+    let mut out = String::new();
     let mut rest = name;
-    while let Some(at) = rest.find("__") {
-        out.push_str(&rest[..at]);
-        let after = &rest[at + 2..];
-        let end = after.find("__")?;
-        out.push_str(match &after[..end] {
+    while let Some((before, word, after)) = sequence(rest) {
+        let text = match word {
             "underscores" => "__",
             "dot" => ".",
             "dash" => "-",
             "slash" => "/",
+            word if is_reserved(word) && word.len() + 4 == name.len() => return Some(Cow::Borrowed(word)),
             _ => return None,
-        });
-        rest = &after[end + 2..];
+        };
+        out.push_str(before);
+        out.push_str(text);
+        rest = after;
+    }
+    if rest.len() == name.len() {
+        return Some(Cow::Borrowed(name));
     }
     out.push_str(rest);
-    Some(out)
+    Some(Cow::Owned(out))
+}
+
+/// The first escape sequence, two underscores on both sides of a word without any, with what stands around it.
+fn sequence(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = 0;
+    loop {
+        let start = from + text[from..].find("__")?;
+        let word = &text[start + 2..];
+        match word.find('_') {
+            Some(length) if length > 0 && word[length..].starts_with("__") => {
+                return Some((&text[..start], &word[..length], &word[length + 2..]));
+            }
+            None => return None,
+            Some(_) => from = start + 1,
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Structural schemas, as rules see them: the types they declare, and objects read through them.
 
+mod convert;
 mod decl;
 pub mod escape;
 mod typed;
@@ -58,23 +59,26 @@ impl Schema {
         Schema { ty: ty.to_owned(), ..Schema::default() }
     }
 
+    /// Whether the schema declares `apiVersion`, `kind` and the two names of `metadata`, with the types that they have.
+    pub(crate) fn declares_metadata(&self) -> bool {
+        let is = |schema: Option<&Schema>, ty: &str| schema.is_some_and(|schema| schema.ty == ty);
+        let Some(properties) = &self.properties else { return false };
+        let metadata = properties.get("metadata");
+        let inner = metadata.and_then(|metadata| metadata.properties.as_ref());
+        is(properties.get("kind"), "string")
+            && is(properties.get("apiVersion"), "string")
+            && is(metadata, "object")
+            && inner.is_some_and(|inner| is(inner.get("name"), "string") && is(inner.get("generateName"), "string"))
+    }
+
     /// The schema as that of a resource: with `apiVersion`, `kind` and the two names of `metadata`, in place of what is
     /// declared, unless it declares all of them with the types that they have.
     #[must_use]
     pub fn with_type_and_object_meta(&self) -> Schema {
-        let is = |schema: Option<&Schema>, ty: &str| schema.is_some_and(|schema| schema.ty == ty);
-        if let Some(properties) = &self.properties {
-            let metadata = properties.get("metadata");
-            let inner = metadata.and_then(|metadata| metadata.properties.as_ref());
-            if is(properties.get("kind"), "string")
-                && is(properties.get("apiVersion"), "string")
-                && is(metadata, "object")
-                && inner.is_some_and(|inner| is(inner.get("name"), "string") && is(inner.get("generateName"), "string"))
-            {
-                return self.clone();
-            }
-        }
         let mut out = self.clone();
+        if self.declares_metadata() {
+            return out;
+        }
         let properties = out.properties.get_or_insert_default();
         properties.insert("kind".to_owned(), Schema::of("string"));
         properties.insert("apiVersion".to_owned(), Schema::of("string"));

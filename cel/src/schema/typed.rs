@@ -1,38 +1,39 @@
 //! Objects read through their schemas.
 
 use super::{Schema, escape};
-use crate::data::Data;
 use crate::library::named;
+use crate::raw::{Fields, Items, Raw, RawKey};
 use crate::value::{List, Map, Text, Value, time};
 use kubeshape_yaml::go::time::parse_duration;
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
 
 /// The schema of a list, a map or an object that a value shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Typed<'a> {
     schema: &'a Schema,
+    /// Whether the object is a resource, which has type and object metadata whatever its schema says.
+    resource: bool,
 }
 
-type Fields<'a> = &'a [(Cow<'a, str>, Data<'a>)];
-
-/// How Go names the type of a value of JSON.
-fn go_type(data: &Data<'_>) -> &'static str {
-    match data {
-        Data::Null => "<nil>",
-        Data::Bool(_) => "bool",
-        Data::Int(_) => "int64",
-        Data::Float(_) => "float64",
-        Data::String(_) => "string",
-        Data::List(_) => "[]interface {}",
-        Data::Map(_) => "map[string]interface {}",
-    }
-}
+/// What every resource has.
+static RESOURCE: LazyLock<Schema> = LazyLock::new(|| Schema::of("object").with_type_and_object_meta());
 
 impl<'a> Value<'a> {
     /// A value of an object, read through its schema. Upstream's `UnstructuredToVal`.
-    pub fn of(data: &'a Data<'a>, schema: &'a Schema) -> Value<'a> {
+    pub fn of(raw: impl Into<Raw<'a>>, schema: &'a Schema) -> Value<'a> {
+        Value::read(raw.into(), schema, schema.embedded_resource)
+    }
+
+    /// A whole resource, read through its schema: it has type and object metadata, whether the schema declares them or not.
+    pub fn of_resource(raw: impl Into<Raw<'a>>, schema: &'a Schema) -> Value<'a> {
+        Value::read(raw.into(), schema, true)
+    }
+
+    fn read(raw: Raw<'a>, schema: &'a Schema, resource: bool) -> Value<'a> {
         let wrong = |message: String| Value::error(message);
-        if matches!(data, Data::Null) {
+        if matches!(raw, Raw::Null) {
             return if schema.nullable {
                 Value::Null
             } else {
@@ -40,46 +41,46 @@ impl<'a> Value<'a> {
             };
         }
         if schema.int_or_string {
-            return match data {
-                Data::String(text) => Value::String(Text::Borrowed(text)),
-                Data::Int(int) => Value::Int(*int),
+            return match raw {
+                Raw::String(text) => Value::String(Text::Borrowed(text)),
+                Raw::Int(int) => Value::Int(int),
                 _ => wrong("invalid data, expected XIntOrString value to be either a string or integer".to_owned()),
             };
         }
+        let typed = Typed { schema, resource };
         match schema.ty.as_str() {
-            "object" => match data {
-                Data::Map(fields) => Value::Map(Map::Typed(Typed { schema }, fields)),
+            "object" => match raw {
+                Raw::Map(fields) => Value::Map(Map::Typed(typed, fields)),
                 _ => wrong("invalid data, expected a map for the provided schema with type=object".to_owned()),
             },
-            "array" => match (data, &schema.items) {
-                (Data::List(items), Some(_)) => match schema.list_type.as_deref() {
-                    None | Some("" | "map" | "set" | "atomic") => Value::List(List::Typed(Typed { schema }, items)),
+            "array" => match (raw, &schema.items) {
+                (Raw::List(items), Some(_)) => match schema.list_type.as_deref() {
+                    None | Some("" | "map" | "set" | "atomic") => Value::List(List::Typed(typed, items)),
                     Some(other) => wrong(format!(
                         "invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got {other}"
                     )),
                 },
-                (Data::List(_), None) => wrong("invalid array type, expected Items with a non-empty Schema".to_owned()),
+                (Raw::List(_), None) => wrong("invalid array type, expected Items with a non-empty Schema".to_owned()),
                 _ => wrong("invalid data, expected an array for the provided schema with type=array".to_owned()),
             },
-            "string" => match data {
-                Data::String(text) => text_of(text, &schema.format),
-                other => wrong(format!("invalid data, expected string, got {}", go_type(other))),
+            "string" => match raw {
+                Raw::String(text) => text_of(text, &schema.format),
+                other => wrong(format!("invalid data, expected string, got {}", other.go_type())),
             },
-            #[allow(clippy::cast_precision_loss)]
-            "number" => match data {
-                Data::Int(int) => Value::Double(*int as f64),
-                Data::Float(float) => Value::Double(*float),
-                other => wrong(format!("invalid data, expected float, got {}", go_type(other))),
+            "number" => match raw {
+                Raw::Int(int) => Value::Double(int as f64),
+                Raw::Float(float) => Value::Double(float),
+                other => wrong(format!("invalid data, expected float, got {}", other.go_type())),
             },
-            "integer" => match data {
-                Data::Int(int) => Value::Int(*int),
-                other => wrong(format!("invalid data, expected int, got {}", go_type(other))),
+            "integer" => match raw {
+                Raw::Int(int) => Value::Int(int),
+                other => wrong(format!("invalid data, expected int, got {}", other.go_type())),
             },
-            "boolean" => match data {
-                Data::Bool(b) => Value::Bool(*b),
-                other => wrong(format!("invalid data, expected bool, got {}", go_type(other))),
+            "boolean" => match raw {
+                Raw::Bool(b) => Value::Bool(b),
+                other => wrong(format!("invalid data, expected bool, got {}", other.go_type())),
             },
-            _ if schema.preserve_unknown_fields => Value::from(data),
+            _ if schema.preserve_unknown_fields => Value::from(raw),
             other => wrong(format!(
                 "invalid type, expected object, array, number, integer, boolean or string, or no type with \
                  x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got {other}"
@@ -138,10 +139,10 @@ fn long_duration(text: &str) -> Option<i64> {
 }
 
 impl<'a> Typed<'a> {
-    pub(crate) fn item(self, data: &'a Data<'a>) -> Value<'a> {
+    pub(crate) fn item(self, raw: Raw<'a>) -> Value<'a> {
         match &self.schema.items {
-            Some(items) => Value::of(data, items),
-            None => Value::from(data),
+            Some(items) => Value::of(raw, items),
+            None => Value::from(raw),
         }
     }
 
@@ -154,80 +155,77 @@ impl<'a> Typed<'a> {
     }
 
     fn is_object(self) -> bool {
-        self.schema.embedded_resource || self.schema.properties.is_some()
+        self.resource || self.schema.properties.is_some()
     }
 
     fn property(self, name: &str) -> Option<&'a Schema> {
         if !self.is_object() {
             return self.schema.additional_properties.as_deref();
         }
-        if let Some(found) = self.schema.properties.as_ref().and_then(|properties| properties.get(name)) {
-            return Some(found);
+        if self.resource && matches!(name, "apiVersion" | "kind" | "metadata") && !self.schema.declares_metadata() {
+            return RESOURCE.properties.as_ref()?.get(name);
         }
-        None
-    }
-
-    pub(crate) fn len(self, fields: Fields<'a>) -> usize {
-        let _ = self;
-        fields.len()
+        self.schema.properties.as_ref()?.get(name)
     }
 
     pub(crate) fn find(self, fields: Fields<'a>, key: &str) -> Option<Value<'a>> {
         let unescaped;
         let name = if self.is_object() {
             unescaped = escape::unescape(key)?;
-            unescaped.as_str()
+            &*unescaped
         } else {
             key
         };
-        let data = Data::find(fields, name)?;
-        if self.is_object() && matches!(data, Data::Null) {
+        let raw = fields.get(name)?;
+        if self.is_object() && raw == Raw::Null {
             return None;
         }
-        self.property(name).map(|schema| Value::of(data, schema))
+        self.property(name).map(|schema| Value::of(raw, schema))
     }
 
     pub(crate) fn entries(self, fields: Fields<'a>) -> impl Iterator<Item = (Value<'a>, Value<'a>)> {
-        fields.iter().filter_map(move |(key, data)| {
+        fields.iter().filter_map(move |(key, raw)| {
             let schema = self.property(key)?;
             let name = if self.is_object() {
                 escape::escape(key).map_or(Value::String(Text::Borrowed(key)), Value::text)
             } else {
                 Value::String(Text::Borrowed(key))
             };
-            Some((name, Value::of(data, schema)))
+            Some((name, Value::of(raw, schema)))
         })
     }
 
-    pub(crate) fn set_contains(self, items: &'a [Data<'a>], value: &Value<'a>) -> bool {
+    pub(crate) fn set_contains(self, items: Items<'a>, value: &Value<'a>) -> bool {
         items.iter().any(|item| matches!(self.item(item).equal(value), Value::Bool(true)))
     }
 
-    pub(crate) fn list_equal(self, items: &'a [Data<'a>], other: &Value<'a>) -> Value<'a> {
+    pub(crate) fn list_equal(self, own: &List<'a>, other: &Value<'a>) -> Value<'a> {
         let Value::List(list) = other else {
             return if other.is_error() { other.clone() } else { Value::no_such_overload() };
         };
-        if items.len() != list.len() {
+        if own.len() != list.len() {
             return Value::Bool(false);
         }
         if self.is_set() {
-            return Value::Bool(list.iter().all(|value| items.iter().any(|item| is_raw(item, &value))));
+            let set: BTreeSet<RawKey<'a>> = own.iter().filter_map(RawKey::of_value).collect();
+            return Value::Bool(list.iter().all(|value| RawKey::of_value(value).is_some_and(|key| set.contains(&key))));
         }
         if self.is_map_list() {
+            let names = self.key_names();
+            let items: BTreeMap<_, Value<'a>> =
+                own.iter().filter_map(|item| Some((key_of(&names, &item)?, item))).collect();
             for value in list.iter() {
-                let Some(key) = self.key_of_value(&value) else { return Value::Bool(false) };
-                let Some(own) = items.iter().rev().find(|item| self.key_of(item).as_ref() == Some(&key)) else {
-                    return Value::Bool(false);
-                };
-                let equal = self.item(own).equal(&value);
+                let found = key_of(&names, &value).and_then(|key| items.get(&key));
+                let Some(own) = found else { return Value::Bool(false) };
+                let equal = own.equal(&value);
                 if !matches!(equal, Value::Bool(true)) {
                     return equal;
                 }
             }
             return Value::Bool(true);
         }
-        for (item, value) in items.iter().zip(list.iter()) {
-            let equal = self.item(item).equal(&value);
+        for (item, value) in own.iter().zip(list.iter()) {
+            let equal = item.equal(&value);
             if !matches!(equal, Value::Bool(true)) {
                 return equal;
             }
@@ -235,23 +233,10 @@ impl<'a> Typed<'a> {
         Value::Bool(true)
     }
 
-    /// The key of an item of a map list. Upstream looks the keys up under their escaped names.
-    fn key_of(self, data: &Data<'a>) -> Option<Vec<Option<Data<'a>>>> {
-        let Data::Map(fields) = data else { return None };
-        let key = |name: &String| {
-            let name = escape::escape(name).unwrap_or_else(|| name.clone());
-            Data::find(fields, &name).cloned()
-        };
-        Some(self.schema.list_map_keys.iter().map(key).collect())
-    }
-
-    fn key_of_value(self, value: &Value<'a>) -> Option<Vec<Option<Data<'a>>>> {
-        let Value::Map(Map::Typed(_, fields)) = value else { return None };
-        let key = |name: &String| {
-            let name = escape::escape(name).unwrap_or_else(|| name.clone());
-            Data::find(fields, &name).cloned()
-        };
-        Some(self.schema.list_map_keys.iter().map(key).collect())
+    /// The keys of a map list. Upstream looks them up under their escaped names.
+    fn key_names(self) -> Vec<Cow<'a, str>> {
+        let name = |name: &'a String| escape::escape(name).map_or(Cow::Borrowed(name.as_str()), Cow::Owned);
+        self.schema.list_map_keys.iter().map(name).collect()
     }
 
     pub(crate) fn map_equal(self, fields: Fields<'a>, other: &Value<'a>) -> Value<'a> {
@@ -261,11 +246,10 @@ impl<'a> Typed<'a> {
         if fields.len() != map.len() {
             return Value::Bool(false);
         }
-        for (key, data) in fields {
+        for (key, raw) in fields.iter() {
             if self.property(key).is_some() {
-                let key = Value::String(Text::Borrowed(key));
-                let own = self.find(fields, key.as_str().unwrap_or(""));
-                match (own, map.get(&key)) {
+                let own = self.find(fields, key);
+                match (own, map.get(&Value::String(Text::Borrowed(key)))) {
                     (None, None) => {}
                     (Some(own), Some(other)) => {
                         let equal = own.equal(&other);
@@ -277,7 +261,7 @@ impl<'a> Typed<'a> {
                 }
             } else {
                 let Map::Typed(_, others) = map else { return Value::no_such_overload() };
-                if Data::find(others, key).is_some_and(|other| other != data) {
+                if others.get(key).is_some_and(|other| other != raw) {
                     return Value::Bool(false);
                 }
             }
@@ -285,37 +269,61 @@ impl<'a> Typed<'a> {
         Value::Bool(true)
     }
 
-    pub(crate) fn concatenate(self, items: &'a [Data<'a>], other: &Value<'a>) -> Value<'a> {
-        let Value::List(list) = other else { return Value::no_such_overload() };
-        let mut out: Vec<Value<'a>> = items.iter().map(|item| self.item(item)).collect();
-        for value in list.iter() {
-            if self.is_set() {
-                if !out.iter().any(|own| matches!(own.equal(&value), Value::Bool(true))) {
-                    out.push(value);
-                }
-            } else if self.is_map_list() {
-                let key = self.key_of_value(&value);
-                let at = key.and_then(|key| items.iter().position(|item| self.key_of(item).as_ref() == Some(&key)));
-                match at {
+    /// A list of this schema and another list after it. A set takes what it does not have yet, a list of type map replaces
+    /// items by their keys.
+    pub(crate) fn concatenate(self, own: List<'a>, other: &List<'a>) -> Value<'a> {
+        let mut items = match own {
+            List::Joined(_, items) => items,
+            own => Arc::new(own.iter().collect()),
+        };
+        let out = Arc::make_mut(&mut items);
+        if self.is_set() {
+            let mut set: BTreeSet<RawKey<'a>> = out.iter().cloned().filter_map(RawKey::of_value).collect();
+            let added = other.iter().filter(|value| RawKey::of_value(value.clone()).is_none_or(|key| set.insert(key)));
+            out.extend(added.map(|value| self.read_again(value)));
+        } else if self.is_map_list() {
+            let names = self.key_names();
+            let places: BTreeMap<_, usize> =
+                out.iter().enumerate().filter_map(|(at, item)| Some((key_of(&names, item)?, at))).collect();
+            for value in other.iter() {
+                let place = key_of(&names, &value).and_then(|key| places.get(&key).copied());
+                let value = self.read_again(value);
+                match place {
                     Some(at) => out[at] = value,
                     None => out.push(value),
                 }
-            } else {
-                out.push(value);
             }
+        } else {
+            out.extend(other.iter().map(|value| self.read_again(value)));
         }
-        Value::list(out)
+        Value::List(List::Joined(self, items))
+    }
+
+    /// An item of another list as an item of this one: upstream takes it as a plain Go value and reads it through the schema.
+    fn read_again(self, value: Value<'a>) -> Value<'a> {
+        let Some(schema) = self.schema.items.as_deref().filter(|schema| !schema.int_or_string) else { return value };
+        let go_type = match &value {
+            Value::Timestamp(_) => "time.Time",
+            Value::Duration(_) => "time.Duration",
+            Value::Bytes(_) => "[]uint8",
+            Value::Map(Map::Made(_)) if schema.ty == "object" => {
+                return Value::error("invalid data, expected a map for the provided schema with type=object");
+            }
+            Value::List(List::Made(_)) if schema.ty == "array" => {
+                return Value::error("invalid data, expected an array for the provided schema with type=array");
+            }
+            _ => return value,
+        };
+        if schema.ty == "string" {
+            Value::error(format!("invalid data, expected string, got {go_type}"))
+        } else {
+            value
+        }
     }
 }
 
-/// Whether a value of CEL is what the object holds, without regard to the schema.
-fn is_raw(data: &Data<'_>, value: &Value<'_>) -> bool {
-    match (data, value) {
-        (Data::Null, Value::Null) => true,
-        (Data::Bool(a), Value::Bool(b)) => a == b,
-        (Data::Int(a), Value::Int(b)) => a == b,
-        (Data::Float(a), Value::Double(b)) => a == b,
-        (Data::String(a), Value::String(b)) => **a == **b,
-        _ => false,
-    }
+/// The key of an item of a map list.
+fn key_of<'a>(names: &[Cow<'_, str>], item: &Value<'a>) -> Option<Vec<Option<RawKey<'a>>>> {
+    let Value::Map(Map::Typed(_, fields) | Map::Data(fields)) = item else { return None };
+    Some(names.iter().map(|name| fields.get(name).map(RawKey::from)).collect())
 }

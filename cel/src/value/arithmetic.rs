@@ -1,6 +1,6 @@
 //! Arithmetic and order of numbers.
 
-use super::{List, Map, Value, time};
+use super::{List, Value, time};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -77,8 +77,10 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
         (Value::Duration(a), Value::Duration(b)) => duration(a.checked_add(*b)),
         (Value::Duration(a), Value::Timestamp(b)) => time::add(*b, a),
         (Value::Timestamp(a), Value::Duration(b)) => time::add(a, *b),
-        (Value::List(List::Typed(typed, items)), b @ Value::List(_)) => typed.concatenate(items, b),
         (Value::List(a), Value::List(b)) => {
+            if let Some(typed) = a.typed() {
+                return typed.concatenate(a, b);
+            }
             if a.is_empty() {
                 return Value::List(b.clone());
             }
@@ -91,10 +93,6 @@ pub(crate) fn add<'a>(a: Value<'a>, b: &Value<'a>) -> Value<'a> {
             };
             Arc::make_mut(&mut items).extend(b.iter());
             Value::List(List::Made(items))
-        }
-        (Value::Map(Map::Typed(typed, entries)), b @ Value::Map(_)) => {
-            let _ = (typed, entries);
-            unmatched(b)
         }
         (_, b) => unmatched(b),
     }

@@ -7,6 +7,7 @@ pub(crate) mod time;
 
 use crate::data::Data;
 use crate::library::Kube;
+use crate::raw::{Fields, Items, Raw};
 use crate::schema::Typed;
 use crate::types::Type;
 use std::cmp::Ordering;
@@ -74,9 +75,11 @@ pub enum List<'a> {
     /// Made by an evaluation.
     Made(Arc<Vec<Value<'a>>>),
     /// Of an object, without schema.
-    Data(&'a [Data<'a>]),
+    Data(Items<'a>),
     /// Of an object, with its schema.
-    Typed(Typed<'a>, &'a [Data<'a>]),
+    Typed(Typed<'a>, Items<'a>),
+    /// A list of an object to which another list was added. It still has the schema.
+    Joined(Typed<'a>, Arc<Vec<Value<'a>>>),
 }
 
 /// A map or an object.
@@ -85,9 +88,9 @@ pub enum Map<'a> {
     /// Made by an evaluation: by key, with the key as it was written.
     Made(Arc<Entries<'a>>),
     /// Of an object, without schema.
-    Data(&'a [(std::borrow::Cow<'a, str>, Data<'a>)]),
+    Data(Fields<'a>),
     /// Of an object, with its schema.
-    Typed(Typed<'a>, &'a [(std::borrow::Cow<'a, str>, Data<'a>)]),
+    Typed(Typed<'a>, Fields<'a>),
 }
 
 /// The entries of a map that an evaluation made.
@@ -238,7 +241,7 @@ impl<'a> List<'a> {
     /// How many elements there are.
     pub fn len(&self) -> usize {
         match self {
-            List::Made(items) => items.len(),
+            List::Made(items) | List::Joined(_, items) => items.len(),
             List::Data(items) | List::Typed(_, items) => items.len(),
         }
     }
@@ -251,9 +254,17 @@ impl<'a> List<'a> {
     /// An element.
     pub fn get(&self, index: usize) -> Option<Value<'a>> {
         match self {
-            List::Made(items) => items.get(index).cloned(),
+            List::Made(items) | List::Joined(_, items) => items.get(index).cloned(),
             List::Data(items) => items.get(index).map(Value::from),
             List::Typed(typed, items) => items.get(index).map(|item| typed.item(item)),
+        }
+    }
+
+    /// The schema of a list of an object.
+    pub(crate) fn typed(&self) -> Option<Typed<'a>> {
+        match self {
+            List::Made(_) | List::Data(_) => None,
+            List::Typed(typed, _) | List::Joined(typed, _) => Some(*typed),
         }
     }
 
@@ -264,7 +275,7 @@ impl<'a> List<'a> {
 
     pub(crate) fn contains(&self, value: &Value<'a>) -> bool {
         match self {
-            List::Typed(typed, items) if typed.is_set() => typed.set_contains(items, value),
+            List::Typed(typed, items) if typed.is_set() => typed.set_contains(*items, value),
             _ => self.iter().any(|item| matches!(value.equal(&item), Value::Bool(true))),
         }
     }
@@ -276,7 +287,7 @@ impl<'a> Map<'a> {
         match self {
             Map::Made(entries) => entries.len(),
             Map::Data(entries) => entries.len(),
-            Map::Typed(typed, entries) => typed.len(entries),
+            Map::Typed(_, entries) => entries.len(),
         }
     }
 
@@ -301,8 +312,8 @@ impl<'a> Map<'a> {
                     _ => None,
                 })
             }
-            Map::Data(entries) => Data::find(entries, key.as_str()?).map(Value::from),
-            Map::Typed(typed, entries) => typed.find(entries, key.as_str()?),
+            Map::Data(entries) => entries.get(key.as_str()?).map(Value::from),
+            Map::Typed(typed, entries) => typed.find(*entries, key.as_str()?),
         }
     }
 
@@ -313,7 +324,7 @@ impl<'a> Map<'a> {
             Map::Data(entries) => {
                 Box::new(entries.iter().map(|(key, value)| (Value::String(Text::Borrowed(key)), Value::from(value))))
             }
-            Map::Typed(typed, entries) => Box::new(typed.entries(entries)),
+            Map::Typed(typed, entries) => Box::new(typed.entries(*entries)),
         }
     }
 
@@ -322,17 +333,30 @@ impl<'a> Map<'a> {
     }
 }
 
+impl<'a> From<Raw<'a>> for Value<'a> {
+    #[inline]
+    fn from(raw: Raw<'a>) -> Value<'a> {
+        match raw {
+            Raw::Null => Value::Null,
+            Raw::Bool(b) => Value::Bool(b),
+            Raw::Int(i) => Value::Int(i),
+            Raw::Float(f) => Value::Double(f),
+            Raw::String(text) => Value::String(Text::Borrowed(text)),
+            Raw::List(items) => Value::List(List::Data(items)),
+            Raw::Map(fields) => Value::Map(Map::Data(fields)),
+        }
+    }
+}
+
 impl<'a> From<&'a Data<'a>> for Value<'a> {
     fn from(data: &'a Data<'a>) -> Value<'a> {
-        match data {
-            Data::Null => Value::Null,
-            Data::Bool(b) => Value::Bool(*b),
-            Data::Int(i) => Value::Int(*i),
-            Data::Float(f) => Value::Double(*f),
-            Data::String(text) => Value::String(Text::Borrowed(text)),
-            Data::List(items) => Value::List(List::Data(items)),
-            Data::Map(entries) => Value::Map(Map::Data(entries)),
-        }
+        Value::from(Raw::from(data))
+    }
+}
+
+impl<'a> From<kubeshape_smd::Value<'a>> for Value<'a> {
+    fn from(object: kubeshape_smd::Value<'a>) -> Value<'a> {
+        Value::from(Raw::from(object))
     }
 }
 
@@ -360,11 +384,13 @@ impl<'a> Value<'a> {
             (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Int(_) | Value::Uint(_) | Value::Double(_)) => {
                 arithmetic::compare_numbers(self, other) == Some(Ordering::Equal)
             }
-            (Value::List(List::Typed(typed, items)), other) => return typed.list_equal(items, other),
+            (Value::List(list @ (List::Typed(typed, _) | List::Joined(typed, _))), other) => {
+                return typed.list_equal(list, other);
+            }
             (Value::List(a), Value::List(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| !matches!(a.equals(&b), Value::Bool(false)))
             }
-            (Value::Map(Map::Typed(typed, entries)), other) => return typed.map_equal(entries, other),
+            (Value::Map(Map::Typed(typed, entries)), other) => return typed.map_equal(*entries, other),
             (Value::Map(a), Value::Map(b)) => {
                 a.len() == b.len()
                     && a.iter().all(|(key, value)| {

@@ -16,6 +16,11 @@ const EXPRESSIONS: [&str; 3] = ["kube-conformance", "kube-literals", "kube-rando
 /// The limit of the recorded evaluations.
 const LIMIT: u64 = 1_000_000;
 
+/// The release whose answers are recorded.
+fn recorded_release() -> Release {
+    Release::stored(36)
+}
+
 /// The result of comparing one answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
@@ -84,7 +89,7 @@ fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json) {
         };
         out.push((format!("{file} {row}"), id.to_owned(), verdict));
     };
-    let mut env = Env::new(Release::NEWEST).with_container(text(record, "container"));
+    let mut env = Env::new(recorded_release()).with_container(text(record, "container"));
     for (name, ty) in record.get("vars").and_then(Json::as_object).into_iter().flatten() {
         match ty.as_str().and_then(Type::parse) {
             Some(ty) => env = env.with_variable(name, ty),
@@ -231,7 +236,7 @@ fn encode(bytes: &[u8]) -> String {
 }
 
 fn evaluated(source: &str) -> Option<Value<'static>> {
-    let program = Env::new(Release::NEWEST).compile(source).ok()?.program().ok()?;
+    let program = Env::new(recorded_release()).compile(source).ok()?.program().ok()?;
     match program.evaluate([], LIMIT).result {
         Ok(Value::Duration(nanos)) => Some(Value::Duration(nanos)),
         Ok(Value::Timestamp(at)) => Some(Value::Timestamp(at)),
@@ -316,7 +321,7 @@ fn rules(out: &mut Vec<Comparison>, record: &Json) {
         let mut add = |row: &str, verdict| out.push((format!("schemas {row}"), record.clone(), verdict));
         let schema = schema(props);
         let is_root = if path.is_empty() { root } else { schema.embedded_resource };
-        let env = RuleEnv::new(&schema, is_root || schema.embedded_resource, Release::NEWEST, "selfTypeN");
+        let env = RuleEnv::new(&schema, is_root || schema.embedded_resource, recorded_release(), "selfTypeN");
         let Some(env) = env else {
             let theirs = node.get("error").cloned().unwrap_or(Json::Null);
             add("no type", verdict(&json!("failed to convert to declType for CEL validation rules"), &theirs));
@@ -338,7 +343,10 @@ fn rules(out: &mut Vec<Comparison>, record: &Json) {
                 Err(error) => {
                     let detail = theirs.pointer("/error/detail").cloned().unwrap_or(Json::Null);
                     let syntax = detail.as_str().is_some_and(|text| text.contains("Syntax error"));
-                    add(if syntax { "rule error of syntax" } else { "rule error" }, verdict(&json!(error), &detail));
+                    add(
+                        if syntax { "rule error of syntax" } else { "rule error" },
+                        verdict(&json!(error.detail), &detail),
+                    );
                     continue;
                 }
             }
@@ -353,7 +361,7 @@ fn rules(out: &mut Vec<Comparison>, record: &Json) {
                 }
                 Err(error) => {
                     let detail = theirs.pointer("/messageExpressionError/detail").cloned().unwrap_or(Json::Null);
-                    add("message error", verdict(&json!(error), &detail));
+                    add("message error", verdict(&json!(error.detail), &detail));
                 }
             }
         }

@@ -31,9 +31,12 @@ macro_rules! properties {
 properties! {
     accept_negotiation
     auth_leaves_health_only
+    cel_checked_expressions_keep_their_types
+    cel_parse_check_evaluate_within_limits
     crd_normal_form_stays_structural
     crd_notes_have_places
     crd_to_every_shape_is_json_and_merges
+    crd_verdicts_are_total
     discovery_bodies
     document_inlining_ends_within_its_budget
     document_losses_kept_restore_it
@@ -46,6 +49,7 @@ properties! {
     input_compressed_bytes_keep_the_limit
     input_contents_agree_and_never_panic
     managed_fields
+    object_stored_again_is_the_same
     output_names_are_injective_and_stay_inside
     path_element
     path_routing

@@ -23,7 +23,7 @@ const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float
 const DEPRECATION_WARNING_LENGTH: usize = 256;
 const API_APPROVED: &str = "api-approved.kubernetes.io";
 
-/// Checks a definition that is created: `ValidateCustomResourceDefinition`. CEL expressions are not compiled.
+/// Checks a definition that is created: `ValidateCustomResourceDefinition`.
 pub fn validate(definition: &Definition<'_>, release: Release) -> Vec<Error> {
     let mut errors = Vec::new();
     let metadata = &definition.metadata;
@@ -267,7 +267,8 @@ impl Checker<'_> {
             self.errors.push(Error::invalid(&path.child("deprecationWarning"), warning, message, at));
         }
         let document = version.node.document();
-        validate_validation(version.schema, status, self.options, &path.child("schema"), document, self.errors);
+        let options = self.options.of_version(version.name);
+        validate_validation(version.schema, status, &options, &path.child("schema"), document, self.errors);
         self.subresources(version.subresources, version.node, &path.child("subresources"));
         self.columns(version.columns, version.node, path);
         if let Some(fields) = version.selectable_fields.filter(|fields| !fields.is_empty()) {
@@ -301,7 +302,8 @@ impl Checker<'_> {
         let status = spec.subresources.is_some_and(|subresources| subresources.status)
             || spec.versions.iter().any(|version| version.subresources.is_some_and(|subresources| subresources.status));
         let document = spec.node.document();
-        validate_validation(spec.validation, status, self.options, &path.child("validation"), document, self.errors);
+        let options = self.options.of_version(spec.version);
+        validate_validation(spec.validation, status, &options, &path.child("validation"), document, self.errors);
         // The manifest of v1 has these in its versions.
         let node = |field: &str| match spec.versions.first() {
             Some(first) if spec.node.get(field).is_none() => first.node,

@@ -1,9 +1,10 @@
-//! Defaults in schemas: `defaulting.ValidateDefaults` and `schemaHasUnprunedDefaults`. Rules in CEL are not evaluated.
+//! Defaults in schemas: `defaulting.ValidateDefaults` and `schemaHasUnprunedDefaults`.
 
 use super::options::Options;
 use crate::metadata::place;
-use crate::object::{self, Malformed, Purpose, Root, Validator};
-use kubeshape_schema::field::{Error, Path};
+use crate::object::{self, Malformed, Purpose, Root, RuleOutcome, Rules, Validator};
+use crate::release::Change;
+use kubeshape_schema::field::{Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Flags, Json, Schema};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
@@ -21,7 +22,7 @@ pub(super) fn validate(
     if !schema.subtree.any(Flags::DEFAULT) {
         return;
     }
-    let mut walk = Walk { options, document, errors };
+    let mut walk = Walk { options, document, errors, budget: Rules::BUDGET };
     walk.schema(schema, path, At::Root, &Surroundings::Root);
 }
 
@@ -38,13 +39,15 @@ struct Walk<'w, 'd> {
     options: &'w Options<'w>,
     document: Document<'d>,
     errors: &'w mut Vec<Error>,
+    /// What rules may still cost. Nothing more is checked once it is spent.
+    budget: i64,
 }
 
 impl Walk<'_, '_> {
     /// A schema and those below it. There are no defaults below `additionalProperties`. `surroundings` lead from the
     /// nearest resource to the schema.
     fn schema(&mut self, schema: &Schema<'_>, path: &Path<'_>, at: At, surroundings: &Surroundings<'_>) {
-        if !schema.subtree.any(Flags::DEFAULT) {
+        if !schema.subtree.any(Flags::DEFAULT) || self.budget < 0 {
             return;
         }
         let resource = at == At::Root || schema.flags.any(Flags::EMBEDDED_RESOURCE);
@@ -100,14 +103,44 @@ impl Walk<'_, '_> {
                 self.errors.push(Error { at: place, ..*error });
                 return;
             }
-            let errors = object::embedded(value, Some(schema), root, path);
+            let mut errors = object::embedded(value, Some(schema), root, path);
             if !errors.is_empty() {
+                if !self.options.release.has(Change::ShortMessages) {
+                    say_must_not_be_empty(&mut errors);
+                }
                 self.errors.extend(errors.into_iter().map(|error| Error { at: place, ..error }));
                 return;
             }
         }
-        let errors = Validator::with_purpose(schema, Purpose::Defaults, &arena).check(value, path);
+        let mut errors =
+            Validator::with_purpose(schema, Purpose::Defaults(self.options.release), &arena).check(value, path);
+        if errors.is_empty() {
+            errors = self.rules(schema, value, path, at == At::Root);
+        }
         self.errors.extend(errors.into_iter().map(|error| Error { at: place, ..error }));
+    }
+
+    /// What the rules say about a default: as a value that replaces itself, and as a new one.
+    fn rules(&mut self, schema: &Schema<'_>, value: Value<'_>, path: &Path<'_>, resource: bool) -> Vec<Error> {
+        let release = self.options.release;
+        let Some(rules) = Rules::of_default(schema, resource, release) else { return Vec::new() };
+        let RuleOutcome { mut errors, remaining_budget, .. } =
+            rules.check_update(value, value, false, path, self.budget);
+        let mut left = remaining_budget;
+        if errors.is_empty() && release.has(Change::OptionalOldSelf) {
+            let outcome = rules.check(value, path, self.budget);
+            errors = outcome.errors;
+            left = left.min(outcome.remaining_budget);
+        }
+        self.budget = left;
+        errors
+    }
+}
+
+/// Words errors about what is missing as older releases do.
+fn say_must_not_be_empty(errors: &mut [Error]) {
+    for error in errors.iter_mut().filter(|error| error.error_type == ErrorType::Required && error.detail.is_empty()) {
+        "must not be empty".clone_into(&mut error.detail);
     }
 }
 

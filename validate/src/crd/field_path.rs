@@ -8,13 +8,13 @@ use std::fmt::Write;
 pub(super) const NO_FIELD: &str = "does not refer to a valid field";
 
 /// A path that a schema has.
-pub(super) struct Found<'a> {
+pub(crate) struct Found<'a> {
     /// The path as `field.Path` prints it.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Its first step as `field.Path` prints it.
-    pub(super) root: String,
+    pub(crate) root: String,
     /// The schema at the path. `None` if additional properties are allowed without one.
-    pub(super) schema: Option<&'a Schema<'a>>,
+    pub(crate) schema: Option<&'a Schema<'a>>,
 }
 
 /// Finds the field that a path names in a schema that converts: `ValidFieldPath`. `brackets` is whether `['name']` is
@@ -22,7 +22,7 @@ pub(super) struct Found<'a> {
 ///
 /// # Errors
 /// Upstream's text.
-pub(super) fn find<'a>(json_path: &str, schema: &'a Schema<'a>, brackets: bool) -> Result<Found<'a>, String> {
+pub(crate) fn find<'a>(json_path: &str, schema: &'a Schema<'a>, brackets: bool) -> Result<Found<'a>, String> {
     const END: &str = "unexpected end of JSON path";
     let mut found = Found { path: String::new(), root: String::new(), schema: Some(schema) };
     let mut tokens = Tokens(json_path);

@@ -1,6 +1,7 @@
 //! Values of errors: internal types as Go's `encoding/json` prints them, with the names of Go's fields.
 
 use super::model::{Spec, Subresources, Validation, Version};
+use crate::release::{Change, Release};
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Json, Property, Rule, Schema, field::BadValue};
 use kubeshape_structural::Column;
 use kubeshape_yaml::go::escape::{self, Escape};
@@ -29,6 +30,42 @@ pub(super) fn items(items: Items<'_>, document: Document<'_>) -> BadValue {
     let mut printer = Printer { out: Vec::new(), document };
     printer.items(items);
     printer.finish()
+}
+
+/// `ValidationRule`
+pub(super) fn rule(rule: &Rule<'_>, release: Release) -> BadValue {
+    let mut out = Vec::new();
+    write_rule(&mut out, rule, release);
+    BadValue::Json(String::from_utf8_lossy(&out).into_owned())
+}
+
+fn write_rule(out: &mut Vec<u8>, rule: &Rule<'_>, release: Release) {
+    let texts =
+        [("{\"Rule", rule.rule), (",\"Message", rule.message), (",\"MessageExpression", rule.message_expression)];
+    let text = |out: &mut Vec<u8>, text: Option<&str>| match text {
+        Some(text) => escape::string(out, text, Escape::Html),
+        None => out.extend_from_slice(b"null"),
+    };
+    for (name, value) in texts
+        .into_iter()
+        .map(|(name, value)| (name, Some(value)))
+        .chain([(",\"Reason", rule.reason), (",\"FieldPath", Some(rule.field_path))])
+    {
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"\":");
+        text(out, value);
+    }
+    if release.has(Change::KnownOptionalOldSelf) {
+        let value = rule.optional_old_self.filter(|_| release.has(Change::OptionalOldSelf));
+        let value = match value {
+            None => "null",
+            Some(true) => "true",
+            Some(false) => "false",
+        };
+        out.extend_from_slice(b",\"OptionalOldSelf\":");
+        out.extend_from_slice(value.as_bytes());
+    }
+    out.push(b'}');
 }
 
 /// `[]string`
@@ -282,19 +319,7 @@ impl Printer<'_> {
     }
 
     fn rule(&mut self, rule: &Rule<'_>) {
-        self.raw("{");
-        let texts = [("Rule", rule.rule), ("Message", rule.message), ("MessageExpression", rule.message_expression)];
-        for (name, text) in texts {
-            self.member(name);
-            self.text(text);
-        }
-        self.member("Reason");
-        self.optional(rule.reason, Self::text);
-        self.member("FieldPath");
-        self.text(rule.field_path);
-        self.member("OptionalOldSelf");
-        self.optional(rule.optional_old_self, Self::boolean);
-        self.raw("}");
+        write_rule(&mut self.out, rule, Release::DEFAULT);
     }
 
     fn items(&mut self, items: Items<'_>) {

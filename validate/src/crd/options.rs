@@ -7,6 +7,10 @@ use crate::release::Release;
 use kubeshape_schema::field::Path;
 use kubeshape_schema::{Additional, Dependency, Flags, Items, Schema, Type};
 use kubeshape_structural::{convert, validate};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// A version may have at most so many selectable fields.
 pub const MAX_SELECTABLE_FIELDS: usize = 8;
@@ -38,8 +42,40 @@ pub struct Options<'a> {
     pub allow_too_many_selectable_fields: Vec<&'a str>,
     /// The versions whose schemas did not change: the cost of their single rules is not limited.
     pub unchanged_schemas: Vec<&'a str>,
+    /// The cost of single expressions is not limited.
+    pub suppress_rule_cost: bool,
+    /// The expressions that are stored already, which may use functions of the release itself.
+    pub old_expressions: Arc<Expressions<'a>>,
     /// The release whose rules hold.
     pub release: Release,
+}
+
+/// Expressions by their text.
+#[derive(Clone, Debug, Default)]
+pub struct Expressions<'a> {
+    /// Those of `rule`.
+    pub rules: HashSet<&'a str>,
+    /// Those of `messageExpression`.
+    pub messages: HashSet<&'a str>,
+}
+
+impl<'a> Expressions<'a> {
+    /// Those of all versions of a definition: `findPreexistingExpressions`.
+    fn of(spec: &Spec<'a>) -> Expressions<'a> {
+        let mut out = Expressions::default();
+        for schema in spec.schemas().filter(|schema| schema.subtree.any(Flags::VALIDATIONS)) {
+            let found = RefCell::new(&mut out);
+            any(schema, &|schema| {
+                let mut out = found.borrow_mut();
+                for rule in schema.extra().validations {
+                    out.rules.insert(rule.rule);
+                    out.messages.insert(rule.message_expression);
+                }
+                false
+            });
+        }
+        out
+    }
 }
 
 impl<'a> Options<'a> {
@@ -59,6 +95,8 @@ impl<'a> Options<'a> {
             allow_invalid_ca_bundle: true,
             allow_too_many_selectable_fields: Vec::new(),
             unchanged_schemas: Vec::new(),
+            suppress_rule_cost: false,
+            old_expressions: Arc::default(),
             release,
         }
     }
@@ -86,8 +124,19 @@ impl<'a> Options<'a> {
                     .is_some_and(|config| !config.ca_bundle.is_empty() && ca_bundle::check(config.ca_bundle).is_err()),
             allow_too_many_selectable_fields: too_many_selectable_fields(&new.spec, spec),
             unchanged_schemas: unchanged_schemas(&new.spec, spec),
+            old_expressions: Arc::new(Expressions::of(spec)),
             ..Options::create(release)
         }
+    }
+}
+
+impl<'a> Options<'a> {
+    /// Those for the schema of a version: `suppressExpressionCostForUnchangedSchema`.
+    pub(super) fn of_version(&self, version: &str) -> Cow<'_, Options<'a>> {
+        if self.suppress_rule_cost || !self.unchanged_schemas.contains(&version) {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Options { suppress_rule_cost: true, ..self.clone() })
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::model::Validation;
 use super::options::{Options, set_of_other_than_atomic};
+use super::rules::{Rules, Scope, Step};
 use super::{defaults, field_path, go_json};
 use crate::metadata::place;
 use crate::release::Change;
@@ -58,6 +59,7 @@ pub fn validate_validation(
         found.push(Error::forbidden(&schema_path.child("nullable"), "nullable cannot be true at the root", at));
     }
     let mut unconvertible = None;
+    let mut scope = None;
     if options.require_structural {
         if let Err(error) = convert(schema) {
             unconvertible = Some(Error::invalid(&schema_path, "", error.to_string(), error.at));
@@ -67,18 +69,30 @@ pub fn validate_validation(
                 nested_additional_false(schema, &schema_path, false, document, &mut structural);
             }
             if structural.is_empty() {
+                let before = found.len();
                 defaults::validate(schema, &schema_path, options, document, &mut found);
+                let ruled = schema.subtree.any(Flags::VALIDATIONS) && found.len() == before;
+                scope = ruled.then(|| Scope::root(schema));
             } else {
                 found.extend(structural);
             }
         }
     }
-    let mut walk = Walk { options, document, errors: &mut found };
-    let mode = Mode { forbidden_defaults: (!options.allow_defaults).then_some(""), inside_metadata: false, root: true };
+    let mut walk = Walk { options, document, errors: &mut found, rules: Rules::default() };
+    let mode = Mode {
+        forbidden_defaults: (!options.allow_defaults).then_some(""),
+        inside_metadata: false,
+        root: true,
+        scope: scope.as_ref(),
+        uncorrelatable: None,
+    };
     walk.schema(schema, &schema_path, mode);
+    let mut rules = walk.rules;
+    found.append(&mut rules.errors);
     if found.is_empty() {
         found.extend(unconvertible);
     }
+    rules.total(&schema_path, schema.at, &mut found);
     errors.append(&mut found);
 }
 
@@ -185,16 +199,22 @@ struct Mode<'p> {
     inside_metadata: bool,
     /// Whether this is the root.
     root: bool,
+    /// What rules need to know of the schema; `None` where rules are not compiled.
+    scope: Option<&'p Scope<'p>>,
+    /// The path of the first schema above whose values cannot be found again in the old object.
+    uncorrelatable: Option<&'p Path<'p>>,
 }
 
 struct Walk<'w, 'd> {
     options: &'w Options<'w>,
     document: Document<'d>,
     errors: &'w mut Vec<Error>,
+    rules: Rules,
 }
 
 impl Walk<'_, '_> {
     fn schema(&mut self, schema: &Schema<'_>, path: &Path<'_>, mode: Mode<'_>) {
+        let before = self.errors.len();
         self.standard(schema, path, mode);
         if schema.flags.any(Flags::UNIQUE_ITEMS) {
             let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
@@ -215,6 +235,19 @@ impl Walk<'_, '_> {
         for (i, rule) in extra.validations.iter().enumerate() {
             self.rule(schema, rule, &rules.index(i));
         }
+        if let Some(scope) = mode.scope
+            && !extra.validations.is_empty()
+            && self.errors.len() == before
+        {
+            self.rules.compile(scope, mode.uncorrelatable, path, self.options, self.document);
+        }
+    }
+
+    /// A schema below another one, which rules can see.
+    fn visible(&mut self, schema: &Schema<'_>, step: Step<'_>, path: &Path<'_>, mode: Mode<'_>) {
+        let above = mode.scope.filter(|_| schema.subtree.any(Flags::VALIDATIONS));
+        let scope = above.map(|above| above.child(step, schema));
+        self.schema(schema, path, Mode { scope: scope.as_ref(), ..mode });
     }
 
     /// The schemas below, with what holds for them.
@@ -232,27 +265,35 @@ impl Walk<'_, '_> {
                     // Pruning without the actual value would be ambiguous.
                     mode.forbidden_defaults = Some("inside additionalProperties applying to object metadata");
                 }
-                self.schema(below, &path.child("additionalProperties"), mode);
+                self.visible(below, Step::Element, &path.child("additionalProperties"), mode);
             }
         }
+        // Lists other than maps are found again as a whole only, and so are maps of an unknown type.
+        let apart = Mode { uncorrelatable: mode.uncorrelatable.or(Some(path)), ..inner };
+        let correlated = matches!(extra.map_type, None | Some("granular" | "atomic"));
         let properties = path.child("properties");
         for property in schema.properties {
+            let inner = if correlated { inner } else { apart };
+            let step = Step::Property(property.name);
             let path = properties.key(property.name);
             let metadata = (mode.root || schema.flags.any(Flags::EMBEDDED_RESOURCE))
                 && matches!(property.name, "metadata" | "kind" | "apiVersion");
             if metadata {
                 let reason = format!("in top-level {}", property.name);
                 let forbidden_defaults = if mode.root { Some(&*reason) } else { mode.forbidden_defaults };
-                self.schema(&property.schema, &path, Mode { forbidden_defaults, inside_metadata: true, root: false });
+                let mode = Mode { forbidden_defaults, inside_metadata: true, ..inner };
+                self.visible(&property.schema, step, &path, mode);
             } else {
-                self.schema(&property.schema, &path, inner);
+                self.visible(&property.schema, step, &path, inner);
             }
         }
+        let items = if extra.list_type == Some("map") { inner } else { apart };
         match schema.items {
-            Some(Items::One(item)) => self.schema(item, &path.child("items"), inner),
-            Some(Items::Many(items)) => self.list(items, path, "items", inner),
+            Some(Items::One(item)) => self.visible(item, Step::Element, &path.child("items"), items),
+            Some(Items::Many(list)) => self.list(list, path, "items", Mode { scope: None, ..items }),
             None => {}
         }
+        let inner = Mode { scope: None, ..inner };
         if schema.extra.is_none() {
             return;
         }

@@ -4,7 +4,7 @@
 //! errors and counts successful checks: of branches of which none is valid, upstream reports the errors of the one with
 //! the highest count.
 
-use super::correlate::Correlation;
+use super::correlate::{Correlation, NodeOf};
 use super::equal::{bad_value, equal, json};
 use super::name::{Failure, Name};
 use super::number::{self, Number};
@@ -98,19 +98,19 @@ pub(super) fn composite(base: &Path<'_>, detail: String) -> Failure {
 }
 
 /// Checks a value against a schema. Schemas nest as deep as their reader allows, and so does this.
-pub(super) fn value<'v>(
-    validator: &Validator<'_>,
+pub(super) fn value<'v, 's, 'a>(
+    validator: &'s Validator<'a>,
     schema: u32,
     value: Value<'v>,
     name: &Name<'_>,
-    correlation: Option<Correlation<'v>>,
+    correlation: Option<Correlation<'v, NodeOf<'s, 'a>>>,
     out: &mut Outcome<'_>,
 ) {
     // Errors of what did not change are dropped, but its successful checks count.
     if let Some(pair) = correlation.filter(|_| out.base.is_some()) {
         let mut own = out.apart();
         node(validator, validator.node(schema), value, name, correlation, &mut own);
-        if !own.is_valid() && pair.is_unchanged(validator) {
+        if !own.is_valid() && pair.is_unchanged() {
             own.failed = false;
             own.failures.clear();
         }
@@ -120,12 +120,12 @@ pub(super) fn value<'v>(
     node(validator, validator.node(schema), value, name, None, out);
 }
 
-fn node<'v>(
-    validator: &Validator<'_>,
-    node: &Node<'_>,
+fn node<'v, 's, 'a>(
+    validator: &'s Validator<'a>,
+    node: &Node<'a>,
     value: Value<'v>,
     name: &Name<'_>,
-    correlation: Option<Correlation<'v>>,
+    correlation: Option<Correlation<'v, NodeOf<'s, 'a>>>,
     out: &mut Outcome<'_>,
 ) {
     if value.is_null() {
@@ -397,18 +397,18 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
     }
 }
 
-fn list<'v>(
-    validator: &Validator<'_>,
-    node: &Node<'_>,
+fn list<'v, 's, 'a>(
+    validator: &'s Validator<'a>,
+    node: &Node<'a>,
     items: &'v [Value<'v>],
     name: &Name<'_>,
-    correlation: Option<Correlation<'v>>,
+    correlation: Option<Correlation<'v, NodeOf<'s, 'a>>>,
     out: &mut Outcome<'_>,
 ) {
     if let Some(schema) = node.items {
-        let old = correlation.and_then(|pair| pair.items(validator));
+        let old = correlation.and_then(|pair| Some((pair, pair.items()?)));
         for (at, item) in items.iter().enumerate() {
-            let pair = old.as_ref().and_then(|old| old.of(*item));
+            let pair = old.as_ref().and_then(|(pair, old)| pair.item(*item, old.get(*item)?));
             value(validator, schema, *item, &Name::Index(name, at), pair, out);
             if out.is_done() {
                 return;
@@ -475,12 +475,12 @@ fn marked_json(value: Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn object<'v>(
-    validator: &Validator<'_>,
-    node: &Node<'_>,
+fn object<'v, 's, 'a>(
+    validator: &'s Validator<'a>,
+    node: &Node<'a>,
     map: Map<'v>,
     name: &Name<'_>,
-    correlation: Option<Correlation<'v>>,
+    correlation: Option<Correlation<'v, NodeOf<'s, 'a>>>,
     out: &mut Outcome<'_>,
 ) {
     let count = i64::try_from(map.len()).unwrap_or(i64::MAX);
@@ -514,9 +514,8 @@ fn object<'v>(
             }
         };
         // The type of the object itself never counts as unchanged.
-        let pair = correlation
-            .filter(|_| !(at_root && matches!(*key, "kind" | "apiVersion")))
-            .and_then(|pair| pair.key(validator, key));
+        let pair =
+            correlation.filter(|_| !(at_root && matches!(*key, "kind" | "apiVersion"))).and_then(|pair| pair.key(key));
         value(validator, schema, *child, &path, pair, out);
         if out.is_done() {
             return;

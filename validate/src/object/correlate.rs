@@ -1,49 +1,150 @@
 //! Which value of the old object belongs to a value of the new one: `common.CorrelatedObject`.
 
 use super::equal::equal;
-use super::prepare::{Rest, Validator};
+use super::prepare::{Node, Rest, Validator};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// A value, the old value at its place, and their schema.
+/// What a schema says about which values belong together.
+pub(super) trait Spine<'s>: Copy {
+    /// How names of keys are held.
+    type Name: AsRef<str> + 's;
+
+    /// The schema of a field or a key.
+    fn key(self, name: &str) -> Option<Self>;
+
+    /// The schema of items.
+    fn item(self) -> Option<Self>;
+
+    /// The keys of a list of type map.
+    fn map_keys(self) -> Option<&'s [Self::Name]>;
+}
+
+/// A node of a validator.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Correlation<'v> {
-    new: Value<'v>,
-    old: Value<'v>,
+pub(super) struct NodeOf<'s, 'a> {
+    validator: &'s Validator<'a>,
     node: u32,
 }
 
-/// The old items of a list, by the keys of the list.
-pub(super) struct OldItems<'v, 'k> {
-    keys: &'k [&'k str],
-    items: HashMap<String, Value<'v>>,
-    schema: u32,
-}
-
-impl<'v> Correlation<'v> {
-    pub(super) fn new(new: Value<'v>, old: Value<'v>, node: u32) -> Self {
-        Correlation { new, old, node }
+impl<'s, 'a> NodeOf<'s, 'a> {
+    pub(super) fn new(validator: &'s Validator<'a>, node: u32) -> Self {
+        NodeOf { validator, node }
     }
 
-    /// The pair below a key that both objects have.
-    pub(super) fn key(self, validator: &Validator<'_>, key: &str) -> Option<Correlation<'v>> {
-        let (new, old) = (self.new.get(key)?, self.old.get(key)?);
-        let node = validator.node(self.node);
-        let schema = node.property(key).or(match node.rest {
+    fn node(self) -> &'s Node<'a> {
+        self.validator.node(self.node)
+    }
+}
+
+impl<'s, 'a> Spine<'s> for NodeOf<'s, 'a> {
+    type Name = &'a str;
+
+    fn key(self, name: &str) -> Option<Self> {
+        let node = self.node();
+        let schema = node.property(name).or(match node.rest {
             Rest::Schema(schema) => Some(schema),
             Rest::Any | Rest::None => None,
         })?;
-        Some(Correlation::new(new, old, schema))
+        Some(NodeOf::new(self.validator, schema))
+    }
+
+    fn item(self) -> Option<Self> {
+        Some(NodeOf::new(self.validator, self.node().items?))
+    }
+
+    fn map_keys(self) -> Option<&'s [&'a str]> {
+        self.node().map_keys
+    }
+}
+
+impl<'s> Spine<'s> for &'s kubeshape_cel::Schema {
+    type Name = String;
+
+    fn key(self, name: &str) -> Option<Self> {
+        let property = self.properties.as_ref().and_then(|properties| properties.get(name));
+        property.or(self.additional_properties.as_deref())
+    }
+
+    fn item(self) -> Option<Self> {
+        self.items.as_deref()
+    }
+
+    fn map_keys(self) -> Option<&'s [String]> {
+        let is_map = self.ty == "array" && self.list_type.as_deref() == Some("map") && !self.list_map_keys.is_empty();
+        is_map.then_some(&self.list_map_keys)
+    }
+}
+
+/// A value, the old value at its place, and their schema.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Correlation<'v, S> {
+    new: Value<'v>,
+    old: Value<'v>,
+    schema: S,
+}
+
+/// The old items of a list of type map, by its keys.
+pub(super) struct OldItems<'v, 's, N> {
+    keys: &'s [N],
+    items: HashMap<String, Value<'v>>,
+}
+
+impl<'v, 's, S: Spine<'s>> Correlation<'v, S> {
+    pub(super) fn new(new: Value<'v>, old: Value<'v>, schema: S) -> Self {
+        Correlation { new, old, schema }
+    }
+
+    /// The pair below a key that both objects have.
+    pub(super) fn key(self, key: &str) -> Option<Self> {
+        let (new, old) = (self.new.get(key)?, self.old.get(key)?);
+        Some(Correlation::new(new, old, self.schema.key(key)?))
     }
 
     /// The old items, if both values are lists of type map.
-    pub(super) fn items<'k>(self, validator: &'k Validator<'_>) -> Option<OldItems<'v, 'k>> {
-        let node = validator.node(self.node);
-        let (keys, schema) = (node.map_keys?, node.items?);
-        let old = self.old.as_list()?;
+    pub(super) fn items(self) -> Option<OldItems<'v, 's, S::Name>> {
         self.new.as_list()?;
+        OldItems::new(self.old, self.schema)
+    }
+
+    /// The pair of a new item and the old item with its keys.
+    pub(super) fn item(self, new: Value<'v>, old: Value<'v>) -> Option<Self> {
+        Some(Correlation::new(new, old, self.schema.item()?))
+    }
+
+    /// Whether nothing changed: `CachedDeepEqual`. What no schema describes never counts as unchanged.
+    pub(super) fn is_unchanged(self) -> bool {
+        match (self.new, self.old) {
+            (Value::List(new), Value::List(old)) => {
+                if new.len() != old.len() {
+                    return false;
+                }
+                match self.items() {
+                    None => equal(self.new, self.old),
+                    Some(items) => new.iter().all(|item| {
+                        let pair = items.get(*item).and_then(|old| self.item(*item, old));
+                        pair.is_some_and(Correlation::is_unchanged)
+                    }),
+                }
+            }
+            (Value::Map(new), Value::Map(old)) => self.are_unchanged(new, old),
+            (new, old) => equal(new, old),
+        }
+    }
+
+    fn are_unchanged(self, new: Map<'v>, old: Map<'v>) -> bool {
+        let pair = |key: &str| self.key(key).is_some_and(Correlation::is_unchanged);
+        new.len() == old.len() && new.entries().iter().all(|(key, _)| pair(key))
+    }
+}
+
+impl<'v, 's, N: AsRef<str>> OldItems<'v, 's, N> {
+    /// The items of an old list of type map: `MakeMapList`. Of items with the same keys the first counts.
+    pub(super) fn new<S: Spine<'s, Name = N>>(old: Value<'v>, schema: S) -> Option<Self> {
+        let keys = schema.map_keys()?;
+        let old = old.as_list()?;
         if old.is_empty() {
             return None;
         }
@@ -53,48 +154,21 @@ impl<'v> Correlation<'v> {
                 items.entry(key).or_insert(*item);
             }
         }
-        Some(OldItems { keys, items, schema })
+        Some(OldItems { keys, items })
     }
 
-    /// Whether nothing changed: `CachedDeepEqual`. What no schema describes never counts as unchanged.
-    pub(super) fn is_unchanged(self, validator: &Validator<'_>) -> bool {
-        match (self.new, self.old) {
-            (Value::List(new), Value::List(old)) => {
-                if new.len() != old.len() {
-                    return false;
-                }
-                match self.items(validator) {
-                    None => equal(self.new, self.old),
-                    Some(items) => {
-                        new.iter().all(|item| items.of(*item).is_some_and(|pair| pair.is_unchanged(validator)))
-                    }
-                }
-            }
-            (Value::Map(new), Value::Map(old)) => self.are_unchanged(new, old, validator),
-            (new, old) => equal(new, old),
-        }
-    }
-
-    fn are_unchanged(self, new: Map<'v>, old: Map<'v>, validator: &Validator<'_>) -> bool {
-        let pair = |key: &str| self.key(validator, key).is_some_and(|pair| pair.is_unchanged(validator));
-        new.len() == old.len() && new.entries().iter().all(|(key, _)| pair(key))
-    }
-}
-
-impl<'v> OldItems<'v, '_> {
-    /// The pair of a new item.
-    pub(super) fn of(&self, item: Value<'v>) -> Option<Correlation<'v>> {
-        let old = self.items.get(&composite_key(item, self.keys)?)?;
-        Some(Correlation::new(item, *old, self.schema))
+    /// The old item with the keys of a new one.
+    pub(super) fn get(&self, item: Value<'v>) -> Option<Value<'v>> {
+        self.items.get(&composite_key(item, self.keys)?).copied()
     }
 }
 
 /// The keys of an item as one text. None if one is missing or no scalar.
-fn composite_key(item: Value<'_>, keys: &[&str]) -> Option<String> {
+fn composite_key<N: AsRef<str>>(item: Value<'_>, keys: &[N]) -> Option<String> {
     let map = item.as_map()?;
     let mut out = String::new();
     for key in keys {
-        let _ = match map.get(key)? {
+        let _ = match map.get(key.as_ref())? {
             Value::Bool(yes) => write!(out, "\0{yes}"),
             Value::Int(n) => write!(out, "\0{n}"),
             // Alone, a key is compared as it is.

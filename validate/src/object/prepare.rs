@@ -1,10 +1,11 @@
 //! Schemas prepared for validation.
 
 use super::check::{self, Outcome};
-use super::correlate::Correlation;
+use super::correlate::{Correlation, NodeOf};
 use super::format::Format;
 use super::name::Name;
 use super::number::Range;
+use crate::release::{Change, Release};
 use ::regex::Regex;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
@@ -22,7 +23,7 @@ pub enum Purpose {
     Objects,
     /// Defaults in CustomResourceDefinitions (`ToKubeOpenAPI`): every format counts for the type check,
     /// `x-kubernetes-int-or-string` counts by its branches alone, and `additionalProperties` in branches is ignored.
-    Defaults,
+    Defaults(Release),
 }
 
 /// Checks values against a schema, as kube-openapi's `validate` does for an API server.
@@ -145,16 +146,29 @@ impl<'a> Validator<'a> {
         if self.is_valid(value) {
             return Vec::new();
         }
-        self.errors(value, None, base)
+        self.errors(self.root, value, None, base)
     }
 
     /// The errors of a value that replaces another one: `ValidateCustomResourceUpdate`. Errors of fields that did not
     /// change are left out (ratcheting).
-    pub fn check_update(&self, value: Value<'_>, old: Value<'_>, base: &Path<'_>) -> Vec<Error> {
+    pub fn check_update<'v>(&self, value: Value<'v>, old: Value<'v>, base: &Path<'_>) -> Vec<Error> {
         if self.is_valid(value) {
             return Vec::new();
         }
-        self.errors(value, Some(Correlation::new(value, old, self.root)), base)
+        self.errors(self.root, value, Some(Correlation::new(value, old, NodeOf::new(self, self.root))), base)
+    }
+
+    /// The errors of a field of an object that replaces another value, or that is new. There are none if the schema does
+    /// not know the field.
+    pub(super) fn check_field_update<'v>(&self, field: &str, value: Value<'v>, old: Option<Value<'v>>) -> Vec<Error> {
+        let Some(root) = self.node(self.root).property(field) else { return Vec::new() };
+        let mut out = Outcome::quick();
+        check::value(self, root, value, &Name::Root, None, &mut out);
+        if out.is_valid() {
+            return Vec::new();
+        }
+        let correlation = old.map(|old| Correlation::new(value, old, NodeOf::new(self, root)));
+        self.errors(root, value, correlation, &Path::Base(field))
     }
 
     /// Whether a value has no error. This allocates nothing.
@@ -164,9 +178,15 @@ impl<'a> Validator<'a> {
         out.is_valid()
     }
 
-    fn errors(&self, value: Value<'_>, correlation: Option<Correlation<'_>>, base: &Path<'_>) -> Vec<Error> {
+    fn errors<'v, 's>(
+        &'s self,
+        root: u32,
+        value: Value<'v>,
+        correlation: Option<Correlation<'v, NodeOf<'s, 'a>>>,
+        base: &Path<'_>,
+    ) -> Vec<Error> {
         let mut out = Outcome::full(base);
-        check::value(self, self.root, value, &Name::Root, correlation, &mut out);
+        check::value(self, root, value, &Name::Root, correlation, &mut out);
         let mut seen = HashSet::new();
         let mut errors = out.into_failures();
         // Upstream reports an error once if another one has the same message.
@@ -207,7 +227,11 @@ impl<'a> Builder<'a> {
         let objects = self.purpose == Purpose::Objects;
         let types = self.types(schema, objects);
         let one_type = !types.text.contains(',');
-        let format = if objects && !is_supported(types, one_type, schema.format) { "" } else { schema.format };
+        let counts = match self.purpose {
+            Purpose::Objects => is_supported(types, one_type, schema.format),
+            Purpose::Defaults(release) => is_known(schema.format, release),
+        };
+        let format = if counts { schema.format } else { "" };
         let range = match types.text {
             "integer" => Range::Integer { format: known(format, ["int32", "int64"]) },
             "number" => Range::Number { format: known(format, ["float", "double"]) },
@@ -274,6 +298,15 @@ impl<'a> Builder<'a> {
 /// One of two formats, or the empty text.
 fn known(format: &str, formats: [&'static str; 2]) -> &'static str {
     formats.into_iter().find(|known| *known == format).unwrap_or_default()
+}
+
+/// Whether a release can know a format of a default.
+fn is_known(format: &str, release: Release) -> bool {
+    match format {
+        "int32" | "int64" | "float" | "double" => release.has(Change::NumbersOfDefaults),
+        "k8s-short-name" | "k8s-long-name" => release.has(Change::NamesOfDefaults),
+        _ => true,
+    }
 }
 
 /// Whether the server checks a format in a schema of these types (`StripUnsupportedFormatsPostProcess`).

@@ -1,14 +1,16 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
 use super::meta::{self, Malformed};
-use super::{Root, Validator, default, lists, prune, prune_nulls};
-use crate::{metadata, names};
-use kubeshape_schema::field::{BadValue, Error, Path};
+use super::{Root, Rules, Validator, default, lists, prune, prune_nulls};
+use crate::{Release, metadata, names};
+use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Schema};
 use kubeshape_smd::Value;
-use kubeshape_structural::Scale;
+use kubeshape_smd::value::Map;
+use kubeshape_structural::{Crd, Scale, Scope, Version};
 use kubeshape_yaml::go::number::General;
 use std::fmt::{self, Write};
+use std::sync::Arc;
 
 /// A version of a custom resource, prepared for requests.
 #[derive(Debug)]
@@ -25,9 +27,17 @@ pub struct Resource<'a> {
     pub preserve_unknown_fields: bool,
     /// The scale subresource.
     pub scale: Option<Scale<'a>>,
+    /// Whether there is a status subresource.
+    pub status: bool,
     /// The schema, prepared.
     pub validator: Option<Validator<'a>>,
+    /// The CEL rules of the schema, prepared.
+    pub rules: Option<Arc<Rules>>,
 }
+
+/// The errors that leave rules unchecked, because their expressions count on what the schema says.
+const BLOCKING: [ErrorType; 5] =
+    [ErrorType::NotSupported, ErrorType::Required, ErrorType::TooLong, ErrorType::TooMany, ErrorType::TypeInvalid];
 
 /// An object as a server sees it after decoding.
 #[derive(Clone, Debug)]
@@ -38,7 +48,42 @@ pub struct Object<'a> {
     pub unknown: Vec<String>,
 }
 
+/// The members of metadata that an update keeps, and whether it does so even if the request has another value.
+const KEPT: [(&str, bool); 5] = [
+    ("resourceVersion", false),
+    ("uid", false),
+    ("creationTimestamp", true),
+    ("deletionTimestamp", true),
+    ("deletionGracePeriodSeconds", true),
+];
+
 impl<'a> Resource<'a> {
+    /// Prepares a version of a definition. The arena holds what is made of it.
+    pub fn new(crd: &Crd<'a>, version: &Version<'a>, release: Release, arena: &'a Bump) -> Resource<'a> {
+        let rules = version.schema.and_then(|schema| Rules::new(schema, release));
+        Resource::with_rules(crd, version, rules.map(Arc::new), arena)
+    }
+
+    /// Prepares a version of a definition whose rules are prepared already.
+    pub fn with_rules(
+        crd: &Crd<'a>,
+        version: &Version<'a>,
+        rules: Option<Arc<Rules>>,
+        arena: &'a Bump,
+    ) -> Resource<'a> {
+        Resource {
+            api_version: arena.alloc_str(&format!("{}/{}", crd.group, version.name)),
+            kind: crd.names.kind,
+            namespaced: crd.scope == Scope::Namespaced,
+            schema: version.schema,
+            preserve_unknown_fields: crd.preserve_unknown_fields,
+            scale: version.scale,
+            status: version.status,
+            validator: version.schema.map(|schema| Validator::new(schema, arena)),
+            rules,
+        }
+    }
+
     /// Decodes the object of a request: metadata is brought into its form, unknown fields and nulls are removed, defaults
     /// are inserted.
     ///
@@ -72,46 +117,119 @@ impl<'a> Resource<'a> {
         Ok(Object { value: default(value, self.schema, arena), unknown })
     }
 
-    /// The errors of an object that is created, without those of CEL rules: `customResourceStrategy.Validate`.
+    /// What becomes of a decoded object that is created: `PrepareForCreate`. The status is left to its subresource.
+    #[must_use]
+    pub fn prepare_create(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let object = if self.status { set(object, "status", None, arena) } else { object };
+        with_metadata(object, "generation", Some(Value::Int(1)), arena)
+    }
+
+    /// What becomes of a decoded object that replaces another one: `BeforeUpdate` and `PrepareForUpdate`. What the server
+    /// keeps of the metadata comes from the old object, also the resource version, if the new one has none. The status
+    /// stays as it was, if it has a subresource. The generation counts changes outside of the metadata.
+    #[must_use]
+    pub fn prepare_update(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let mut object = object;
+        for (key, always) in KEPT {
+            let stored = metadata_of(old).get(key);
+            if stored.is_some() && (always || metadata_of(object).get(key).is_none()) {
+                object = with_metadata(object, key, stored, arena);
+            }
+        }
+        let object = if self.status { set(object, "status", old.get("status"), arena) } else { object };
+        let mut generation = metadata_of(old).get("generation");
+        let without_metadata = |object: Value<'a>| set(object, "metadata", None, arena);
+        if !super::equal::equal(without_metadata(object), without_metadata(old)) {
+            let count = generation.map_or(0, |generation| if let Value::Int(n) = generation { n } else { 0 });
+            generation = Some(Value::Int(count.saturating_add(1)));
+        }
+        with_metadata(object, "generation", generation, arena)
+    }
+
+    /// What becomes of a decoded object that is sent to the status subresource: the old object with the new status and the
+    /// new managed fields.
+    #[must_use]
+    pub fn prepare_status_update(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let updated = set(old, "status", object.get("status"), arena);
+        with_metadata(updated, "managedFields", metadata_of(object).get("managedFields"), arena)
+    }
+
+    /// The errors of an object that is created: `customResourceStrategy.Validate`.
     pub fn validate(&self, object: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
-        if !errors.is_empty() {
-            return errors;
+        if errors.is_empty() {
+            let arena = Bump::new();
+            let meta = meta::object_meta(metadata_of(object), &arena);
+            metadata::validate(&meta, self.namespaced, &subdomain, &Path::Base("metadata"), &mut errors);
+            if let Some(validator) = &self.validator {
+                errors.extend(validator.check(object, &Path::Root));
+            }
+            self.scale_spec(object, &mut errors);
+            self.scale_status(object, &mut errors);
         }
-        let arena = Bump::new();
-        let path = Path::Base("metadata");
-        let meta = meta::object_meta(object.get("metadata").unwrap_or(Value::Null), &arena);
-        metadata::validate(&meta, self.namespaced, &subdomain, &path, &mut errors);
-        if let Some(validator) = &self.validator {
-            errors.extend(validator.check(object, &Path::Root));
-        }
-        self.scale(object, &mut errors);
         errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root));
         errors.extend(lists::list_types(object, self.schema, &Path::Root));
+        self.rules(&mut errors, |rules| rules.check(object, &Path::Root, Rules::BUDGET).errors);
         errors
     }
 
-    /// The errors of an object that replaces another one, without those of CEL rules:
-    /// `customResourceStrategy.ValidateUpdate`. What did not change is not complained about again.
+    /// The errors of an object that replaces another one: `customResourceStrategy.ValidateUpdate`. What did not change is not
+    /// complained about again.
     pub fn validate_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
-        if !errors.is_empty() {
-            return errors;
+        if errors.is_empty() {
+            self.metadata_update(object, old, &mut errors);
+            if let Some(validator) = &self.validator {
+                errors.extend(validator.check_update(object, old, &Path::Root));
+            }
+            self.scale_spec(object, &mut errors);
+            self.scale_status(object, &mut errors);
         }
-        let arena = Bump::new();
-        let path = Path::Base("metadata");
-        let meta = |object: Value<'a>| object.get("metadata").unwrap_or(Value::Null);
-        let (new_meta, old_meta) = (meta::object_meta(meta(object), &arena), meta::object_meta(meta(old), &arena));
-        metadata::validate_update(&new_meta, &old_meta, &path, &mut errors);
-        if let Some(validator) = &self.validator {
-            errors.extend(validator.check_update(object, old, &Path::Root));
-        }
-        self.scale(object, &mut errors);
         errors.extend(meta::embedded(object, self.schema, Root::Value, &Path::Root));
-        if lists::list_types(old, self.schema, &Path::Root).is_empty() {
-            errors.extend(lists::list_types(object, self.schema, &Path::Root));
-        }
+        self.changed(object, old, &mut errors);
         errors
+    }
+
+    /// The errors of an object that is sent to the status subresource: `statusStrategy.ValidateUpdate`. Of the schema, only
+    /// the part about the status is checked; the rules are those of the whole object.
+    pub fn validate_status_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
+        let mut errors = self.type_errors(object);
+        if errors.is_empty() {
+            self.metadata_update(object, old, &mut errors);
+            if let (Some(validator), Some(status)) = (&self.validator, object.get("status")) {
+                errors.extend(validator.check_field_update("status", status, old.get("status")));
+            }
+            self.scale_status(object, &mut errors);
+        }
+        self.changed(object, old, &mut errors);
+        errors
+    }
+
+    fn metadata_update(&self, object: Value<'a>, old: Value<'a>, errors: &mut Vec<Error>) {
+        let arena = Bump::new();
+        let (meta, old) = (meta::object_meta(metadata_of(object), &arena), meta::object_meta(metadata_of(old), &arena));
+        metadata::validate_update(&meta, &old, &Path::Base("metadata"), errors);
+    }
+
+    /// The errors of list types and of rules, unless the old object had them.
+    fn changed(&self, object: Value<'a>, old: Value<'a>, errors: &mut Vec<Error>) {
+        let lists = lists::list_types(object, self.schema, &Path::Root);
+        if !lists.is_empty() && lists::list_types(old, self.schema, &Path::Root).is_empty() {
+            errors.extend(lists);
+        }
+        self.rules(errors, |rules| rules.check_update(object, old, true, &Path::Root, Rules::BUDGET).errors);
+    }
+
+    /// Adds the errors of rules, if the errors before them allow to check any.
+    fn rules(&self, errors: &mut Vec<Error>, check: impl FnOnce(&Rules) -> Vec<Error>) {
+        let Some(rules) = &self.rules else { return };
+        if errors.iter().any(|error| BLOCKING.contains(&error.error_type)) {
+            let detail = "some validation rules were not checked because the object was invalid; correct the existing errors \
+                          to complete validation";
+            errors.push(Error::invalid(&Path::Root, BadValue::Json("null".to_owned()), detail, 0));
+        } else {
+            errors.extend(check(rules));
+        }
     }
 
     fn type_errors(&self, object: Value<'_>) -> Vec<Error> {
@@ -125,20 +243,15 @@ impl<'a> Resource<'a> {
         errors
     }
 
-    fn scale(&self, object: Value<'_>, errors: &mut Vec<Error>) {
-        let Some(scale) = &self.scale else { return };
-        for path in [scale.spec_replicas_path, scale.status_replicas_path] {
-            let detail = match nested(object, path) {
-                Ok(Some(Value::Int(n))) if n < 0 => (n, "should be a non-negative integer".to_owned()),
-                Ok(Some(Value::Int(n))) if n > i64::from(i32::MAX) => {
-                    (n, format!("should be less than or equal to {}", i32::MAX))
-                }
-                Ok(None | Some(Value::Int(_))) => continue,
-                Ok(Some(other)) => (0, accessor_error(path, other, "int64")),
-                Err(text) => (0, text),
-            };
-            errors.push(Error::invalid(&Path::Base(path), detail.0, detail.1, 0));
+    fn scale_spec(&self, object: Value<'_>, errors: &mut Vec<Error>) {
+        if let Some(scale) = &self.scale {
+            replicas(object, scale.spec_replicas_path, errors);
         }
+    }
+
+    fn scale_status(&self, object: Value<'_>, errors: &mut Vec<Error>) {
+        let Some(scale) = &self.scale else { return };
+        replicas(object, scale.status_replicas_path, errors);
         if let Some(path) = scale.label_selector_path {
             let detail = match nested(object, path) {
                 Ok(None | Some(Value::String(_))) => return,
@@ -148,6 +261,33 @@ impl<'a> Resource<'a> {
             errors.push(Error::invalid(&Path::Base(path), BadValue::Text(String::new()), detail, 0));
         }
     }
+}
+
+/// Checks a number of replicas.
+fn replicas(object: Value<'_>, path: &str, errors: &mut Vec<Error>) {
+    let detail = match nested(object, path) {
+        Ok(Some(Value::Int(n))) if n < 0 => (n, "should be a non-negative integer".to_owned()),
+        Ok(Some(Value::Int(n))) if n > i64::from(i32::MAX) => {
+            (n, format!("should be less than or equal to {}", i32::MAX))
+        }
+        Ok(None | Some(Value::Int(_))) => return,
+        Ok(Some(other)) => (0, accessor_error(path, other, "int64")),
+        Err(text) => (0, text),
+    };
+    errors.push(Error::invalid(&Path::Base(path), detail.0, detail.1, 0));
+}
+
+fn metadata_of(object: Value<'_>) -> Value<'_> {
+    object.get("metadata").unwrap_or(Value::Null)
+}
+
+/// An object with a member of its metadata set, or without it.
+fn with_metadata<'a>(object: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+    let metadata = match metadata_of(object) {
+        Value::Null => Value::Map(Map::EMPTY),
+        metadata => metadata,
+    };
+    set(object, "metadata", Some(set(metadata, key, member, arena)), arena)
 }
 
 /// A map with a key set, or without it.

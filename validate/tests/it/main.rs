@@ -3,3 +3,4 @@
 
 mod crd;
 mod objects;
+mod rules;

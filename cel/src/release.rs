@@ -1,0 +1,90 @@
+//! Releases of Kubernetes, and in which of them the language changed.
+
+/// The release of a server, and the functions that exist in it.
+///
+/// The value of the oldest release counts for older ones too, and that of the newest for newer ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Release {
+    minor: u8,
+    functions: u8,
+}
+
+impl Release {
+    /// 1.28, the oldest.
+    pub const OLDEST: Release = Release { minor: 28, functions: 28 };
+    /// 1.37, the newest.
+    pub const NEWEST: Release = Release { minor: 37, functions: 37 };
+
+    /// What expressions that are stored already can use: everything that the release knows.
+    pub fn stored(minor: u8) -> Release {
+        let minor = minor.clamp(Release::OLDEST.minor, Release::NEWEST.minor);
+        Release { minor, functions: minor }
+    }
+
+    /// What new expressions can use: the functions of the release before, so that the server can be rolled back to it.
+    pub fn new_expressions(minor: u8) -> Release {
+        let stored = Release::stored(minor);
+        Release { functions: stored.minor - 1, ..stored }
+    }
+
+    /// The minor release of the server.
+    pub fn minor(self) -> u8 {
+        self.minor
+    }
+
+    /// The minor release whose functions exist.
+    pub fn functions(self) -> u8 {
+        self.functions
+    }
+
+    /// Whether the server has a change.
+    pub(crate) fn has(self, change: Change) -> bool {
+        self.minor >= change.since()
+    }
+}
+
+/// What changed for every expression with a release of the server, whichever functions exist.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// `has()` costs no more than what it looks into.
+    FreePresenceTests,
+    /// The checker reports no errors that only follow from others, and leaves elements of several types to the checks of
+    /// literals.
+    ErrorsOnce,
+    /// The texts of quantities cost what it takes to read them.
+    QuantitiesCost,
+    /// Comparing two quantities, addresses, networks or URLs has a bounded cost.
+    BoundedEquality,
+    /// The size of what a variable is bound to is known where the variable is used.
+    SizesOfVariables,
+    /// The grammar has names in backticks.
+    QuotedFieldsInGrammar,
+    /// Names of fields in backticks are taken.
+    QuotedFields,
+    /// `matches(text, pattern)` costs as much as `text.matches(pattern)`.
+    MatchesAsFunction,
+    /// The two names in the metadata of a resource have the length that they can have.
+    NamesOfResources,
+    /// The longest value of an enum of texts is the bound of their length.
+    EnumsBoundLength,
+    /// A field whose name is a reserved word is found under its own name, too.
+    ReservedFields,
+    /// `maxLength` bounds values with `x-kubernetes-int-or-string`.
+    IntOrStringLength,
+}
+
+impl Change {
+    /// The minor release with the change.
+    fn since(self) -> u8 {
+        match self {
+            Change::FreePresenceTests | Change::ErrorsOnce => 29,
+            Change::QuantitiesCost => 30,
+            Change::BoundedEquality => 32,
+            Change::SizesOfVariables | Change::QuotedFieldsInGrammar => 33,
+            Change::MatchesAsFunction | Change::NamesOfResources | Change::QuotedFields => 37,
+            Change::EnumsBoundLength => 29,
+            Change::ReservedFields => 32,
+            Change::IntOrStringLength => 34,
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Rules in CEL under the schemas of a definition: `CELSchemaContext`, and what
+//! `ValidateCustomResourceDefinitionOpenAPISchema` does with it.
+
+use super::go_json;
+use super::model::{Definition, Validation};
+use super::options::Options;
+use crate::metadata::place;
+use crate::release::{Change, Release};
+use kubeshape_cel::{DeclType, RuleEnv, escape};
+use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::{Flags, Rule, Schema, Type};
+use kubeshape_yaml::Document;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// What one expression may cost at most in all the places of an object: `StaticEstimatedCostLimit`.
+pub const RULE_COST_LIMIT: u64 = 10_000_000;
+/// What all expressions of a schema may cost at most together: `StaticEstimatedCRDCostLimit`.
+pub const SCHEMA_COST_LIMIT: u64 = 100_000_000;
+/// So many expressions are named when the limit of a schema is exceeded.
+const MOST_EXPENSIVE: usize = 4;
+/// What stands for the name of the root type in messages. A server puts a random number in place of the `N`.
+const SELF_TYPE: &str = "selfTypeN";
+
+/// How a schema is reached from the one above it.
+#[derive(Clone, Copy)]
+pub(super) enum Step<'s> {
+    Root,
+    Property(&'s str),
+    /// Items of a list or values of a map.
+    Element,
+}
+
+/// A schema, and what is known about it from the schemas above: `CELSchemaContext`.
+pub(super) struct Scope<'s> {
+    parent: Option<&'s Scope<'s>>,
+    step: Step<'s>,
+    schema: &'s Schema<'s>,
+    /// Whether this schema or one above it has rules.
+    ruled: bool,
+    /// How often the value can occur in an object; `None` if no bounds say so.
+    cardinality: Option<u64>,
+    declared: OnceCell<Declared>,
+}
+
+/// The outer `None` means that the schema has no type, the inner one that it is part of a value without known parts.
+type Declared = Option<Option<Arc<DeclType>>>;
+
+impl<'s> Scope<'s> {
+    pub(super) fn root(schema: &'s Schema<'s>) -> Scope<'s> {
+        let ruled = !schema.extra().validations.is_empty();
+        let step = Step::Root;
+        Scope { parent: None, step, schema, ruled, cardinality: Some(1), declared: OnceCell::new() }
+    }
+
+    pub(super) fn child(&'s self, step: Step<'s>, schema: &'s Schema<'s>) -> Scope<'s> {
+        let ruled = self.ruled || !schema.extra().validations.is_empty();
+        let cardinality = self.cardinality.zip(most_elements(self.schema)).map(|(all, each)| all.saturating_mul(each));
+        Scope { parent: Some(self), step, schema, ruled, cardinality, declared: OnceCell::new() }
+    }
+
+    /// `TypeInfo`
+    fn declared(&self, options: &Options<'_>) -> &Declared {
+        self.declared.get_or_init(|| {
+            if let Some(parent) = self.parent.filter(|parent| parent.ruled) {
+                let above = parent.declared(options).as_ref()?.as_ref();
+                match self.step {
+                    Step::Property(name) => {
+                        let name = escape::escape(name);
+                        if let Some(ty) = name.and_then(|name| above?.field(&name).cloned()) {
+                            return Some(Some(ty));
+                        }
+                    }
+                    Step::Element => return Some(above.and_then(|above| above.element().cloned())),
+                    Step::Root => {}
+                }
+            }
+            let resource = self.parent.is_none() || self.schema.flags.any(Flags::EMBEDDED_RESOURCE);
+            let release = options.release.of_stored_expressions();
+            DeclType::of_structural(self.schema, resource, release).map(|ty| Some(Arc::new(ty)))
+        })
+    }
+}
+
+/// How many children a value can have at most: `extractMaxElements`.
+fn most_elements(schema: &Schema<'_>) -> Option<u64> {
+    let bound = |most: Option<i64>| most.map(|most| u64::try_from(most).unwrap_or(0));
+    match schema.ty {
+        Type::Object if schema.additional.is_some() => bound(schema.extra().max_properties),
+        Type::Array => bound(schema.extra().max_items),
+        _ => Some(1),
+    }
+}
+
+/// What an expression of a definition costs at most.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpressionCost {
+    /// The path of the expression: that of a `rule` or of a `messageExpression`.
+    pub path: String,
+    /// Place: the entry in the tape of `x-kubernetes-validations`.
+    pub at: u32,
+    /// What one evaluation costs. 0 if the expression does not compile.
+    pub each: u64,
+    /// How often it is evaluated: in how many places of an object the value can be.
+    pub times: u64,
+    /// Whether `times` follows from the bounds of lists and maps alone. Otherwise it follows from the size of a request.
+    pub bounded: bool,
+}
+
+impl ExpressionCost {
+    /// What all evaluations cost together, `u64::MAX` if it is more. Upstream holds it against [`RULE_COST_LIMIT`].
+    pub fn total(&self) -> u64 {
+        self.each.saturating_mul(self.times)
+    }
+}
+
+/// The costs and the errors of the rules of a schema.
+#[derive(Default)]
+pub(super) struct Rules {
+    pub(super) errors: Vec<Error>,
+    pub(super) costs: Option<Vec<ExpressionCost>>,
+    total: u64,
+    most_expensive: Vec<(u64, Error)>,
+}
+
+impl Rules {
+    /// Compiles the rules of a schema that has no other errors. `uncorrelatable` is the path of the first schema above
+    /// whose values cannot be found again in the old object.
+    pub(super) fn compile(
+        &mut self,
+        scope: &Scope<'_>,
+        uncorrelatable: Option<&Path<'_>>,
+        path: &Path<'_>,
+        options: &Options<'_>,
+        document: Document<'_>,
+    ) {
+        let schema = scope.schema;
+        let at = place(document.node(schema.at), "x-kubernetes-validations");
+        let path = path.child("x-kubernetes-validations");
+        let declared = match scope.declared(options) {
+            Some(Some(declared)) => declared,
+            Some(None) => {
+                let detail = "failed to convert to declType for CEL validation rules";
+                return self.errors.push(Error::internal(&path, detail, at));
+            }
+            None => {
+                let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: \
+                              unable to convert structural schema to CEL declarations";
+                return self.errors.push(Error::internal(&path, detail, at));
+            }
+        };
+        let envs = Envs {
+            new: RuleEnv::of_type(declared, options.release.of_new_expressions(), SELF_TYPE),
+            stored: OnceCell::new(),
+            declared,
+            options,
+        };
+        for (i, rule) in schema.extra().validations.iter().enumerate() {
+            self.rule(rule, scope, &envs, uncorrelatable, &path.index(i), at);
+        }
+    }
+
+    fn rule(
+        &mut self,
+        rule: &Rule<'_>,
+        scope: &Scope<'_>,
+        envs: &Envs<'_, '_>,
+        uncorrelatable: Option<&Path<'_>>,
+        path: &Path<'_>,
+        at: u32,
+    ) {
+        let options = envs.options;
+        let optional_old_self = rule.optional_old_self.filter(|_| options.release.has(Change::OptionalOldSelf));
+        let optional = optional_old_self == Some(true);
+        let bad_value = || go_json::rule(rule, options.release);
+        let rule_path = path.child("rule");
+        let stored = options.old_expressions.rules.contains(rule.rule);
+        let compiled = envs.of(stored).rule(rule.rule, optional);
+        let cardinality = scope.cardinality.unwrap_or_else(|| envs.new.max_cardinality());
+        let each = compiled.as_ref().map_or(0, |rule| rule.max_cost);
+        let bounded = scope.cardinality.is_some();
+        self.keep(&rule_path, each, cardinality, bounded, at);
+        self.cost("estimated rule cost", &rule_path, each.saturating_mul(cardinality), options, at);
+        let uses_old_self = match &compiled {
+            Ok(rule) => rule.uses_old_self,
+            Err(error) => {
+                self.errors.push(Error::invalid(&rule_path, bad_value(), error.detail.as_str(), at));
+                error.uses_old_self
+            }
+        };
+        if compiled.is_ok() && !rule.message_expression.is_empty() {
+            let path = path.child("messageExpression");
+            let stored = options.old_expressions.messages.contains(rule.message_expression);
+            match envs.of(stored).message(rule.message_expression, optional) {
+                Ok(message) => {
+                    // Upstream counts a message once.
+                    self.keep(&path, message.max_cost, 1, true, at);
+                    self.cost("estimated messageExpression cost", &path, message.max_cost, options, at);
+                }
+                Err(error) => self.errors.push(Error::invalid(&path, bad_value(), error.detail, at)),
+            }
+        }
+        if uses_old_self {
+            if let Some(above) = uncorrelatable {
+                let detail =
+                    format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {above}");
+                self.errors.push(Error::invalid(&rule_path, rule.rule, detail, at));
+            }
+        } else if let Some(optional) = optional_old_self {
+            let detail = "may not be set if oldSelf is not used in rule";
+            self.errors.push(Error::invalid(&path.child("optionalOldSelf"), optional, detail, at));
+        }
+    }
+
+    fn keep(&mut self, path: &Path<'_>, each: u64, times: u64, bounded: bool, at: u32) {
+        if let Some(costs) = &mut self.costs {
+            costs.push(ExpressionCost { path: path.to_string(), at, each, times, bounded });
+        }
+    }
+
+    /// Counts the cost of an expression: `ObserveExpressionCost`.
+    fn cost(&mut self, what: &str, path: &Path<'_>, cost: u64, options: &Options<'_>, at: u32) {
+        if cost > RULE_COST_LIMIT && !options.suppress_rule_cost {
+            self.errors.push(Error::forbidden(path, over_budget(what, cost, RULE_COST_LIMIT), at));
+        }
+        self.total = self.total.saturating_add(cost);
+        if cost >= SCHEMA_COST_LIMIT / 100 {
+            let detail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+            let rank = self.most_expensive.partition_point(|(other, _)| *other >= cost);
+            if rank < MOST_EXPENSIVE {
+                self.most_expensive.insert(rank, (cost, Error::forbidden(path, detail, at)));
+                self.most_expensive.truncate(MOST_EXPENSIVE);
+            }
+        }
+    }
+
+    /// Compiles the rules of a schema and of those below it, whatever else is wrong with them.
+    fn schema(&mut self, scope: &Scope<'_>, path: &Path<'_>, options: &Options<'_>, document: Document<'_>) {
+        let schema = scope.schema;
+        if !schema.extra().validations.is_empty() {
+            self.compile(scope, None, path, options, document);
+        }
+        let properties = path.child("properties");
+        for property in schema.properties {
+            if property.schema.subtree.any(Flags::VALIDATIONS) {
+                let below = scope.child(Step::Property(property.name), &property.schema);
+                self.schema(&below, &properties.key(property.name), options, document);
+            }
+        }
+        for (name, below) in [("items", schema.item()), ("additionalProperties", schema.additional_schema())] {
+            if let Some(below) = below.filter(|below| below.subtree.any(Flags::VALIDATIONS)) {
+                self.schema(&scope.child(Step::Element, below), &path.child(name), options, document);
+            }
+        }
+    }
+
+    /// The errors about the cost of all expressions together.
+    pub(super) fn total(self, path: &Path<'_>, at: u32, errors: &mut Vec<Error>) {
+        if self.total > SCHEMA_COST_LIMIT {
+            errors.extend(self.most_expensive.into_iter().map(|(_, error)| error));
+            let what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
+            errors.push(Error::forbidden(path, over_budget(what, self.total, SCHEMA_COST_LIMIT), at));
+        }
+    }
+}
+
+/// What the rules of a definition and their messages cost, in the order of schemas. They are compiled whether or not the
+/// definition has errors. A rule whose values have no type is left out.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_structural::read::manifests;
+/// use kubeshape_validate::Release;
+/// use kubeshape_validate::crd::{self, Defaults, Definition};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+///   "metadata": {"name": "things.example.com"},
+///   "spec": {"group": "example.com", "scope": "Cluster", "names": {"plural": "things", "kind": "Thing"},
+///     "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object",
+///       "properties": {"names": {"type": "array", "maxItems": 5, "items": {"type": "string",
+///         "x-kubernetes-validations": [{"rule": "self != ''"}]}}}}}}]}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let (found, _) = manifests(tape.document(source).root().unwrap());
+/// let definition = Definition::read(found[0], Defaults::Set, &arena).value.unwrap();
+/// let costs = crd::expression_costs(&definition, Release::DEFAULT);
+/// assert_eq!((costs[0].each, costs[0].times), (2, 5));
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn expression_costs(definition: &Definition<'_>, release: Release) -> Vec<ExpressionCost> {
+    let options = Options::create(release);
+    let spec = &definition.spec;
+    let mut rules = Rules { costs: Some(Vec::new()), ..Rules::default() };
+    let path = Path::Root.child("spec");
+    let mut of = |validation: Option<Validation<'_>>, path: &Path<'_>, document: Document<'_>| {
+        if let Some(schema) = validation.and_then(|validation| validation.schema)
+            && schema.subtree.any(Flags::VALIDATIONS)
+        {
+            rules.schema(&Scope::root(schema), &path.child("openAPIV3Schema"), &options, document);
+        }
+    };
+    of(spec.validation, &path.child("validation"), spec.node.document());
+    let versions = path.child("versions");
+    for (i, version) in spec.versions.iter().enumerate() {
+        of(version.schema, &versions.index(i).child("schema"), version.node.document());
+    }
+    rules.costs.unwrap_or_default()
+}
+
+/// The environments of the rules of one schema.
+struct Envs<'e, 'o> {
+    new: RuleEnv,
+    stored: OnceCell<RuleEnv>,
+    declared: &'e Arc<DeclType>,
+    options: &'e Options<'o>,
+}
+
+impl Envs<'_, '_> {
+    fn of(&self, stored: bool) -> &RuleEnv {
+        if !stored {
+            return &self.new;
+        }
+        let release = self.options.release.of_stored_expressions();
+        self.stored.get_or_init(|| RuleEnv::of_type(self.declared, release, SELF_TYPE))
+    }
+}
+
+/// `getCostErrorMessage`
+#[allow(clippy::cast_precision_loss)]
+fn over_budget(what: &str, cost: u64, limit: u64) -> String {
+    let factor = cost as f64 / limit as f64;
+    let factor = if factor > 100.0 {
+        "more than 100x".to_owned()
+    } else if factor < 1.5 {
+        format!("{factor:.6}x")
+    } else {
+        format!("{factor:.1}x")
+    };
+    format!(
+        "{what} exceeds budget by factor of {factor} (try simplifying the rule, or adding maxItems, maxProperties, and \
+         maxLength where arrays, maps, and strings are declared)"
+    )
+}

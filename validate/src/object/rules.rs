@@ -1,0 +1,296 @@
+//! CEL rules of schemas (`x-kubernetes-validations`), prepared for objects: `pkg/apiserver/schema/cel` of
+//! `k8s.io/apiextensions-apiserver`.
+
+mod walk;
+
+use crate::Release;
+use crate::crd::field_path;
+use kubeshape_cel::{DeclType, Program, RuleEnv, Schema as CelSchema, escape::escape};
+use kubeshape_schema::field::{Error, Path};
+use kubeshape_schema::{Flags, Schema};
+use kubeshape_smd::Value;
+use std::sync::{Arc, OnceLock};
+
+/// The names of declared types in messages begin with this. A server has a number in place of the `N`, another one each time.
+const TYPE_NAME: &str = "selfTypeN";
+
+/// The rules of a schema and of all schemas in it, as a server runs them on objects.
+///
+/// The rules of a node are compiled when the first object has a value there. They are shared by any number of threads.
+///
+/// # Example: a rule on a field
+/// ```
+/// use kubeshape_schema::{Bump, field::Path, read};
+/// use kubeshape_smd::{ToValue, Value};
+/// use kubeshape_validate::{Release, object::Rules};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"type": "object", "properties": {"size": {"type": "integer", "x-kubernetes-validations": [
+///     {"rule": "self >= oldSelf", "messageExpression": "'it was ' + string(oldSelf)"}
+/// ]}}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let schema = read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(source).root().unwrap());
+/// let rules = Rules::new(&schema, Release::DEFAULT).unwrap();
+///
+/// let (old, new) = (serde_json::json!({"size": 3}), serde_json::json!({"size": 2}));
+/// let (old, new) = (old.to_value(&arena), new.to_value(&arena));
+/// assert!(rules.check(new, &Path::Root, Rules::BUDGET).errors.is_empty());
+/// let outcome = rules.check_update(new, old, true, &Path::Root, Rules::BUDGET);
+/// assert_eq!(outcome.errors[0].to_string(), "size: Invalid value: 2: it was 3");
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Rules {
+    schema: CelSchema,
+    root: Node,
+    release: Release,
+    call_limit: u64,
+}
+
+/// What the rules say about an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleOutcome {
+    /// What is wrong.
+    pub errors: Vec<Error>,
+    /// What would be wrong if it had not been so before. A server sends these as warnings.
+    pub ratcheted: Vec<Error>,
+    /// What is left of the budget. Negative if it did not suffice; then not all rules ran.
+    pub remaining_budget: i64,
+}
+
+/// The rules of one schema and of those below it. What has no rules has no node.
+#[derive(Debug)]
+struct Node {
+    sources: Vec<Source>,
+    /// The type of the values; `None` if rules cannot see them.
+    decl: Option<Arc<DeclType>>,
+    is_resource_root: bool,
+    compiled: OnceLock<Compiled>,
+    /// Sorted by name.
+    properties: Vec<(String, Node)>,
+    items: Option<Box<Node>>,
+    additional: Option<Box<Node>>,
+    all_of: Vec<Node>,
+}
+
+/// A rule as it is written.
+#[derive(Debug)]
+struct Source {
+    rule: String,
+    message: String,
+    message_expression: String,
+    reason: Option<String>,
+    /// Where errors are reported, relative to the node; empty for the node itself.
+    field_path: String,
+    optional_old_self: bool,
+}
+
+/// The compiled rules of a node.
+#[derive(Debug)]
+struct Compiled {
+    rules: Vec<CompiledRule>,
+    uses_old_self: bool,
+}
+
+#[derive(Debug)]
+enum CompiledRule {
+    /// The rule is blank.
+    Empty,
+    Wrong(String),
+    Ready(ReadyRule),
+}
+
+#[derive(Debug)]
+struct ReadyRule {
+    program: Program,
+    uses_old_self: bool,
+    message: Option<Program>,
+    /// Whether errors are reported at the field path.
+    has_field_path: bool,
+}
+
+impl Rules {
+    /// The cost that the rules on one object may have together: `RuntimeCELCostBudget`.
+    pub const BUDGET: i64 = 10_000_000;
+    /// The cost that one evaluation may have: `PerCallLimit`.
+    pub const CALL_LIMIT: u64 = 1_000_000;
+    /// How long an evaluated message may be, in bytes: `MaxEvaluatedMessageExpressionSizeBytes`.
+    pub const MAX_MESSAGE: usize = 5 * 1024;
+
+    /// Prepares the rules of the schema of a whole resource: `NewValidator`. `None` if it has none, or none outside of
+    /// branches (`allOf`): a server looks into branches only if there is a rule elsewhere.
+    pub fn new(schema: &Schema<'_>, release: Release) -> Option<Rules> {
+        Rules::of_default(schema, true, release)
+    }
+
+    /// [`Rules::new`] for the schema of any value.
+    pub(crate) fn of_default(schema: &Schema<'_>, is_resource_root: bool, release: Release) -> Option<Rules> {
+        if has_rules(schema) { Rules::of(schema, is_resource_root, release) } else { None }
+    }
+
+    /// Prepares the rules of the schema of any value, those in branches too. `None` if it has none.
+    pub fn of(schema: &Schema<'_>, is_resource_root: bool, release: Release) -> Option<Rules> {
+        if !schema.subtree.any(Flags::VALIDATIONS) {
+            return None;
+        }
+        let stored = release.of_stored_expressions();
+        let decl = DeclType::of_structural(schema, is_resource_root, stored).map(Arc::new);
+        let root = Node::of(schema, schema, is_resource_root, decl.as_ref(), stored)?;
+        Some(Rules { schema: CelSchema::from(schema), root, release, call_limit: Rules::CALL_LIMIT })
+    }
+
+    /// The same rules with another limit for one evaluation.
+    #[must_use]
+    pub fn with_call_limit(mut self, limit: u64) -> Rules {
+        self.call_limit = limit;
+        self
+    }
+
+    /// Evaluates the rules on an object that is created. `path` is the path of the object, `budget` what all evaluations
+    /// may cost.
+    pub fn check(&self, object: Value<'_>, path: &Path<'_>, budget: i64) -> RuleOutcome {
+        walk::run(self, object, None, false, path, budget)
+    }
+
+    /// Evaluates the rules on an object that replaces another one. With `ratcheting`, errors about values that did not
+    /// change do not count.
+    pub fn check_update<'v>(
+        &self,
+        object: Value<'v>,
+        old: Value<'v>,
+        ratcheting: bool,
+        path: &Path<'_>,
+        budget: i64,
+    ) -> RuleOutcome {
+        walk::run(self, object, Some(old), ratcheting, path, budget)
+    }
+}
+
+/// Whether there are rules outside of branches: upstream looks for nothing else.
+fn has_rules(schema: &Schema<'_>) -> bool {
+    schema.subtree.any(Flags::VALIDATIONS)
+        && (!schema.extra().validations.is_empty()
+            || schema.item().is_some_and(has_rules)
+            || schema.additional_schema().is_some_and(has_rules)
+            || schema.properties.iter().any(|property| has_rules(&property.schema)))
+}
+
+impl Node {
+    /// The rules of `rules`, which is `schema` or a branch of its `allOf`, on values of `schema`. Schemas nest as deep as
+    /// their reader allows.
+    fn of(
+        rules: &Schema<'_>,
+        schema: &Schema<'_>,
+        is_resource_root: bool,
+        decl: Option<&Arc<DeclType>>,
+        release: kubeshape_cel::Release,
+    ) -> Option<Node> {
+        if !rules.subtree.any(Flags::VALIDATIONS) {
+            return None;
+        }
+        let extra = rules.extra();
+        let element = decl.and_then(|decl| decl.element());
+        let below = |rules: Option<&Schema<'_>>, schema: Option<&Schema<'_>>| {
+            let (rules, schema) = (rules?, schema?);
+            Node::of(rules, schema, schema.flags.any(Flags::EMBEDDED_RESOURCE), element, release).map(Box::new)
+        };
+        let mut properties = Vec::new();
+        for property in rules.properties {
+            let Some(inner) = schema.property(property.name) else { continue };
+            let embedded = inner.flags.any(Flags::EMBEDDED_RESOURCE);
+            let own;
+            // A name that rules cannot use has no place in the type of its object.
+            let ty = if let Some(name) = escape(property.name) {
+                decl.and_then(|decl| decl.field(&name))
+            } else {
+                own = DeclType::of_structural(inner, embedded, release).map(Arc::new);
+                own.as_ref()
+            };
+            let Some(ty) = ty else { continue };
+            if let Some(node) = Node::of(&property.schema, inner, embedded, Some(ty), release) {
+                properties.push((property.name.to_owned(), node));
+            }
+        }
+        properties.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        let node = Node {
+            sources: extra.validations.iter().map(|rule| Source::of(rule, schema)).collect(),
+            decl: decl.cloned(),
+            is_resource_root,
+            compiled: OnceLock::new(),
+            properties,
+            items: below(rules.item(), schema.item()),
+            additional: below(rules.additional_schema(), schema.additional_schema()),
+            all_of: extra
+                .all_of
+                .iter()
+                .filter_map(|branch| Node::of(branch, schema, is_resource_root, decl, release))
+                .collect(),
+        };
+        let is_empty = node.sources.is_empty()
+            && node.properties.is_empty()
+            && node.items.is_none()
+            && node.additional.is_none()
+            && node.all_of.is_empty();
+        (!is_empty).then_some(node)
+    }
+
+    /// The rules, compiled at first use. `None` if rules cannot see the values.
+    fn compiled(&self, release: kubeshape_cel::Release) -> Option<&Compiled> {
+        let decl = self.decl.as_ref()?;
+        Some(self.compiled.get_or_init(|| {
+            let env = RuleEnv::of_type(decl, release, TYPE_NAME);
+            let rules: Vec<_> = self.sources.iter().map(|source| source.compile(&env)).collect();
+            let uses = |rule: &CompiledRule| matches!(rule, CompiledRule::Ready(rule) if rule.uses_old_self);
+            Compiled { uses_old_self: rules.iter().any(uses), rules }
+        }))
+    }
+}
+
+impl Source {
+    fn of(rule: &kubeshape_schema::Rule<'_>, schema: &Schema<'_>) -> Source {
+        let found = match rule.field_path {
+            "" => None,
+            path => field_path::find(path, schema, true).ok(),
+        };
+        Source {
+            rule: rule.rule.to_owned(),
+            message: rule.message.to_owned(),
+            message_expression: rule.message_expression.to_owned(),
+            reason: rule.reason.map(str::to_owned),
+            field_path: found.map(|found| found.path).unwrap_or_default(),
+            optional_old_self: rule.optional_old_self == Some(true),
+        }
+    }
+
+    fn compile(&self, env: &RuleEnv) -> CompiledRule {
+        if self.rule.trim().is_empty() {
+            return CompiledRule::Empty;
+        }
+        match env.rule(&self.rule, self.optional_old_self) {
+            Err(error) => CompiledRule::Wrong(error.detail),
+            Ok(rule) => {
+                let expression = self.message_expression.as_str();
+                let message = (!expression.is_empty()).then(|| env.message(expression, self.optional_old_self));
+                CompiledRule::Ready(ReadyRule {
+                    program: rule.program,
+                    uses_old_self: rule.uses_old_self,
+                    // Upstream goes no further when the message does not compile.
+                    has_field_path: !self.field_path.is_empty() && !matches!(message, Some(Err(_))),
+                    message: message.and_then(Result::ok).map(|message| message.program),
+                })
+            }
+        }
+    }
+
+    /// What errors call the rule: `ruleErrorString`.
+    fn name(&self) -> &str {
+        if self.message.is_empty() { self.rule.trim() } else { self.message.trim() }
+    }
+
+    /// The message of a rule that is broken, without its message expression.
+    fn message(&self) -> String {
+        if self.message.is_empty() { format!("failed rule: {}", self.name()) } else { self.name().to_owned() }
+    }
+}

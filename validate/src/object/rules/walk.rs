@@ -1,0 +1,385 @@
+//! The walk over an object that evaluates the rules of its values within one budget.
+
+use super::{Compiled, CompiledRule, Node, ReadyRule, RuleOutcome, Rules, Source};
+use crate::object::bad_value;
+use crate::object::correlate::{Correlation, OldItems};
+use crate::release::Change;
+use kubeshape_cel::{Program, Schema, Value as CelValue};
+use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use kubeshape_yaml::go::escape::GoQuoted;
+use std::cell::Cell;
+
+const OUT_OF_BUDGET: &str =
+    "validation failed due to running out of cost budget, no further validation rules will be run";
+const CALL_LIMIT: &str = "operation cancelled: actual cost limit exceeded";
+
+/// Evaluates the rules on an object.
+pub(super) fn run<'v>(
+    rules: &Rules,
+    object: Value<'v>,
+    old: Option<Value<'v>>,
+    ratcheting: bool,
+    path: &Path<'_>,
+    budget: i64,
+) -> RuleOutcome {
+    let mut walk = Walk { rules, budget, errors: Vec::new(), ratcheted: Vec::new() };
+    let root = old.filter(|_| ratcheting).map(|old| Pair::new(Correlation::new(object, old, &rules.schema)));
+    let ratchet = Ratchet { current: root.as_ref(), nearest: None };
+    walk.node(&rules.root, Place { schema: &rules.schema, value: object, old, path, ratchet });
+    RuleOutcome { errors: walk.errors, ratcheted: walk.ratcheted, remaining_budget: walk.budget }
+}
+
+/// A pair of values, with whether they are equal once somebody asked.
+struct Pair<'v, 's> {
+    values: Correlation<'v, &'s Schema>,
+    unchanged: Cell<Option<bool>>,
+}
+
+impl<'v, 's> Pair<'v, 's> {
+    fn new(values: Correlation<'v, &'s Schema>) -> Self {
+        Pair { values, unchanged: Cell::new(None) }
+    }
+
+    fn is_unchanged(&self) -> bool {
+        self.unchanged.get().unwrap_or_else(|| {
+            let unchanged = self.values.is_unchanged();
+            self.unchanged.set(Some(unchanged));
+            unchanged
+        })
+    }
+}
+
+/// Which old value decides whether an error is new: `ratchetingOptions`.
+#[derive(Clone, Copy)]
+struct Ratchet<'f, 'v, 's> {
+    current: Option<&'f Pair<'v, 's>>,
+    /// The nearest value above that has an old one.
+    nearest: Option<&'f Pair<'v, 's>>,
+}
+
+impl<'f, 'v, 's> Ratchet<'f, 'v, 's> {
+    fn drops_errors(self) -> bool {
+        self.current.or(self.nearest).is_some_and(Pair::is_unchanged)
+    }
+
+    /// The one of a value below, with the pair that is found for it.
+    fn below(self, pair: Option<&'f Pair<'v, 's>>) -> Self {
+        match self.current {
+            None => self,
+            Some(current) => Ratchet { current: pair, nearest: Some(current) },
+        }
+    }
+
+    fn key(self, key: &str) -> Option<Pair<'v, 's>> {
+        Some(Pair::new(self.current?.values.key(key)?))
+    }
+
+    /// Whether the value at a key is the type of the object itself, which both objects were converted to.
+    fn is_own_type(self, key: &str) -> bool {
+        self.current.is_some() && self.nearest.is_none() && matches!(key, "apiVersion" | "kind")
+    }
+}
+
+/// A value of the object and what is known of its place.
+#[derive(Clone, Copy)]
+struct Place<'p, 'v, 's> {
+    schema: &'s Schema,
+    value: Value<'v>,
+    old: Option<Value<'v>>,
+    path: &'p Path<'p>,
+    ratchet: Ratchet<'p, 'v, 's>,
+}
+
+struct Walk<'r> {
+    rules: &'r Rules,
+    /// Negative as soon as nothing may run any more.
+    budget: i64,
+    errors: Vec<Error>,
+    ratcheted: Vec<Error>,
+}
+
+impl<'r> Walk<'r> {
+    /// Schemas nest as deep as their reader allows, and so does this.
+    fn node<'v>(&mut self, node: &'r Node, place: Place<'_, 'v, 'r>) {
+        if place.value.is_null() {
+            return;
+        }
+        if !node.sources.is_empty() {
+            self.rules_of(node, place);
+        }
+        for branch in &node.all_of {
+            if self.budget < 0 {
+                return;
+            }
+            let ratchet = Ratchet { current: None, nearest: place.ratchet.nearest };
+            self.node(branch, Place { ratchet, ..place });
+        }
+        if self.budget < 0 {
+            return;
+        }
+        match place.value {
+            Value::List(items) => self.items(node, items, place),
+            Value::Map(map) => self.fields(node, map, place),
+            _ => {}
+        }
+    }
+
+    fn items<'v>(&mut self, node: &'r Node, items: &'v [Value<'v>], place: Place<'_, 'v, 'r>) {
+        let (Some(below), Some(schema)) = (&node.items, place.schema.items.as_deref()) else { return };
+        let old_items = place.old.and_then(|old| OldItems::new(old, place.schema));
+        let pairs = place.ratchet.current.and_then(|pair| Some((pair.values, pair.values.items()?)));
+        for (at, item) in items.iter().enumerate() {
+            let pair = pairs.as_ref().and_then(|(list, old)| Some(Pair::new(list.item(*item, old.get(*item)?)?)));
+            let path = place.path.index(at);
+            let old = old_items.as_ref().and_then(|old| old.get(*item));
+            let ratchet = place.ratchet.below(pair.as_ref());
+            self.node(below, Place { schema, value: *item, old, path: &path, ratchet });
+            if self.budget < 0 {
+                return;
+            }
+        }
+    }
+
+    fn fields<'v>(&mut self, node: &'r Node, map: Map<'v>, place: Place<'_, 'v, 'r>) {
+        let correlatable = matches!(place.schema.map_type.as_deref(), None | Some("granular" | "atomic"));
+        let old_map = place.old.filter(|_| correlatable).and_then(Value::as_map);
+        if let (Some(below), Some(schema)) = (&node.additional, place.schema.additional_properties.as_deref()) {
+            for (key, value) in map.entries() {
+                self.field(below, key, *value, old_map, schema, &place.path.key(key), place.ratchet);
+                if self.budget < 0 {
+                    return;
+                }
+            }
+        }
+        let Some(schemas) = &place.schema.properties else { return };
+        for (name, below) in &node.properties {
+            if let (Some(value), Some(schema)) = (map.get(name), schemas.get(name)) {
+                self.field(below, name, value, old_map, schema, &place.path.child(name), place.ratchet);
+                if self.budget < 0 {
+                    return;
+                }
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a place")]
+    fn field<'v>(
+        &mut self,
+        node: &'r Node,
+        key: &str,
+        value: Value<'v>,
+        old_map: Option<Map<'v>>,
+        schema: &'r Schema,
+        path: &Path<'_>,
+        above: Ratchet<'_, 'v, 'r>,
+    ) {
+        let pair = above.key(key);
+        let ratchet =
+            if above.is_own_type(key) { Ratchet { current: None, nearest: None } } else { above.below(pair.as_ref()) };
+        let old = old_map.and_then(|old| old.get(key));
+        self.node(node, Place { schema, value, old, path, ratchet });
+    }
+
+    /// Evaluates the rules of one value: `validateExpressions`.
+    fn rules_of<'v>(&mut self, node: &'r Node, place: Place<'_, 'v, 'r>) {
+        let Some(compiled) = node.compiled(self.rules.release.of_stored_expressions()) else {
+            let reason = "failed to convert to declType for CEL validation rules";
+            self.fail(place, format!("rule compiler initialization error: {reason}"));
+            return;
+        };
+        if self.budget <= 0 {
+            self.fail(place, OUT_OF_BUDGET);
+            self.budget = -1;
+            return;
+        }
+        let variables = Variables::new(node, compiled, place);
+        for (source, rule) in node.sources.iter().zip(&compiled.rules) {
+            let rule = match rule {
+                CompiledRule::Empty => continue,
+                CompiledRule::Wrong(error) => {
+                    self.fail(place, format!("rule compile error: {error}"));
+                    continue;
+                }
+                CompiledRule::Ready(rule) => rule,
+            };
+            if rule.uses_old_self && !variables.has_old && !source.optional_old_self {
+                continue;
+            }
+            let outcome = rule.program.evaluate(variables.of(source.optional_old_self), self.rules.call_limit);
+            if !self.pay(outcome.cost) {
+                self.fail(place, OUT_OF_BUDGET);
+                self.budget = -1;
+                return;
+            }
+            match outcome.result {
+                Ok(CelValue::Bool(true)) => {}
+                Ok(_) => {
+                    self.broken(place, source, rule, &variables);
+                    if self.budget < 0 {
+                        return;
+                    }
+                }
+                Err(error) if error.starts_with(CALL_LIMIT) => {
+                    let name = source.name();
+                    self.fail(
+                        place,
+                        format!(
+                            "'{error}': no further validation rules will be run due to call cost exceeds limit for \
+                             rule: {name}"
+                        ),
+                    );
+                    self.budget = -1;
+                    return;
+                }
+                Err(error) => {
+                    let name = source.name();
+                    let detail = if error.starts_with("no such overload") {
+                        format!(
+                            "'{error}': call arguments did not match a supported operator, function or macro signature \
+                             for rule: {name}"
+                        )
+                    } else {
+                        format!("{error} evaluating rule: {name}")
+                    };
+                    self.fail(place, detail);
+                }
+            }
+        }
+    }
+
+    /// Takes a cost off the budget, if it suffices.
+    fn pay(&mut self, cost: u64) -> bool {
+        match i64::try_from(cost) {
+            Ok(cost) if cost <= self.budget => {
+                self.budget -= cost;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Reports an error about the evaluation. Upstream gives the type of the value for the value.
+    #[cold]
+    fn fail(&mut self, place: Place<'_, '_, '_>, detail: impl Into<String>) {
+        self.errors.push(Error::invalid(place.path, place.schema.ty.as_str(), detail, 0));
+    }
+
+    /// Reports that a value breaks a rule.
+    #[cold]
+    fn broken(&mut self, place: Place<'_, '_, '_>, source: &Source, rule: &'r ReadyRule, variables: &Variables<'_>) {
+        let below = place.path.child(&source.field_path);
+        let path = if rule.has_field_path { &below } else { place.path };
+        let detail = match rule.message.as_ref().map(|program| self.evaluate_message(program, source, variables)) {
+            Some(Message::Text(text)) => text,
+            None | Some(Message::Unusable) => source.message(),
+            Some(Message::TooDear(detail)) => {
+                let error = Error::invalid(path, place.schema.ty.as_str(), detail, 0);
+                self.add(error, rule.uses_old_self, place);
+                self.budget = -1;
+                return;
+            }
+        };
+        let value = match place.schema.ty.as_str() {
+            ty if !self.rules.release.has(Change::ValuesOfBrokenRules) => ty.into(),
+            "object" | "array" => BadValue::Omitted,
+            _ => bad_value(place.value),
+        };
+        let error = match source.reason.as_deref() {
+            Some("FieldValueForbidden") => Error::forbidden(path, detail, 0),
+            Some("FieldValueRequired") => Error::required(path, detail, 0),
+            Some("FieldValueDuplicate") => Error::duplicate(path, value, 0),
+            _ => Error { error_type: ErrorType::Invalid, path: path.to_string(), value, detail, at: 0 },
+        };
+        self.add(error, rule.uses_old_self, place);
+    }
+
+    fn add(&mut self, error: Error, uses_old_self: bool, place: Place<'_, '_, '_>) {
+        if !uses_old_self && place.ratchet.drops_errors() {
+            self.ratcheted.push(error);
+        } else {
+            self.errors.push(error);
+        }
+    }
+
+    /// `evalMessageExpression`
+    fn evaluate_message(&mut self, program: &'r Program, source: &Source, variables: &Variables<'_>) -> Message {
+        // The variable `oldSelf` is no optional here, whatever the rule says.
+        let outcome = program.evaluate(variables.of(false), self.rules.call_limit);
+        if i64::try_from(outcome.cost).is_err() || outcome.cost as i64 > self.budget {
+            return Message::TooDear(
+                "messageExpression evaluation failed due to running out of cost budget, no further validation rules will \
+                 be run"
+                    .to_owned(),
+            );
+        }
+        let text = match outcome.result {
+            Err(error) if error.starts_with(CALL_LIMIT) => {
+                return Message::TooDear(format!(
+                    "no further validation rules will be run due to call cost exceeds limit for messageExpression: {}",
+                    GoQuoted(&source.message_expression)
+                ));
+            }
+            Ok(CelValue::String(text)) => Some(text),
+            Ok(_) | Err(_) => None,
+        };
+        self.pay(outcome.cost);
+        let text = text.as_deref().map_or("", str::trim);
+        if text.is_empty() || text.len() > Rules::MAX_MESSAGE || text.contains('\n') {
+            return Message::Unusable;
+        }
+        Message::Text(text.to_owned())
+    }
+}
+
+/// What a message expression gave.
+enum Message {
+    Text(String),
+    /// The message of the rule counts.
+    Unusable,
+    /// Nothing more may run.
+    TooDear(String),
+}
+
+/// What the rules of one value can see.
+struct Variables<'v> {
+    this: CelValue<'v>,
+    old: Option<CelValue<'v>>,
+    optional_old: CelValue<'v>,
+    has_old: bool,
+    /// Whether a rule of the value looks at the old one: otherwise no expression sees it.
+    uses_old_self: bool,
+}
+
+impl<'v> Variables<'v> {
+    fn new(node: &Node, compiled: &Compiled, place: Place<'_, 'v, 'v>) -> Self {
+        let read = |value: Value<'v>| {
+            if node.is_resource_root {
+                CelValue::of_resource(value, place.schema)
+            } else {
+                CelValue::of(value, place.schema)
+            }
+        };
+        let old = place.old.filter(|old| !old.is_null());
+        let seen = old.filter(|_| compiled.uses_old_self).map(read);
+        let optional_old = CelValue::Optional(seen.clone().map(std::sync::Arc::new));
+        Variables {
+            this: read(place.value),
+            old: seen,
+            optional_old,
+            has_old: old.is_some(),
+            uses_old_self: compiled.uses_old_self,
+        }
+    }
+
+    /// The variables by name; those that are missing are unset.
+    fn of(&self, optional: bool) -> impl Iterator<Item = (&'v str, CelValue<'v>)> {
+        let old = match (self.uses_old_self, optional) {
+            (false, _) => None,
+            (true, true) => Some(self.optional_old.clone()),
+            (true, false) => self.old.clone(),
+        };
+        std::iter::once(("self", self.this.clone())).chain(old.map(|old| ("oldSelf", old)))
+    }
+}
