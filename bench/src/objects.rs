@@ -58,7 +58,9 @@ fn one(file: &str) -> Result<(), Box<dyn std::error::Error>> {
     let per_object = |step: &dyn Fn(&str)| {
         let (start, mut rounds) = (Instant::now(), 0u32);
         while start.elapsed() < TIME {
-            objects.iter().for_each(|object| step(object));
+            for object in &objects {
+                step(object);
+            }
             rounds += 1;
         }
         start.elapsed().as_secs_f64() * 1e6 / f64::from(rounds) / objects.len() as f64

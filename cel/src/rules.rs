@@ -1,6 +1,7 @@
 //! Rules of `x-kubernetes-validations` under their schemas.
 
-use crate::env::{Env, Program};
+use crate::env::{Ast, Env, Program};
+use crate::issue::Issues;
 use crate::release::Release;
 use crate::schema::{DeclType, MAX_REQUEST, Schema};
 use crate::types::Type;
@@ -87,11 +88,19 @@ impl RuleEnv {
         self.compile(source, optional_old_self, &MESSAGE)
     }
 
-    fn compile(&self, source: &str, optional_old_self: bool, purpose: &Purpose) -> Result<Rule, RuleError> {
+    /// Checks an expression of any type.
+    ///
+    /// # Errors
+    /// Every mistake with its place.
+    pub fn ast(&self, source: &str, optional_old_self: bool) -> Result<Ast, Issues> {
         let env = if optional_old_self { &self.optional_env } else { &self.env };
+        env.compile(source)
+    }
+
+    fn compile(&self, source: &str, optional_old_self: bool, purpose: &Purpose) -> Result<Rule, RuleError> {
         let wrong = |detail: String, uses_old_self: bool| RuleError { detail, uses_old_self };
-        let ast = env
-            .compile(source)
+        let ast = self
+            .ast(source, optional_old_self)
             .map_err(|issues| wrong(format!("{}compilation failed: {issues}", purpose.compiling), false))?;
         if *ast.output_type() != purpose.result {
             return Err(wrong(purpose.wrong_type.to_owned(), false));

@@ -1,11 +1,14 @@
 //! The command line: one definition from which help, man page and completions are made.
 
+mod check;
 mod findings;
 mod serve;
 mod show;
 mod ssa;
+mod validate;
 mod walk;
 
+pub(crate) use check::{CheckArgs, CheckLevel};
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
@@ -13,6 +16,7 @@ pub(crate) use ssa::{
     ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
     UpdateArgs, WriteArgs,
 };
+pub(crate) use validate::{FieldValidation, MissingSchemas, Printed, ValidateArgs};
 pub(crate) use walk::{FilenameArgs, WalkArgs};
 
 use crate::output::Layout;
@@ -65,6 +69,8 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
+    Check(Box<CheckArgs>),
+    Validate(Box<ValidateArgs>),
     Apply(ApplyArgs),
     Update(UpdateArgs),
     Blame(BlameArgs),

@@ -1,6 +1,7 @@
 //! The `kubeshape` command.
 //!
-//! [`args`] is the command line. [`convert`] makes what is published for an API, [`ssa`] works on objects, [`serve`]
+//! [`args`] is the command line. [`convert`] makes what is published for an API, [`check`] says which
+//! releases install one, [`validate`] what a server says of objects, [`ssa`] works on objects, [`serve`]
 //! answers clients, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
 //! [`output`], and tell people about it with [`report`]. [`config`] completes the command line by the configuration file.
 //!
@@ -9,6 +10,7 @@
 //! user interrupted it. A reader that closes standard output early, as `head` does, ends a command with 0.
 
 mod args;
+mod check;
 mod config;
 mod convert;
 mod error;
@@ -20,6 +22,7 @@ mod serve;
 mod show;
 mod ssa;
 mod tips;
+mod validate;
 
 use args::{Cli, Command, When};
 use clap::{CommandFactory, Parser};
@@ -60,6 +63,8 @@ fn main() -> ExitCode {
     };
     let answer = match &cli.command {
         Command::Convert(args) => convert::run(args, &setup),
+        Command::Check(args) => check::run(args, &setup),
+        Command::Validate(args) => validate::run(args, &setup),
         Command::Apply(args) => ssa::run(ssa::Job::Apply(args), &setup),
         Command::Update(args) => ssa::run(ssa::Job::Update(args), &setup),
         Command::Blame(args) => ssa::run(ssa::Job::Blame(args), &setup),

@@ -7,6 +7,7 @@ pub mod clients;
 pub mod cluster;
 pub mod crds;
 pub mod discovery;
+mod doctor;
 pub mod exchanges;
 pub mod generated;
 pub mod golden;
@@ -58,11 +59,10 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 6] = ["crds", "apiserver", "openapi", "smd", "objects", "show"];
+pub const AREAS: [&str; 8] = ["crds", "apiserver", "openapi", "smd", "objects", "show", "structural", "versions"];
 
-/// Areas that need the same folders and are compared only when they are named, because answers about CEL expressions are
-/// still missing in them.
-pub const INCOMPLETE_AREAS: [&str; 3] = ["structural", "versions", "cel"];
+/// Areas that need the same folders and are compared only when they are named, because answers are still missing in them.
+pub const INCOMPLETE_AREAS: [&str; 1] = ["cel"];
 
 /// Whether a golden folder holds anything of an area.
 pub fn has_records(area: &str, golden: &Path) -> bool {
@@ -80,7 +80,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "openapi" => openapi::compare(golden, corpus, known),
         "smd" => smd::compare(golden, known),
         "objects" => objects::compare(golden, corpus, known),
-        "cel" => cel::compare(golden, known),
+        "cel" => cel::compare(golden, corpus, known),
         "show" => show::compare(golden, corpus, base.map(|base| &base.publisher), known),
         "structural" => structural::compare(golden, corpus, known),
         "versions" => structural::compare_versions(golden, corpus, known),

@@ -21,14 +21,15 @@ areas:
   openapi     the libraries' answers for every OpenAPI document
   smd         structured-merge-diff's and managed fields' answers: upstream's own tests, and generated sequences
   show        tables, JSONPath and explained fields
-  structural  the errors and warnings of requests with CustomResourceDefinitions (without CEL expressions; if named)
-  versions    the same in ten releases of Kubernetes (if named)
+  structural  the errors and warnings of requests with CustomResourceDefinitions
+  versions    the same in ten releases of Kubernetes, with the costs of rules
   objects     what custom resources become in requests, their errors, and what their rules in CEL cost
   cel         expressions: messages, types, estimated and used costs, values (if named)
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
-Without areas: crds, apiserver, openapi, smd, objects and show, as far as the golden folder holds them.
+Without areas: crds, apiserver, openapi, smd, objects, show, structural and versions, as far as the golden folder holds
+them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of

@@ -8,7 +8,7 @@ use kubeshape_schema::field::{BadValue, Error, Path as FieldPath};
 use kubeshape_schema::{Bump, read::Reader, read::Rules};
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_validate::Release;
-use kubeshape_validate::crd::{self, Defaults, Definition, Options, Validation};
+use kubeshape_validate::crd::{self, Defaults, Definition, ExpressionCost, Options, Validation};
 use kubeshape_yaml::{Limits, Stream, Tape};
 use serde::Deserialize;
 use serde_json::Value;
@@ -101,6 +101,8 @@ pub fn compare_versions(golden: &Path, corpus: &Path, known: Known) -> Table {
         decode_error: Option<String>,
         #[serde(default)]
         unstable: Value,
+        #[serde(default)]
+        rules: Vec<RuleCost>,
     }
     let mut table = Table::new("versions", known);
     let mut files = Files { corpus, read: BTreeMap::new() };
@@ -115,7 +117,8 @@ pub fn compare_versions(golden: &Path, corpus: &Path, known: Known) -> Table {
             let ours = with_definition(&source, Defaults::Set, |definition, arena| {
                 let definition = definition.prepare_for_create(release, arena);
                 let warnings = crd::warnings(&definition, release);
-                (crd::validate(&definition, release), warnings.into_iter().map(|warning| warning.text).collect())
+                let warnings = warnings.into_iter().map(|warning| warning.text).collect();
+                (crd::validate(&definition, release), warnings, crd::expression_costs(&definition, release))
             });
             let mut ours = ours.unwrap_or_default();
             if !line.unstable.is_null() {
@@ -124,12 +127,54 @@ pub fn compare_versions(golden: &Path, corpus: &Path, known: Known) -> Table {
             }
             add_errors(&release.to_string(), &label, &ours.0, &line.errors, &mut table);
             add_warnings(&format!("{release} warnings"), &label, ours.1, line.warnings, &mut table);
+            if !line.errors.is_empty()
+                && let Ok(document) = serde_json::from_str(&source)
+            {
+                crate::doctor::add(&format!("{release} cost doctor"), &label, &document, release, &mut table);
+            }
+            if !line.rules.is_empty() {
+                table.add(&format!("{release} costs"), &label, compare_costs(&ours.2, &line.rules));
+            }
             if line.decode_error.is_some() {
                 table.add("reading", &label, Verdict::Missing("recorded as not readable".to_owned()));
             }
         }
     }
     table
+}
+
+/// What a rule and its message cost.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RuleCost {
+    path: String,
+    #[serde(default)]
+    max_cost: u64,
+    cost: Option<u64>,
+    #[serde(default)]
+    message_expression_max_cost: u64,
+    message_expression_error: Option<Value>,
+}
+
+fn compare_costs(ours: &[ExpressionCost], theirs: &[RuleCost]) -> Verdict {
+    let shown = |cost: &ExpressionCost| (cost.path.clone(), cost.each, cost.total());
+    let mut ours: Vec<_> = ours.iter().map(shown).filter(|(_, each, _)| *each > 0).collect();
+    let mut expected = Vec::new();
+    for rule in theirs {
+        if rule.max_cost > 0 {
+            expected.push((format!("{}.rule", rule.path), rule.max_cost, rule.cost.unwrap_or_default()));
+        }
+        let message = rule.message_expression_max_cost;
+        if message > 0 && rule.message_expression_error.is_none() {
+            expected.push((format!("{}.messageExpression", rule.path), message, message));
+        }
+    }
+    ours.sort();
+    expected.sort();
+    match ours.iter().zip(&expected).find(|(ours, theirs)| ours != theirs) {
+        Some((ours, theirs)) => Verdict::Differing(format!("ours {ours:?}, theirs {theirs:?}")),
+        None => crate::verdict::equal(&ours.len(), &expected.len()),
+    }
 }
 
 /// The records of a file.
@@ -187,7 +232,7 @@ fn crds_of(bytes: &[u8]) -> Vec<String> {
 }
 
 /// Reads a definition; `None` if it cannot be decoded.
-fn with_definition<T>(
+pub(crate) fn with_definition<T>(
     source: &str,
     defaults: Defaults,
     f: impl for<'a> FnOnce(Definition<'a>, &'a Bump) -> T,
@@ -214,7 +259,8 @@ fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table)
             return table.add("reading", &label, Verdict::Missing(format!("cannot apply {}", operation.path)));
         }
     }
-    let changed = changed.to_string();
+    let document = changed;
+    let changed = document.to_string();
     let ours = with_definition(&changed, Defaults::Set, |definition, arena| {
         let definition = definition.prepare_for_create(Release::DEFAULT, arena);
         let warnings = crd::warnings(&definition, Release::DEFAULT);
@@ -235,6 +281,9 @@ fn record(area: &str, record: &Record, files: &mut Files<'_>, table: &mut Table)
     }
     if record.unstable.is_null() {
         add_errors(area, &label, &errors, &record.errors, table);
+    }
+    if !record.errors.is_empty() {
+        crate::doctor::add(&format!("{area} cost doctor"), &label, &document, Release::DEFAULT, table);
     }
     if record.patch.is_empty() {
         add_warnings(&format!("{area} warnings"), &label, warnings, record.warnings.clone(), table);

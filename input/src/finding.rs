@@ -41,7 +41,7 @@ impl Shape {
 ///
 /// Its [`Display`](fmt::Display) is one line. Serialized, it is an object with the members `code`, `kind`, `pointer`,
 /// `input`, `line`, `column`, `resource`, `version`, `shape`, `detail` and `message`, in this order; what is not known is
-/// null.
+/// null. If only some releases of Kubernetes say it, `releases` comes behind them.
 ///
 /// # Example
 /// ```
@@ -78,6 +78,8 @@ pub struct Finding {
     pub version: Option<String>,
     /// The result in which something is lost.
     pub shape: Option<Shape>,
+    /// The releases of Kubernetes that say it, the oldest first, if it is not all that were asked: `1.30`.
+    pub releases: Vec<String>,
     /// What was found, what was expected and what to do, in this case.
     pub detail: String,
     /// What else there is to know.
@@ -99,6 +101,7 @@ impl Finding {
             resource: None,
             version: None,
             shape: None,
+            releases: Vec::new(),
             detail: detail.into(),
             notes: Vec::new(),
             advice: None,
@@ -176,7 +179,7 @@ impl std::error::Error for Finding {}
 
 impl Serialize for Finding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Finding", 11)?;
+        let mut out = serializer.serialize_struct("Finding", 11 + usize::from(!self.releases.is_empty()))?;
         out.serialize_field("code", &format_args!("{}", self.code))?;
         out.serialize_field("kind", self.kind().name())?;
         out.serialize_field("pointer", &self.pointer)?;
@@ -188,6 +191,9 @@ impl Serialize for Finding {
         out.serialize_field("shape", &self.shape.map(Shape::name))?;
         out.serialize_field("detail", &self.detail)?;
         out.serialize_field("message", &self.message())?;
+        if !self.releases.is_empty() {
+            out.serialize_field("releases", &self.releases)?;
+        }
         out.end()
     }
 }

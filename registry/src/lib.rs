@@ -54,6 +54,7 @@
 
 mod declared;
 mod definition;
+mod duplicates;
 mod endpoint;
 mod error;
 mod explain;
@@ -71,6 +72,7 @@ mod registry;
 mod shown;
 
 pub use definition::{Definition, Form, resources_of_document};
+pub use duplicates::duplicate_fields;
 pub use endpoint::Endpoint;
 pub use error::{
     Conflict, Conflicts, EndpointError, Error, FieldError, FieldErrorKind, Invalid, KindError, ManagerError,

@@ -34,6 +34,54 @@ pub fn at_path<'a>(object: Node<'a>, path: &Path<'_>) -> Found<'a> {
     Paths::new(object, &Bump::new()).at(path)
 }
 
+/// The node of a field path as errors of validation name it, such as `spec.items[2].name` or `spec.labels[a.b]`, or the
+/// deepest one on the way to it. What a path does not tell apart, such as the dot of `spec.a.b` and that of a key `a.b`, is
+/// decided by the keys that the object has; the longest one counts.
+///
+/// # Example
+/// ```
+/// use kubeshape_registry::{Object, locate};
+///
+/// let object = Object::read("a.yaml", "spec:\n  labels:\n    a.b/c: [x, y]\n")?;
+/// let root = object.location().unwrap().node();
+/// assert_eq!(locate::at_field(root, "spec.labels[a.b/c][1]").value.text(), "y");
+/// assert_eq!(locate::at_field(root, "spec.labels.missing").key.unwrap().text(), "labels");
+/// # Ok::<(), Box<kubeshape_input::Finding>>(())
+/// ```
+pub fn at_field<'a>(object: Node<'a>, path: &str) -> Found<'a> {
+    let mut found = Found { key: None, value: object };
+    let mut rest = path;
+    while !rest.is_empty() {
+        let Some((next, after)) = field(found.value, rest) else { return found };
+        (found, rest) = (next, after);
+    }
+    found
+}
+
+/// What the first step of a field path leads to, and the other steps.
+fn field<'a, 'p>(node: Node<'a>, path: &'p str) -> Option<(Found<'a>, &'p str)> {
+    let in_brackets = path.strip_prefix('[');
+    if let (Kind::Seq, Some(text)) = (node.kind(), in_brackets) {
+        let (index, after) = text.split_once(']')?;
+        let value = node.items().nth(index.parse().ok()?)?;
+        return Some((Found { key: None, value }, after));
+    }
+    if node.kind() != Kind::Map {
+        return None;
+    }
+    let after = |key: &str| {
+        let after = match in_brackets {
+            Some(text) => text.strip_prefix(key)?.strip_prefix(']')?,
+            None => path.strip_prefix('.').unwrap_or(path).strip_prefix(key)?,
+        };
+        (after.is_empty() || after.starts_with(['.', '['])).then_some(after)
+    };
+    let fits = node.pairs().filter_map(|(key, value)| Some((key, value, after(key.text())?)));
+    // Of keys that stand twice, the last one counts.
+    let (key, value, after) = fits.max_by_key(|(key, ..)| key.text().len())?;
+    Some((Found { key: Some(key), value }, after))
+}
+
 /// The nodes of many paths into one object, one after the other: as [`at_path`], without a search per list.
 #[derive(Debug)]
 pub struct Paths<'a, 'v> {
@@ -178,4 +226,38 @@ impl<'a> Pointers<'a> {
 /// The names in a JSON pointer.
 pub(crate) fn steps(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at_field;
+    use crate::Object;
+    use kubeshape_input::Finding;
+    use kubeshape_yaml::Node;
+
+    #[test]
+    fn field_paths_lead_to_the_deepest_node_that_is_there() -> Result<(), Box<Finding>> {
+        let text = "spec: {a: {b: 1}, a.b: 2, 'c]d': {e: [{f: 3}]}, '': 4, g: 5, g: 6}";
+        let object = Object::read("a.yaml", text)?;
+        let Some(location) = object.location() else { panic!("the object has a place") };
+        let root = location.node();
+        for (path, found) in [
+            ("spec.a.b", "2"),
+            ("spec[a][b]", "1"),
+            (".spec.a.b", "2"),
+            ("spec[c]d].e[0].f", "3"),
+            ("spec.g", "6"),
+            ("spec.g.h", "6"),
+            ("spec.a.b[0]", "2"),
+        ] {
+            assert_eq!(at_field(root, path).value.text(), found, "{path}");
+        }
+        for path in ["spec.c]d.e[1].f", "spec[c]d].e[x]", "spec[c]d].e[99999999999999999999]"] {
+            assert_eq!(at_field(root, path).key.map(Node::text), Some("e"), "{path}");
+        }
+        for path in ["", "[0]", "]", "spec]", "x.y"] {
+            assert!(at_field(root, path).key.is_none(), "{path}");
+        }
+        Ok(())
+    }
 }

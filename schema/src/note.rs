@@ -197,6 +197,40 @@ codes! {
     NotStructural = 3002, Warning, "The schema is not structural; the version is published without schema.";
     UnknownType = 3003, Warning, "The schema names a type that does not exist; the version is published without schema.";
     NoSchema = 3004, Warning, "The version has no schema; it is published as any object.";
+    // 31xx: why an API server refuses a CustomResourceDefinition
+    CrdMetadata = 3101, Error, "The metadata of the CustomResourceDefinition is refused.";
+    CrdNames = 3102, Error, "A name, the group or the scope of the CustomResourceDefinition is refused.";
+    CrdApproval = 3103, Error, "A protected group needs an annotation that says who approved the API.";
+    CrdVersions = 3104, Error, "The versions of the CustomResourceDefinition are refused.";
+    CrdConversion = 3105, Error, "The conversion between versions is refused.";
+    CrdSubresources = 3106, Error, "A subresource is refused.";
+    CrdColumns = 3107, Error, "A printer column is refused.";
+    CrdSelectableFields = 3108, Error, "A selectable field is refused.";
+    CrdNoSchema = 3109, Error, "A version must have a schema.";
+    CrdStructural = 3110, Error, "The schema is not structural.";
+    CrdKeyword = 3111, Error, "A keyword or its value is refused in the schema of a CustomResourceDefinition.";
+    CrdDefault = 3112, Error, "A default is refused.";
+    CrdListType = 3113, Error, "A list type, its keys or a map type are refused.";
+    CrdPreserveUnknownFields = 3114, Error, "preserveUnknownFields must not be true.";
+    CrdStoredVersions = 3115, Error, "The stored versions do not fit the versions of the CustomResourceDefinition.";
+    CrdImmutable = 3116, Error, "A field changes that never changes.";
+    CrdBeta = 3117, Error, "No release since 1.22 takes this version of the API of CustomResourceDefinitions.";
+    CrdCelSyntax = 3121, Error, "A CEL expression is not written correctly.";
+    CrdCelType = 3122, Error, "A CEL expression does not compile against its schema.";
+    CrdCelCost = 3123, Error, "CEL rules may cost too much.";
+    CrdCelRule = 3124, Error, "A CEL rule is refused for what stands beside its expression.";
+    // 32xx: what an API server warns about in a CustomResourceDefinition
+    CrdFormat = 3201, Warning, "A format that the API server does not know is not checked.";
+    CrdSet = 3202, Warning, "A set of objects or lists is not supported by server-side apply and CEL.";
+    // 33xx: advice about CustomResourceDefinitions
+    AdviceListType = 3301, Note, "A list of objects is replaced as a whole, because it has no list type.";
+    AdviceListMap = 3302, Note, "A list whose items have a name could be merged by it.";
+    AdviceBounds = 3303, Note, "A CEL rule runs for every item of a list or map without bound.";
+    AdviceBooleanEnum = 3304, Note, "An enum of texts reads like a boolean.";
+    AdviceYamlName = 3305, Note, "YAML 1.1 reads the name of a field as a boolean.";
+    AdviceColumn = 3306, Note, "A printer column shows a field that the schema does not have.";
+    AdviceConditions = 3307, Note, "Conditions lack the fields that clients expect.";
+    AdviceSize = 3308, Note, "The CustomResourceDefinition is large.";
     // 4xxx: publishing
     DuplicateCrd = 4001, Warning, "Duplicate CustomResourceDefinition.";
     DuplicateCrdError = 4002, Error, "Duplicate CustomResourceDefinition; only the first is used.";
@@ -276,6 +310,12 @@ codes! {
     Scenario = 8013, Error, "A scenario cannot be run.";
     NothingApplied = 8014, Warning, "The manager applied nothing to the object.";
     NoManagedFields = 8031, Warning, "The object has no managedFields, so nobody owns its fields.";
+    // 81xx: what an API server makes of objects
+    ObjectRefused = 8101, Error, "The API server refuses the object.";
+    ObjectField = 8102, Error, "The object has a field that the API server refuses.";
+    ObjectFieldDropped = 8103, Warning, "The API server drops a field of the object, or one of two values of it.";
+    ObjectNotDecoded = 8104, Error, "The API server cannot decode the object.";
+    ObjectNotJudged = 8105, Warning, "The object is not judged.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";

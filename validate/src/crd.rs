@@ -3,9 +3,11 @@
 //! [`Definition::read`] reads a manifest as the server decodes it. [`validate`] gives the errors that a request to create
 //! it is answered with, and [`validate_update`] those of a request that replaces another definition.
 
+mod alike;
 mod ca_bundle;
 mod check;
-mod defaults;
+pub(crate) mod defaults;
+mod doctor;
 pub(crate) mod field_path;
 mod go_json;
 mod model;
@@ -15,7 +17,9 @@ mod rules;
 mod schema;
 mod warnings;
 
+pub use alike::is_judged_alike;
 pub use check::{deprecation_warning, stored_versions, validate, validate_update, validate_update_with};
+pub use doctor::{Bound, Diagnosis, Expensive, Keyword, diagnose_costs};
 pub use model::{ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Validation, Version};
 pub use options::{Expressions, MAX_SELECTABLE_FIELDS, Options};
 pub use read::Defaults;

@@ -3,7 +3,7 @@
 //!
 //! - [`Validator`] checks values against a schema, on creation and, with ratcheting, on update.
 //! - [`prune`] removes fields that the schema does not know, [`prune_nulls`] nulls that it does not take, and [`default`]
-//!   inserts defaults.
+//!   inserts defaults. [`prune_defaults`] removes what the schema does not know from its defaults.
 //! - [`list_types`] finds repeated items of sets and maps.
 //! - [`decode_metadata`] and [`coerce`] bring metadata into the form that a server writes; [`embedded`] checks it in
 //!   embedded resources.
@@ -38,6 +38,7 @@
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```
 
+mod before;
 mod check;
 mod correlate;
 mod defaulting;
@@ -48,17 +49,20 @@ mod meta;
 mod name;
 mod number;
 mod prepare;
+mod prune_defaults;
 mod pruning;
 mod request;
 mod rules;
 
 pub(crate) use equal::bad_value;
 
+pub use before::{in_namespace, replacing, with_generated_name, with_resource_version};
 pub use defaulting::{default, prune_nulls};
 pub use format::Format;
 pub use lists::list_types;
 pub use meta::{Decoded, Malformed, coerce, decode_metadata, embedded};
 pub use prepare::{Purpose, Validator};
+pub use prune_defaults::prune_defaults;
 pub use pruning::{Pruned, Root, prune};
 pub use request::{Object, Resource};
 pub use rules::{RuleOutcome, Rules};

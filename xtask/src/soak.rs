@@ -2,6 +2,8 @@
 
 mod attack;
 mod downstream;
+#[path = "../../server/tests/it/attacks/frames.rs"]
+mod frames;
 
 use crate::run::{Result, cargo, run};
 use std::fs;

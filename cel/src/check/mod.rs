@@ -9,7 +9,7 @@ use crate::issue::Issues;
 use crate::parse::{Parsed, Places};
 use crate::types::Type;
 use std::sync::Arc;
-use unify::{Unifier, instantiate, most_general};
+use unify::{NO_TYPE, Unifier, instantiate, most_general};
 pub(crate) use validate::validate;
 
 /// What an environment tells the checker.
@@ -315,7 +315,7 @@ impl Checker<'_> {
             Some(found) => self.resolve(id, found, Some(receiver), args),
             None => {
                 let known = self.declarations.reports_once();
-                self.set(id, if known { Type::Error } else { Type::Opaque("<nil>".into(), Arc::from([])) });
+                self.set(id, if known { Type::Error } else { Type::Opaque(NO_TYPE.into(), Arc::from([])) });
                 self.undeclared(id, &name);
             }
         }

@@ -3,6 +3,9 @@
 use crate::types::Type;
 use std::sync::Arc;
 
+/// The name of what has no type: calls of unknown methods in the oldest releases.
+pub(super) const NO_TYPE: &str = "<nil>";
+
 /// What type variables stand for. Attempts that fail are undone.
 #[derive(Debug, Default)]
 pub(super) struct Unifier {
@@ -176,16 +179,12 @@ fn dyn_or_error(ty: &Type) -> bool {
 }
 
 fn nullable(ty: &Type) -> bool {
+    if let Type::Opaque(name, _) = ty {
+        return &**name != NO_TYPE;
+    }
     matches!(
         ty,
-        Type::Opaque(..)
-            | Type::Struct(_)
-            | Type::Any
-            | Type::Duration
-            | Type::Timestamp
-            | Type::Null
-            | Type::Wrapper(_)
-            | Type::Dyn
+        Type::Struct(_) | Type::Any | Type::Duration | Type::Timestamp | Type::Null | Type::Wrapper(_) | Type::Dyn
     )
 }
 

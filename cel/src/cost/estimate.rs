@@ -143,14 +143,16 @@ impl Estimator<'_> {
             Kind::Select { operand, test_only: true, .. } if self.release.has(Change::FreePresenceTests) => {
                 self.cost(operand)
             }
-            Kind::Select { operand, field, .. } => {
+            Kind::Select { operand, field, test_only } => {
                 let mut cost = self.cost(operand);
                 if matches!(self.checked.ty(operand.id), Type::Map(_) | Type::Struct(_) | Type::Param(_) | Type::Var(_))
                 {
                     cost = cost.plus(ONE);
                 }
-                let path = self.below(operand, field);
-                self.paths.insert(expr.id, path);
+                if !test_only {
+                    let path = self.below(operand, field);
+                    self.paths.insert(expr.id, path);
+                }
                 cost
             }
             Kind::Call { function, target, args } => self.call(expr, function, target.as_deref(), args),

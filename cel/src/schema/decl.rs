@@ -38,8 +38,8 @@ const MIN_DURATION: i64 = 3;
 const DATE: i64 = 12;
 const MIN_DATE_TIME: i64 = 21;
 const MAX_DATE_TIME: i64 = 32;
-/// The name of a resource has at most 253 characters, each counted as four bytes.
-const LONGEST_NAME: i64 = 253 * 4;
+/// The name of a resource has at most so many characters.
+const LONGEST_NAME: i64 = 253;
 
 fn scalar(ty: Type, min_serialized_size: i64, max_elements: i64) -> DeclType {
     DeclType { shape: Shape::Scalar(ty), max_elements, min_serialized_size }
@@ -199,11 +199,17 @@ fn declares_metadata<N: Node>(schema: &N) -> bool {
 }
 
 /// What every resource has.
-fn type_and_object_meta(release: Release) -> [(&'static str, DeclType); 3] {
+///
+/// `schema` may bound the two names further.
+fn type_and_object_meta<N: Node>(schema: &N, release: Release) -> [(&'static str, DeclType); 3] {
     let text = || scalar(Type::String, MIN_STRING, MAX_REQUEST - 2);
-    let longest = if release.has(Change::NamesOfResources) { LONGEST_NAME } else { MAX_REQUEST - 2 };
-    let name = Arc::new(scalar(Type::String, MIN_STRING, longest));
-    let names = ["generateName", "name"].map(|field| (field.to_owned(), name.clone()));
+    let metadata = schema.property("metadata").filter(|_| release.has(Change::NamesOfResources));
+    let names = ["generateName", "name"].map(|field| {
+        let declared = metadata.and_then(|metadata| metadata.property(field)).filter(|field| field.ty() == "string");
+        let bound = declared.and_then(Node::max_length).map_or(LONGEST_NAME, |most| most.clamp(0, LONGEST_NAME));
+        let longest = if release.has(Change::NamesOfResources) { bound * 4 } else { MAX_REQUEST - 2 };
+        (field.to_owned(), Arc::new(scalar(Type::String, MIN_STRING, longest)))
+    });
     let metadata = Shape::Object(names.into_iter().collect());
     [
         ("apiVersion", text()),
@@ -258,7 +264,7 @@ fn declare<N: Node>(schema: &N, is_resource_root: bool, release: Release) -> Opt
                 }
             });
             if replaced {
-                for (name, ty) in type_and_object_meta(release) {
+                for (name, ty) in type_and_object_meta(schema, release) {
                     add(name, ty, schema.required(name));
                 }
             }

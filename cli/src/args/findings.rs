@@ -59,6 +59,8 @@ pub(crate) enum OutputFormat {
     Sarif,
     /// Annotations of GitHub Actions
     Github,
+    /// One JUnit XML document, as CI servers read it
+    Junit,
 }
 
 /// A code or a kind.

@@ -20,10 +20,11 @@ pub(super) const INPUTS: &str = "inputs";
 const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 
 /// Options that only a file of `--config` can give. A file that is found may come with a folder of somebody else, and must not
-/// say who can connect, where requests and tokens go, or that files of others are taken for results.
-const OF_NAMED_FILES: [&str; 12] = [
+/// say who can connect, where requests and tokens go, what git is asked for, or that files of others are taken for results.
+const OF_NAMED_FILES: [&str; 13] = [
     "adopt",
     "advertise-address",
+    "against",
     "aggregate",
     "aggregate-ca",
     "aggregate-token-file",

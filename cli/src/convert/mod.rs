@@ -15,7 +15,7 @@ mod place;
 mod plan;
 mod worker;
 
-pub(crate) use batch::STACK;
+pub(crate) use batch::{STACK, jobs, pool, run as run_in_order};
 
 use crate::args::{ConvertArgs, Duplicates};
 use crate::error::Fatal;
@@ -89,7 +89,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
         pretty: args.pretty,
     };
     let inputs = &plan.gathered.inputs;
-    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let jobs = batch::jobs(args.jobs);
     let mut commit = Commit::new(plan, stage, args.duplicates, report, Options::new(args));
     plan.passed_over.iter().for_each(|line| ui.say(line));
     for finding in &plan.findings {

@@ -13,7 +13,7 @@ mod read;
 
 pub(crate) use filter::Filter;
 pub(crate) use gather::{Gathered, gather};
-pub(crate) use read::Reader;
+pub(crate) use read::{Reader, open_file};
 
 use std::path::{Path, PathBuf};
 

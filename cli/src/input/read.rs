@@ -7,6 +7,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+/// Bytes of a buffer that are kept.
+const KEPT: usize = 1 << 20;
+
 /// Reads inputs one after the other and keeps its buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
@@ -24,10 +27,29 @@ impl Reader {
                 self.bytes.clear();
                 self.bounded(io::stdin().lock(), limits)
             }
-            Source::File(path) => self.open(path, limits),
+            Source::File(path) => {
+                File::open(path).map_err(|error| unreadable(&error)).and_then(|file| self.take(file, limits))
+            }
         }
         .map_err(|(code, detail)| Box::new(Finding::new(code, detail).in_input(input.name())))?;
         Ok(&self.bytes)
+    }
+
+    /// The bytes of a file, compressed or not; none if it is something else, such as a pipe. Waits for no writer.
+    ///
+    /// # Errors
+    /// The file cannot be read, or it is larger than `limits.bytes`.
+    pub(crate) fn read_file(&mut self, path: &Path, limits: &Limits) -> Result<Option<&[u8]>, Box<Finding>> {
+        let file = open_file(path).map_err(|error| unreadable(&error));
+        let read = file.and_then(|file| file.map(|file| self.take(file, limits)).transpose());
+        let found = read.map_err(|(code, detail)| Box::new(Finding::new(code, detail)))?;
+        Ok(found.map(|()| &*self.bytes))
+    }
+
+    /// Gives back most of a large buffer, for readers that live long.
+    pub(crate) fn shrink(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT);
     }
 
     /// The bytes of a file, uncompressed.
@@ -35,16 +57,15 @@ impl Reader {
     /// # Errors
     /// The file cannot be read or uncompressed, or it is larger than the limit.
     pub(crate) fn read_plain(&mut self, path: &Path, limits: &Limits) -> Result<Vec<u8>, String> {
-        self.open(path, limits).map_err(|(_, detail)| detail)?;
+        let file = File::open(path).map_err(|error| unreadable(&error));
+        file.and_then(|file| self.take(file, limits)).map_err(|(_, detail)| detail)?;
         let mut buffer = Vec::new();
         let plain = unpack(&path.to_string_lossy(), &self.bytes, *limits, &mut buffer);
         Ok(plain.map_err(|error| error.to_string())?.to_vec())
     }
 
-    fn open(&mut self, path: &Path, limits: &Limits) -> Result<(), (Code, String)> {
-        let unreadable = |error: io::Error| (Code::Unreadable, describe(&error));
-        let file = File::open(path).map_err(unreadable)?;
-        let metadata = file.metadata().map_err(unreadable)?;
+    fn take(&mut self, file: File, limits: &Limits) -> Result<(), (Code, String)> {
+        let metadata = file.metadata().map_err(|error| unreadable(&error))?;
         // A file whose size is known to be too large is not read at all.
         if metadata.is_file() && metadata.len() > limits.bytes as u64 {
             return Err(too_large("it has", metadata.len(), limits));
@@ -65,6 +86,27 @@ impl Reader {
     }
 }
 
+/// Opens a file; none if it is something else. To open a pipe would wait for its writer, and a file may become one between
+/// a look at it and this.
+///
+/// # Errors
+/// It cannot be opened.
+pub(crate) fn open_file(path: &Path) -> io::Result<Option<File>> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    Ok(file.metadata()?.is_file().then_some(file))
+}
+
+fn unreadable(error: &io::Error) -> (Code, String) {
+    (Code::Unreadable, describe(error))
+}
+
 fn too_large(what: &'static str, bytes: u64, limits: &Limits) -> (Code, String) {
     (Code::Limit, UnpackError::TooLarge { what, bytes, limit: limits.bytes }.to_string())
 }
@@ -72,6 +114,25 @@ fn too_large(what: &'static str, bytes: u64, limits: &Limits) -> (Code, String) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_without_a_writer_is_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.is_ok_and(|made| made.success()));
+        assert!(open_file(&pipe).expect("it is there").is_none());
+        let file = folder.path().join("file");
+        std::fs::write(&file, "kind: A").expect("written");
+        let mut reader = Reader::default();
+        assert_eq!(reader.read_file(&file, &Limits::default()).expect("a file"), Some(&b"kind: A"[..]));
+        assert_eq!(reader.read_file(&pipe, &Limits::default()).expect("no file"), None);
+        assert!(reader.read_file(&folder.path().join("none"), &Limits::default()).is_err());
+        reader.bytes.reserve(100 << 20);
+        reader.shrink();
+        assert!(reader.bytes.capacity() < 2 * KEPT);
+    }
 
     #[test]
     fn no_more_is_read_than_the_limit_allows() {

@@ -34,10 +34,13 @@ pub(crate) fn of_line(line: &Value, how: Level) -> Value {
     if let Some(pointer) = text("pointer") {
         location.insert("logicalLocations".to_owned(), json!([{ "fullyQualifiedName": pointer, "kind": "member" }]));
     }
-    let properties: Map<String, Value> = ["kind", "resource", "version", "shape"]
+    let mut properties: Map<String, Value> = ["kind", "resource", "version", "shape"]
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), json!(text(name)?))))
         .collect();
+    if line["releases"].is_array() {
+        properties.insert("releases".to_owned(), line["releases"].clone());
+    }
     let mut out = json!({
         "ruleId": line["code"],
         "level": level(how),

@@ -1,10 +1,11 @@
 //! Standard output and standard error.
 
 use super::clean;
+use super::junit::Junit;
 use super::losses::{Losses, examples, thousands};
 use super::render::{self, Look};
 use super::tally::{Tally, Totals};
-use super::wrap::{width_of_messages, wrap};
+use super::wrap::{width_of_messages, width_of_output, wrap};
 use super::{github, sarif, write_line};
 use crate::args::{LevelArgs, OutputFormat, When};
 use crate::error::Fatal;
@@ -124,7 +125,7 @@ impl Filter {
             _ if self.quiet => false,
             _ if code.kind().is_loss() => match self.format {
                 OutputFormat::Human => self.overview && before < examples(code) as u64,
-                OutputFormat::Json | OutputFormat::Sarif => true,
+                OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Junit => true,
                 OutputFormat::Short | OutputFormat::Github => self.verbose || code.kind() == NoteKind::Narrowed,
             },
             Level::Note => self.notes || self.verbose || !is_human,
@@ -164,9 +165,13 @@ pub(crate) struct Ui {
     losses: Losses,
     /// Results of a SARIF document.
     sarif: Vec<Value>,
+    /// What was tested, for a JUnit document.
+    junit: Junit,
     first_error: Option<Code>,
     /// What is shown, if it is kept instead.
     kept: Option<RefCell<String>>,
+    /// Whether it is shown on standard output.
+    on_output: bool,
 }
 
 impl Ui {
@@ -195,8 +200,10 @@ impl Ui {
             seen: Tally::default(),
             losses: Losses::default(),
             sarif: Vec::new(),
+            junit: Junit::default(),
             first_error: None,
             kept: None,
+            on_output: false,
         }
     }
 
@@ -215,6 +222,13 @@ impl Ui {
     /// The same, but what would be shown is kept for [`Ui::into_text`].
     pub(crate) fn keeping(mut self) -> Ui {
         self.kept = Some(RefCell::default());
+        self
+    }
+
+    /// The same, but findings are what the command prints, so that they go to standard output.
+    pub(crate) fn on_output(mut self, color: When) -> Ui {
+        self.on_output = true;
+        self.look = Look { styled: is_output_coloured(color), width: width_of_output() };
         self
     }
 
@@ -275,6 +289,7 @@ impl Ui {
             OutputFormat::Human => self.show(finding, how, before),
             OutputFormat::Short => self.line(&render::short(finding, how)),
             OutputFormat::Github => self.line(&github::annotation(finding, how)),
+            OutputFormat::Junit => self.junit.finding(finding, how),
             OutputFormat::Sarif => self.sarif.push(sarif::result(finding, how)),
             OutputFormat::Json => {
                 let mut line = Vec::new();
@@ -308,6 +323,20 @@ impl Ui {
         }
     }
 
+    /// Names what is tested, if the format is JUnit. Findings about it let it fail.
+    pub(crate) fn case(&mut self, input: &str, name: &str) {
+        if self.filter.format == OutputFormat::Junit {
+            self.junit.case(input, name);
+        }
+    }
+
+    /// Prints a line for programs, if the format is JSON.
+    pub(crate) fn json(&mut self, value: &Value) {
+        if self.filter.format == OutputFormat::Json {
+            self.line(&value.to_string());
+        }
+    }
+
     /// Prints an error to people that no finding tells.
     pub(crate) fn error(&mut self, text: &str) {
         if matches!(self.filter.format, OutputFormat::Human | OutputFormat::Short) {
@@ -330,6 +359,7 @@ impl Ui {
                 let document = sarif::document(std::mem::take(&mut self.sarif));
                 self.line(&serde_json::to_string_pretty(&document).unwrap_or_default());
             }
+            OutputFormat::Junit => self.line(&self.junit.document()),
             OutputFormat::Short | OutputFormat::Json | OutputFormat::Github => {}
         }
         !denied.is_empty()
@@ -397,7 +427,11 @@ impl Ui {
             return;
         }
         let write = || {
-            let _ = writeln!(io::stderr().lock(), "{text}");
+            let _ = if self.on_output {
+                writeln!(io::stdout().lock(), "{text}")
+            } else {
+                writeln!(io::stderr().lock(), "{text}")
+            };
         };
         match &self.bar {
             Some(bar) => bar.suspend(write),

@@ -1,7 +1,7 @@
 //! The input files of the server, and which of them changed.
 
 use crate::error::describe;
-use crate::input::{Filter, Gathered, Input, Reader, Source, gather};
+use crate::input::{Filter, Gathered, Input, Reader, Source, gather, open_file};
 use bytes::Bytes;
 use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_server::Change;
@@ -107,14 +107,13 @@ impl Inputs {
                 return true;
             };
             let Ok(metadata) = fs::symlink_metadata(path) else { return true };
-            let source = Source::File(path.clone());
-            let input = Input { source, canonical: path.clone(), named: true, in_chart: false };
             if !metadata.is_file() {
                 return true;
             }
-            let Ok(bytes) = self.reader.read(&input, &Limits::default()) else { return true };
+            let Ok(Some(bytes)) = self.reader.read_file(path, &Limits::default()) else { return true };
             known.stamp = stamp(&metadata);
             let change = Change { name: Arc::clone(&known.name), content: Some(Bytes::copy_from_slice(bytes)) };
+            self.reader.shrink();
             self.unreadable.remove(&change.name);
             changes.push((path.clone(), change));
             false
@@ -216,11 +215,23 @@ impl Inputs {
         let source = if is_stdin { Source::Stdin } else { Source::File(path.to_owned()) };
         let input = Input { source, canonical: path.to_owned(), named: true, in_chart: known.in_chart };
         let name = Arc::clone(&known.name);
-        match self.reader.read(&input, &Limits::default()) {
-            Ok(bytes) => {
+        let read = if is_file && self.began {
+            self.reader.read_file(path, &Limits::default())
+        } else {
+            self.reader.read(&input, &Limits::default()).map(Some)
+        };
+        match read {
+            Ok(Some(bytes)) => {
                 known.stamp = now;
                 self.unreadable.remove(&name);
                 scan.changes.push(Change { name, content: Some(Bytes::copy_from_slice(bytes)) });
+                self.reader.shrink();
+            }
+            // It became one since its metadata were read.
+            Ok(None) => {
+                known.stamp = None;
+                let finding = Finding::new(Code::Unreadable, NO_FILE).in_input(Arc::clone(&name));
+                self.unreadable_now(name, finding, scan);
             }
             Err(finding) => {
                 known.stamp = None;
@@ -380,11 +391,10 @@ const LARGEST: u64 = 16 << 20;
 /// The reason why the file cannot be read.
 pub(super) fn read(path: &Path, again: bool) -> Result<Vec<u8>, String> {
     let all = || {
-        if again && !fs::metadata(path)?.is_file() {
-            return Ok(Err(NO_FILE.to_owned()));
-        }
+        let file = if again { open_file(path)? } else { Some(fs::File::open(path)?) };
+        let Some(file) = file else { return Ok(Err(NO_FILE.to_owned())) };
         let mut bytes = Vec::new();
-        fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
         Ok(if bytes.len() as u64 > LARGEST { Err(format!("it has more than {LARGEST} bytes")) } else { Ok(bytes) })
     };
     all().map_err(|error: std::io::Error| describe(&error))?

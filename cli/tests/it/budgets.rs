@@ -144,6 +144,29 @@ fn sizes_have_units() {
     }
 }
 
+#[test]
+fn results_of_several_documents_have_a_budget() {
+    let folder = Folder::new();
+    folder.write("a.json", many_kinds(400)).write("b.json", chain(400));
+    let schema = "types:\n".to_owned() + &lines((0..1000).map(|n| format!("- name: t{n}\n  scalar: string")));
+    folder.write("smd.yaml", schema);
+    for line in [
+        "a.json b.json --to v2 --per single",
+        "a.json b.json --to v2 --per single --pretty",
+        "a.json b.json --to v3 --per single",
+        "a.json --to kustomize",
+        "a.json b.json --to kustomize",
+        "smd.yaml --to smd",
+    ] {
+        let run = folder.run(&format!("convert {line} -o out/ --max-output 10KiB"));
+        run.says(1, &["error[KS1102]"]);
+        assert!(folder.tree("out").is_empty(), "{line}: {:?}", folder.names("out"));
+        let run = folder.run(&format!("convert {line} -o out/"));
+        assert_eq!((run.code, folder.names("out").len()), (Some(0), 1), "{line}: {}", run.err);
+        fs::remove_dir_all(folder.path("out")).expect("a folder");
+    }
+}
+
 /// Processor time of a run in seconds, the best of a few.
 #[cfg(target_os = "linux")]
 fn work(folder: &Folder, line: &str) -> f64 {

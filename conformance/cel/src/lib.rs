@@ -44,7 +44,7 @@ pub fn compare(folder: &Path) -> Vec<Comparison> {
         }
     }
     for record in records(&folder.join("schemas.ndjson.gz")) {
-        rules(&mut out, &record);
+        rules(&mut out, "schemas", &record);
     }
     out
 }
@@ -310,15 +310,15 @@ pub fn data(value: &Json) -> Data<'_> {
     }
 }
 
-/// Compares what the rules of a schema compile to.
-fn rules(out: &mut Vec<Comparison>, record: &Json) {
+/// Compares what the rules of a schema compile to. `file` begins the names of the rows.
+pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json) {
     let id = text(record, "id");
     let root = record.get("isResourceRoot").and_then(Json::as_bool) == Some(true);
     for node in record.get("compile").and_then(Json::as_array).into_iter().flatten() {
         let path = text(node, "path");
         let Some(props) = at_path(record.get("schema"), path) else { continue };
         let record = format!("{id} {path}");
-        let mut add = |row: &str, verdict| out.push((format!("schemas {row}"), record.clone(), verdict));
+        let mut add = |row: &str, verdict| out.push((format!("{file} {row}"), record.clone(), verdict));
         let schema = schema(props);
         let is_root = if path.is_empty() { root } else { schema.embedded_resource };
         let env = RuleEnv::new(&schema, is_root || schema.embedded_resource, recorded_release(), "selfTypeN");

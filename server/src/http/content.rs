@@ -10,16 +10,12 @@ use axum::response::Response;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use std::time::SystemTime;
 
-/// A document in the negotiated form.
+/// What a document in the negotiated form is sent with, besides its bytes.
 pub(super) struct Content {
     /// The media type.
     pub(super) media: HeaderValue,
     /// Whether the media type was sniffed from the content, which happens after the conditions were evaluated.
     pub(super) sniffed: bool,
-    /// The form.
-    pub(super) plain: Rope,
-    /// The compressed form, if the client accepts it.
-    pub(super) gzip: Option<Rope>,
     /// The tag, with its quotation marks.
     pub(super) etag: Option<HeaderValue>,
     /// The time of the last change.
@@ -32,20 +28,30 @@ pub(super) struct Content {
     pub(super) lasting: Option<(HeaderValue, HeaderValue)>,
 }
 
+/// How to respond, as the conditions of the request say.
+fn outcome<'p>(parts: &RequestParts<'p>, etag: Option<&HeaderValue>, modified: SystemTime) -> Outcome<'p> {
+    let conditions = Conditions {
+        reads: matches!(*parts.method, Method::GET | Method::HEAD),
+        if_match: parts.header(header::IF_MATCH),
+        if_unmodified_since: parts.header(header::IF_UNMODIFIED_SINCE),
+        if_none_match: parts.header(header::IF_NONE_MATCH),
+        if_modified_since: parts.header(header::IF_MODIFIED_SINCE),
+        range: parts.header(header::RANGE),
+        if_range: parts.header(header::IF_RANGE),
+    };
+    let etag = etag.map(HeaderValue::as_bytes).unwrap_or_default();
+    evaluate(&conditions, &Validators { etag, modified })
+}
+
+/// Whether the response has nothing of the document, because the conditions say so. Its compressed form is not needed then.
+pub(super) fn is_settled(parts: &RequestParts<'_>, etag: Option<&HeaderValue>, modified: SystemTime) -> bool {
+    !matches!(outcome(parts, etag, modified), Outcome::Send(_))
+}
+
 impl Content {
-    /// The response to a request.
-    pub(super) fn send(self, parts: &RequestParts<'_>) -> Response {
-        let conditions = Conditions {
-            reads: matches!(*parts.method, Method::GET | Method::HEAD),
-            if_match: parts.header(header::IF_MATCH),
-            if_unmodified_since: parts.header(header::IF_UNMODIFIED_SINCE),
-            if_none_match: parts.header(header::IF_NONE_MATCH),
-            if_modified_since: parts.header(header::IF_MODIFIED_SINCE),
-            range: parts.header(header::RANGE),
-            if_range: parts.header(header::IF_RANGE),
-        };
-        let etag = self.etag.as_ref().map(HeaderValue::as_bytes).unwrap_or_default();
-        match evaluate(&conditions, &Validators { etag, modified: self.modified }) {
+    /// The response to a request. `plain` is the form, and `gzip` gives its compressed form if the client accepts that.
+    pub(super) fn send(self, parts: &RequestParts<'_>, plain: &Rope, gzip: impl FnOnce() -> Option<Rope>) -> Response {
+        match outcome(parts, self.etag.as_ref(), self.modified) {
             Outcome::NotModified => {
                 let mut response = reply::not_modified();
                 self.shared(response.headers_mut());
@@ -63,10 +69,10 @@ impl Content {
                 }
                 response
             }
-            Outcome::Send(ranges) => match range::parse(ranges, self.plain.len()) {
-                Ok(ranges) if ranges.is_empty() => self.whole(parts),
-                Ok(ranges) => self.parts(parts, &ranges),
-                Err(error) => self.refused(parts, error),
+            Outcome::Send(ranges) => match range::parse(ranges, plain.len()) {
+                Ok(ranges) if ranges.is_empty() => self.whole(parts, plain, gzip().as_ref()),
+                Ok(ranges) => self.parts(parts, plain, &ranges),
+                Err(error) => self.refused(parts, plain.len(), error),
             },
         }
     }
@@ -91,16 +97,16 @@ impl Content {
         headers.insert(header::LAST_MODIFIED, self.last_modified.clone());
     }
 
-    fn whole(self, parts: &RequestParts<'_>) -> Response {
-        let mut response = match &self.gzip {
+    fn whole(self, parts: &RequestParts<'_>, plain: &Rope, gzip: Option<&Rope>) -> Response {
+        let mut response = match gzip {
             // kube-apiserver's wrapper compresses what a handler writes, which is nothing for HEAD.
             Some(compressed) if parts.extensions => reply::sized(parts, StatusCode::OK, compressed),
             Some(compressed) if !parts.head() => reply::chunked(parts, StatusCode::OK, compressed),
-            _ => reply::sized(parts, StatusCode::OK, &self.plain),
+            _ => reply::sized(parts, StatusCode::OK, plain),
         };
         let headers = response.headers_mut();
         self.found(headers);
-        if self.gzip.is_some() && (parts.extensions || !parts.head()) {
+        if gzip.is_some() && (parts.extensions || !parts.head()) {
             headers.insert(header::CONTENT_ENCODING, reply::GZIP);
             if let (true, Some(etag)) = (parts.extensions, &self.etag) {
                 // A strong tag identifies bytes, and these are different bytes.
@@ -112,15 +118,15 @@ impl Content {
         response
     }
 
-    fn parts(self, parts: &RequestParts<'_>, ranges: &[Range]) -> Response {
-        let size = self.plain.len();
+    fn parts(self, parts: &RequestParts<'_>, plain: &Rope, ranges: &[Range]) -> Response {
+        let size = plain.len();
         let position = |range: &Range| {
             // The end of an empty range is before its start, as in Go.
             let last = (range.start + range.length).wrapping_sub(1).cast_signed();
             format!("bytes {}-{last}/{size}", range.start)
         };
         if let [range] = ranges {
-            let mut response = reply::spans(parts, StatusCode::PARTIAL_CONTENT, &self.plain, vec![Span::Part(*range)]);
+            let mut response = reply::spans(parts, StatusCode::PARTIAL_CONTENT, plain, vec![Span::Part(*range)]);
             let headers = response.headers_mut();
             self.found(headers);
             if let Ok(position) = HeaderValue::try_from(position(range)) {
@@ -141,7 +147,7 @@ impl Content {
             spans.push(Span::Part(*range));
         }
         spans.push(Span::Text(format!("\r\n--{boundary}--\r\n").into()));
-        let mut response = reply::spans(parts, StatusCode::PARTIAL_CONTENT, &self.plain, spans);
+        let mut response = reply::spans(parts, StatusCode::PARTIAL_CONTENT, plain, spans);
         let headers = response.headers_mut();
         self.found(headers);
         if let Ok(media) = HeaderValue::try_from(format!("multipart/byteranges; boundary={boundary}")) {
@@ -151,14 +157,14 @@ impl Content {
     }
 
     /// 416. Go removes the headers that describe the content, but not `Expires`.
-    fn refused(self, parts: &RequestParts<'_>, error: RangeError) -> Response {
+    fn refused(self, parts: &RequestParts<'_>, size: usize, error: RangeError) -> Response {
         let mut response = reply::text(parts, StatusCode::RANGE_NOT_SATISFIABLE, error.text());
         let headers = response.headers_mut();
         self.shared(headers);
         headers.remove(header::CACHE_CONTROL);
         headers.remove(header::ETAG);
         if error == RangeError::NoOverlap
-            && let Ok(size) = HeaderValue::try_from(format!("bytes */{}", self.plain.len()))
+            && let Ok(size) = HeaderValue::try_from(format!("bytes */{size}"))
         {
             headers.insert(header::CONTENT_RANGE, size);
         }

@@ -17,6 +17,7 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use kubeshape_discovery::print::{self, AggregatedVersion, Encoding};
 use kubeshape_discovery::{Freshness, Group, GroupVersion, Origin};
+use std::sync::Arc;
 
 /// Objects above this size are compressed on request (apiserver `responsewriters`).
 const WORTH_COMPRESSING: usize = 128 << 10;
@@ -110,7 +111,8 @@ pub(super) fn is_made(
         || match list(parts, features) {
             Some(List::Aggregated(version, form)) => {
                 tagged.is_hashed()
-                    && printed.made_aggregated(core, version, form).is_some_and(|document| is_sent(document))
+                    && (is_unchanged(parts, tagged)
+                        || printed.made_aggregated(core, version, form).is_some_and(|document| is_sent(document)))
             }
             Some(List::Plain(form)) => core || printed.made_groups(form).is_some_and(|document| is_sent(document)),
             None => true,
@@ -139,8 +141,8 @@ pub(super) fn core(
     }
     match list(parts, features) {
         Some(List::Aggregated(version, form)) => {
-            let document = printed.core(version, form, snapshot);
-            aggregated(parts, &snapshot.discovery.aggregated_core, &document, media_type(version, form))
+            let document = || printed.core(version, form, snapshot);
+            aggregated(parts, &snapshot.discovery.aggregated_core, document, media_type(version, form))
         }
         Some(List::Plain(form)) => {
             let versions = snapshot.discovery.core.iter().flat_map(|core| &core.versions);
@@ -164,30 +166,38 @@ pub(super) fn groups(
     let choice = if listed && !parts.extensions { plain(parts).map(List::Plain) } else { list(parts, features) };
     match choice {
         Some(List::Aggregated(version, form)) => {
-            let document = printed.named(version, form, snapshot);
-            aggregated(parts, &snapshot.discovery.aggregated, &document, media_type(version, form))
+            let document = || printed.named(version, form, snapshot);
+            aggregated(parts, &snapshot.discovery.aggregated, document, media_type(version, form))
         }
         Some(List::Plain(form)) => shared_object(parts, form, &printed.groups(form, snapshot)),
         None => not_negotiated(parts),
     }
 }
 
-/// Aggregated discovery. kube-apiserver only compares `If-None-Match` with the whole tag, and knows no other condition.
-/// With extensions, conditions work as for documents.
-fn aggregated(parts: &RequestParts<'_>, tagged: &Document, document: &Document, media: HeaderValue) -> Response {
-    let headers = tagged.headers();
+/// Whether the client has aggregated discovery already. kube-apiserver only compares `If-None-Match` with the whole tag, and
+/// knows no other condition. With extensions, conditions work as for documents.
+fn is_unchanged(parts: &RequestParts<'_>, tagged: &Document) -> bool {
+    let etag = tagged.headers().etag.as_bytes();
     let known = parts.header(header::IF_NONE_MATCH);
-    let unchanged = if parts.extensions {
-        let conditions = Conditions { reads: true, if_none_match: known, ..Conditions::default() };
-        let now = Validators { etag: headers.etag.as_bytes(), modified: tagged.modified() };
-        evaluate(&conditions, &now) == Outcome::NotModified
-    } else {
-        known == headers.etag.as_bytes()
-    };
-    let mut response = if unchanged {
+    if !parts.extensions {
+        return known == etag;
+    }
+    let conditions = Conditions { reads: true, if_none_match: known, ..Conditions::default() };
+    evaluate(&conditions, &Validators { etag, modified: tagged.modified() }) == Outcome::NotModified
+}
+
+/// Aggregated discovery, whose tag is that of `tagged`. `document` is not printed for clients that have it.
+fn aggregated(
+    parts: &RequestParts<'_>,
+    tagged: &Document,
+    document: impl FnOnce() -> Arc<Document>,
+    media: HeaderValue,
+) -> Response {
+    let headers = tagged.headers();
+    let mut response = if is_unchanged(parts, tagged) {
         reply::not_modified()
     } else {
-        let mut response = compressible(parts, document, least(parts));
+        let mut response = compressible(parts, &document(), least(parts));
         response.headers_mut().insert(header::CONTENT_TYPE, media);
         response
     };

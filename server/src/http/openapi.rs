@@ -2,7 +2,7 @@
 //! answer them, with corrections if extensions are on.
 
 use super::accept::{self, Choice, Offer, Reading};
-use super::content::Content;
+use super::content::{Content, is_settled};
 use super::request::{OwnedParts, RequestParts};
 use super::work::{LARGE, NotDone, Workshop};
 use super::{Answer, reply, status, target};
@@ -53,16 +53,26 @@ impl Form {
         document.is_made(self.protobuf, self.gzip)
     }
 
-    /// The bytes. Makes them if they are not made yet.
-    fn make(self, document: &Document) -> Result<(Rope, Option<Rope>), String> {
-        Ok(match self {
-            Form { protobuf: false, gzip: false } => (document.json().clone(), None),
-            Form { protobuf: false, gzip: true } => (document.json().clone(), Some(document.gzip().clone())),
-            Form { protobuf: true, gzip: false } => (document.protobuf()?.clone(), None),
-            Form { protobuf: true, gzip: true } => {
-                (document.protobuf()?.clone(), Some(document.protobuf_gzip()?.clone()))
-            }
-        })
+    /// Whether all that the answer needs is made already. A client that has the document needs no compressed form.
+    fn is_ready(self, parts: &RequestParts<'_>, document: &Document) -> bool {
+        document.is_hashed()
+            && (self.is_made(document)
+                || (document.is_made(self.protobuf, false)
+                    && is_settled(parts, Some(&document.headers().etag), document.modified())))
+    }
+
+    /// The bytes that are not compressed. Makes them if they are not made yet.
+    fn plain(self, document: &Document) -> Result<&Rope, &str> {
+        if self.protobuf { document.protobuf() } else { Ok(document.json()) }
+    }
+
+    /// The compressed bytes, if the client accepts them and they can be made.
+    fn gzip(self, document: &Document) -> Option<Rope> {
+        match self {
+            Form { gzip: false, .. } => None,
+            Form { protobuf: false, .. } => Some(document.gzip().clone()),
+            Form { protobuf: true, .. } => document.protobuf_gzip().ok().cloned(),
+        }
     }
 }
 
@@ -94,7 +104,7 @@ pub(super) fn v2(parts: &RequestParts<'_>, lazy: &Arc<LazyV2>, merged: &Arc<Merg
     // A range of a document is never compressed, because ranges of the compressed form are something else.
     let whole = parts.header(header::RANGE).is_empty();
     let form = Form { protobuf: place > 0, gzip: whole && parts.gzip() };
-    if merged.knows(lazy) && lazy.as_ref().as_ref().map_or(true, |document| form.is_made(document)) {
+    if merged.knows(lazy) && lazy.as_ref().as_ref().map_or(true, |document| form.is_ready(parts, document)) {
         return send_v2(parts, lazy, form).into();
     }
     let (lazy, owned, merged) = (Arc::clone(lazy), OwnedParts::of(parts), Arc::clone(merged));
@@ -103,7 +113,8 @@ pub(super) fn v2(parts: &RequestParts<'_>, lazy: &Arc<LazyV2>, merged: &Arc<Merg
         let own = Arc::clone(&lazy);
         let made = work.share((Arc::as_ptr(&lazy).addr(), form.number()), move || {
             if let Ok(document) = &**own {
-                let _ = form.make(document);
+                document.hash();
+                let _ = (form.plain(document).is_ok(), form.gzip(document));
             }
             merged.learn(&own);
             own
@@ -118,10 +129,10 @@ pub(super) fn v2(parts: &RequestParts<'_>, lazy: &Arc<LazyV2>, merged: &Arc<Merg
 
 fn send_v2(parts: &RequestParts<'_>, merged: &LazyV2, form: Form) -> Response {
     let made = match &**merged {
-        Ok(document) => form.make(document).map(|forms| (document, forms)),
+        Ok(document) => form.plain(document).map(|plain| (document, plain)).map_err(str::to_owned),
         Err(error) => Err(error.to_string()),
     };
-    let (document, (plain, gzip)) = match made {
+    let (document, plain) = match made {
         Ok(made) => made,
         Err(error) => {
             tracing::error!(%error, "there is no OpenAPI v2 document");
@@ -130,20 +141,17 @@ fn send_v2(parts: &RequestParts<'_>, merged: &LazyV2, form: Form) -> Response {
             return response;
         }
     };
-    let gzip = gzip.filter(|_| plain.len() >= WORTH_COMPRESSING);
     let headers = document.headers();
     Content {
         media: if form.protobuf { V2_PROTOBUF } else { reply::JSON },
         sniffed: false,
-        plain,
-        gzip,
         etag: Some(headers.etag.clone()),
         modified: document.modified(),
         last_modified: headers.last_modified.clone(),
         vary: &BOTH,
         lasting: None,
     }
-    .send(parts)
+    .send(parts, plain, || form.gzip(document).filter(|_| plain.len() >= WORTH_COMPRESSING))
 }
 
 /// A form was not made.
@@ -164,8 +172,9 @@ fn unavailable(parts: &RequestParts<'_>) -> Response {
 /// Whether all that the answer of `/openapi/v3` needs is made already, or is small.
 pub(super) fn index_is_made(parts: &RequestParts<'_>, snapshot: &Snapshot) -> bool {
     let index = &snapshot.index;
-    let is_made = index.is_hashed() && (!parts.gzip() || index.is_compressed());
-    !parts.extensions || index.json().len() < LARGE || is_made
+    !parts.extensions
+        || index.json().len() < LARGE
+        || Form { protobuf: false, gzip: parts.gzip() }.is_ready(parts, index)
 }
 
 /// `/openapi/v3`. In kube-apiserver, the index has no ETag, ignores `Accept`, and has the media type of plain text. With
@@ -176,8 +185,6 @@ pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
     Content {
         media: if parts.extensions { reply::JSON } else { reply::TEXT },
         sniffed: !parts.extensions,
-        plain: document.json().clone(),
-        gzip: gzip.then(|| document.gzip().clone()),
         // Without extensions the hash of the index is not sent, so it is not computed.
         etag: parts.extensions.then(|| document.headers().etag.clone()),
         modified: document.modified(),
@@ -185,7 +192,7 @@ pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
         vary: if parts.extensions { &ENCODING } else { &[] },
         lasting: None,
     }
-    .send(parts)
+    .send(parts, document.json(), || gzip.then(|| document.gzip().clone()))
 }
 
 /// `/openapi/v3/PATH`; `None` if a downstream server has it.
@@ -209,7 +216,7 @@ pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str, wo
     };
     let whole = parts.header(header::RANGE).is_empty();
     let form = Form { protobuf: place > 0, gzip: parts.extensions && whole && parts.gzip() };
-    if document.json().len() < LARGE || (document.is_hashed() && form.is_made(document)) {
+    if document.json().len() < LARGE || form.is_ready(parts, document) {
         return Some(send_v3(parts, document, path, form).into());
     }
     let (document, path, owned) = (Arc::clone(document), path.to_owned(), OwnedParts::of(parts));
@@ -218,7 +225,7 @@ pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str, wo
         let own = Arc::clone(&document);
         let made = work.share((Arc::as_ptr(&document).addr(), form.number()), move || {
             own.hash();
-            let _ = form.make(&own);
+            let _ = (form.plain(&own).is_ok(), form.gzip(&own));
             own
         });
         let made = made.await;
@@ -241,8 +248,8 @@ fn send_v3(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form
     if wanted.as_ref().is_some_and(|wanted| wanted != current) {
         return moved(parts, path, current, media, headers.etag.clone());
     }
-    let (plain, gzip) = match form.make(document) {
-        Ok(forms) => forms,
+    let plain = match form.plain(document) {
+        Ok(plain) => plain,
         Err(error) => {
             tracing::error!(%error, path, "this OpenAPI v3 document has no protobuf form");
             return status::UNAVAILABLE.answer(parts);
@@ -251,15 +258,13 @@ fn send_v3(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form
     Content {
         media,
         sniffed: false,
-        plain,
-        gzip,
         etag: Some(headers.etag.clone()),
         modified: document.modified(),
         last_modified: headers.last_modified.clone(),
         vary: vary_v3(parts),
         lasting: wanted.map(|_| lasting(parts.extensions, SystemTime::now())),
     }
-    .send(parts)
+    .send(parts, plain, || form.gzip(document))
 }
 
 /// A redirect to the current hash, with 301 as in KEP-2896. Caches may keep a 301 for ever, and redirect in circles when an

@@ -95,6 +95,15 @@ struct Window {
     ended: u64,
 }
 
+/// When a connection makes room for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    /// Those with the earliest make room first.
+    pub(super) order: Instant,
+    /// Until then it has only just begun what it does, and stays.
+    pub(super) from: Instant,
+}
+
 /// What to do with a connection on which something takes too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overdue {
@@ -263,9 +272,8 @@ impl Activity {
         is_answering.then(|| self.asked.load(Relaxed))
     }
 
-    /// A moment that tells which connections make room for others: those with the earliest. `None` if the connection has only
-    /// just begun what it does.
-    pub(super) fn rank(&self) -> Option<Instant> {
+    /// Whether and when the connection makes room for others. `None` if it was told to already.
+    pub(super) fn rank(&self) -> Option<Rank> {
         if self.shed.load(Relaxed) {
             return None;
         }
@@ -281,7 +289,7 @@ impl Activity {
         };
         let from = self.at(since, least);
         let longer = if self.trusted.load(Relaxed) { TRUSTED_LONGER } else { Duration::ZERO };
-        (from <= Instant::now()).then(|| from + longer)
+        Some(Rank { from, order: from + longer })
     }
 
     /// Tells the connection to make room for others.

@@ -35,19 +35,28 @@ impl Crowd {
     }
 
     /// Tells some connections to make room: those that have been idle, have not taken their answers, or have been answered for
-    /// longest; clients without a valid token before others.
-    pub(super) fn shed(&self) {
+    /// longest; clients without a valid token before others. Returns when the next one can be told, if none can now.
+    pub(super) fn shed(&self) -> Option<Instant> {
         let members: Vec<Arc<Activity>> = self.members().1.values().cloned().collect();
         let count = members.len().div_ceil(SHARE);
-        let mut ranked: Vec<(Instant, usize)> =
-            members.iter().enumerate().filter_map(|(place, activity)| Some((activity.rank()?, place))).collect();
+        let now = Instant::now();
+        let mut next: Option<Instant> = None;
+        let mut ranked: Vec<(Instant, usize)> = Vec::new();
+        for (place, activity) in members.iter().enumerate() {
+            match activity.rank() {
+                Some(rank) if rank.from <= now => ranked.push((rank.order, place)),
+                Some(rank) => next = Some(next.map_or(rank.from, |next| next.min(rank.from))),
+                None => {}
+            }
+        }
         if ranked.len() > count {
             ranked.select_nth_unstable(count);
             ranked.truncate(count);
         }
-        for (_, place) in ranked {
-            members[place].shed();
+        for (_, place) in &ranked {
+            members[*place].shed();
         }
+        next.filter(|_| ranked.is_empty())
     }
 }
 

@@ -29,7 +29,7 @@ use service::Shared;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// A server: endpoints behind authentication, limits and TLS.
 ///
@@ -178,8 +178,8 @@ struct AcceptLoop<S> {
 
 /// Pause when the system has no room for a connection.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How often connections are told to make room while others wait.
-const SHED: Duration = Duration::from_millis(100);
+/// How often connections are told to make room while others wait, at least and at most.
+const SHED: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(100)];
 /// When the server stops: how long to wait for another connection in the backlog.
 const QUIET: Duration = Duration::from_millis(5);
 /// When the server stops: how long to accept connections from the backlog.
@@ -265,8 +265,10 @@ async fn permit(permits: &Arc<Semaphore>, crowd: &Crowd) -> Option<tokio::sync::
     }
     let mut waiting = std::pin::pin!(Arc::clone(permits).acquire_owned());
     loop {
-        crowd.shed();
-        if let Ok(permit) = timeout(SHED, waiting.as_mut()).await {
+        // Those that cannot be told yet are told as soon as they can be.
+        let now = Instant::now();
+        let next = crowd.shed().unwrap_or(now + SHED[1]).clamp(now + SHED[0], now + SHED[1]);
+        if let Ok(permit) = timeout_at(next, waiting.as_mut()).await {
             return permit.ok();
         }
     }

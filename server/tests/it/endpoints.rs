@@ -2,8 +2,10 @@
 
 use crate::common::{Answer, ask, endpoints, get, snapshot};
 use flate2::read::GzDecoder;
+use kubeshape_server::Leaf;
 use kubeshape_server::http::{Http, router};
 use std::io::Read;
+use std::sync::Arc;
 
 const V2: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const NOT_FOUND: &str = "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\
@@ -56,6 +58,31 @@ async fn the_v2_document_is_compressed_on_request() {
         assert_eq!(protobuf.header("etag"), plain.header("etag"));
         assert_eq!(get(&http, "/openapi/v2", &[("accept", "text/html")]).await.code, 406);
     }
+}
+
+#[tokio::test]
+async fn nothing_is_compressed_for_a_client_that_has_the_document() {
+    let endpoints = endpoints(snapshot(3000), true);
+    let live = Arc::clone(&endpoints.live);
+    let http = Http::new(endpoints);
+    let compressed = |path: &str| match live.current().v3.get(path) {
+        Some(Leaf::Local(document)) => document.sizes().compressed,
+        _ => 0,
+    };
+    let (v3, gzip) = ("apis/example.com/v1", ("accept-encoding", "gzip"));
+    for path in [&format!("/openapi/v3/{v3}"), "/openapi/v3", "/openapi/v2"] {
+        let plain = get(&http, path, &[]).await;
+        let tag = plain.header("etag");
+        let again = get(&http, path, &[gzip, ("if-none-match", tag)]).await;
+        assert_eq!((again.code.as_u16(), again.header("etag")), (304, tag), "{path}");
+        let refused = get(&http, path, &[gzip, ("if-match", "\"other\"")]).await;
+        assert_eq!(refused.code, 412, "{path}");
+    }
+    let current = live.current();
+    let v2 = (**current.v2).as_ref().expect("a document");
+    assert_eq!((compressed(v3), current.index.sizes().compressed, v2.sizes().compressed), (0, 0, 0));
+    assert!(unzipped(&get(&http, &format!("/openapi/v3/{v3}"), &[gzip]).await).len() > 200_000);
+    assert!(compressed(v3) > 0);
 }
 
 #[tokio::test]

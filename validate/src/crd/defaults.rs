@@ -182,7 +182,7 @@ pub(super) fn has_unpruned(schema: &Schema<'_>) -> bool {
 }
 
 /// How an object leads to a value in it.
-enum Surroundings<'s> {
+pub(crate) enum Surroundings<'s> {
     Root,
     Field(&'s Surroundings<'s>, &'s str),
     Item(&'s Surroundings<'s>),
@@ -190,7 +190,7 @@ enum Surroundings<'s> {
 
 impl Surroundings<'_> {
     /// The object around a value. `None` if the value is the object itself and no mapping.
-    fn around<'a>(&self, value: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
+    pub(crate) fn around<'a>(&self, value: Value<'a>, arena: &'a Bump) -> Option<Value<'a>> {
         match self {
             Surroundings::Root => matches!(value, Value::Map(_)).then_some(value),
             Surroundings::Field(parent, name) => {
@@ -198,6 +198,15 @@ impl Surroundings<'_> {
                 parent.around(Value::Map(Map::from_entries(vec![(name, value)], arena)), arena)
             }
             Surroundings::Item(parent) => parent.around(Value::List(arena.alloc_slice_copy(&[value])), arena),
+        }
+    }
+
+    /// The value that an object has at this place.
+    pub(crate) fn value_in<'a>(&self, object: Value<'a>) -> Option<Value<'a>> {
+        match self {
+            Surroundings::Root => Some(object),
+            Surroundings::Field(parent, name) => parent.value_in(object)?.get(name),
+            Surroundings::Item(parent) => parent.value_in(object)?.as_list()?.first().copied(),
         }
     }
 }

@@ -20,7 +20,7 @@ pub const SCHEMA_COST_LIMIT: u64 = 100_000_000;
 /// So many expressions are named when the limit of a schema is exceeded.
 const MOST_EXPENSIVE: usize = 4;
 /// What stands for the name of the root type in messages. A server puts a random number in place of the `N`.
-const SELF_TYPE: &str = "selfTypeN";
+pub(super) const SELF_TYPE: &str = "selfTypeN";
 
 /// How a schema is reached from the one above it.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ pub(super) enum Step<'s> {
 pub(super) struct Scope<'s> {
     parent: Option<&'s Scope<'s>>,
     step: Step<'s>,
-    schema: &'s Schema<'s>,
+    pub(super) schema: &'s Schema<'s>,
     /// Whether this schema or one above it has rules.
     ruled: bool,
     /// How often the value can occur in an object; `None` if no bounds say so.
@@ -43,8 +43,14 @@ pub(super) struct Scope<'s> {
     declared: OnceCell<Declared>,
 }
 
-/// The outer `None` means that the schema has no type, the inner one that it is part of a value without known parts.
-type Declared = Option<Option<Arc<DeclType>>>;
+/// The type that a schema declares for rules.
+pub(super) enum Declared {
+    As(Arc<DeclType>),
+    /// The schema has no type.
+    Nothing,
+    /// The schema is part of a value whose parts rules do not see.
+    Hidden,
+}
 
 impl<'s> Scope<'s> {
     pub(super) fn root(schema: &'s Schema<'s>) -> Scope<'s> {
@@ -59,25 +65,36 @@ impl<'s> Scope<'s> {
         Scope { parent: Some(self), step, schema, ruled, cardinality, declared: OnceCell::new() }
     }
 
+    /// Whether values have type and object metadata.
+    pub(super) fn is_resource(&self) -> bool {
+        self.parent.is_none() || self.schema.flags.any(Flags::EMBEDDED_RESOURCE)
+    }
+
     /// `TypeInfo`
-    fn declared(&self, options: &Options<'_>) -> &Declared {
+    pub(super) fn declared(&self, options: &Options<'_>) -> &Declared {
         self.declared.get_or_init(|| {
+            let of_element = |element: Option<&Arc<DeclType>>| match element {
+                Some(element) => Declared::As(element.clone()),
+                None => Declared::Hidden,
+            };
             if let Some(parent) = self.parent.filter(|parent| parent.ruled) {
-                let above = parent.declared(options).as_ref()?.as_ref();
-                match self.step {
-                    Step::Property(name) => {
-                        let name = escape::escape(name);
-                        if let Some(ty) = name.and_then(|name| above?.field(&name).cloned()) {
-                            return Some(Some(ty));
+                match (parent.declared(options), self.step) {
+                    (Declared::Nothing, _) => return Declared::Nothing,
+                    (Declared::As(above), Step::Property(name)) => {
+                        if let Some(ty) = escape::escape(name).and_then(|name| above.field(&name)) {
+                            return Declared::As(ty.clone());
                         }
                     }
-                    Step::Element => return Some(above.and_then(|above| above.element().cloned())),
-                    Step::Root => {}
+                    (Declared::As(above), Step::Element) => return of_element(above.element()),
+                    (Declared::Hidden, Step::Element) => return Declared::Hidden,
+                    (Declared::Hidden, Step::Property(_)) | (_, Step::Root) => {}
                 }
             }
-            let resource = self.parent.is_none() || self.schema.flags.any(Flags::EMBEDDED_RESOURCE);
             let release = options.release.of_stored_expressions();
-            DeclType::of_structural(self.schema, resource, release).map(|ty| Some(Arc::new(ty)))
+            match DeclType::of_structural(self.schema, self.is_resource(), release) {
+                Some(ty) => Declared::As(Arc::new(ty)),
+                None => Declared::Nothing,
+            }
         })
     }
 }
@@ -138,12 +155,12 @@ impl Rules {
         let at = place(document.node(schema.at), "x-kubernetes-validations");
         let path = path.child("x-kubernetes-validations");
         let declared = match scope.declared(options) {
-            Some(Some(declared)) => declared,
-            Some(None) => {
+            Declared::As(declared) => declared,
+            Declared::Hidden => {
                 let detail = "failed to convert to declType for CEL validation rules";
                 return self.errors.push(Error::internal(&path, detail, at));
             }
-            None => {
+            Declared::Nothing => {
                 let detail = "internal error: failed to construct type information for x-kubernetes-validations rules: \
                               unable to convert structural schema to CEL declarations";
                 return self.errors.push(Error::internal(&path, detail, at));

@@ -1,7 +1,7 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
 use super::meta::{self, Malformed};
-use super::{Root, Rules, Validator, default, lists, prune, prune_nulls};
+use super::{Root, Rules, Validator, default, lists, prune, prune_defaults, prune_nulls};
 use crate::{Release, metadata, names};
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Schema};
@@ -71,15 +71,16 @@ impl<'a> Resource<'a> {
         rules: Option<Arc<Rules>>,
         arena: &'a Bump,
     ) -> Resource<'a> {
+        let schema = version.schema.map(|schema| prune_defaults(schema, arena));
         Resource {
             api_version: arena.alloc_str(&format!("{}/{}", crd.group, version.name)),
             kind: crd.names.kind,
             namespaced: crd.scope == Scope::Namespaced,
-            schema: version.schema,
+            schema,
             preserve_unknown_fields: crd.preserve_unknown_fields,
             scale: version.scale,
             status: version.status,
-            validator: version.schema.map(|schema| Validator::new(schema, arena)),
+            validator: schema.map(|schema| Validator::new(schema, arena)),
             rules,
         }
     }
@@ -178,7 +179,7 @@ impl<'a> Resource<'a> {
     pub fn validate_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            self.metadata_update(object, old, &mut errors);
+            metadata_update(object, old, &mut errors);
             if let Some(validator) = &self.validator {
                 errors.extend(validator.check_update(object, old, &Path::Root));
             }
@@ -195,7 +196,7 @@ impl<'a> Resource<'a> {
     pub fn validate_status_update(&self, object: Value<'a>, old: Value<'a>) -> Vec<Error> {
         let mut errors = self.type_errors(object);
         if errors.is_empty() {
-            self.metadata_update(object, old, &mut errors);
+            metadata_update(object, old, &mut errors);
             if let (Some(validator), Some(status)) = (&self.validator, object.get("status")) {
                 errors.extend(validator.check_field_update("status", status, old.get("status")));
             }
@@ -203,12 +204,6 @@ impl<'a> Resource<'a> {
         }
         self.changed(object, old, &mut errors);
         errors
-    }
-
-    fn metadata_update(&self, object: Value<'a>, old: Value<'a>, errors: &mut Vec<Error>) {
-        let arena = Bump::new();
-        let (meta, old) = (meta::object_meta(metadata_of(object), &arena), meta::object_meta(metadata_of(old), &arena));
-        metadata::validate_update(&meta, &old, &Path::Base("metadata"), errors);
     }
 
     /// The errors of list types and of rules, unless the old object had them.
@@ -261,6 +256,12 @@ impl<'a> Resource<'a> {
             errors.push(Error::invalid(&Path::Base(path), BadValue::Text(String::new()), detail, 0));
         }
     }
+}
+
+fn metadata_update(object: Value<'_>, old: Value<'_>, errors: &mut Vec<Error>) {
+    let arena = Bump::new();
+    let meta = |object| meta::object_meta(metadata_of(object), &arena);
+    metadata::validate_update(&meta(object), &meta(old), &Path::Base("metadata"), errors);
 }
 
 /// Checks a number of replicas.

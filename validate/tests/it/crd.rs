@@ -8,7 +8,7 @@ use kubeshape_validate::Release;
 use kubeshape_validate::crd::{self, Defaults, Definition};
 use kubeshape_yaml::{Limits, Position, Stream, Tape};
 
-const TAB: &str = r"apiVersion: apiextensions.k8s.io/v1
+pub(crate) const TAB: &str = r"apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: tabs.example.com}
 spec:
@@ -30,7 +30,7 @@ spec:
 ";
 
 /// The errors of creating a definition, each as `line: text`.
-fn create(source: &str, release: Release) -> Vec<String> {
+pub(crate) fn create(source: &str, release: Release) -> Vec<String> {
     with(source, |definition, arena| {
         let definition = definition.prepare_for_create(release, arena);
         crd::validate(&definition, release).iter().map(|error| show(error, source, &definition)).collect()
@@ -38,7 +38,7 @@ fn create(source: &str, release: Release) -> Vec<String> {
 }
 
 /// The errors of replacing `old`, which is established, by `new`.
-fn update(old: &str, new: &str) -> Vec<String> {
+pub(crate) fn update(old: &str, new: &str) -> Vec<String> {
     let release = Release::DEFAULT;
     with(old, |old, arena| {
         let mut old = old.prepare_for_create(release, arena);
@@ -51,7 +51,7 @@ fn update(old: &str, new: &str) -> Vec<String> {
     })
 }
 
-fn with<T>(source: &str, f: impl for<'a> FnOnce(Definition<'a>, &'a Bump) -> T) -> T {
+pub(crate) fn with<T>(source: &str, f: impl for<'a> FnOnce(Definition<'a>, &'a Bump) -> T) -> T {
     let mut tape = Tape::new();
     Stream::new(source.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();
     let arena = Bump::new();

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod crd;
+mod crd_rules;
 mod objects;
 mod rules;

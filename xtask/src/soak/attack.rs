@@ -1,6 +1,8 @@
 //! Hostile clients. Each goes on with its attack, and connects again when the server ends the connection.
 
 use super::Shared;
+use super::frames::{ACK, CONTINUATION, DATA, HEADERS, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE};
+use super::frames::{fields, frame, get, request};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::Ordering::Relaxed;
@@ -13,14 +15,6 @@ const STEP: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(60);
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-const WINDOW_UPDATE: u8 = 8;
-const CONTINUATION: u8 = 9;
-
 /// Attacks until the test is over. `number` decides how.
 pub(super) fn run(shared: &Shared, number: usize) {
     // Clients elsewhere do not take the processors of the server.
@@ -51,7 +45,7 @@ struct Attack<'s> {
 
 impl Attack<'_> {
     fn one(mut self, number: usize) -> std::io::Result<()> {
-        let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
+        let plain = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
         match number % 14 {
             // Nothing at all.
             0 => self.wait(|_| Ok(())),
@@ -62,17 +56,17 @@ impl Attack<'_> {
             }
             // A large answer that is not read.
             2 => {
-                self.stream.write_all(&get("/openapi/v2"))?;
+                self.stream.write_all(&plain("/openapi/v2"))?;
                 self.wait(|_| Ok(()))
             }
             // A large answer that is read too slowly.
             3 => {
-                self.stream.write_all(&get("/openapi/v2").repeat(50))?;
+                self.stream.write_all(&plain("/openapi/v2").repeat(50))?;
                 self.wait(|stream| stream.read_exact(&mut [0; 64]))
             }
             // Many requests, no reading.
             4 => {
-                let _ = self.stream.write_all(&get("/openapi/v2").repeat(2000));
+                let _ = self.stream.write_all(&plain("/openapi/v2").repeat(2000));
                 self.wait(|_| Ok(()))
             }
             // A body that does not end.
@@ -82,17 +76,17 @@ impl Attack<'_> {
             }
             // An idle connection after an answer.
             6 => {
-                self.stream.write_all(&get("/version"))?;
+                self.stream.write_all(&plain("/version"))?;
                 self.wait(|_| Ok(()))
             }
             // Streams without room, and PINGs.
-            7 => self.blocked("/openapi/v2", ""),
-            8 => self.blocked("/openapi/v3/apis/down.example.com/v1", ""),
-            9 => self.blocked("/openapi/v2", &format!("bytes={}0-0", "0-0,".repeat(12_000))),
+            7 => self.blocked("/openapi/v2", &[]),
+            8 => self.blocked("/openapi/v3/apis/down.example.com/v1", &[]),
+            9 => self.blocked("/openapi/v2", &[("range", &format!("bytes={}0-0", "0-0,".repeat(12_000)))]),
             // A window that opens byte by byte.
             10 => {
                 self.http2(0)?;
-                self.stream.write_all(&request(1, "/openapi/v2", ""))?;
+                self.stream.write_all(&request(1, "/openapi/v2", &[]))?;
                 self.repeat(&frame(WINDOW_UPDATE, 0, 1, &1_u32.to_be_bytes()))
             }
             11 => {
@@ -105,7 +99,7 @@ impl Attack<'_> {
                 let mut stream = 1;
                 self.wait_for(Duration::ZERO, |out| {
                     for _ in 0..50 {
-                        out.write_all(&request(stream, "/openapi/v2", ""))?;
+                        out.write_all(&request(stream, "/openapi/v2", &[]))?;
                         out.write_all(&frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes()))?;
                         stream += 2;
                     }
@@ -115,7 +109,7 @@ impl Attack<'_> {
             // A head or a body without end.
             _ => {
                 self.http2(65_535)?;
-                self.stream.write_all(&frame(HEADERS, 0, 1, &fields("/apis", "")))?;
+                self.stream.write_all(&frame(HEADERS, 0, 1, &fields(&get("/apis"))))?;
                 let next = if number.is_multiple_of(2) { CONTINUATION } else { DATA };
                 self.repeat(&frame(next, 0, 1, &[]).repeat(100))
             }
@@ -124,14 +118,14 @@ impl Attack<'_> {
 
     fn http2(&mut self, window: u32) -> std::io::Result<()> {
         let settings = [&[0, 4][..], &window.to_be_bytes()].concat();
-        self.stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &settings), &frame(SETTINGS, 1, 0, &[])].concat())
+        self.stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &settings), &frame(SETTINGS, ACK, 0, &[])].concat())
     }
 
     /// A hundred streams that give their answers no room, and a PING from time to time.
-    fn blocked(&mut self, path: &str, range: &str) -> std::io::Result<()> {
+    fn blocked(&mut self, path: &str, more: &[(&str, &str)]) -> std::io::Result<()> {
         self.http2(0)?;
         for n in 0..100 {
-            self.stream.write_all(&request(n * 2 + 1, path, range))?;
+            self.stream.write_all(&request(n * 2 + 1, path, more))?;
         }
         self.repeat(&frame(PING, 0, 0, &[0; 8]))
     }
@@ -168,48 +162,4 @@ impl Attack<'_> {
         }
         Ok(())
     }
-}
-
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let mut out = (payload.len() as u32).to_be_bytes()[1..].to_vec();
-    out.extend([kind, flags]);
-    out.extend(stream.to_be_bytes());
-    out.extend(payload);
-    out
-}
-
-/// The fields of a request that do not use the table of HPACK, except for method and scheme.
-fn fields(path: &str, range: &str) -> Vec<u8> {
-    let mut out = vec![0x82, 0x86];
-    for (name, value) in [(":authority", "localhost"), (":path", path), ("range", range)] {
-        out.push(0);
-        for text in [name, value] {
-            let mut length = text.len();
-            if length < 127 {
-                out.push(length as u8);
-            } else {
-                out.push(127);
-                length -= 127;
-                while length >= 128 {
-                    out.push((length % 128) as u8 | 128);
-                    length /= 128;
-                }
-                out.push(length as u8);
-            }
-            out.extend(text.as_bytes());
-        }
-    }
-    out
-}
-
-fn request(stream: u32, path: &str, range: &str) -> Vec<u8> {
-    let fields = fields(path, range);
-    let mut parts = fields.chunks(16_384);
-    let first = parts.next().unwrap_or_default();
-    let rest: Vec<&[u8]> = parts.collect();
-    let mut out = frame(HEADERS, if rest.is_empty() { 5 } else { 1 }, stream, first);
-    for (place, part) in rest.iter().enumerate() {
-        out.extend(frame(CONTINUATION, if place + 1 == rest.len() { 4 } else { 0 }, stream, part));
-    }
-    out
 }

@@ -1,9 +1,11 @@
 //! Results of all inputs combined: documents, and the documents that are published for CustomResourceDefinitions.
 
+mod parts;
+mod shapes;
 mod source;
 
 use super::batch::pool;
-use super::documents::{self, Cutter, KindName, Settings};
+use super::documents::{self, Cutter, Settings};
 use super::plan::Target;
 use super::worker::{Context, Notes, discard};
 use crate::args::{Format, Per, Shape};
@@ -14,12 +16,13 @@ use crate::output::names;
 use kubeshape_convert::document::Document;
 use kubeshape_convert::v2::from_v3::Scratch;
 use kubeshape_input::{Content, Finding};
-use kubeshape_schema::{Bump, Code, Converted, Dialect, Note, Property};
+use kubeshape_schema::{Bump, Code, Converted, Dialect, Note};
 use kubeshape_yaml::Node;
+use parts::{Made, MadePart, Of, Part, kind_file};
 use rayon::prelude::*;
 use source::{Needs, Source, printed};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The printed documents that are published for CustomResourceDefinitions.
 #[derive(Debug, Default)]
@@ -406,9 +409,22 @@ impl<'a> Results<'_, 'a> {
             self.remark(source, remark, &name, target);
         }
         if let Some(bytes) = bytes {
-            self.answers.push(Answer::Result(placed(name, bytes, self.context)?));
+            let size = bytes.len() as u64;
+            let output = placed(name.clone(), bytes, self.context)?;
+            self.give(source.as_slice(), &name, output, size, target);
         }
         Ok(())
+    }
+
+    /// Gives the only result of a target, made of some sources, or drops it if there are too many bytes.
+    fn give(&mut self, of: &[usize], name: &str, output: Output, size: u64, target: Target) {
+        self.written += size;
+        if self.written > self.settings.max_output {
+            discard(self.context.stage, output);
+            self.say(of, documents::over_budget(&name, 0, self.settings), target);
+        } else {
+            self.answers.push(Answer::Result(output));
+        }
     }
 
     /// An aggregate as it is.
@@ -420,8 +436,14 @@ impl<'a> Results<'_, 'a> {
         let name = names::single(target.shape, target.format);
         let is_compact = target.format == Format::Json && !self.context.pretty;
         if let (Some(folder), true) = (self.context.folder, is_compact) {
-            let staged = self.context.stage.write_pieces(folder.join(&name), |sink| aggregate.write(sink))?;
-            self.answers.push(Answer::Result(Output::Staged(staged, name)));
+            let mut size = 0;
+            let staged = self.context.stage.write_pieces(folder.join(&name), |sink| {
+                aggregate.write(|piece| {
+                    size += piece.len() as u64;
+                    sink(piece)
+                })
+            })?;
+            self.give(&[], &name.clone(), Output::Staged(staged, name), size, target);
             return Ok(());
         }
         self.print_json(aggregate.to_vec(), None, target)
@@ -451,181 +473,6 @@ impl<'a> Results<'_, 'a> {
         }
     }
 
-    fn smd(&mut self, target: Target) -> Result<(), Fatal> {
-        let schemas: Vec<usize> = self.numbers(|source| source.loaded.content() == Content::Smd);
-        if let ([number], 1) = (schemas.as_slice(), self.sources.len()) {
-            match kubeshape_smd::schema::read(self.sources[*number].root()) {
-                Ok(schema) => return self.print_smd(names::single(target.shape, target.format), &schema, target),
-                Err(errors) => {
-                    for error in documents::smd_errors(errors) {
-                        self.say(&[*number], error, target);
-                    }
-                }
-            }
-            return Ok(());
-        }
-        for number in schemas {
-            let detail = "a structured-merge-diff schema is not put together with other inputs: convert it alone";
-            self.say(&[number], Note::new(Code::Nothing, 0, detail), target);
-        }
-        let is_v2 = |source: &Source<'_>| source.loaded.content().dialect() == Some(Dialect::V2);
-        let members = self.sources.iter().filter(|source| target.published || !source.is_published);
-        let dialect = if members.clone().all(is_v2) { Dialect::V2 } else { Dialect::V3 };
-        let Some(whole) = self.whole(dialect, target.published, target) else { return Ok(()) };
-        let Some(document) = self.document(&whole) else { return Ok(()) };
-        let cutter = Cutter::new(&document);
-        let parts = if target.documents == Per::Resource {
-            self.kinds(&cutter, target)
-        } else {
-            vec![Part { name: names::single(target.shape, target.format), of: Of::Document(document) }]
-        };
-        let mut made = Made::default();
-        for part in &parts {
-            let arena = Bump::new();
-            let document = part.document(&cutter, &arena);
-            let is_text = target.documents == Per::Single && self.settings.rename.is_none();
-            let root = match whole.of.as_slice() {
-                [number] if is_text => Some(self.sources[*number].root()),
-                _ => None,
-            };
-            match documents::smd(&document, root, self.settings) {
-                Ok(schema) => {
-                    if let Some((output, size)) = self.smd_output(part.name.clone(), &schema, target)? {
-                        self.take(&mut made, output, size, (&whole.of, part), target);
-                    }
-                }
-                Err(errors) => {
-                    let errors: Vec<Note<'a>> = errors.into_iter().map(owned).collect();
-                    // If there are several sources, the place is found in each of them.
-                    let mut found = false;
-                    for &number in &whole.of {
-                        let source = &self.sources[number];
-                        let own = source.in_dialect(dialect);
-                        let own = own.and_then(|own| documents::smd(&own, Some(source.root()), self.settings).err());
-                        for note in own.unwrap_or_default() {
-                            found = true;
-                            self.say(&[number], note, target);
-                        }
-                    }
-                    if !found {
-                        self.say_all(&[], errors, target);
-                    }
-                }
-            }
-            if made.is_over {
-                break;
-            }
-        }
-        self.answer(made);
-        if self.settings.losses {
-            for number in whole.of {
-                if let Some(document) = self.sources[number].in_dialect(dialect) {
-                    let notes = documents::smd_losses(&document, self.settings);
-                    for note in notes {
-                        self.loss(number, note, target);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Reports a loss of a source. Losses of CustomResourceDefinitions are reported with their own results.
-    fn loss(&mut self, number: usize, note: Note<'a>, target: Target) {
-        if !self.sources[number].is_published {
-            self.say(&[number], note, target);
-        }
-    }
-
-    fn print_smd(&mut self, name: String, schema: &kubeshape_smd::Schema, target: Target) -> Result<(), Fatal> {
-        let output = self.smd_output(name, schema, target)?;
-        self.answers.extend(output.map(|(output, _)| Answer::Result(output)));
-        Ok(())
-    }
-
-    /// A structured-merge-diff schema as a result, and its size.
-    fn smd_output(
-        &self,
-        name: String,
-        schema: &kubeshape_smd::Schema,
-        target: Target,
-    ) -> Result<Option<(Output, u64)>, Fatal> {
-        let mut bytes = Vec::new();
-        if target.format == Format::Yaml {
-            kubeshape_smd::schema::print_yaml(schema, &mut bytes);
-        } else {
-            kubeshape_smd::schema::print_json(schema, &mut bytes);
-            let Some(json) = formatted(bytes, target, self.context, &mut Vec::new()) else { return Ok(None) };
-            bytes = json;
-        }
-        let size = bytes.len() as u64;
-        Ok(Some((placed(name, bytes, self.context)?, size)))
-    }
-
-    fn json_schemas(&mut self, target: Target) -> Result<(), Fatal> {
-        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
-        let Some(whole) = self.whole(Dialect::V3, false, target) else { return Ok(()) };
-        let Some(document) = self.document(&whole) else { return Ok(()) };
-        let (context, settings, arena) = (self.context, self.settings, self.arena);
-        let mut made = Made::default();
-        let mut seen: BTreeMap<String, KindName<'_>> = BTreeMap::new();
-        // Kinds that would get the file of another one.
-        let mut same = Vec::new();
-        let left = settings.max_output.saturating_sub(self.written);
-        let mut written = 0;
-        let notes = documents::json_schemas(&document, arena, settings, left, |kind, json| {
-            let name = settings.laid_out(kind).unwrap_or_else(|| kind_file(&kind, target));
-            // Names that differ in upper and lower case only are one file on many machines.
-            let key = if settings.layout.is_own() { name.clone() } else { name.to_lowercase() };
-            match seen.get(&key) {
-                // Two definitions are of one kind; the first one counts.
-                Some(first) if *first == kind => return Ok(()),
-                Some(first) => {
-                    same.push(format!("{name} is that of {first} and of {kind}"));
-                    return Ok(());
-                }
-                None => _ = seen.insert(key, kind),
-            }
-            if let Some(bytes) = formatted(json, target, context, &mut Vec::new()) {
-                written += bytes.len() as u64;
-                made.outputs.push(placed(name, bytes, context)?);
-            }
-            Ok(())
-        })?;
-        self.written += written;
-        made.is_over = notes.iter().any(|note| note.code == Code::OutputBudget);
-        if let [number] = whole.of.as_slice() {
-            self.say_all(&[*number], notes, target);
-        } else {
-            // Losses have places in their own sources.
-            let (over, _) = notes.into_iter().partition(|note| note.code == Code::OutputBudget);
-            self.say_all(&whole.of, over, target);
-            for &number in whole.of.iter().filter(|_| settings.losses && !made.is_over) {
-                let Some(own) = self.sources[number].v3 else { continue };
-                for note in documents::json_schemas(&own, arena, settings, left, |_, _| Ok(()))? {
-                    self.loss(number, note, target);
-                }
-            }
-        }
-        for detail in same {
-            self.say(&whole.of, Note::new(Code::ResultName, 0, detail), target);
-        }
-        self.answer(made);
-        Ok(())
-    }
-
-    fn kustomize(&mut self, target: Target) -> Result<(), Fatal> {
-        self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
-        let Some(whole) = self.whole(Dialect::V3, true, target) else { return Ok(()) };
-        let Some(Document::V3(document)) = self.document(&whole) else { return Ok(()) };
-        let json = documents::kustomize(&document, self.arena, self.settings);
-        self.print_json(json, None, target)
-    }
-
-    fn numbers(&self, of: impl Fn(&Source<'a>) -> bool) -> Vec<usize> {
-        self.sources.iter().enumerate().filter(|(_, source)| of(source)).map(|(number, _)| number).collect()
-    }
-
     /// All outcomes: first the notes with their places.
     fn finish(self) -> Vec<Answer> {
         let mut out = Vec::new();
@@ -645,96 +492,6 @@ impl<'a> Results<'_, 'a> {
         out.extend(self.answers);
         out
     }
-}
-
-/// What has a result of its own.
-struct Part<'a> {
-    /// The name of its file.
-    name: String,
-    of: Of<'a>,
-}
-
-#[allow(clippy::large_enum_variant)] // a part is moved once
-enum Of<'a> {
-    Document(Document<'a>),
-    /// A kind. Its document is cut out when the result is made, because the documents of all kinds may be very large.
-    Kind(KindName<'a>, &'a Property<'a>),
-}
-
-/// The results of a target.
-#[derive(Default)]
-struct Made {
-    outputs: Vec<Output>,
-    /// Whether there were too many bytes.
-    is_over: bool,
-}
-
-/// A result and its size, with the notes of its format and of its conversion.
-struct MadePart<'p, 'a> {
-    part: &'p Part<'a>,
-    output: Option<(Result<Output, Fatal>, u64)>,
-    remarks: Vec<Finding>,
-    notes: Vec<(Code, u32, String)>,
-}
-
-impl<'a> Part<'a> {
-    /// What it is in messages, and its place.
-    fn told(&self) -> (&dyn std::fmt::Display, u32) {
-        match &self.of {
-            Of::Kind(kind, definition) => (kind, definition.at),
-            Of::Document(document) => (&self.name, document.at()),
-        }
-    }
-
-    fn document<'p>(&self, cutter: &Cutter<'_, 'a>, arena: &'p Bump) -> Document<'p>
-    where
-        'a: 'p,
-    {
-        match self.of {
-            Of::Document(document) => document,
-            Of::Kind(_, definition) => cutter.cut(definition, arena),
-        }
-    }
-
-    fn made(&self, cutter: &Cutter<'_, 'a>, target: Target, context: &Context<'_>) -> MadePart<'_, 'a> {
-        let (arena, settings) = (Bump::new(), context.engine.settings());
-        let document = self.document(cutter, &arena);
-        let kind = match self.of {
-            Of::Document(_) => None,
-            Of::Kind(kind, _) => Some(kind),
-        };
-        let Converted { value, notes } = documents::inline(&document, kind, &arena, settings);
-        let mut notes: Vec<(Code, u32, String)> =
-            notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
-        let (mut json, mut remarks) = (Vec::new(), Vec::new());
-        let most = usize::try_from(settings.max_output).unwrap_or(usize::MAX);
-        let is_inlined = value.is_some();
-        let fits = value.is_some_and(|document| document.print_within(&mut json, settings.profile, most));
-        if is_inlined && !fits {
-            let (what, at) = self.told();
-            let note = documents::over_budget(what, at, settings);
-            notes.push((note.code, note.at, note.detail.into_owned()));
-        }
-        let bytes = if fits { formatted(json, target, context, &mut remarks) } else { None };
-        let output = bytes.map(|bytes| {
-            let size = bytes.len() as u64;
-            (placed(self.name.clone(), bytes, context), size)
-        });
-        MadePart { part: self, output, remarks, notes }
-    }
-}
-
-/// A note that borrows nothing.
-fn owned(note: Note<'_>) -> Note<'static> {
-    Note::new(note.code, note.at, note.detail.into_owned())
-}
-
-fn kind_file(kind: &KindName<'_>, target: Target) -> String {
-    if kind.version.is_empty() {
-        return names::definition(kind.kind, target.shape, target.format);
-    }
-    let folder = names::kind_folder(kind.kind, kind.group);
-    format!("{folder}/{}", names::file(target.shape, kind.version, target.format))
 }
 
 /// The node at a pointer.

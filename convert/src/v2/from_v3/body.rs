@@ -6,6 +6,7 @@ use crate::model::{Boxed, Entry, Map, Reference, Texts};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Flags, Schema, Type};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The media types of a body.
 type Content<'a> = Map<'a, Boxed<'a, v3::MediaType<'a>>>;
@@ -171,11 +172,12 @@ impl<'a> Converter<'a> {
 
     fn form_parameters(&mut self, body: &v3::RequestBody<'a>, schema: &Schema<'a>, out: &mut Vec<v2::Parameter<'a>>) {
         self.lose_form(body, schema);
+        let required: BTreeSet<&str> = schema.required.iter().copied().collect();
         for property in schema.properties {
             let mut parameter = v2::Parameter {
                 name: property.name,
                 location: "formData",
-                required: schema.required.contains(&property.name),
+                required: required.contains(property.name),
                 at: property.schema.at,
                 ..Default::default()
             };

@@ -6,6 +6,7 @@ use super::{LastContent, names};
 use crate::model::{Boxed, Entry, Map, Reference, Texts};
 use crate::{v2, v3};
 use kubeshape_schema::{Code, Flags, Property, Schema, Type, order};
+use std::collections::BTreeSet;
 
 /// Media types of forms.
 const URL_ENCODED: &str = "application/x-www-form-urlencoded";
@@ -93,7 +94,8 @@ impl<'a> Converter<'a, '_> {
             own.body = common.body;
         }
         if own.body.is_none() {
-            let inherited = common.form.iter().filter(|of_path| !own.form.iter().any(|p| p.name == of_path.name));
+            let names: BTreeSet<&str> = own.form.iter().map(|p| p.name).collect();
+            let inherited = common.form.iter().filter(|of_path| !names.contains(of_path.name));
             let inherited: Vec<_> = inherited.copied().collect();
             own.form.splice(..0, inherited);
         }
@@ -187,6 +189,7 @@ impl<'a> Converter<'a, '_> {
         let mut properties = Vec::with_capacity(form.len());
         let mut encodings = Vec::new();
         let mut required = Vec::new();
+        let mut known = BTreeSet::new();
         for p in form {
             let Keywords { extensions, nullable, example } = self.keywords(p.extensions);
             let mut schema = match p.schema {
@@ -204,7 +207,7 @@ impl<'a> Converter<'a, '_> {
             if p.schema.is_none() {
                 self.describe(&mut schema, p.description, extensions, nullable, p.simple.example.or(example));
             }
-            if p.required && !required.contains(&p.name) {
+            if p.required && known.insert(p.name) {
                 required.push(p.name);
             }
             properties.push(Property { name: p.name, at: p.at, schema });

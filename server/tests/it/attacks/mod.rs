@@ -3,6 +3,7 @@
 mod crowd;
 mod floods;
 mod flow_control;
+mod frames;
 mod heads;
 mod pressure;
 mod ranges;

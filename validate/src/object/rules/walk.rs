@@ -307,7 +307,7 @@ impl<'r> Walk<'r> {
     fn evaluate_message(&mut self, program: &'r Program, source: &Source, variables: &Variables<'_>) -> Message {
         // The variable `oldSelf` is no optional here, whatever the rule says.
         let outcome = program.evaluate(variables.of(false), self.rules.call_limit);
-        if i64::try_from(outcome.cost).is_err() || outcome.cost as i64 > self.budget {
+        if !self.pay(outcome.cost) {
             return Message::TooDear(
                 "messageExpression evaluation failed due to running out of cost budget, no further validation rules will \
                  be run"
@@ -324,7 +324,6 @@ impl<'r> Walk<'r> {
             Ok(CelValue::String(text)) => Some(text),
             Ok(_) | Err(_) => None,
         };
-        self.pay(outcome.cost);
         let text = text.as_deref().map_or("", str::trim);
         if text.is_empty() || text.len() > Rules::MAX_MESSAGE || text.contains('\n') {
             return Message::Unusable;

@@ -1,0 +1,41 @@
+//! Advice: what a server accepts, and what causes trouble later. Each piece has a page that names its source.
+
+mod columns;
+mod schema;
+mod size;
+
+use kubeshape_schema::{Note, Schema};
+use kubeshape_validate::crd::{Definition, Spec, Version};
+use kubeshape_yaml::Node;
+
+pub use size::{ANNOTATION, OBJECT};
+
+/// Advice about a definition that is read, in no particular order.
+pub fn about(definition: &Definition<'_>) -> Vec<Note<'static>> {
+    let mut notes = Vec::new();
+    let spec = &definition.spec;
+    for schema in schemas(spec) {
+        schema::about(schema, &mut notes);
+    }
+    for version in spec.versions {
+        columns::about(spec, version, &mut notes);
+    }
+    size::about(definition, &mut notes);
+    notes
+}
+
+/// The schemas of a definition, one for all versions or each version's.
+fn schemas<'a>(spec: &Spec<'a>) -> impl Iterator<Item = &'a Schema<'a>> {
+    let of_all = spec.validation.and_then(|validation| validation.schema);
+    of_all.into_iter().chain(spec.versions.iter().filter_map(|version| version.schema?.schema))
+}
+
+/// The schema of a version.
+fn schema_of<'a>(spec: &Spec<'a>, version: &Version<'a>) -> Option<&'a Schema<'a>> {
+    version.schema.or(spec.validation)?.schema
+}
+
+/// The place of a member, or that of the node if it has no such member.
+fn place(node: Node<'_>, member: &str) -> u32 {
+    node.get(member).unwrap_or(node).index()
+}

@@ -1,0 +1,260 @@
+//! Asking releases about a definition.
+
+use crate::{Answer, Problem, Releases, Report, advice, code, dropped, place};
+use kubeshape_schema::field::{BadValue, Error, ErrorType};
+use kubeshape_schema::{Bump, Code, Note, NoteKind};
+use kubeshape_structural::ApiVersion;
+use kubeshape_structural::read::Manifest;
+use kubeshape_validate::Release;
+use kubeshape_validate::crd::{
+    Defaults, Definition, is_judged_alike, validate, validate_update, warnings, warnings_of_update,
+};
+use kubeshape_validate::metadata::ObjectMeta;
+use kubeshape_yaml::Node;
+use std::collections::HashMap;
+
+/// Values of more bytes are left out of messages.
+const VALUE: usize = 200;
+/// The API version that servers dropped in 1.22.
+const BETA: &str = "apiextensions.k8s.io/v1beta1";
+
+/// What is asked of which releases.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Check {
+    releases: Releases,
+    advice: bool,
+}
+
+/// What tells one error of a release from its others.
+type Key = (ErrorType, String, u32);
+
+impl Check {
+    /// Asks these releases.
+    pub fn new(releases: Releases) -> Check {
+        Check { releases, advice: false }
+    }
+
+    /// The same, with or without [`advice`].
+    #[must_use]
+    pub fn with_advice(self, advice: bool) -> Check {
+        Check { advice, ..self }
+    }
+
+    /// What the releases say to a request to create the definition.
+    pub fn definition<'a>(&self, manifest: Manifest<'a>, arena: &'a Bump) -> Report {
+        self.check(manifest, None, arena)
+    }
+
+    /// What the releases say to a request to replace `old` by the definition. Both must have the same name.
+    ///
+    /// What the old one does wrong already may stay wrong, as far as a server permits it. If `old` has a status, its
+    /// stored versions hold; otherwise its storage version is the only one.
+    pub fn replacement<'a>(&self, manifest: Manifest<'a>, old: Manifest<'a>, arena: &'a Bump) -> Report {
+        self.check(manifest, Some(old), arena)
+    }
+
+    fn check<'a>(&self, manifest: Manifest<'a>, old: Option<Manifest<'a>>, arena: &'a Bump) -> Report {
+        let read = Definition::read(manifest, Defaults::Set, arena);
+        let old = old.and_then(|old| Some((old, Definition::read(old, Defaults::Set, arena).value?)));
+        let mut findings = Findings::default();
+        for note in read.notes {
+            // Without versions, the server's own error says more.
+            if read.value.is_none() || note.code != Code::NoVersions {
+                findings.always(note.into_owned());
+            }
+        }
+        let node = manifest.node;
+        if manifest.implied == Some(ApiVersion::V1beta1) || text(node, "apiVersion") == BETA {
+            let at = node.get("apiVersion").unwrap_or(node).index();
+            let detail = format!("found {BETA}, expected apiextensions.k8s.io/v1");
+            findings.always(Note::new(Code::CrdBeta, at, detail));
+        }
+        if let Some(definition) = &read.value {
+            let old = old.as_ref().map(|(written, old)| (written.node, old));
+            self.ask(definition, old, node, arena, &mut findings);
+            for (note, since) in dropped::of(definition) {
+                self.releases.iter().filter(|release| *release < since).for_each(|release| {
+                    findings.warning(note.clone(), release);
+                });
+            }
+            if self.advice {
+                findings.problems.extend(advice::about(definition).into_iter().map(always));
+            }
+        }
+        let answers = self.releases.iter().map(|release| findings.answer(release)).collect();
+        let mut problems = findings.problems;
+        problems.sort_by_key(|problem| problem.note.at);
+        for problem in &mut problems {
+            problem.releases.sort_unstable();
+        }
+        let name = name(node);
+        let metadata = node.get("metadata").and_then(|metadata| metadata.get("name"));
+        Report {
+            name,
+            at: metadata.unwrap_or(node).index(),
+            replaces: old.is_some(),
+            asked: self.releases,
+            answers,
+            problems,
+        }
+    }
+}
+
+impl Check {
+    /// Asks every release, the newest first, because it words what several say.
+    fn ask<'a>(
+        &self,
+        definition: &Definition<'a>,
+        old: Option<(Node<'a>, &Definition<'a>)>,
+        node: Node<'a>,
+        arena: &'a Bump,
+        findings: &mut Findings,
+    ) {
+        // The errors of the release that was asked last.
+        let mut last: Option<Vec<Error>> = None;
+        for release in self.releases.iter().rev() {
+            let old = old.map(|(written, old)| stored(old, written, release, arena));
+            // Releases may word errors differently, so that only the absence of errors is taken over.
+            let alike = last.as_ref().is_some_and(Vec::is_empty)
+                && is_judged_alike(definition)
+                && old.as_ref().is_none_or(is_judged_alike);
+            let (errors, warnings) = match (last.take().filter(|_| alike), &old) {
+                (Some(errors), None) => (errors, warnings(definition, release)),
+                (Some(errors), Some(old)) => (errors, warnings_of_update(definition, old, release)),
+                (None, None) => {
+                    let new = definition.prepare_for_create(release, arena);
+                    (validate(&new, release), warnings(&new, release))
+                }
+                (None, Some(old)) => {
+                    let new = sent(&definition.prepare_for_update(old, release, arena), old);
+                    (validate_update(&new, old, release), warnings_of_update(&new, old, release))
+                }
+            };
+            findings.errors(&errors, node, release);
+            for warning in warnings {
+                let (code, member) = if warning.text.starts_with("unrecognized format") {
+                    (Code::CrdFormat, "format")
+                } else {
+                    (Code::CrdSet, "x-kubernetes-list-type")
+                };
+                let schema = node.document().node(warning.at);
+                let at = schema.get(member).unwrap_or(schema).index();
+                findings.warning(Note::new(code, at, warning.text), release);
+            }
+            last = Some(errors);
+        }
+    }
+}
+
+/// The old definition as a server holds it.
+fn stored<'a>(old: &Definition<'a>, node: Node<'a>, release: Release, arena: &'a Bump) -> Definition<'a> {
+    let has_status = node.get("status").is_some_and(|status| status.get("storedVersions").is_some());
+    if has_status { *old } else { old.prepare_for_create(release, arena) }
+}
+
+/// The new definition as an unconditional update has it: what the server assigned is taken from the old one.
+fn sent<'a>(new: &Definition<'a>, old: &Definition<'a>) -> Definition<'a> {
+    let kept = old.metadata;
+    let version = if kept.resource_version.is_empty() { "1" } else { kept.resource_version };
+    let metadata = ObjectMeta {
+        uid: kept.uid,
+        resource_version: version,
+        creation_timestamp: kept.creation_timestamp,
+        deletion_timestamp: kept.deletion_timestamp,
+        deletion_grace_period_seconds: kept.deletion_grace_period_seconds,
+        ..new.metadata
+    };
+    Definition { metadata, ..*new }
+}
+
+/// `metadata.name`, else `PLURAL.GROUP`.
+fn name(node: Node<'_>) -> String {
+    let written = node.get("metadata").map(|metadata| text(metadata, "name")).unwrap_or_default();
+    if !written.is_empty() {
+        return written.to_owned();
+    }
+    let Some(spec) = node.get("spec") else { return String::new() };
+    let plural = spec.get("names").map(|names| text(names, "plural")).unwrap_or_default();
+    match (plural, text(spec, "group")) {
+        ("", "") => String::new(),
+        (plural, group) => format!("{plural}.{group}"),
+    }
+}
+
+fn text<'a>(node: Node<'a>, member: &str) -> &'a str {
+    node.get(member).and_then(Node::as_str).unwrap_or_default()
+}
+
+fn always(note: Note<'static>) -> Problem {
+    Problem { note, releases: Vec::new(), error: None }
+}
+
+/// The problems of several releases, each once.
+#[derive(Default)]
+struct Findings {
+    problems: Vec<Problem>,
+    /// The problems with the same type, path and place, in their order. It is never iterated over.
+    known: HashMap<Key, Vec<usize>>,
+}
+
+impl Findings {
+    fn always(&mut self, note: Note<'static>) {
+        self.problems.push(always(note));
+    }
+
+    fn errors(&mut self, errors: &[Error], root: Node<'_>, release: Release) {
+        // Of several errors with one key, each release's first is the same, its second, and so on.
+        let mut seen: HashMap<Key, usize> = HashMap::new();
+        for error in errors {
+            let key = (error.error_type, error.path.clone(), error.at);
+            let turn = seen.entry(key.clone()).or_default();
+            let known = self.known.entry(key).or_default();
+            if let Some(problem) = known.get(*turn).and_then(|i| self.problems.get_mut(*i)) {
+                problem.releases.push(release);
+            } else {
+                known.push(self.problems.len());
+                let document = root.document();
+                let start = if (error.at as usize) < document.len() { document.node(error.at) } else { root };
+                let is_exact = self.problems.len() < place::EXACT;
+                let at = if is_exact { place::of(error, start) } else { start.index() };
+                let note = Note::new(code::of(error), at, brief(error));
+                self.problems.push(Problem { note, releases: vec![release], error: Some(error.clone()) });
+            }
+            *turn += 1;
+        }
+    }
+
+    fn warning(&mut self, note: Note<'static>, release: Release) {
+        let key = (ErrorType::Internal, note.detail.to_string(), note.at);
+        let known = self.known.entry(key).or_default();
+        if let Some(problem) = known.first().and_then(|i| self.problems.get_mut(*i)) {
+            if problem.releases.last() != Some(&release) {
+                problem.releases.push(release);
+            }
+            return;
+        }
+        known.push(self.problems.len());
+        self.problems.push(Problem { note, releases: vec![release], error: None });
+    }
+
+    fn answer(&self, release: Release) -> Answer {
+        let of = |kind| {
+            let said = |problem: &&Problem| problem.note.code.kind() == kind && problem.is_of(release);
+            self.problems.iter().filter(said).count()
+        };
+        Answer { release, errors: of(NoteKind::Error), warnings: of(NoteKind::Warning) }
+    }
+}
+
+/// The text of an error. A long value is left out, because the place shows it.
+fn brief(error: &Error) -> String {
+    let long = match &error.value {
+        BadValue::Text(value) | BadValue::Json(value) => value.len() > VALUE,
+        BadValue::Omitted => false,
+    };
+    if !long {
+        return error.to_string();
+    }
+    let short = Error { value: BadValue::Json("…".to_owned()), ..error.clone() };
+    short.to_string()
+}

@@ -1,0 +1,157 @@
+//! What the releases say about a definition.
+
+use crate::Releases;
+use kubeshape_schema::field::Error;
+use kubeshape_schema::{Note, NoteKind};
+use kubeshape_validate::Release;
+use std::fmt::Write;
+
+/// One error, warning or piece of advice, with the releases that have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The code, the place and the text. The text is the server's, but for values that would not fit into a message.
+    pub note: Note<'static>,
+    /// The releases that say it, the oldest first. Empty if it holds for every release.
+    pub releases: Vec<Release>,
+    /// The server's own error, if it is one. If the releases word it differently, it is that of the newest of them.
+    pub error: Option<Error>,
+}
+
+impl Problem {
+    /// Whether a server refuses the definition because of it.
+    pub fn is_error(&self) -> bool {
+        self.note.code.kind() == NoteKind::Error
+    }
+
+    /// Whether a release says it.
+    pub fn is_of(&self, release: Release) -> bool {
+        self.releases.is_empty() || self.releases.contains(&release)
+    }
+
+    /// The releases in words, if they are not all of those that were asked: `1.28 to 1.30 and 1.37`.
+    pub fn where_from(&self, asked: Releases) -> Option<String> {
+        let every = self.releases.is_empty() || asked.iter().all(|release| self.releases.contains(&release));
+        (!every).then(|| runs(&self.releases))
+    }
+}
+
+/// What one release says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The release.
+    pub release: Release,
+    /// The number of errors. With none, the release takes the definition.
+    pub errors: usize,
+    /// The number of warnings that it sends with its answer.
+    pub warnings: usize,
+}
+
+impl Answer {
+    /// Whether the release takes the definition.
+    pub fn accepts(self) -> bool {
+        self.errors == 0
+    }
+}
+
+/// What the releases say about one definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// `metadata.name`, or `PLURAL.GROUP` if it is absent.
+    pub name: String,
+    /// Place of the name.
+    pub at: u32,
+    /// Whether the definition was checked as one that replaces another.
+    pub replaces: bool,
+    /// The releases that were asked.
+    pub asked: Releases,
+    /// One answer per release, the oldest first.
+    pub answers: Vec<Answer>,
+    /// All problems, in the order of the manifest.
+    pub problems: Vec<Problem>,
+}
+
+impl Report {
+    /// Whether every release that was asked takes the definition.
+    pub fn is_accepted(&self) -> bool {
+        self.answers.iter().all(|answer| answer.accepts())
+    }
+
+    /// The oldest release from which on all releases that were asked take the definition.
+    pub fn oldest(&self) -> Option<Release> {
+        self.answers.iter().rev().take_while(|answer| answer.accepts()).last().map(|answer| answer.release)
+    }
+
+    /// The answer in one line, without the name: `installs on 1.31 and newer; 1.30 refuses it: WHY at WHERE`.
+    ///
+    /// `place` gives the text for the place of a node.
+    pub fn verdict(&self, mut place: impl FnMut(u32) -> String) -> String {
+        let (verb, none) =
+            if self.replaces { ("can be updated", "takes the update of") } else { ("installs", "installs") };
+        if self.is_accepted() {
+            return format!("{verb} on {}", self.asked);
+        }
+        let mut why = |release: Release| {
+            let mut errors = self.problems.iter().filter(|problem| problem.is_error() && problem.is_of(release));
+            let first = errors.next();
+            let more = errors.count();
+            let mut text = first.map_or_else(String::new, |problem| place(problem.note.at));
+            if more > 0 {
+                let _ = write!(text, " and {more} more");
+            }
+            (first.map_or("", |problem| problem.note.code.title().trim_end_matches('.')), text)
+        };
+        let refused: Vec<Release> =
+            self.answers.iter().filter(|answer| !answer.accepts()).map(|answer| answer.release).collect();
+        let Some(newest_refusing) = refused.last().copied() else { return String::new() };
+        if !self.asked.is_range() {
+            return format!("{newest_refusing} refuses it: see {}", why(newest_refusing).1);
+        }
+        if refused.len() == self.answers.len() {
+            return format!("no release of {} {none} it: see {}", self.asked, why(newest_refusing).1);
+        }
+        let taken: Vec<Release> =
+            self.answers.iter().filter(|answer| answer.accepts()).map(|answer| answer.release).collect();
+        let on = match self.oldest() {
+            Some(oldest) if taken.first() == Some(&oldest) && oldest != self.asked.last() => {
+                format!("{oldest} and newer")
+            }
+            _ => runs(&taken),
+        };
+        let (title, text) = why(newest_refusing);
+        let verb_of_refused = if refused.len() == 1 { "refuses" } else { "refuse" };
+        format!("{verb} on {on}; {} {verb_of_refused} it: {title}, see {text}", runs(&refused))
+    }
+}
+
+/// Releases in words: `1.28 to 1.30 and 1.37`.
+fn runs(releases: &[Release]) -> String {
+    let mut out: Vec<(Release, Release)> = Vec::new();
+    for release in releases {
+        match out.last_mut() {
+            Some((_, last)) if last.minor() + 1 == release.minor() => *last = *release,
+            _ => out.push((*release, *release)),
+        }
+    }
+    let texts: Vec<String> = out
+        .into_iter()
+        .map(|(first, last)| match last.minor() - first.minor() {
+            0 => first.to_string(),
+            1 => format!("{first} and {last}"),
+            _ => format!("{first} to {last}"),
+        })
+        .collect();
+    texts.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Release, runs};
+
+    #[test]
+    fn successive_releases_are_named_by_their_ends() {
+        let of = |minors: &[u32]| runs(&minors.iter().filter_map(|minor| Release::new(*minor)).collect::<Vec<_>>());
+        assert_eq!(of(&[28, 29, 30, 37]), "1.28 to 1.30 and 1.37");
+        assert_eq!(of(&[28, 29]), "1.28 and 1.29");
+        assert_eq!(of(&[30]), "1.30");
+    }
+}

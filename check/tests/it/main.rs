@@ -1,0 +1,30 @@
+//! Tests of what releases say about definitions.
+
+mod answers;
+mod pages;
+
+use kubeshape_check::{Check, Releases, Report};
+use kubeshape_schema::Bump;
+use kubeshape_structural::read::manifests;
+use kubeshape_yaml::{Limits, Stream, Tape};
+
+/// What all releases say about the first definition of a text; if there is another document, that replaces it.
+fn report(text: &str, advice: bool) -> Report {
+    let mut tapes = Vec::new();
+    let mut stream = Stream::new(text.as_bytes(), Limits::default()).expect("a text");
+    loop {
+        let mut tape = Tape::new();
+        match stream.next(&mut tape) {
+            None => break,
+            Some(result) => result.unwrap_or_else(|error| panic!("{error}\n{text}")),
+        }
+        tapes.push(tape);
+    }
+    let root = |tape: usize| manifests(tapes[tape].document(text).root().expect("a document")).0[0];
+    let arena = Bump::new();
+    let check = Check::new(Releases::ALL).with_advice(advice);
+    match tapes.len() {
+        1 => check.definition(root(0), &arena),
+        _ => check.replacement(root(1), root(0), &arena),
+    }
+}

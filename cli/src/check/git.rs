@@ -1,0 +1,134 @@
+//! Files of a git repository at a revision.
+//!
+//! Only commands are used that read objects: they run no filters, hooks or pagers that a repository could name.
+
+use crate::error::{Fatal, describe};
+use kubeshape_input::Limits;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder may have at most so many files.
+const FILES: usize = 100_000;
+/// The list of a folder has at most so many bytes.
+const LISTING: u64 = 64 << 20;
+/// What files of definitions end in.
+const ENDINGS: [&str; 5] = [".yaml", ".yml", ".json", ".gz", ".zst"];
+
+/// Gives the files of `REV:PATH` one after the other: the name for messages, and the bytes.
+///
+/// # Errors
+/// There is no such thing, or git cannot be run.
+pub(super) fn read(spec: &str, limits: Limits, give: impl FnMut(&str, &[u8])) -> Result<(), Fatal> {
+    let refuse = |why: &str| Fatal::Usage(format!("--against git:{spec}: {why}; expected git:REV:PATH"));
+    let (revision, _) = spec.split_once(':').ok_or_else(|| refuse("it has no path"))?;
+    if revision.is_empty() || spec.starts_with('-') {
+        return Err(refuse("the revision is empty or begins with `-`"));
+    }
+    if spec.contains(char::is_control) {
+        return Err(refuse("it holds a control character"));
+    }
+    let label = format!("git:{spec}");
+    let failed = |message: String| Fatal::Read { path: PathBuf::from(&label), message };
+    let kind = output(&["cat-file", "-t", spec], 64).map_err(failed)?;
+    if kind.trim_ascii() == b"blob" {
+        let ids = [(label.clone(), spec.to_owned())];
+        return blobs(&ids, limits, give).map_err(failed);
+    }
+    if kind.trim_ascii() != b"tree" {
+        return Err(failed("it is neither a file nor a folder".to_owned()));
+    }
+    let listing = output(&["ls-tree", "-r", "-z", spec], LISTING).map_err(failed)?;
+    let mut ids = Vec::new();
+    for line in listing.split(|byte| *byte == 0) {
+        // MODE SP TYPE SP ID TAB NAME; links and submodules are passed over.
+        let line = String::from_utf8_lossy(line);
+        let Some((head, name)) = line.split_once('\t') else { continue };
+        let mut head = head.split(' ');
+        let (mode, kind, id) = (head.next(), head.next(), head.next());
+        let is_file = kind == Some("blob") && mode.is_some_and(|mode| mode.starts_with("100"));
+        if let (true, Some(id)) = (is_file && ENDINGS.iter().any(|ending| name.ends_with(ending)), id) {
+            ids.push((format!("{}/{name}", label.trim_end_matches('/')), id.to_owned()));
+        }
+    }
+    if ids.len() > FILES {
+        return Err(failed(format!("it has {} files; the limit is {FILES}", ids.len())));
+    }
+    blobs(&ids, limits, give).map_err(failed)
+}
+
+/// Gives the bytes of objects, by one process.
+fn blobs(ids: &[(String, String)], limits: Limits, mut give: impl FnMut(&str, &[u8])) -> Result<(), String> {
+    let mut child = git(&["cat-file", "--batch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| not_run(&error))?;
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err("git has no pipes".to_owned());
+    };
+    let mut output = BufReader::new(output);
+    let mut bytes = Vec::new();
+    let mut all = || -> Result<(), String> {
+        for (name, id) in ids {
+            let told = writeln!(input, "{id}").and_then(|()| input.flush());
+            told.map_err(|error| describe(&error))?;
+            let mut head = String::new();
+            output.by_ref().take(LISTING).read_line(&mut head).map_err(|error| describe(&error))?;
+            // ID SP TYPE SP SIZE
+            let size = head.trim_end().rsplit(' ').next().and_then(|size| size.parse::<usize>().ok());
+            let size = size.ok_or_else(|| format!("git has no object for {}", Path::new(name).display()))?;
+            if size > limits.bytes {
+                return Err(format!("{name} has {size} bytes; the limit is {}", limits.bytes));
+            }
+            bytes.clear();
+            output.by_ref().take(size as u64 + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
+            if bytes.len() != size + 1 {
+                return Err(format!("git ended within {name}"));
+            }
+            bytes.truncate(size);
+            give(name, &bytes);
+        }
+        Ok(())
+    };
+    let result = all();
+    drop(input);
+    drop(output);
+    // The process has nothing more to read, and nobody reads what it writes.
+    let _ = child.wait();
+    result
+}
+
+/// What a command of git writes, up to a number of bytes.
+fn output(arguments: &[&str], most: u64) -> Result<Vec<u8>, String> {
+    let mut child = git(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| not_run(&error))?;
+    let mut bytes = Vec::new();
+    if let Some(output) = child.stdout.take() {
+        output.take(most + 1).read_to_end(&mut bytes).map_err(|error| describe(&error))?;
+    }
+    let status = child.wait().map_err(|error| describe(&error))?;
+    if bytes.len() as u64 > most {
+        return Err(format!("the list of its files has more than {most} bytes"));
+    }
+    if !status.success() {
+        return Err("git knows no such revision or path; in CI, fetch the revision first".to_owned());
+    }
+    Ok(bytes)
+}
+
+fn git(arguments: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    // Objects that are not there are not fetched, and nobody is asked for a password.
+    command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").args(arguments);
+    command
+}
+
+fn not_run(error: &std::io::Error) -> String {
+    format!("git cannot be run: {}", describe(error))
+}

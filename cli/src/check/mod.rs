@@ -1,0 +1,212 @@
+//! `kubeshape check`.
+//!
+//! [`worker`] checks the definitions of a file with `kubeshape-check`; [`against`] reads those that they replace, from
+//! files or, by [`git`], from a repository.
+
+mod against;
+mod git;
+mod worker;
+
+use crate::args::{CheckArgs, CheckLevel, OutputFormat, When};
+use crate::convert::{jobs, run_in_order};
+use crate::error::Fatal;
+use crate::input::{Filter, gather};
+use crate::report::{Setup, Ui};
+use against::Against;
+use kubeshape_check::{Check, Releases};
+use kubeshape_input::{Code, Finding, Limits};
+use kubeshape_schema::{Level, Levels, NoteKind};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use worker::{Event, FileResult, Verdict, Worker};
+
+/// What all workers share.
+#[derive(Debug)]
+pub(super) struct Context {
+    check: Check,
+    against: Against,
+    limits: Limits,
+    /// Findings below this level are left out.
+    least: Level,
+    levels: Levels,
+    /// Whether texts are for programs, which get the server's words in full.
+    is_exact: bool,
+}
+
+/// Runs the command. Returns whether every definition is accepted.
+///
+/// # Errors
+/// The command line is wrong, or something cannot be read.
+pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
+    let levels = setup.levels(&args.levels);
+    let mut ui = Ui::new(setup.color, When::Never, args.quiet, true)
+        .with_levels(levels.clone())
+        .with_notes()
+        .on_output(setup.color)
+        .in_format(args.output_format);
+    let filter = Filter::new(&args.walk)?;
+    let limits = Limits::default();
+    let releases = args.kubernetes.unwrap_or_default();
+    let mut run = Run { args, releases, ui: &mut ui, seen: BTreeSet::new(), counts: Counts::default() };
+    let against = Against::read(&args.against, &filter, limits, |finding| run.finding(finding))?;
+    let is_denied = |code: &Code| code.number() / 100 == ADVICE && levels.denied_by(*code).is_some();
+    let advice = args.level == CheckLevel::Advice || Code::ALL.iter().any(is_denied);
+    let context = Context {
+        check: Check::new(releases).with_advice(advice),
+        against,
+        limits,
+        least: match args.level {
+            CheckLevel::Error => Level::Error,
+            CheckLevel::Warning => Level::Warning,
+            CheckLevel::Info | CheckLevel::Advice => Level::Note,
+        },
+        levels: levels.clone(),
+        is_exact: args.output_format == OutputFormat::Json,
+    };
+
+    let mut paths = args.filenames.and(&args.inputs);
+    if paths.is_empty() {
+        paths.push(PathBuf::from("-"));
+    }
+    let gathered = gather(&paths, None, &filter);
+    for (path, why) in &gathered.unreadable {
+        run.counts.unread = true;
+        run.finding(&Finding::new(Code::Unreadable, why.as_str()).in_input(path.to_string_lossy()));
+    }
+    for finding in gathered.findings.iter().filter(|finding| levels.of(finding.code) >= context.least) {
+        run.finding(finding);
+    }
+    let mut used = vec![false; gathered.roots.len()];
+    let inputs = &gathered.inputs;
+    let worker = || {
+        let mut worker = Worker::new(&context);
+        move |number: usize| worker.file(&inputs[number])
+    };
+    run_in_order(jobs(args.jobs), inputs.len(), worker, |done| {
+        let Some((number, result)) = done else { return Ok(()) };
+        let input = &inputs[number];
+        let Some(result) = result else { return Err(Fatal::Internal { input: input.name() }) };
+        if result.found || result.failed {
+            for (root, used) in gathered.roots.iter().zip(&mut used) {
+                *used |= input.canonical.starts_with(&root.canonical) || input.path().starts_with(&root.path);
+            }
+        }
+        run.file(result);
+        Ok::<_, Fatal>(())
+    })?;
+    for (root, used) in gathered.roots.iter().zip(used) {
+        let is_told = gathered.unreadable.iter().any(|(path, _)| path.starts_with(&root.path));
+        if !used && !is_told {
+            let detail = "no CustomResourceDefinition was found in the folder";
+            run.finding(&Finding::new(Code::Nothing, detail).in_input(root.path.to_string_lossy()));
+        }
+    }
+    run.summary(&context.against);
+    let Run { counts, .. } = run;
+    let is_denied = ui.end(None, "", "");
+    if counts.unread {
+        return Err(Fatal::Unread);
+    }
+    Ok(counts.errors == 0 && !is_denied)
+}
+
+/// The hundred of the codes of advice.
+const ADVICE: u16 = 33;
+/// So many definitions that are gone are named.
+const NAMED: usize = 10;
+
+#[derive(Default)]
+struct Counts {
+    definitions: usize,
+    accepted: usize,
+    errors: usize,
+    unread: bool,
+}
+
+/// What is told, in the order of the inputs.
+struct Run<'r> {
+    args: &'r CheckArgs,
+    releases: Releases,
+    ui: &'r mut Ui,
+    /// The names of the definitions, if others are replaced.
+    seen: BTreeSet<String>,
+    counts: Counts,
+}
+
+impl Run<'_> {
+    fn finding(&mut self, finding: &Finding) {
+        self.counts.errors += usize::from(finding.kind() == NoteKind::Error);
+        self.ui.finding(finding);
+    }
+
+    fn file(&mut self, result: FileResult) {
+        self.counts.unread |= result.unreadable;
+        for event in result.events {
+            match event {
+                Event::Finding(finding) => self.finding(&finding),
+                Event::Verdict(verdict) => self.verdict(verdict),
+            }
+        }
+    }
+
+    fn verdict(&mut self, verdict: Verdict) {
+        let report = &verdict.report;
+        self.counts.definitions += 1;
+        self.counts.accepted += usize::from(report.is_accepted());
+        if !report.is_accepted() || self.releases.is_range() || self.args.verbose {
+            self.ui.say(&format!("{}: {}", verdict.label(), verdict.text));
+        }
+        let answers: serde_json::Map<_, _> = report
+            .answers
+            .iter()
+            .map(|answer| {
+                let value =
+                    json!({ "accepted": answer.accepts(), "errors": answer.errors, "warnings": answer.warnings });
+                (answer.release.to_string(), value)
+            })
+            .collect();
+        self.ui.json(&json!({
+            "resource": report.name,
+            "input": &*verdict.input,
+            "line": verdict.place.map(|place| place.line),
+            "column": verdict.place.map(|place| place.column),
+            "replaces": report.replaces,
+            "verdict": verdict.text,
+            "oldest": report.oldest().map(|release| release.to_string()),
+            "releases": answers,
+        }));
+        if !self.args.against.is_empty() {
+            self.seen.insert(verdict.report.name);
+        }
+    }
+
+    /// One line about all definitions.
+    fn summary(&mut self, against: &Against) {
+        let gone: Vec<&str> = against.names().filter(|name| !self.seen.contains(*name)).collect();
+        if !gone.is_empty() {
+            let more = match gone.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let names = gone[..gone.len().min(NAMED)].join(", ");
+            self.ui.say(&format!("Not among the inputs, but in --against: {names}{more}"));
+        }
+        let Counts { definitions, accepted, .. } = self.counts;
+        if definitions == 0 {
+            return;
+        }
+        let s = if definitions == 1 { "" } else { "s" };
+        let refused = definitions - accepted;
+        let rest = match (refused, self.releases.is_range()) {
+            (0, _) => "none is refused".to_owned(),
+            (1, false) => "1 is refused".to_owned(),
+            (n, false) => format!("{n} are refused"),
+            (1, true) => "1 is refused by at least one of them".to_owned(),
+            (n, true) => format!("{n} are refused by at least one of them"),
+        };
+        let text =
+            format!("{definitions} CustomResourceDefinition{s} checked for Kubernetes {}: {rest}.", self.releases);
+        self.ui.say(&text);
+    }
+}

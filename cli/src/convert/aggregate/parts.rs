@@ -1,0 +1,97 @@
+//! What has a result of its own: whole documents, parts of them, and kinds.
+
+use super::{formatted, placed};
+use crate::convert::documents::{self, Cutter, KindName};
+use crate::convert::plan::Target;
+use crate::convert::worker::Context;
+use crate::error::Fatal;
+use crate::output::Output;
+use crate::output::names;
+use kubeshape_convert::document::Document;
+use kubeshape_input::Finding;
+use kubeshape_schema::{Bump, Code, Converted, Property};
+
+/// What has a result of its own.
+pub(super) struct Part<'a> {
+    /// The name of its file.
+    pub(super) name: String,
+    pub(super) of: Of<'a>,
+}
+
+#[allow(clippy::large_enum_variant)] // a part is moved once
+pub(super) enum Of<'a> {
+    Document(Document<'a>),
+    /// A kind. Its document is cut out when the result is made, because the documents of all kinds may be very large.
+    Kind(KindName<'a>, &'a Property<'a>),
+}
+
+/// The results of a target.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) outputs: Vec<Output>,
+    /// Whether there were too many bytes.
+    pub(super) is_over: bool,
+}
+
+/// A result and its size, with the notes of its format and of its conversion.
+pub(super) struct MadePart<'p, 'a> {
+    pub(super) part: &'p Part<'a>,
+    pub(super) output: Option<(Result<Output, Fatal>, u64)>,
+    pub(super) remarks: Vec<Finding>,
+    pub(super) notes: Vec<(Code, u32, String)>,
+}
+
+impl<'a> Part<'a> {
+    /// What it is in messages, and its place.
+    pub(super) fn told(&self) -> (&dyn std::fmt::Display, u32) {
+        match &self.of {
+            Of::Kind(kind, definition) => (kind, definition.at),
+            Of::Document(document) => (&self.name, document.at()),
+        }
+    }
+
+    pub(super) fn document<'p>(&self, cutter: &Cutter<'_, 'a>, arena: &'p Bump) -> Document<'p>
+    where
+        'a: 'p,
+    {
+        match self.of {
+            Of::Document(document) => document,
+            Of::Kind(_, definition) => cutter.cut(definition, arena),
+        }
+    }
+
+    pub(super) fn made(&self, cutter: &Cutter<'_, 'a>, target: Target, context: &Context<'_>) -> MadePart<'_, 'a> {
+        let (arena, settings) = (Bump::new(), context.engine.settings());
+        let document = self.document(cutter, &arena);
+        let kind = match self.of {
+            Of::Document(_) => None,
+            Of::Kind(kind, _) => Some(kind),
+        };
+        let Converted { value, notes } = documents::inline(&document, kind, &arena, settings);
+        let mut notes: Vec<(Code, u32, String)> =
+            notes.into_iter().map(|note| (note.code, note.at, note.detail.into_owned())).collect();
+        let (mut json, mut remarks) = (Vec::new(), Vec::new());
+        let most = usize::try_from(settings.max_output).unwrap_or(usize::MAX);
+        let is_inlined = value.is_some();
+        let fits = value.is_some_and(|document| document.print_within(&mut json, settings.profile, most));
+        if is_inlined && !fits {
+            let (what, at) = self.told();
+            let note = documents::over_budget(what, at, settings);
+            notes.push((note.code, note.at, note.detail.into_owned()));
+        }
+        let bytes = if fits { formatted(json, target, context, &mut remarks) } else { None };
+        let output = bytes.map(|bytes| {
+            let size = bytes.len() as u64;
+            (placed(self.name.clone(), bytes, context), size)
+        });
+        MadePart { part: self, output, remarks, notes }
+    }
+}
+
+pub(super) fn kind_file(kind: &KindName<'_>, target: Target) -> String {
+    if kind.version.is_empty() {
+        return names::definition(kind.kind, target.shape, target.format);
+    }
+    let folder = names::kind_folder(kind.kind, kind.group);
+    format!("{folder}/{}", names::file(target.shape, kind.version, target.format))
+}

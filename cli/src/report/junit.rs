@@ -1,0 +1,140 @@
+//! JUnit XML, the form in which CI servers read the results of tests.
+
+use super::render;
+use kubeshape_input::Finding;
+use kubeshape_schema::Level;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What was tested and what came of it, as one document.
+#[derive(Debug, Default)]
+pub(crate) struct Junit {
+    suites: Vec<Suite>,
+    by_name: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Default)]
+struct Suite {
+    name: String,
+    cases: Vec<Case>,
+    by_name: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Default)]
+struct Case {
+    name: String,
+    failures: Vec<(String, String)>,
+    notes: Vec<String>,
+}
+
+impl Junit {
+    /// A case of an input; it has passed as long as no finding says otherwise.
+    pub(crate) fn case(&mut self, input: &str, name: &str) {
+        self.at(input, name);
+    }
+
+    /// A finding: an error lets its case fail, anything else is part of its output.
+    pub(crate) fn finding(&mut self, finding: &Finding, how: Level) {
+        let input = finding.input.as_deref().unwrap_or("kubeshape");
+        let case = self.at(input, finding.resource.as_deref().unwrap_or(input));
+        let text = render::short(finding, how);
+        if how == Level::Error {
+            let mut text = text;
+            for note in &finding.notes {
+                text.push('\n');
+                text.push_str(note);
+            }
+            case.failures.push((format!("{}: {}", finding.code, finding.message()), text));
+        } else {
+            case.notes.push(text);
+        }
+    }
+
+    fn at(&mut self, input: &str, name: &str) -> &mut Case {
+        let suites = &mut self.suites;
+        let at = *self.by_name.entry(input.to_owned()).or_insert_with(|| {
+            suites.push(Suite { name: input.to_owned(), ..Suite::default() });
+            suites.len() - 1
+        });
+        let Suite { cases, by_name, .. } = &mut self.suites[at];
+        let at = *by_name.entry(name.to_owned()).or_insert_with(|| {
+            cases.push(Case { name: name.to_owned(), ..Case::default() });
+            cases.len() - 1
+        });
+        &mut cases[at]
+    }
+
+    /// The document.
+    pub(crate) fn document(&self) -> String {
+        let count = |cases: &[Case]| (cases.len(), cases.iter().filter(|case| !case.failures.is_empty()).count());
+        let all = self.suites.iter().map(|suite| count(&suite.cases));
+        let (tests, failures) = all.fold((0, 0), |sum, (tests, failed)| (sum.0 + tests, sum.1 + failed));
+        let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        let _ = writeln!(out, "<testsuites name=\"kubeshape\" tests=\"{tests}\" failures=\"{failures}\">");
+        for suite in &self.suites {
+            let (tests, failures) = count(&suite.cases);
+            let name = escaped(&suite.name);
+            let _ = writeln!(out, "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\">");
+            for case in &suite.cases {
+                let _ = write!(out, "    <testcase classname=\"{name}\" name=\"{}\"", escaped(&case.name));
+                if case.failures.is_empty() && case.notes.is_empty() {
+                    out.push_str("/>\n");
+                    continue;
+                }
+                out.push_str(">\n");
+                for (message, text) in &case.failures {
+                    let (message, text) = (escaped(message), escaped(text));
+                    let _ = writeln!(out, "      <failure message=\"{message}\">{text}</failure>");
+                }
+                if !case.notes.is_empty() {
+                    let _ = writeln!(out, "      <system-out>{}</system-out>", escaped(&case.notes.join("\n")));
+                }
+                out.push_str("    </testcase>\n");
+            }
+            out.push_str("  </testsuite>\n");
+        }
+        out.push_str("</testsuites>");
+        out
+    }
+}
+
+/// A text of XML 1.0. Characters that it cannot hold are replaced.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push_str("&#9;"),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Junit;
+    use kubeshape_input::{Code, Finding};
+    use kubeshape_schema::Level;
+
+    #[test]
+    fn a_case_fails_by_an_error() {
+        let mut junit = Junit::default();
+        junit.case("a.yaml", "Widget a");
+        junit.case("a.yaml", "Widget <b>");
+        let finding = Finding::new(Code::ObjectRefused, "x & \"y\"\u{1b}").in_input("a.yaml").of_resource("Widget <b>");
+        junit.finding(&finding, Level::Error);
+        let text = junit.document();
+        assert!(text.contains(r#"<testsuite name="a.yaml" tests="2" failures="1">"#), "{text}");
+        assert!(text.contains(r#"<testcase classname="a.yaml" name="Widget a"/>"#), "{text}");
+        let failure = "name=\"Widget &lt;b&gt;\">\n      <failure message=\"KS8101: The API server refuses the object: \
+                       x &amp; &quot;y&quot;\u{fffd}\">";
+        assert!(text.contains(failure), "{text}");
+    }
+}

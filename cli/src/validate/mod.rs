@@ -1,0 +1,221 @@
+//! `kubeshape validate`.
+//!
+//! [`kinds`] prepares what the schemas say of a kind when the first object of it comes, [`worker`] judges the objects of
+//! a file, [`stored`] prints them as they are stored. What a server does with an object is in `kubeshape-validate`.
+
+mod kinds;
+mod stored;
+mod worker;
+
+use crate::args::{OutputFormat, Printed, ValidateArgs, When};
+use crate::convert::{jobs, run_in_order};
+use crate::error::Fatal;
+use crate::input::{Filter, gather};
+use crate::report::{self, Setup, Ui};
+use crate::ssa::text::check_stdin;
+use kinds::Kinds;
+use kubeshape_input::{Code, Finding};
+use kubeshape_registry::{Location, Registry};
+use kubeshape_schema::{Bump, NoteKind};
+use kubeshape_smd::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use worker::{Context, Event, FileResult, Identity, Verdict, Worker};
+
+/// Runs the command. Returns whether every object is accepted.
+///
+/// # Errors
+/// The command line is wrong, or something cannot be read.
+pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
+    let mut ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose)
+        .with_levels(setup.levels(&args.levels))
+        .with_notes();
+    if args.print.is_none() {
+        ui = ui.on_output(setup.color);
+    }
+    let mut run = Run { args, ui: ui.in_format(args.output_format), counts: Counts::default(), printed: false };
+    let filter = Filter::new(&args.walk)?;
+    let threads = jobs(args.jobs);
+    let mut paths = args.filenames.and(&args.objects);
+    if paths.is_empty() {
+        paths.push(PathBuf::from("-"));
+    }
+    check_stdin(args.schemas.iter().chain(&args.old).chain(&paths))?;
+    let registry = run.schemas(&filter, threads)?;
+    let old = run.old(&filter, threads)?;
+
+    let gathered = gather(&paths, None, &filter);
+    for (path, why) in &gathered.unreadable {
+        run.counts.unread = true;
+        run.finding(&Finding::new(Code::Unreadable, why.as_str()).in_input(path.to_string_lossy()));
+    }
+    for finding in &gathered.findings {
+        run.finding(finding);
+    }
+    if let Some(folder) = gathered.empty_folder() {
+        let detail = "no object was found in the folder";
+        run.finding(&Finding::new(Code::Nothing, detail).in_input(folder.to_string_lossy()));
+    }
+    let mut arenas = Vec::new();
+    let context = Context {
+        kinds: Kinds::new(&registry, &mut arenas, args.kubernetes.unwrap_or_default()),
+        old,
+        field_validation: args.field_validation,
+        missing_schemas: args.missing_schemas,
+        print: args.print == Some(Printed::Stored),
+    };
+    let inputs = &gathered.inputs;
+    let worker = || {
+        let mut worker = Worker::new(&context);
+        move |number: usize| worker.file(&inputs[number])
+    };
+    run_in_order(threads, inputs.len(), worker, |done| {
+        let Some((number, result)) = done else { return Ok(()) };
+        let Some(result) = result else { return Err(Fatal::Internal { input: inputs[number].name() }) };
+        run.file(&inputs[number].name(), result)
+    })?;
+    run.summary();
+    let Run { counts, mut ui, .. } = run;
+    let is_denied = ui.end(None, "", "");
+    if counts.unread {
+        return Err(Fatal::Unread);
+    }
+    Ok(counts.errors == 0 && !is_denied)
+}
+
+#[derive(Default)]
+struct Counts {
+    accepted: usize,
+    refused: usize,
+    unknown: usize,
+    definitions: usize,
+    errors: usize,
+    unread: bool,
+}
+
+/// What is told, in the order of the inputs.
+struct Run<'r> {
+    args: &'r ValidateArgs,
+    ui: Ui,
+    counts: Counts,
+    /// Whether an object was printed.
+    printed: bool,
+}
+
+impl Run<'_> {
+    fn finding(&mut self, finding: &Finding) {
+        self.counts.errors += usize::from(finding.kind() == NoteKind::Error);
+        self.ui.finding(finding);
+    }
+
+    /// The kinds of `--schemas`. What is wrong with them is told.
+    fn schemas(&mut self, filter: &Filter, threads: usize) -> Result<Registry, Fatal> {
+        let mut registry = Registry::default();
+        for path in &self.args.schemas {
+            let before = self.counts.errors;
+            let read = kinds::read(std::slice::from_ref(path), filter, threads)?;
+            self.counts.unread |= read.unread;
+            read.findings.iter().for_each(|finding| self.finding(finding));
+            let mut is_used = false;
+            for (_, input) in read.inputs {
+                input.findings.iter().for_each(|finding| self.finding(finding));
+                let (name, has_kinds) = kinds::add(&mut registry, input.documents);
+                registry.text_findings(&name).for_each(|finding| self.finding(finding));
+                is_used |= has_kinds;
+            }
+            if !is_used && self.counts.errors == before {
+                let detail = "no CustomResourceDefinition was found in it";
+                self.finding(&Finding::new(Code::Nothing, detail).in_input(path.to_string_lossy()));
+            }
+        }
+        Ok(registry)
+    }
+
+    /// The objects of `--old`, of several with the same name the first.
+    fn old(&mut self, filter: &Filter, threads: usize) -> Result<BTreeMap<Identity, Location>, Fatal> {
+        let mut out = BTreeMap::new();
+        if self.args.old.is_empty() {
+            return Ok(out);
+        }
+        let read = kinds::read(&self.args.old, filter, threads)?;
+        self.counts.unread |= read.unread;
+        read.findings.iter().for_each(|finding| self.finding(finding));
+        for (_, input) in read.inputs {
+            input.findings.iter().for_each(|finding| self.finding(finding));
+            for document in input.documents.into_iter().map(Arc::new) {
+                for node in document.objects() {
+                    let arena = Bump::new();
+                    let Some(mut identity) = worker::identity(Value::from_node(node, &arena)) else { continue };
+                    if identity.2.is_empty() {
+                        out.entry(identity.clone())
+                            .or_insert_with(|| Location::new(Arc::clone(&document), node.index()));
+                        // Objects are looked for with the namespace that a client sends them to.
+                        "default".clone_into(&mut identity.2);
+                    }
+                    out.entry(identity).or_insert_with(|| Location::new(Arc::clone(&document), node.index()));
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn file(&mut self, input: &str, result: FileResult) -> Result<(), Fatal> {
+        self.counts.unread |= result.unreadable;
+        for event in result.events {
+            match event {
+                Event::Finding(finding) => self.finding(&finding),
+                Event::Object { name, verdict } => self.object(input, &name, verdict)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, input: &str, name: &str, verdict: Verdict) -> Result<(), Fatal> {
+        let word = match verdict {
+            Verdict::Accepted(bytes) => {
+                self.counts.accepted += 1;
+                if !bytes.is_empty() {
+                    let begin = if self.printed { "---\n" } else { "" };
+                    self.printed = true;
+                    report::print(&[begin.as_bytes(), &bytes].concat())?;
+                }
+                "accepted"
+            }
+            Verdict::Refused => {
+                self.counts.refused += 1;
+                "refused"
+            }
+            Verdict::Unknown => {
+                self.counts.unknown += 1;
+                "not judged"
+            }
+            Verdict::Definition => {
+                self.counts.definitions += 1;
+                return Ok(());
+            }
+        };
+        self.ui.case(input, name);
+        if self.args.verbose && self.args.output_format == OutputFormat::Human {
+            self.ui.say(&format!("{input}: {name}: {word}"));
+        }
+        Ok(())
+    }
+
+    /// One line about all objects.
+    fn summary(&mut self) {
+        let Counts { accepted, refused, unknown, definitions, .. } = self.counts;
+        let all = accepted + refused + unknown;
+        let s = if all == 1 { "" } else { "s" };
+        let mut text = format!("{all} object{s}: {accepted} accepted, {refused} refused");
+        if unknown > 0 {
+            let _ = write!(text, ", {unknown} of unknown kinds");
+        }
+        if definitions > 0 {
+            let s = if definitions == 1 { "" } else { "s" };
+            let _ = write!(text, "; {definitions} CustomResourceDefinition{s} for `kubeshape check`");
+        }
+        self.ui.say(&text);
+    }
+}

@@ -1,0 +1,260 @@
+//! Judging the objects of one file.
+
+use super::kinds::Kinds;
+use super::stored;
+use crate::args::{FieldValidation, MissingSchemas};
+use crate::input::{self, Input};
+use crate::report::clean::clean;
+use kubeshape_input::{Code, Document, Finding, Limits};
+use kubeshape_registry::{Gvk, Location, describe, duplicate_fields, locate};
+use kubeshape_schema::Bump;
+use kubeshape_schema::field::Error;
+use kubeshape_smd::Value;
+use kubeshape_smd::managed::ObjectName;
+use kubeshape_validate::object::{Resource, in_namespace, replacing, with_generated_name, with_resource_version};
+use kubeshape_yaml::{Kind, Node};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Errors that are shown of one object.
+const MOST: usize = 50;
+
+/// What all workers share.
+#[derive(Debug)]
+pub(super) struct Context<'a> {
+    pub(super) kinds: Kinds<'a>,
+    /// The objects that are replaced.
+    pub(super) old: BTreeMap<Identity, Location>,
+    pub(super) field_validation: FieldValidation,
+    pub(super) missing_schemas: MissingSchemas,
+    pub(super) print: bool,
+}
+
+/// What tells objects apart: group, kind, namespace, name.
+pub(super) type Identity = (String, String, String, String);
+
+/// What is to be told about a file.
+#[derive(Debug, Default)]
+pub(super) struct FileResult {
+    pub(super) events: Vec<Event>,
+    /// Whether its bytes could not be read.
+    pub(super) unreadable: bool,
+}
+
+/// A finding, or an object that the findings before it are about.
+#[derive(Debug)]
+pub(super) enum Event {
+    Finding(Box<Finding>),
+    Object { name: String, verdict: Verdict },
+}
+
+/// What became of an object.
+#[derive(Debug)]
+pub(super) enum Verdict {
+    /// With the object as it is stored, if it is to be printed.
+    Accepted(Vec<u8>),
+    Refused,
+    /// Nothing is known of its kind.
+    Unknown,
+    /// It is a CustomResourceDefinition.
+    Definition,
+}
+
+/// Judges files one after the other and keeps its buffers.
+pub(super) struct Worker<'c, 'a> {
+    context: &'c Context<'a>,
+    bytes: input::Reader,
+    arena: Bump,
+}
+
+impl<'c, 'a> Worker<'c, 'a> {
+    pub(super) fn new(context: &'c Context<'a>) -> Self {
+        Worker { context, bytes: input::Reader::default(), arena: Bump::new() }
+    }
+
+    /// Judges the objects of a file.
+    pub(super) fn file(&mut self, input: &Input) -> FileResult {
+        let mut out = FileResult::default();
+        let limits = Limits::default();
+        let read = match self.bytes.read(input, &limits) {
+            Ok(bytes) => kubeshape_input::read(input.name(), bytes, limits),
+            Err(finding) => {
+                out.unreadable = finding.code == Code::Unreadable;
+                out.events.push(Event::Finding(finding));
+                return out;
+            }
+        };
+        let failed = read.findings.iter().any(Finding::is_error);
+        out.events.extend(read.findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
+        if read.documents.is_empty() && input.named && !failed {
+            let finding = Finding::new(Code::NotAnObject, "found nothing, expected an object");
+            out.events.push(Event::Finding(Box::new(finding.in_input(input.name()))));
+        }
+        let documents: Vec<Arc<Document>> = read.documents.into_iter().map(Arc::new).collect();
+        for document in &documents {
+            for node in document.objects() {
+                let location = Location::new(Arc::clone(document), node.index());
+                if node.kind() != Kind::Map {
+                    let detail = format!("found {}, expected an object", describe(node));
+                    out.events.push(Event::Finding(Box::new(location.finding(Code::NotAnObject, detail))));
+                    continue;
+                }
+                self.object(&location, &mut out.events);
+            }
+        }
+        out
+    }
+
+    fn object(&mut self, location: &Location, events: &mut Vec<Event>) {
+        self.arena.reset();
+        let value = Value::from_node(location.node(), &self.arena);
+        let name = name_of(value);
+        let mut judged =
+            Judged { context: self.context, location, name: &name, findings: Vec::new(), arena: &self.arena };
+        let verdict = judged.judge(value);
+        let findings = judged.findings;
+        events.extend(findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
+        events.push(Event::Object { name, verdict });
+    }
+}
+
+/// `Widget x/a`: the kind, namespace and name, as far as it has them.
+pub(super) fn name_of(value: Value<'_>) -> String {
+    let ObjectName { namespace, name, gvk } = ObjectName::of(value);
+    let metadata = value.get("metadata");
+    let generate = metadata.and_then(|metadata| metadata.get("generateName")).and_then(Value::as_str);
+    let name = if name.is_empty() { generate.unwrap_or_default() } else { name };
+    let slash = if namespace.is_empty() { "" } else { "/" };
+    // It stands on one line.
+    clean(format!("{} {namespace}{slash}{name}", gvk.kind()).trim())
+}
+
+/// What tells an object apart; none if it has no name.
+pub(super) fn identity(value: Value<'_>) -> Option<Identity> {
+    let ObjectName { namespace, name, gvk } = ObjectName::of(value);
+    let identity = (gvk.group().to_owned(), gvk.kind().to_owned(), namespace.to_owned(), name.to_owned());
+    (!name.is_empty()).then_some(identity)
+}
+
+/// The object without what SOPS writes beside encrypted values, which it removes before it sends the object to a server.
+fn without_sops<'v>(value: Value<'v>, arena: &'v Bump) -> Value<'v> {
+    match (value, value.get("sops").and_then(|sops| sops.get("mac"))) {
+        (Value::Map(map), Some(_)) => Value::Map(map.with("sops", None, arena)),
+        _ => value,
+    }
+}
+
+/// An object that is judged, and what was found.
+struct Judged<'j, 'c> {
+    context: &'j Context<'c>,
+    location: &'j Location,
+    name: &'j str,
+    findings: Vec<Finding>,
+    arena: &'j Bump,
+}
+
+impl<'j> Judged<'j, '_> {
+    fn judge(&mut self, value: Value<'j>) -> Verdict {
+        let gvk = value.gvk();
+        if gvk.group() == "apiextensions.k8s.io" && gvk.kind() == "CustomResourceDefinition" {
+            return Verdict::Definition;
+        }
+        let Some(resource) = self.context.kinds.resource(gvk) else { return self.unknown(gvk) };
+        let resource: &Resource<'j> = resource;
+        let arena = self.arena;
+        let value = without_sops(value, arena);
+        let decoded = match resource.decode(value, arena) {
+            Ok(decoded) => decoded,
+            Err(message) => {
+                let at = self.location.node().get("metadata").unwrap_or_else(|| self.location.node());
+                self.tell(Code::ObjectNotDecoded, at, message);
+                return Verdict::Refused;
+            }
+        };
+        self.fields(&decoded.unknown);
+        let object = in_namespace(decoded.value, resource.namespaced, arena);
+        let (stored, errors) = if let Some(old) = self.old(object, resource) {
+            let stored = resource.prepare_update(replacing(object, old, arena), old, arena);
+            let [new, old] = [stored, old].map(|object| with_resource_version(object, arena));
+            (stored, resource.validate_update(new, old))
+        } else {
+            let stored = resource.prepare_create(object, arena);
+            (stored, resource.validate(with_generated_name(stored, arena)))
+        };
+        for error in errors.iter().take(MOST) {
+            self.refused(error);
+        }
+        if errors.len() > MOST {
+            let detail = format!("{} more errors are not shown", errors.len() - MOST);
+            self.tell(Code::ObjectRefused, self.location.node(), detail);
+        }
+        if self.findings.iter().any(Finding::is_error) {
+            return Verdict::Refused;
+        }
+        let printed = if self.context.print { stored::print(stored, self.location.node()) } else { Vec::new() };
+        Verdict::Accepted(printed)
+    }
+
+    /// The object that is replaced, as it is stored.
+    fn old(&mut self, object: Value<'j>, resource: &Resource<'j>) -> Option<Value<'j>> {
+        let location = self.context.old.get(&identity(object)?)?;
+        match resource.decode(Value::from_node(location.node(), self.arena), self.arena) {
+            Ok(old) => Some(in_namespace(old.value, resource.namespaced, self.arena)),
+            Err(message) => {
+                self.findings.push(location.finding(Code::ObjectNotDecoded, message).of_resource(self.name));
+                None
+            }
+        }
+    }
+
+    /// Tells of fields that are not known, and of fields that stand twice.
+    fn fields(&mut self, unknown: &[String]) {
+        let code = match self.context.field_validation {
+            FieldValidation::Strict => Code::ObjectField,
+            FieldValidation::Warn => Code::ObjectFieldDropped,
+            FieldValidation::Ignore => return,
+        };
+        let again = duplicate_fields(self.location.node());
+        for (path, key) in again.iter().take(MOST) {
+            self.tell(code, *key, format!("duplicate field {path:?}"));
+        }
+        for path in unknown.iter().take(MOST) {
+            let found = locate::at_field(self.location.node(), path);
+            self.tell(code, found.key.unwrap_or(found.value), format!("unknown field {path:?}"));
+        }
+        let more = again.len().saturating_sub(MOST) + unknown.len().saturating_sub(MOST);
+        if more > 0 {
+            self.tell(code, self.location.node(), format!("{more} more fields are not shown"));
+        }
+    }
+
+    fn refused(&mut self, error: &Error) {
+        let found = locate::at_field(self.location.node(), &error.path);
+        self.tell(Code::ObjectRefused, found.shown(), error.to_string());
+    }
+
+    fn unknown(&mut self, gvk: Gvk<'_>) -> Verdict {
+        let node = self.location.node();
+        let at = node.get("kind").unwrap_or(node);
+        let code = match self.context.missing_schemas {
+            MissingSchemas::Error => Code::UnknownKind,
+            MissingSchemas::Warn => Code::ObjectNotJudged,
+            MissingSchemas::Skip => return Verdict::Unknown,
+        };
+        self.tell(code, at, self.context.kinds.unknown(gvk));
+        if let Some(finding) = self.findings.last_mut() {
+            let advice = "Add `--schemas` with the CustomResourceDefinition of the kind. `--missing-schemas skip` lets objects \
+                          of kinds pass that are not known, such as built-in ones.";
+            finding.advice = Some(advice.to_owned());
+        }
+        Verdict::Unknown
+    }
+
+    fn tell(&mut self, code: Code, at: Node<'_>, detail: impl Into<String>) {
+        let mut finding = self.location.at(at).finding(code, detail).of_resource(self.name);
+        if let Some(template) = stored::template(self.location) {
+            finding.notes.push(format!("this document comes from the template {template}"));
+        }
+        self.findings.push(finding);
+    }
+}

@@ -1,0 +1,211 @@
+//! `kubeshape check`: which releases take a definition, where it is wrong, and what it replaces.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::{Folder, json};
+use serde_json::json;
+use std::process::Command;
+
+const WIDGET: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.example.com
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              size: {type: integer}
+";
+
+fn folder(text: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("a.yaml", text);
+    folder
+}
+
+#[test]
+fn a_definition_that_a_release_takes_is_one_line() {
+    let run = folder(WIDGET).run("check a.yaml");
+    let expected = "1 CustomResourceDefinition checked for Kubernetes 1.36: none is refused.\n";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    let run = folder(WIDGET).run("check a.yaml --kubernetes all");
+    assert!(run.out.starts_with("widgets.example.com: installs on 1.28 to 1.37\n"), "{}", run.out);
+    folder(WIDGET).run("check a.yaml -q").is_silent();
+    let run = folder("").pipe("check", WIDGET);
+    assert_eq!(run.code, Some(0), "{}", run.err);
+}
+
+#[test]
+fn an_error_has_the_words_of_the_server_and_its_place_in_the_file() {
+    let text = WIDGET.replace("size: {type: integer}", "size: {minimum: 1}");
+    let run = folder(&text).run("check a.yaml");
+    let expected = "\
+error[KS3110]: The schema is not structural
+  --> a.yaml:20:21
+   |
+20 |               size: {minimum: 1}
+   |                     ^^^^^^^^^^^^
+   |
+   = note: spec.validation.openAPIV3Schema.properties[spec].properties[size].type:
+           Required value: must not be empty for specified object fields
+";
+    assert_eq!(run.code, Some(1));
+    assert!(run.out.starts_with(expected), "{}", run.out);
+    let end = "widgets.example.com: 1.36 refuses it: see a.yaml:20:21\n\
+               1 CustomResourceDefinition checked for Kubernetes 1.36: 1 is refused.\n";
+    assert!(run.out.contains(end), "{}", run.out);
+}
+
+#[test]
+fn places_are_found_in_lists_streams_and_compressed_files() {
+    let wrong = WIDGET.replace("scope: Namespaced", "scope: Everywhere");
+    let indented = format!("  {}", wrong.trim_end().replace('\n', "\n  "));
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n-{}", &indented[1..]);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, wrong.as_bytes()).unwrap();
+    let folder = Folder::new();
+    folder.write("list.yaml", list).write("stream.yaml", format!("{WIDGET}---\n{wrong}"));
+    folder.write("z.yaml.gz", packed.finish().unwrap());
+    let run = folder.run("check . --output-format short");
+    let places: Vec<&str> = run.out.lines().filter_map(|line| line.split(": error").next()).collect();
+    assert_eq!(places, ["./list.yaml:10:12", "./stream.yaml:28:10", "./z.yaml.gz:7:10"], "{}", run.out);
+}
+
+#[test]
+fn formats_for_programs_go_to_standard_output() {
+    let text = WIDGET.replace("size: {type: integer}", "size: {type: object, oneOf: [{additionalProperties: false}]}");
+    let folder = folder(&text);
+    let run = folder.run("check a.yaml --kubernetes 1.30..1.31 --output-format json");
+    let lines: Vec<_> = run.out.lines().map(json).collect();
+    assert_eq!(lines.len(), 2, "{}", run.out);
+    assert_eq!((&lines[0]["code"], &lines[0]["releases"]), (&json!("KS3110"), &json!(["1.30"])));
+    let expected = json!({
+        "resource": "widgets.example.com",
+        "input": "a.yaml",
+        "line": 4,
+        "column": 9,
+        "replaces": false,
+        "verdict": "installs on 1.31; 1.30 refuses it: The schema is not structural, see a.yaml:20:67",
+        "oldest": "1.31",
+        "releases": {
+            "1.30": { "accepted": false, "errors": 1, "warnings": 0 },
+            "1.31": { "accepted": true, "errors": 0, "warnings": 0 },
+        },
+    });
+    assert_eq!(lines[1], expected);
+    let run = folder.run("check a.yaml --kubernetes 1.30 --output-format sarif");
+    let sarif = json(&run.out);
+    assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "KS3110");
+    assert_eq!((run.code, run.err.as_str()), (Some(1), ""));
+    let run = folder.run("check a.yaml --kubernetes 1.30 --output-format github");
+    assert!(run.out.starts_with("::error file=a.yaml,line=20,col=67,title=KS3110::"), "{}", run.out);
+}
+
+#[test]
+fn a_broken_input_is_reported_and_the_others_are_checked() {
+    let folder = folder(WIDGET);
+    folder
+        .write("b.yaml", "a: [\n")
+        .write("c.yaml", WIDGET.replace("Namespaced", "Nowhere"))
+        .write("d.yaml", "kind: Pod\n");
+    let run = folder.run("check a.yaml b.yaml c.yaml d.yaml gone.yaml --output-format short");
+    let codes: Vec<&str> = run.out.lines().filter_map(|line| line.split("error[").nth(1)?.split(']').next()).collect();
+    assert_eq!((run.code, codes), (Some(2), vec!["KS1007", "KS1001", "KS3102", "KS1008"]), "{}", run.out);
+    let run = folder.run("check d.yaml --level info --output-format short");
+    assert!(run.out.contains("note[KS1009]"), "{}", run.out);
+}
+
+#[test]
+fn levels_decide_what_is_shown_and_what_fails() {
+    let text = WIDGET.replace("size: {type: integer}", "size: {type: integer, format: uint32, mnimum: 1}");
+    let folder = folder(&text);
+    let codes = |line: &str| {
+        let run = folder.run(&format!("check a.yaml --output-format short {line}"));
+        let codes = run.out.lines().filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_owned()));
+        (run.code, codes.collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(codes(""), (Some(0), "KS3201 KS1006".to_owned()));
+    assert_eq!(codes("--level error"), (Some(0), String::new()));
+    assert_eq!(codes("--deny KS1006 --allow KS3201"), (Some(1), "KS1006".to_owned()));
+    assert_eq!(codes("--kubernetes 1.33"), (Some(0), "KS1006".to_owned()));
+    let text = text.replace("size:", "\"on\":");
+    folder.write("a.yaml", text);
+    assert_eq!(codes("--level advice"), (Some(0), "KS3305 KS3201 KS1006".to_owned()));
+    assert_eq!(codes("--deny KS3305 --allow warning"), (Some(1), "KS3305".to_owned()));
+}
+
+#[test]
+fn what_is_replaced_says_what_may_change() {
+    let folder = folder(&WIDGET.replace("name: v1", "name: v2"));
+    folder.write("old/a.yaml", WIDGET);
+    let run = folder.run("check a.yaml --against old --output-format short");
+    assert_eq!(run.code, Some(1));
+    assert!(run.out.contains("error[KS3115]"), "{}", run.out);
+    let run = folder.run("check old --against old/a.yaml --kubernetes all");
+    assert!(run.out.starts_with("widgets.example.com: can be updated on 1.28 to 1.37\n"), "{}", run.out);
+    folder.write("b.yaml", WIDGET.replace("widgets", "others"));
+    let run = folder.run("check b.yaml --against old");
+    assert!(run.words().is_empty() && run.out.contains("Not among the inputs, but in --against: widgets.example.com"));
+    assert_eq!(folder.run("check a.yaml --against gone").code, Some(2));
+}
+
+#[test]
+fn git_is_asked_for_objects_only() {
+    let folder = folder(WIDGET);
+    folder.write("crds/a.yaml", WIDGET).write("crds/note.txt", "x");
+    for (name, expected) in [
+        ("git:HEAD", "it has no path"),
+        ("git:--output=x:a.yaml", "begins with `-`"),
+        ("git::a.yaml", "the revision is empty"),
+    ] {
+        let run = folder.run(&format!("check a.yaml --against {name}"));
+        assert!(run.code == Some(2) && run.words().contains(expected), "{name}: {}", run.err);
+    }
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command
+            .current_dir(folder.path(""))
+            .args(["-c", "user.name=a", "-c", "user.email=a@example.com"])
+            .args(arguments);
+        command.output().is_ok_and(|output| output.status.success())
+    };
+    if !git(&["init", "-q"]) {
+        // There is no git here.
+        return;
+    }
+    assert!(git(&["add", "."]) && git(&["commit", "-qm", "a"]));
+    folder.write("a.yaml", WIDGET.replace("name: v1", "name: v2"));
+    for against in ["git:HEAD:a.yaml", "git:HEAD:crds", "git:HEAD:./crds"] {
+        let run = folder.run(&format!("check a.yaml --against {against} --output-format short"));
+        assert!(run.out.contains("error[KS3115]"), "{against}: {}{}", run.out, run.err);
+    }
+    let run = folder.run("check a.yaml --against git:HEAD:gone");
+    assert!(run.code == Some(2) && run.words().contains("git knows no such revision or path"), "{}", run.err);
+}
+
+#[test]
+fn a_configuration_that_is_found_does_not_say_what_git_is_asked_for() {
+    let folder = folder(WIDGET);
+    folder.write("kubeshape.toml", "[check]\nagainst = [\"git:HEAD:a.yaml\"]\n");
+    assert_eq!(folder.run("check a.yaml").code, Some(2));
+    folder.write("kubeshape.toml", "[check]\nkubernetes = \"1.30..1.31\"\ninputs = [\"a.yaml\"]\n");
+    let run = folder.run("check");
+    assert!(run.out.starts_with("widgets.example.com: installs on 1.30 to 1.31\n"), "{}{}", run.out, run.err);
+}
+
+#[test]
+fn releases_that_do_not_exist_are_refused_with_what_does() {
+    let run = folder(WIDGET).run("check a.yaml --kubernetes 1.99");
+    assert!(run.code == Some(2) && run.words().contains("a range such as 1.28..1.37, or all"), "{}", run.err);
+}

@@ -1,0 +1,153 @@
+//! `kubeshape validate`: what a server says of objects.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::{Folder, json};
+
+const CRD: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tabs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: tabs, singular: tab, kind: Tab, listKind: TabList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          spec:
+            type: object
+            x-kubernetes-validations:
+            - {rule: self.min <= self.max, message: min must not exceed max}
+            properties:
+              min: {type: integer, default: 1}
+              max: {type: integer, maximum: 10, default: 10}
+              name: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: it stays}]}
+              ports:
+                type: array
+                x-kubernetes-list-type: map
+                x-kubernetes-list-map-keys: [name]
+                items: {type: object, required: [name], properties: {name: {type: string}}}
+";
+
+fn tab(spec: &str) -> String {
+    format!("apiVersion: example.com/v1\nkind: Tab\nmetadata: {{name: t}}\nspec: {spec}\n")
+}
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("crds/tabs.yaml", CRD);
+    folder
+}
+
+#[test]
+fn errors_have_the_servers_words_and_their_places() {
+    let folder = folder();
+    folder.write("a.yaml", tab("{max: 11}")).write("b.yaml", tab("{max: 0}"));
+    folder.write("c.yaml", tab("\n  ports:\n  - {name: a}\n  - {name: a}")).write("d.yaml", tab("{mix: 1}"));
+    folder.write("e.yaml", tab("{}").replace("name: t", "name: t, labels: {a: 1}"));
+    folder.write("f.yaml", tab("{}").replace("name: t", "name: T"));
+    let run = folder.run("validate --schemas crds a.yaml b.yaml c.yaml d.yaml e.yaml f.yaml --output-format short");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    for line in [
+        "a.yaml:4:13: error[KS8101]: The API server refuses the object: spec.max: Invalid value: 11: spec.max in body \
+         should be less than or equal to 10",
+        "b.yaml:4:1: error[KS8101]: The API server refuses the object: spec: Invalid value: ",
+        "min must not exceed max",
+        "c.yaml:7:5: error[KS8101]: The API server refuses the object: spec.ports[1]: Duplicate value: ",
+        "d.yaml:4:8: error[KS8102]: The object has a field that the API server refuses: unknown field \"spec.mix\"",
+        "e.yaml:3:11: error[KS8104]: The API server cannot decode the object: ",
+        "f.yaml:3:18: error[KS8101]: The API server refuses the object: metadata.name: Invalid value: \"T\": ",
+    ] {
+        assert!(run.out.contains(line), "{line}\n{}", run.out);
+    }
+    folder.run("validate --schemas crds a.yaml b.yaml").says(1, &[]);
+}
+
+#[test]
+fn what_happens_to_fields_that_are_not_known_is_chosen() {
+    let folder = folder();
+    folder.write("a.yaml", tab("{mix: 1, min: 2, min: 3}"));
+    let strict = folder.run("validate --schemas crds a.yaml --output-format short");
+    assert_eq!((strict.code, strict.out.matches("error[KS8102]").count()), (Some(1), 2), "{}", strict.out);
+    let warn = folder.run("validate --schemas crds a.yaml --output-format short --field-validation warn");
+    assert_eq!((warn.code, warn.out.matches("warning[KS8103]").count()), (Some(0), 2), "{}", warn.out);
+    let ignore = folder.run("validate --schemas crds a.yaml --field-validation ignore");
+    assert_eq!((ignore.code, ignore.out.as_str()), (Some(0), "1 object: 1 accepted, 0 refused\n"), "{}", ignore.err);
+    folder.run("validate --schemas crds a.yaml --field-validation warn --deny KS8103").says(1, &[]);
+}
+
+#[test]
+fn an_update_is_judged_against_the_old_object() {
+    let folder = folder();
+    folder.write("old.yaml", tab("{name: a, max: 99}")).write("new.yaml", tab("{name: b, max: 99}"));
+    let run = folder.run("validate --schemas crds --old old.yaml new.yaml --output-format short");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.out.contains("it stays") && !run.out.contains("less than or equal"), "{}", run.out);
+    folder.write("same.yaml", tab("{name: a, max: 99}"));
+    let run = folder.run("validate --schemas crds --old old.yaml same.yaml");
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "1 object: 1 accepted, 0 refused\n"), "{}", run.err);
+}
+
+#[test]
+fn the_stored_object_is_printed_in_the_order_of_the_file() {
+    let folder = folder();
+    let text = "kind: Tab\napiVersion: example.com/v1\nstatus: {a: 1}\nspec:\n  name: x\n  mix: [1]\n  max: 5\n  \
+                ports:\n  - {name: b}\n  - name: a\nmetadata:\n  name: t\n";
+    folder.write("a.yaml", text);
+    let run = folder.run("validate --schemas crds a.yaml --print stored --field-validation ignore");
+    let expected = "\
+kind: Tab
+apiVersion: example.com/v1
+# status was dropped
+spec:
+  name: x
+  # mix was dropped
+  max: 5
+  ports:
+  - name: b
+  - name: a
+  min: 1  # added
+metadata:
+  name: t
+  generation: 1  # added
+  namespace: default  # added
+";
+    assert_eq!((run.code, run.out.as_str()), (Some(0), expected), "{}", run.err);
+}
+
+#[test]
+fn streams_lists_and_templates_are_understood() {
+    let folder = folder();
+    let item =
+        r#"{"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"generateName": "t-"}, "spec": {"max": "x"}}"#;
+    let list = format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{item}]}}"#);
+    let stream = format!("{CRD}---\n# Source: chart/templates/tab.yaml\n{}---\n{list}\n", tab("{max: x}"));
+    let run = folder.pipe("validate --schemas crds --output-format sarif", stream);
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    let results = json(&run.out)["runs"][0]["results"].clone();
+    assert_eq!(results.as_array().unwrap().len(), 4, "{results:#}");
+    assert!(results[0]["message"]["text"].as_str().unwrap().contains("chart/templates/tab.yaml"), "{results:#}");
+}
+
+#[test]
+fn kinds_that_are_not_known_and_test_cases() {
+    let folder = folder();
+    folder.write("a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n").write("b.yaml", tab("{}"));
+    folder.write("c.yaml", tab("{max: 11}"));
+    folder.run("validate --schemas crds a.yaml").says(1, &[]);
+    let skip = folder.run("validate --schemas crds a.yaml b.yaml --missing-schemas skip");
+    let text = "2 objects: 1 accepted, 0 refused, 1 of unknown kinds\n";
+    assert_eq!((skip.code, skip.out.as_str()), (Some(0), text), "{}", skip.err);
+    let warn = folder.run("validate --schemas crds a.yaml --missing-schemas warn --output-format short");
+    assert!(warn.code == Some(0) && warn.out.contains("a.yaml:2:7: warning[KS8105]"), "{}", warn.out);
+    let run = folder.run("validate --schemas crds b.yaml c.yaml --output-format junit");
+    assert!(run.out.contains("<testcase classname=\"b.yaml\" name=\"Tab t\"/>"), "{}", run.out);
+    assert!(run.out.contains("<testsuite name=\"c.yaml\" tests=\"1\" failures=\"1\">"), "{}", run.out);
+}

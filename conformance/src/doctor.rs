@@ -1,0 +1,86 @@
+//! The proposals of the cost doctor: with all bounds a definition keeps the limits, without any one of them it does not.
+
+use crate::structural::with_definition;
+use crate::table::{Table, Verdict};
+use kubeshape_validate::Release;
+use kubeshape_validate::crd::{self, Bound, Defaults};
+use serde_json::Value;
+
+/// What is recorded of a definition that costs too much.
+const OVER: &str = "exceeds budget by factor of";
+
+/// Tries the proposals for a definition that costs too much in a release. Others are left out.
+pub(crate) fn add(row: &str, label: &str, definition: &Value, release: Release, table: &mut Table) {
+    if !is_over(definition, release) {
+        return;
+    }
+    let diagnoses = with_definition(&definition.to_string(), Defaults::Set, |definition, arena| {
+        crd::diagnose_costs(&definition.prepare_for_create(release, arena), release)
+    });
+    let diagnoses = diagnoses.unwrap_or_default();
+    let Some(bounds) = diagnoses.iter().map(|diagnosis| diagnosis.bounds.clone()).collect::<Option<Vec<_>>>() else {
+        return table.add(&format!("{row} without proposal"), label, Verdict::Equal);
+    };
+    let bounds: Vec<Bound> = bounds.into_iter().flatten().collect();
+    let with = |left_out: Option<usize>| {
+        let mut changed = definition.clone();
+        for (i, bound) in bounds.iter().enumerate() {
+            if left_out != Some(i) {
+                put(&mut changed, bound)?;
+            }
+        }
+        Some(is_over(&changed, release))
+    };
+    let verdict = if bounds.is_empty() {
+        Verdict::Differing("costs too much, and there is no diagnosis".to_owned())
+    } else if with(None) != Some(false) {
+        Verdict::Differing(format!("still over the limits with {bounds:?}"))
+    } else if let Some(spare) = (0..bounds.len()).find(|i| with(Some(*i)) != Some(true)) {
+        Verdict::Differing(format!("{:?} of {} bounds is not needed", bounds[spare], bounds.len()))
+    } else {
+        Verdict::Equal
+    };
+    table.add(row, label, verdict);
+}
+
+fn is_over(definition: &Value, release: Release) -> bool {
+    let errors = with_definition(&definition.to_string(), Defaults::Set, |definition, arena| {
+        crd::validate(&definition.prepare_for_create(release, arena), release)
+    });
+    errors.unwrap_or_default().iter().any(|error| error.detail.contains(OVER))
+}
+
+/// Writes a bound into the manifest.
+fn put(definition: &mut Value, bound: &Bound) -> Option<()> {
+    // What is the same in all versions stands at the top of the form that is validated.
+    let (versions, mut rest) = match bound.path.strip_prefix("spec.validation.openAPIV3Schema") {
+        Some(rest) => (0..definition.pointer("/spec/versions")?.as_array()?.len(), rest),
+        None => {
+            let (number, rest) = bound.path.strip_prefix("spec.versions[")?.split_once("].schema.openAPIV3Schema")?;
+            let number: usize = number.parse().ok()?;
+            (number..number + 1, rest)
+        }
+    };
+    let mut steps = String::new();
+    while !rest.is_empty() {
+        rest = rest.strip_prefix('.')?;
+        let (step, after) = match rest.strip_prefix("properties[") {
+            Some(after) => {
+                let end = after.find("].").unwrap_or(after.len() - 1);
+                (format!("properties/{}", after[..end].replace('~', "~0").replace('/', "~1")), &after[end + 1..])
+            }
+            None => {
+                let end = rest.find('.').unwrap_or(rest.len());
+                (rest[..end].to_owned(), &rest[end..])
+            }
+        };
+        steps.push('/');
+        steps.push_str(&step);
+        rest = after;
+    }
+    for version in versions {
+        let schema = definition.pointer_mut(&format!("/spec/versions/{version}/schema/openAPIV3Schema{steps}"))?;
+        schema.as_object_mut()?.insert(bound.keyword.name().to_owned(), bound.value.into());
+    }
+    Some(())
+}

@@ -1,0 +1,501 @@
+//! Rules that cost too much: which bound is missing, and which bounds bring a schema under the limits.
+
+use super::model::{Definition, Validation};
+use super::options::Options;
+use super::rules::{Declared, ExpressionCost, RULE_COST_LIMIT, SCHEMA_COST_LIMIT, SELF_TYPE, Scope, Step};
+use crate::metadata::place;
+use crate::release::Release;
+use kubeshape_cel::{Ast, DeclType, Range, RuleEnv, Sizes, escape};
+use kubeshape_schema::field::Path;
+use kubeshape_schema::{Flags, Schema, Type};
+use kubeshape_yaml::Document;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A keyword that bounds how large a value can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Keyword {
+    /// `maxItems`
+    MaxItems,
+    /// `maxProperties`
+    MaxProperties,
+    /// `maxLength`
+    MaxLength,
+}
+
+impl Keyword {
+    /// The keyword as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Keyword::MaxItems => "maxItems",
+            Keyword::MaxProperties => "maxProperties",
+            Keyword::MaxLength => "maxLength",
+        }
+    }
+}
+
+/// A bound that a schema could have. A stored object with a larger value is refused by it when it is written again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The path of the schema.
+    pub path: String,
+    /// Place: the entry in the tape of the schema.
+    pub at: u32,
+    /// The keyword to write there.
+    pub keyword: Keyword,
+    /// Its value.
+    pub value: i64,
+    /// The value that the schema has now, which is larger.
+    pub replaces: Option<i64>,
+}
+
+/// An expression that costs more than [`RULE_COST_LIMIT`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expensive {
+    /// The expression and its cost.
+    pub cost: ExpressionCost,
+    /// The bound that lowers the cost most if it stands alone. `None` if no bound does.
+    pub driver: Option<Bound>,
+}
+
+/// What is wrong with the costs of a schema, and what brings them under the limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// The path of the schema: `spec.versions[0].schema.openAPIV3Schema`.
+    pub path: String,
+    /// What all expressions cost together; `u64::MAX` if it is more.
+    pub total: u64,
+    /// The expressions over their limit, the dearest first.
+    pub expensive: Vec<Expensive>,
+    /// Bounds with which every expression and the schema keep the limits. Without any one of them they do not. `None` if
+    /// no bounds suffice.
+    pub bounds: Option<Vec<Bound>>,
+}
+
+/// Finds the schemas of a definition whose rules cost too much in a release, and bounds for them.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_structural::read::manifests;
+/// use kubeshape_validate::Release;
+/// use kubeshape_validate::crd::{self, Defaults, Definition};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+///   "metadata": {"name": "things.example.com"},
+///   "spec": {"group": "example.com", "scope": "Cluster", "names": {"plural": "things", "kind": "Thing"},
+///     "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object",
+///       "properties": {"names": {"type": "array", "items": {"type": "string",
+///         "x-kubernetes-validations": [{"rule": "self.contains('x')"}]}}}}}}]}}"#;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let (found, _) = manifests(tape.document(source).root().unwrap());
+/// let definition = Definition::read(found[0], Defaults::Set, &arena).value.unwrap();
+/// let diagnosis = &crd::diagnose_costs(&definition, Release::DEFAULT)[0];
+/// let bounds = diagnosis.bounds.as_ref().unwrap();
+/// assert!(!bounds.is_empty());
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn diagnose_costs(definition: &Definition<'_>, release: Release) -> Vec<Diagnosis> {
+    let options = Options::create(release);
+    let spec = &definition.spec;
+    let mut out = Vec::new();
+    let mut of = |validation: Option<Validation<'_>>, path: &Path<'_>, document: Document<'_>| {
+        if let Some(schema) = validation.and_then(|validation| validation.schema)
+            && schema.subtree.any(Flags::VALIDATIONS)
+        {
+            out.extend(diagnose(schema, &path.child("openAPIV3Schema").to_string(), &options, document));
+        }
+    };
+    let path = Path::Root.child("spec");
+    of(spec.validation, &path.child("validation"), spec.node.document());
+    let versions = path.child("versions");
+    for (i, version) in spec.versions.iter().enumerate() {
+        of(version.schema, &versions.index(i).child("schema"), version.node.document());
+    }
+    out
+}
+
+/// Bounds that are tried, the most generous first: for elements and for characters.
+const TIERS: [(i64, i64); 4] = [(64, 256), (16, 64), (4, 16), (1, 1)];
+/// No proposal is larger.
+const LARGEST: i64 = 1 << 20;
+
+fn diagnose(schema: &Schema<'_>, path: &str, options: &Options<'_>, document: Document<'_>) -> Option<Diagnosis> {
+    let mut anamnesis = Anamnesis { options, document, places: Vec::new(), index: BTreeMap::new(), found: Vec::new() };
+    anamnesis.schema(&Scope::root(schema), path, &mut Vec::new());
+    let Anamnesis { places, found, .. } = anamnesis;
+    let mut state = State::new(&places, &found);
+    if state.keeps_limits() {
+        return None;
+    }
+    let total = u64::try_from(state.sum).unwrap_or(u64::MAX);
+    let mut expensive = Vec::new();
+    for expression in 0..found.len() {
+        if state.totals[expression] > RULE_COST_LIMIT {
+            let cost = state.cost(expression);
+            expensive.push(Expensive { cost, driver: state.driver(expression) });
+        }
+    }
+    expensive.sort_by_key(|expensive: &Expensive| std::cmp::Reverse(expensive.cost.total()));
+    let bounds = TIERS.into_iter().find_map(|tier| state.treat(tier));
+    Some(Diagnosis { path: path.to_owned(), total, expensive, bounds })
+}
+
+/// A schema that could have a bound.
+struct Bounded {
+    path: String,
+    at: u32,
+    keyword: Keyword,
+    current: Option<i64>,
+    /// How many elements one of the bound stands for: characters take up to four bytes.
+    unit: i64,
+    /// The expressions whose cost depends on the bound.
+    dependents: BTreeSet<usize>,
+}
+
+/// An expression with all that its cost depends on.
+struct Expression {
+    path: String,
+    at: u32,
+    ast: Ast,
+    decl: Arc<DeclType>,
+    /// Values whose size the estimate asks for, by their path from the schema, as numbers of bounded schemas.
+    sizes: BTreeMap<String, usize>,
+    /// The lists and maps above. `None` for a message, which counts once.
+    above: Option<Vec<usize>>,
+    /// How often the value can occur if some list or map above has no bound.
+    unbounded: u64,
+}
+
+/// Gathers the expressions of a schema.
+struct Anamnesis<'o> {
+    options: &'o Options<'o>,
+    document: Document<'o>,
+    places: Vec<Bounded>,
+    /// The numbers of the places by their paths.
+    index: BTreeMap<String, usize>,
+    found: Vec<Expression>,
+}
+
+impl Anamnesis<'_> {
+    /// A schema below `above`, the lists and maps that lead to it. Schemas nest as deep as their reader allows.
+    fn schema(&mut self, scope: &Scope<'_>, path: &str, above: &mut Vec<usize>) {
+        let schema = scope.schema;
+        if !schema.extra().validations.is_empty()
+            && let Declared::As(decl) = scope.declared(self.options)
+        {
+            self.rules(scope, decl, path, above);
+        }
+        // A map counts for its properties too, if it declares any beside its values.
+        let own = self.bounded(schema, path).filter(|_| schema.additional.is_some() || schema.item().is_some());
+        above.extend(own);
+        let ruled = |below: &Schema<'_>| below.subtree.any(Flags::VALIDATIONS);
+        for property in schema.properties.iter().filter(|property| ruled(&property.schema)) {
+            let below = scope.child(Step::Property(property.name), &property.schema);
+            self.schema(&below, &format!("{path}.properties[{}]", property.name), above);
+        }
+        for (name, below) in [("items", schema.item()), ("additionalProperties", schema.additional_schema())] {
+            if let Some(below) = below.filter(|below| ruled(below)) {
+                self.schema(&scope.child(Step::Element, below), &format!("{path}.{name}"), above);
+            }
+        }
+        if own.is_some() {
+            above.pop();
+        }
+    }
+
+    fn rules(&mut self, scope: &Scope<'_>, decl: &Arc<DeclType>, path: &str, above: &[usize]) {
+        let schema = scope.schema;
+        let env = RuleEnv::of_type(decl, self.options.release.of_new_expressions(), SELF_TYPE);
+        let at = place(self.document.node(schema.at), "x-kubernetes-validations");
+        for (i, rule) in schema.extra().validations.iter().enumerate() {
+            let path = format!("{path}.x-kubernetes-validations[{i}]");
+            let optional = rule.optional_old_self == Some(true);
+            if env.rule(rule.rule, optional).is_err() {
+                continue;
+            }
+            let unbounded = env.max_cardinality();
+            let message = Some(rule.message_expression).filter(|text| env.message(text, optional).is_ok());
+            for (name, source) in [("rule", Some(rule.rule)), ("messageExpression", message)] {
+                let Some(Ok(ast)) = source.map(|source| env.ast(source, optional)) else { continue };
+                let above = (name == "rule").then(|| above.to_vec());
+                let path = format!("{path}.{name}");
+                let sizes = BTreeMap::new();
+                self.found.push(Expression { path, at, ast, decl: decl.clone(), sizes, above, unbounded });
+                self.dependencies(scope);
+            }
+        }
+    }
+
+    /// Finds what the cost of the last expression depends on.
+    fn dependencies(&mut self, scope: &Scope<'_>) {
+        let number = self.found.len() - 1;
+        let Some(expression) = self.found.last() else { return };
+        let asked = Asked { decl: &expression.decl, paths: RefCell::default() };
+        expression.ast.estimate(&asked);
+        let base = expression.path.rfind(".x-kubernetes-validations[").map_or("", |end| &expression.path[..end]);
+        let base = base.to_owned();
+        let above = expression.above.clone();
+        let mut sizes = BTreeMap::new();
+        for steps in asked.paths.into_inner() {
+            if let Some((schema, path)) = resolve(scope.schema, scope.is_resource(), &base, &steps)
+                && let Some(bounded) = self.bounded(schema, &path)
+            {
+                sizes.insert(key(&steps), bounded);
+            }
+        }
+        for bounded in sizes.values().copied().chain(above.into_iter().flatten()) {
+            self.places[bounded].dependents.insert(number);
+        }
+        if let Some(expression) = self.found.last_mut() {
+            expression.sizes = sizes;
+        }
+    }
+
+    /// The number of a schema, if a bound of it could lower costs.
+    fn bounded(&mut self, schema: &Schema<'_>, path: &str) -> Option<usize> {
+        if let Some(number) = self.index.get(path) {
+            return Some(*number);
+        }
+        let extra = schema.extra();
+        let text = schema.flags.any(Flags::INT_OR_STRING)
+            || (schema.ty == Type::String && !matches!(schema.format, "date" | "date-time" | "duration"));
+        let (keyword, current) = match schema.ty {
+            _ if text => (Keyword::MaxLength, extra.max_length),
+            Type::Array => (Keyword::MaxItems, extra.max_items),
+            Type::Object if schema.additional.is_some() => (Keyword::MaxProperties, extra.max_properties),
+            _ => return None,
+        };
+        let unit = if keyword == Keyword::MaxLength && schema.format != "byte" { 4 } else { 1 };
+        let (path, at) = (path.to_owned(), schema.at);
+        self.index.insert(path.clone(), self.places.len());
+        self.places.push(Bounded { path, at, keyword, current, unit, dependents: BTreeSet::new() });
+        Some(self.places.len() - 1)
+    }
+}
+
+/// The schema that steps of an expression lead to, and its path.
+fn resolve<'s>(
+    mut schema: &'s Schema<'s>,
+    mut resource: bool,
+    base: &str,
+    steps: &[String],
+) -> Option<(&'s Schema<'s>, String)> {
+    let mut path = base.to_owned();
+    for step in steps {
+        schema = match step.as_str() {
+            "@items" => {
+                path.push_str(".items");
+                schema.item()?
+            }
+            "@values" => {
+                path.push_str(".additionalProperties");
+                schema.additional_schema()?
+            }
+            name => {
+                let name = escape::unescape(name)?;
+                // The server knows these itself, and takes no bounds for them.
+                if resource && matches!(&*name, "apiVersion" | "kind" | "metadata") {
+                    return None;
+                }
+                path.extend([".properties[", &*name, "]"]);
+                schema.property(&name)?
+            }
+        };
+        resource = schema.flags.any(Flags::EMBEDDED_RESOURCE);
+    }
+    Some((schema, path))
+}
+
+fn key(steps: &[impl AsRef<str>]) -> String {
+    let mut out = String::new();
+    for step in steps {
+        out.push_str(step.as_ref());
+        out.push('.');
+    }
+    out
+}
+
+/// Remembers which values an estimate asks for.
+struct Asked<'d> {
+    decl: &'d DeclType,
+    paths: RefCell<BTreeSet<Vec<String>>>,
+}
+
+impl Sizes for Asked<'_> {
+    fn size(&self, path: &[&str]) -> Option<Range> {
+        let steps = path.get(1..)?.iter().map(|step| (*step).to_owned()).collect();
+        let size = self.decl.size(path);
+        if size.is_some() {
+            self.paths.borrow_mut().insert(steps);
+        }
+        size
+    }
+}
+
+/// The costs under some bounds.
+struct State<'s> {
+    places: &'s [Bounded],
+    found: &'s [Expression],
+    bounds: Vec<Option<i64>>,
+    totals: Vec<u64>,
+    sum: u128,
+    over: usize,
+}
+
+/// The sizes that an expression sees under the bounds of a state.
+struct Seen<'s>(&'s State<'s>, &'s Expression);
+
+impl Sizes for Seen<'_> {
+    fn size(&self, path: &[&str]) -> Option<Range> {
+        let Seen(state, expression) = self;
+        let size = expression.decl.size(path)?;
+        let bound = path.get(1..).and_then(|steps| expression.sizes.get(&key(steps))).and_then(|number| {
+            let bound = state.bounds[*number]?;
+            u64::try_from(bound.saturating_mul(state.places[*number].unit)).ok()
+        });
+        Some(Range { max: bound.map_or(size.max, |bound| bound.min(size.max)), ..size })
+    }
+}
+
+impl<'s> State<'s> {
+    fn new(places: &'s [Bounded], found: &'s [Expression]) -> State<'s> {
+        let bounds = vec![None; places.len()];
+        let mut state = State { places, found, bounds, totals: vec![0; found.len()], sum: 0, over: 0 };
+        for expression in 0..found.len() {
+            state.update(expression);
+        }
+        state
+    }
+
+    fn keeps_limits(&self) -> bool {
+        self.over == 0 && self.sum <= u128::from(SCHEMA_COST_LIMIT)
+    }
+
+    fn cost(&self, expression: usize) -> ExpressionCost {
+        let found = &self.found[expression];
+        let each = found.ast.estimate(&Seen(self, found)).max;
+        let times = match &found.above {
+            None => Some(1),
+            Some(above) => above.iter().try_fold(1u64, |times, number| {
+                let bound = match (self.places[*number].current, self.bounds[*number]) {
+                    (Some(current), Some(bound)) => current.min(bound),
+                    (current, bound) => current.or(bound)?,
+                };
+                Some(times.saturating_mul(u64::try_from(bound).unwrap_or(0)))
+            }),
+        };
+        let (path, at) = (found.path.clone(), found.at);
+        ExpressionCost { path, at, each, times: times.unwrap_or(found.unbounded), bounded: times.is_some() }
+    }
+
+    fn update(&mut self, expression: usize) {
+        let new = self.cost(expression).total();
+        let old = std::mem::replace(&mut self.totals[expression], new);
+        self.sum = self.sum - u128::from(old) + u128::from(new);
+        self.over = self.over - usize::from(old > RULE_COST_LIMIT) + usize::from(new > RULE_COST_LIMIT);
+    }
+
+    /// Sets a bound, and gives the one before.
+    fn set(&mut self, number: usize, bound: Option<i64>) -> Option<i64> {
+        let before = std::mem::replace(&mut self.bounds[number], bound);
+        let places = self.places;
+        for expression in &places[number].dependents {
+            self.update(*expression);
+        }
+        before
+    }
+
+    /// Sets a bound if the limits are kept with it.
+    fn try_set(&mut self, number: usize, bound: Option<i64>) -> bool {
+        let before = self.set(number, bound);
+        let kept = self.keeps_limits();
+        if !kept {
+            self.set(number, before);
+        }
+        kept
+    }
+
+    fn of_tier(&self, number: usize, (elements, characters): (i64, i64)) -> Option<i64> {
+        let place = &self.places[number];
+        let value = if place.keyword == Keyword::MaxLength { characters } else { elements };
+        place.current.is_none_or(|current| value < current).then_some(value)
+    }
+
+    fn proposal(&self, number: usize, value: i64) -> Bound {
+        let place = &self.places[number];
+        Bound { path: place.path.clone(), at: place.at, keyword: place.keyword, value, replaces: place.current }
+    }
+
+    /// The bound that alone lowers the cost of an expression most.
+    fn driver(&mut self, expression: usize) -> Option<Bound> {
+        let found = &self.found[expression];
+        let numbers: BTreeSet<usize> = found.sizes.values().chain(found.above.iter().flatten()).copied().collect();
+        let mut best: Option<(u64, Bound)> = None;
+        for number in numbers {
+            let Some(value) = self.of_tier(number, TIERS[0]) else { continue };
+            self.bounds[number] = Some(value);
+            let cost = self.cost(expression).total();
+            self.bounds[number] = None;
+            if cost < best.as_ref().map_or(self.totals[expression], |(best, _)| *best) {
+                best = Some((cost, self.proposal(number, value)));
+            }
+        }
+        best.map(|(_, bound)| bound)
+    }
+
+    /// Bounds as small as a tier that suffice, as few and then as large as possible.
+    fn treat(&mut self, tier: (i64, i64)) -> Option<Vec<Bound>> {
+        // Which bounds are given up first: those that help little alone, or those that come last.
+        let mut alone: Vec<(u128, usize)> = Vec::new();
+        for number in 0..self.places.len() {
+            if let Some(value) = self.of_tier(number, tier) {
+                self.set(number, Some(value));
+                alone.push((self.sum, number));
+                self.set(number, None);
+            }
+        }
+        let by_place: Vec<usize> = alone.iter().rev().map(|(_, number)| *number).collect();
+        alone.sort_by_key(|(sum, number)| (std::cmp::Reverse(*sum), *number));
+        let by_help: Vec<usize> = alone.iter().map(|(_, number)| *number).collect();
+        let mut fewest: Option<Vec<usize>> = None;
+        for order in [&by_help, &by_place] {
+            for number in order {
+                self.set(*number, self.of_tier(*number, tier));
+            }
+            if self.keeps_limits() {
+                let kept: Vec<usize> = order.iter().copied().filter(|number| !self.try_set(*number, None)).collect();
+                if fewest.as_ref().is_none_or(|fewest| kept.len() < fewest.len()) {
+                    fewest = Some(kept);
+                }
+            }
+            for number in order {
+                self.set(*number, None);
+            }
+        }
+        let mut chosen = fewest?;
+        chosen.sort_unstable();
+        for number in &chosen {
+            self.set(*number, self.of_tier(*number, tier));
+        }
+        self.loosen(&chosen);
+        let bounds = chosen.iter().filter_map(|number| Some(self.proposal(*number, self.bounds[*number]?))).collect();
+        Some(bounds)
+    }
+
+    /// Doubles the bounds in turn as long as the limits are kept.
+    fn loosen(&mut self, chosen: &[usize]) {
+        let mut left = chosen.to_vec();
+        while !left.is_empty() {
+            left.retain(|number| {
+                let Some(doubled) = self.bounds[*number].map(|bound| bound.saturating_mul(2)) else { return false };
+                let current = self.places[*number].current.unwrap_or(i64::MAX);
+                doubled <= LARGEST && doubled < current && self.try_set(*number, Some(doubled))
+            });
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What clients and servers fill in before an object is checked, whatever its kind.
+
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
+
+/// The namespace of objects that name none, as clients send them.
+const DEFAULT_NAMESPACE: &str = "default";
+/// Stands for the random characters that a server puts behind `metadata.generateName`.
+const GENERATED: &str = "xxxxx";
+/// Characters of `metadata.generateName` that stay in the name.
+const MAX_GENERATED_NAME: usize = 58;
+
+/// The namespace that a client sends an object to, in its metadata: as `EnsureObjectNamespaceMatchesRequestNamespace` of
+/// `k8s.io/apiserver` leaves it. An object of a namespace that names none is sent to `default`; one of the cluster has none.
+pub fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a Bump) -> Value<'a> {
+    let namespace = text(object, "namespace");
+    match (namespaced, namespace) {
+        (true, "") => with(object, "namespace", Some(Value::String(DEFAULT_NAMESPACE)), arena),
+        (false, namespace) if !namespace.is_empty() => with(object, "namespace", None, arena),
+        _ => object,
+    }
+}
+
+/// An object with a name, if it asks for one with `metadata.generateName`: `GenerateName` of `k8s.io/apiserver`, with a
+/// fixed text in place of the random one.
+pub fn with_generated_name<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let (name, prefix) = (text(object, "name"), text(object, "generateName"));
+    if !name.is_empty() || prefix.is_empty() {
+        return object;
+    }
+    let end = (0..=MAX_GENERATED_NAME.min(prefix.len())).rev().find(|at| prefix.is_char_boundary(*at)).unwrap_or(0);
+    let name = format!("{}{GENERATED}", prefix.get(..end).unwrap_or_default());
+    with(object, "name", Some(Value::String(arena.alloc_str(&name))), arena)
+}
+
+/// Members of metadata that an update takes from the stored object if the new one lacks them, as `BeforeUpdate` of
+/// `k8s.io/apiserver` does, and of `resourceVersion` clients.
+const KEPT: [&str; 6] =
+    ["creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "resourceVersion", "selfLink", "uid"];
+
+/// An object that replaces another one, with what it takes from its metadata: a manifest does not know them.
+pub fn replacing<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let member = |object: Value<'a>, key| object.get("metadata").and_then(|metadata| metadata.get(key));
+    KEPT.into_iter().fold(object, |object, key| match (member(object, key), member(old, key)) {
+        (None | Some(Value::Null), Some(old)) => with(object, key, Some(old), arena),
+        _ => object,
+    })
+}
+
+/// An object with a `resourceVersion`, which every stored object has, if it has none.
+pub fn with_resource_version<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    match text(object, "resourceVersion") {
+        "" => with(object, "resourceVersion", Some(Value::String("1")), arena),
+        _ => object,
+    }
+}
+
+fn text<'a>(object: Value<'a>, key: &str) -> &'a str {
+    let metadata = object.get("metadata").unwrap_or(Value::Null);
+    metadata.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn with<'a>(object: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+    let Value::Map(map) = object else { return object };
+    let metadata = map.get("metadata").and_then(Value::as_map).unwrap_or(Map::EMPTY);
+    Value::Map(map.with("metadata", Some(Value::Map(metadata.with(key, member, arena))), arena))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{in_namespace, replacing, with_generated_name, with_resource_version};
+    use kubeshape_smd::{Bump, ToValue};
+    use serde_json::json;
+
+    #[test]
+    fn namespaces_and_names_are_filled_in() {
+        let arena = Bump::new();
+        let object = json!({"metadata": {"generateName": "é".repeat(40)}});
+        let named = with_generated_name(in_namespace(object.to_value(&arena), true, &arena), &arena).to_serde();
+        assert_eq!(named["metadata"]["namespace"], "default");
+        assert_eq!(named["metadata"]["name"], format!("{}xxxxx", "é".repeat(29)));
+        let object = json!({"metadata": {"name": "a", "generateName": "b", "namespace": "x"}});
+        let same = in_namespace(with_generated_name(object.to_value(&arena), &arena), true, &arena);
+        assert_eq!(same.to_serde(), object);
+        assert_eq!(in_namespace(same, false, &arena).to_serde()["metadata"].get("namespace"), None);
+    }
+
+    #[test]
+    fn an_update_takes_what_it_lacks_from_the_old_metadata() {
+        let arena = Bump::new();
+        let (old, new) = (json!({"metadata": {"uid": "u", "labels": {}}}), json!({"metadata": {"name": "a"}}));
+        let new = replacing(new.to_value(&arena), old.to_value(&arena), &arena);
+        assert_eq!(new.to_serde(), json!({"metadata": {"name": "a", "uid": "u"}}));
+        assert_eq!(with_resource_version(new, &arena).to_serde()["metadata"]["resourceVersion"], "1");
+    }
+}
