@@ -53,26 +53,22 @@ fn is_over(definition: &Value, release: Release) -> bool {
 /// Writes a bound into the manifest.
 fn put(definition: &mut Value, bound: &Bound) -> Option<()> {
     // What is the same in all versions stands at the top of the form that is validated.
-    let (versions, mut rest) = match bound.path.strip_prefix("spec.validation.openAPIV3Schema") {
-        Some(rest) => (0..definition.pointer("/spec/versions")?.as_array()?.len(), rest),
-        None => {
-            let (number, rest) = bound.path.strip_prefix("spec.versions[")?.split_once("].schema.openAPIV3Schema")?;
-            let number: usize = number.parse().ok()?;
-            (number..number + 1, rest)
-        }
+    let (versions, mut rest) = if let Some(rest) = bound.path.strip_prefix("spec.validation.openAPIV3Schema") {
+        (0..definition.pointer("/spec/versions")?.as_array()?.len(), rest)
+    } else {
+        let (number, rest) = bound.path.strip_prefix("spec.versions[")?.split_once("].schema.openAPIV3Schema")?;
+        let number: usize = number.parse().ok()?;
+        (number..number + 1, rest)
     };
     let mut steps = String::new();
     while !rest.is_empty() {
         rest = rest.strip_prefix('.')?;
-        let (step, after) = match rest.strip_prefix("properties[") {
-            Some(after) => {
-                let end = after.find("].").unwrap_or(after.len() - 1);
-                (format!("properties/{}", after[..end].replace('~', "~0").replace('/', "~1")), &after[end + 1..])
-            }
-            None => {
-                let end = rest.find('.').unwrap_or(rest.len());
-                (rest[..end].to_owned(), &rest[end..])
-            }
+        let (step, after) = if let Some(after) = rest.strip_prefix("properties[") {
+            let end = after.find("].").unwrap_or(after.len() - 1);
+            (format!("properties/{}", after[..end].replace('~', "~0").replace('/', "~1")), &after[end + 1..])
+        } else {
+            let end = rest.find('.').unwrap_or(rest.len());
+            (rest[..end].to_owned(), &rest[end..])
         };
         steps.push('/');
         steps.push_str(&step);

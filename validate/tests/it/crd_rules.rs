@@ -73,7 +73,8 @@ fn the_missing_bound_is_named() {
     let source = sized("{type: array, items: {type: string, x-kubernetes-validations: [{rule: self.contains('x')}]}}");
     let found = diagnose(&source);
     let driver = found[0].expensive[0].driver.as_ref().unwrap();
-    assert!(driver.path.ends_with(".properties[size]") || driver.path.ends_with(".items"), "{driver:?}");
+    let last = driver.path.rsplit('.').next();
+    assert!(matches!(last, Some("properties[size]" | "items")), "{driver:?}");
     assert_eq!(diagnose(TAB), []);
 }
 
