@@ -123,7 +123,7 @@
 //! }
 //!
 //! let api = Api::read([("tabs.yaml", TABS)])?;
-//! let tab = "{apiVersion: example.com/v1, kind: Tab, metadata: {name: t, namespace: n}, spec: {size: big, sise: 1}}";
+//! let tab = "{apiVersion: example.com/v1, kind: Tab, metadata: {name: t, namespace: web}, spec: {size: big, sise: 1}}";
 //! let text = "unknown field spec.sise\nspec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"";
 //! assert_eq!(admit(&api, &Object::read("tab.yaml", tab)?, true).unwrap_err(), text);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

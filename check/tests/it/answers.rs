@@ -75,7 +75,7 @@ fn what_cannot_be_decoded_is_refused() {
 
 #[test]
 fn what_older_releases_drop_is_a_warning_of_theirs() {
-    let schema = "{type: object, properties: {spec: {type: object, x-kubernetes-validations: [{rule: \"true\", optionalOldSelf: false}]}}}";
+    let schema = "{type: object, properties: {spec: {type: object, x-kubernetes-validations: [{rule: \"self == oldSelf\", optionalOldSelf: false}]}}}";
     let report = of_schema(schema);
     let found: Vec<String> = report
         .problems

@@ -18,9 +18,9 @@ pub struct Candidate<'a> {
 /// use kubeshape_show::explain::{Candidate, Request};
 /// let request = Request::parse("events.events.k8s.io.series.count")?;
 /// assert_eq!(request.resource(), "events");
-/// let candidates = [("events", ""), ("events", "events.k8s.io")].map(|(resource, group)| Candidate { resource, group });
+/// let candidates = [("events", "events.k8s.io"), ("events", "")].map(|(resource, group)| Candidate { resource, group });
 /// let (chosen, path) = request.choose(&candidates)?;
-/// assert_eq!((chosen, path.as_slice()), (Some(1), &["series".to_owned(), "count".to_owned()][..]));
+/// assert_eq!((chosen, path.as_slice()), (Some(0), &["series".to_owned(), "count".to_owned()][..]));
 /// # Ok::<(), kubeshape_show::explain::RequestError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

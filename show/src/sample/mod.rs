@@ -37,7 +37,7 @@ pub struct Sample<'a> {
 ///
 /// # Example
 /// ```
-/// use kubeshape_schema::{Bump, read};
+/// use kubeshape_schema::Bump;
 /// use kubeshape_show::sample::sample;
 /// use kubeshape_structural::read;
 /// use kubeshape_validate::{Release, object::Resource};

@@ -304,7 +304,7 @@ impl Rules {
 /// let (found, _) = manifests(tape.document(source).root().unwrap());
 /// let definition = Definition::read(found[0], Defaults::Set, &arena).value.unwrap();
 /// let costs = crd::expression_costs(&definition, Release::DEFAULT);
-/// assert_eq!((costs[0].each, costs[0].times), (2, 5));
+/// assert_eq!((costs[0].each, costs[0].times), (1, 5));
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn expression_costs(definition: &Definition<'_>, release: Release) -> Vec<ExpressionCost> {

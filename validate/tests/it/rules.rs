@@ -130,7 +130,7 @@ fn a_status_update_changes_and_checks_the_status_only() {
         let stored = resource.prepare_status_update(new, old, arena);
         assert_eq!(stored.to_serde()["size"], 7);
         let errors = texts(&resource.validate_status_update(stored, old));
-        let text = "status.ready: Invalid value: -1: status.ready in body should be greater than or equal to 0";
+        let text = "status.ready: Invalid value: -1: ready in body should be greater than or equal to 0";
         assert_eq!(errors, [text]);
         let stored = resource.prepare_status_update(object(1, 9).to_value(arena), old, arena);
         let errors = texts(&resource.validate_status_update(stored, old));
