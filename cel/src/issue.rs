@@ -16,7 +16,7 @@ pub struct Issue {
 /// Why an expression does not compile. `Display` gives upstream's text: every error with the line and a mark below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issues {
-    issues: Vec<Issue>,
+    reported: Vec<Issue>,
     total: usize,
     source: String,
 }
@@ -28,33 +28,33 @@ const MAX_SNIPPET: usize = 16384;
 
 impl Issues {
     pub(crate) fn new(source: &str) -> Issues {
-        Issues { issues: Vec::new(), total: 0, source: source.to_owned() }
+        Issues { reported: Vec::new(), total: 0, source: source.to_owned() }
     }
 
     pub(crate) fn report(&mut self, (line, column): (i32, i32), message: impl Into<String>) {
         self.total += 1;
-        if self.issues.len() < MAX_ISSUES {
-            self.issues.push(Issue { line, column, message: message.into() });
+        if self.reported.len() < MAX_ISSUES {
+            self.reported.push(Issue { line, column, message: message.into() });
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.issues.is_empty()
+        self.reported.is_empty()
     }
 
     pub(crate) fn sort(&mut self) {
-        self.issues.sort_by_key(|issue| (issue.line, issue.column));
+        self.reported.sort_by_key(|issue| (issue.line, issue.column));
     }
 
     /// The errors in the order of their places.
     pub fn issues(&self) -> &[Issue] {
-        &self.issues
+        &self.reported
     }
 }
 
 impl fmt::Display for Issues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, issue) in self.issues.iter().enumerate() {
+        for (i, issue) in self.reported.iter().enumerate() {
             if i > 0 {
                 f.write_str("\n")?;
             }
@@ -72,8 +72,8 @@ impl fmt::Display for Issues {
             }
             f.write_str(if chars.next().is_none_or(|c| c.is_ascii()) { "^" } else { "\u{ff3e}" })?;
         }
-        if self.total > self.issues.len() {
-            write!(f, "\n{} more errors were truncated", self.total - self.issues.len())?;
+        if self.total > self.reported.len() {
+            write!(f, "\n{} more errors were truncated", self.total - self.reported.len())?;
         }
         Ok(())
     }

@@ -2,12 +2,12 @@
 //!
 //! An [`Env`] says what expressions can use. It compiles a text to an [`Ast`], which knows its type and what it may cost. The
 //! ast makes a [`Program`], which evaluates the expression over borrowed values within a budget. Messages, types, costs and
-//! values are compared with recorded answers of cel-go in the environments of Kubernetes 1.36.
+//! values are compared with recorded answers of cel-go in the environments of Kubernetes 1.36, and the rules of definitions
+//! with those of ten releases.
 //!
 //! # What is not here yet
-//! Syntax errors after the first one, the rules of a whole object with one budget, transition rules on changed objects, and
-//! messages of protobuf other than wrappers, `Struct`, `ListValue` and `Value`. Environments of earlier releases come from
-//! a table of when each function appeared; they are not compared with those releases.
+//! Syntax errors after the first one, and messages of protobuf other than wrappers, `Struct`, `ListValue` and `Value`. Rules of
+//! whole definitions and of whole objects are in `kubeshape-validate`.
 //!
 //! # Example: a rule over an object
 //! ```
@@ -27,11 +27,6 @@
 //! assert_eq!(error.issues()[0].message, "found no matching overload for '_+_' applied to '(int, string)'");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-
-// Numbers are converted, compared and cut as Go does it; which code does so stands at its place.
-#![allow(clippy::cast_possible_wrap, clippy::cast_precision_loss, clippy::cast_sign_loss, clippy::float_cmp)]
-#![allow(clippy::match_same_arms, clippy::single_match_else, clippy::unnecessary_wraps, clippy::iter_without_into_iter)]
-#![allow(clippy::return_self_not_must_use, clippy::struct_field_names, clippy::unused_self, clippy::comparison_chain)]
 
 mod ast;
 mod check;

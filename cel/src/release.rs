@@ -77,13 +77,11 @@ impl Change {
     /// The minor release with the change.
     fn since(self) -> u8 {
         match self {
-            Change::FreePresenceTests | Change::ErrorsOnce => 29,
+            Change::FreePresenceTests | Change::ErrorsOnce | Change::EnumsBoundLength => 29,
             Change::QuantitiesCost => 30,
-            Change::BoundedEquality => 32,
+            Change::BoundedEquality | Change::ReservedFields => 32,
             Change::SizesOfVariables | Change::QuotedFieldsInGrammar => 33,
             Change::MatchesAsFunction | Change::NamesOfResources | Change::QuotedFields => 37,
-            Change::EnumsBoundLength => 29,
-            Change::ReservedFields => 32,
             Change::IntOrStringLength => 34,
         }
     }

@@ -1,6 +1,6 @@
 //! Asking releases about a definition.
 
-use crate::{Answer, Problem, Releases, Report, advice, code, dropped, place};
+use crate::{Answer, Problem, Releases, Report, advice, code, costs, dropped, place};
 use kubeshape_schema::field::{BadValue, Error, ErrorType};
 use kubeshape_schema::{Bump, Code, Note, NoteKind};
 use kubeshape_structural::ApiVersion;
@@ -72,6 +72,7 @@ impl Check {
         if let Some(definition) = &read.value {
             let old = old.as_ref().map(|(written, old)| (written.node, old));
             self.ask(definition, old, node, arena, &mut findings);
+            costs::advise(&mut findings.problems, definition, arena);
             for (note, since) in dropped::of(definition) {
                 self.releases.iter().filter(|release| *release < since).for_each(|release| {
                     findings.warning(note.clone(), release);
@@ -186,7 +187,7 @@ fn text<'a>(node: Node<'a>, member: &str) -> &'a str {
 }
 
 fn always(note: Note<'static>) -> Problem {
-    Problem { note, releases: Vec::new(), error: None }
+    Problem { note, releases: Vec::new(), error: None, advice: None }
 }
 
 /// The problems of several releases, each once.
@@ -218,7 +219,8 @@ impl Findings {
                 let is_exact = self.problems.len() < place::EXACT;
                 let at = if is_exact { place::of(error, start) } else { start.index() };
                 let note = Note::new(code::of(error), at, brief(error));
-                self.problems.push(Problem { note, releases: vec![release], error: Some(error.clone()) });
+                let error = Some(error.clone());
+                self.problems.push(Problem { note, releases: vec![release], error, advice: None });
             }
             *turn += 1;
         }
@@ -234,7 +236,7 @@ impl Findings {
             return;
         }
         known.push(self.problems.len());
-        self.problems.push(Problem { note, releases: vec![release], error: None });
+        self.problems.push(Problem { note, releases: vec![release], error: None, advice: None });
     }
 
     fn answer(&self, release: Release) -> Answer {

@@ -40,6 +40,7 @@
 pub mod advice;
 mod check;
 mod code;
+mod costs;
 mod dropped;
 mod place;
 mod releases;

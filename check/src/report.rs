@@ -15,6 +15,8 @@ pub struct Problem {
     pub releases: Vec<Release>,
     /// The server's own error, if it is one. If the releases word it differently, it is that of the newest of them.
     pub error: Option<Error>,
+    /// What to do in this case. `None` if the page of the code says all.
+    pub advice: Option<String>,
 }
 
 impl Problem {

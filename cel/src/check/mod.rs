@@ -191,17 +191,16 @@ impl Checker<'_> {
                 };
                 self.set(id, ty);
             }
-            Kind::Ident(name) => match self.ident(name) {
-                Some((full, ty)) => {
+            Kind::Ident(name) => {
+                if let Some((full, ty)) = self.ident(name) {
                     self.set(id, ty);
                     self.refer(id, Reference::Ident(full.clone()));
                     *name = full;
-                }
-                None => {
+                } else {
                     self.set(id, Type::Error);
                     self.undeclared(id, &name.clone());
                 }
-            },
+            }
             Kind::Select { .. } => self.select(expr),
             Kind::Call { .. } => self.call(expr),
             Kind::List { .. } => self.list(expr),
@@ -290,15 +289,12 @@ impl Checker<'_> {
         }
         let name = function.clone();
         let Some(receiver) = target else {
-            match self.function(&name) {
-                Some(found) => {
-                    *function = found.name.into();
-                    self.resolve(id, found, None, args);
-                }
-                None => {
-                    self.undeclared(id, &name);
-                    self.set(id, Type::Error);
-                }
+            if let Some(found) = self.function(&name) {
+                *function = found.name.into();
+                self.resolve(id, found, None, args);
+            } else {
+                self.undeclared(id, &name);
+                self.set(id, Type::Error);
             }
             return;
         };
@@ -311,13 +307,12 @@ impl Checker<'_> {
             return;
         }
         self.check(receiver);
-        match self.function(&name) {
-            Some(found) => self.resolve(id, found, Some(receiver), args),
-            None => {
-                let known = self.declarations.reports_once();
-                self.set(id, if known { Type::Error } else { Type::Opaque(NO_TYPE.into(), Arc::from([])) });
-                self.undeclared(id, &name);
-            }
+        if let Some(found) = self.function(&name) {
+            self.resolve(id, found, Some(receiver), args);
+        } else {
+            let known = self.declarations.reports_once();
+            self.set(id, if known { Type::Error } else { Type::Opaque(NO_TYPE.into(), Arc::from([])) });
+            self.undeclared(id, &name);
         }
     }
 
@@ -363,23 +358,20 @@ impl Checker<'_> {
                 Some(result) => result,
             });
         }
-        match result {
-            Some(ty) => {
-                self.set(id, ty);
-                self.refer(id, Reference::Overloads(reached));
-            }
-            None => {
-                let mut shown: Vec<String> =
-                    arg_types.iter().map(|ty| self.unifier.substitute(ty, true).in_message()).collect();
-                let receiver = if target.is_some() { format!("{}.", shown.remove(0)) } else { String::new() };
-                let message = format!(
-                    "found no matching overload for '{}' applied to '{receiver}({})'",
-                    function.name,
-                    shown.join(", ")
-                );
-                self.report(id, message);
-                self.set(id, Type::Error);
-            }
+        if let Some(ty) = result {
+            self.set(id, ty);
+            self.refer(id, Reference::Overloads(reached));
+        } else {
+            let mut shown: Vec<String> =
+                arg_types.iter().map(|ty| self.unifier.substitute(ty, true).in_message()).collect();
+            let receiver = if target.is_some() { format!("{}.", shown.remove(0)) } else { String::new() };
+            let message = format!(
+                "found no matching overload for '{}' applied to '{receiver}({})'",
+                function.name,
+                shown.join(", ")
+            );
+            self.report(id, message);
+            self.set(id, Type::Error);
         }
     }
 

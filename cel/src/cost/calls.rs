@@ -1,5 +1,8 @@
 //! What calls of library functions may cost.
 
+// What is cast is not negative.
+#![allow(clippy::cast_sign_loss)]
+
 use super::Range;
 use super::is_flat;
 use crate::release::{Change, Release};
@@ -30,6 +33,8 @@ type Estimate = Option<(Range, Option<Range>)>;
 
 const ONE: Range = Range::fixed(1);
 
+// Estimates of calls are optional, as those of the functions that call this.
+#[allow(clippy::unnecessary_wraps)]
 fn list_call(factor: f64, size: Range) -> Estimate {
     Some((size.scaled(factor).plus(ONE).plus(Range::fixed(10)), Some(size)))
 }
@@ -45,8 +50,7 @@ fn extension(overload: &str, target: Option<&Operand>, args: &[Operand]) -> Esti
             list_call(1.0, Range::fixed(end.wrapping_sub(start)))
         }
         ("lists_range", None, [count]) => list_call(1.0, Range::fixed(count.number(u64::MAX))),
-        ("list_reverse", Some(target), []) => list_call(1.0, target.known()),
-        ("list_flatten", Some(target), []) => list_call(1.0, target.known()),
+        ("list_reverse" | "list_flatten", Some(target), []) => list_call(1.0, target.known()),
         #[allow(clippy::cast_precision_loss)]
         ("list_flatten_int", Some(target), [depth]) => list_call(depth.number(u64::MAX) as f64, target.known()),
         ("list_distinct", Some(target), []) => list_call(2.0, target.known().times(target.known())),

@@ -126,21 +126,21 @@ const WELL_KNOWN: [&str; 16] = [
 /// The type of a field of a well-known message.
 pub(crate) fn well_known_field(message: &str, field: &str) -> Option<Type> {
     Some(match (message, field) {
-        ("google.protobuf.BoolValue", "value") => Type::Bool,
+        ("google.protobuf.BoolValue", "value") | ("google.protobuf.Value", "bool_value") => Type::Bool,
         ("google.protobuf.BytesValue" | "google.protobuf.Any", "value") => Type::Bytes,
-        ("google.protobuf.DoubleValue" | "google.protobuf.FloatValue", "value") => Type::Double,
+        ("google.protobuf.DoubleValue" | "google.protobuf.FloatValue", "value")
+        | ("google.protobuf.Value", "number_value") => Type::Double,
         ("google.protobuf.Int32Value" | "google.protobuf.Int64Value", "value")
-        | ("google.protobuf.Duration" | "google.protobuf.Timestamp", "seconds" | "nanos") => Type::Int,
+        | ("google.protobuf.Duration" | "google.protobuf.Timestamp", "seconds" | "nanos")
+        | ("google.protobuf.Value", "null_value") => Type::Int,
         ("google.protobuf.UInt32Value" | "google.protobuf.UInt64Value", "value") => Type::Uint,
-        ("google.protobuf.StringValue", "value") | ("google.protobuf.Any", "type_url") => Type::String,
-        ("google.protobuf.ListValue", "values") => Type::list(Type::Dyn),
-        ("google.protobuf.Struct", "fields") => Type::map(Type::String, Type::Dyn),
-        ("google.protobuf.Value", "null_value") => Type::Int,
-        ("google.protobuf.Value", "number_value") => Type::Double,
-        ("google.protobuf.Value", "string_value") => Type::String,
-        ("google.protobuf.Value", "bool_value") => Type::Bool,
-        ("google.protobuf.Value", "struct_value") => Type::map(Type::String, Type::Dyn),
-        ("google.protobuf.Value", "list_value") => Type::list(Type::Dyn),
+        ("google.protobuf.StringValue", "value")
+        | ("google.protobuf.Any", "type_url")
+        | ("google.protobuf.Value", "string_value") => Type::String,
+        ("google.protobuf.ListValue", "values") | ("google.protobuf.Value", "list_value") => Type::list(Type::Dyn),
+        ("google.protobuf.Struct", "fields") | ("google.protobuf.Value", "struct_value") => {
+            Type::map(Type::String, Type::Dyn)
+        }
         _ => return None,
     })
 }

@@ -100,14 +100,12 @@ pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &
     let text = |index: usize, factor: f64| args.get(index).map(|arg| traverse(size(arg), factor));
     let kubernetes = match function {
         "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Some(args.first().map_or(0, full_traversal)),
-        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" => text(0, STRING_FACTOR),
-        "replace" | "split" => text(0, 2.0 * STRING_FACTOR),
+        "ip" if overload == "cidr_ip" => Some(1),
+        "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "quantity"
+        | "isQuantity" | "semver" | "isSemver" | "ip" => text(0, STRING_FACTOR),
+        "replace" | "split" | "ip.isCanonical" => text(0, 2.0 * STRING_FACTOR),
         "join" => Some(traverse(size(result), 2.0 * STRING_FACTOR)),
         "find" | "findAll" if args.len() >= 2 => Some(regex(size(&args[0]), size(&args[1]))),
-        "cidr" | "isIP" | "isCIDR" | "quantity" | "isQuantity" | "semver" | "isSemver" => text(0, STRING_FACTOR),
-        "ip" if overload == "cidr_ip" => Some(1),
-        "ip" => text(0, STRING_FACTOR),
-        "ip.isCanonical" => text(0, 2.0 * STRING_FACTOR),
         name if is_flat(name) => Some(1),
         "check" => Some(350_000),
         "containsIP" if args.len() >= 2 => {

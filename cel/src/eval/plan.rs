@@ -1,5 +1,8 @@
 //! Checked expressions to programs: variables become slots, and constants are folded as upstream folds them.
 
+// CEL compares doubles exactly.
+#![allow(clippy::float_cmp)]
+
 use super::{Attr, Call, CallKind, Fold, Node, Qualifier, QualifierKind, run};
 use crate::ast::{Expr, Kind, Literal};
 use crate::check::{Checked, Reference};
@@ -55,7 +58,7 @@ impl Planner<'_> {
                     return self.ident(expr);
                 }
                 let operand = self.plan(operand)?;
-                let mut attr = self.attr(operand);
+                let mut attr = as_attr(operand);
                 let field = Value::String(Text::Shared(field.clone()));
                 if *test_only {
                     attr.push(Qualifier { kind: QualifierKind::Present(field), optional: false });
@@ -145,14 +148,6 @@ impl Planner<'_> {
         Attr::Variable { name: name.clone(), index, path: Vec::new() }
     }
 
-    /// A node as something that qualifiers can be added to.
-    fn attr(&self, node: Node) -> Attr {
-        match node {
-            Node::Attr(attr) => attr,
-            other => Attr::Relative { operand: Box::new(other), path: Vec::new() },
-        }
-    }
-
     fn call(&mut self, expr: &Expr, function: &Arc<str>, target: Option<&Expr>, args: &[Expr]) -> Planned {
         let mut planned: Vec<Node> = Vec::with_capacity(args.len() + 1);
         for arg in target.into_iter().chain(args) {
@@ -160,8 +155,8 @@ impl Planner<'_> {
         }
         let name = &**function;
         if let ("_?_:_", [_, _, _]) = (name, planned.as_slice()) {
-            let no = planned.pop().map(|node| self.attr(inner(node)));
-            let yes = planned.pop().map(|node| self.attr(inner(node)));
+            let no = planned.pop().map(|node| as_attr(inner(node)));
+            let yes = planned.pop().map(|node| as_attr(inner(node)));
             if let (Some(yes), Some(no), Some(condition)) = (yes, no, planned.pop()) {
                 let (condition, yes, no) = (Box::new(condition), Box::new(yes), Box::new(no));
                 return Ok(Node::Attr(Attr::Choice { condition, yes, no }));
@@ -179,7 +174,7 @@ impl Planner<'_> {
             ("_!=_", Ok(sides)) => return Ok(Node::Equal { not: true, sides }),
             ("_[_]" | "_[?_]" | "_?._", Ok(pair)) => {
                 let [operand, index] = *pair;
-                return self.index(operand, index, name != "_[_]");
+                return index_of(operand, index, name != "_[_]");
             }
             ("or" | "orValue", Ok(sides)) => return Ok(Node::OptionalOr { value: name == "orValue", sides }),
             (_, Ok(pair)) => pair.into_iter().collect(),
@@ -191,19 +186,6 @@ impl Planner<'_> {
             _ => None,
         };
         self.function(name, overload, planned)
-    }
-
-    fn index(&mut self, operand: Node, index: Node, optional: bool) -> Planned {
-        let mut attr = self.attr(operand);
-        let kind = match index {
-            Node::Const(
-                value @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)),
-            ) => QualifierKind::Const(value),
-            Node::Const(value) => return Err(format!("invalid qualifier type: {}", print::go_type(&value))),
-            other => QualifierKind::Attr(Arc::new(self.attr(other))),
-        };
-        attr.push(Qualifier { kind, optional });
-        Ok(Node::Attr(attr))
     }
 
     fn function(&mut self, name: &str, overload: Option<&'static Overload>, args: Vec<Node>) -> Planned {
@@ -348,4 +330,26 @@ fn owning(step: Node, accu: usize) -> Node {
 /// Whether an overload is one that a function implements for the values at hand.
 pub(super) fn implemented<'a>(function: &str, overload: &Overload, args: &mut [Value<'a>]) -> Option<Value<'a>> {
     bindings::call(function, overload.id, args)
+}
+
+/// A node as something that qualifiers can be added to.
+fn as_attr(node: Node) -> Attr {
+    match node {
+        Node::Attr(attr) => attr,
+        other => Attr::Relative { operand: Box::new(other), path: Vec::new() },
+    }
+}
+
+/// An element of a list or a map.
+fn index_of(operand: Node, index: Node, optional: bool) -> Planned {
+    let mut attr = as_attr(operand);
+    let kind = match index {
+        Node::Const(
+            value @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)),
+        ) => QualifierKind::Const(value),
+        Node::Const(value) => return Err(format!("invalid qualifier type: {}", print::go_type(&value))),
+        other => QualifierKind::Attr(Arc::new(as_attr(other))),
+    };
+    attr.push(Qualifier { kind, optional });
+    Ok(Node::Attr(attr))
 }

@@ -1,5 +1,10 @@
 //! Evaluation, within a budget.
 
+// Lengths and sizes are far below the largest int.
+#![allow(clippy::cast_possible_wrap)]
+// CEL compares doubles exactly.
+#![allow(clippy::float_cmp)]
+
 use super::{Attr, Call, CallKind, Fold, Node, Qualifier, QualifierKind, cost};
 use crate::decls::Overload;
 use crate::library::{Kube, bindings, standard};
@@ -97,12 +102,11 @@ impl<'a> Runner<'_, 'a> {
             Node::And(terms) => self.logic(terms, false),
             Node::Equal { not, sides } => {
                 let args = [self.eval(&sides[0])?, self.eval(&sides[1])?];
-                let result = match args.iter().find(|arg| arg.is_error()) {
-                    Some(error) => error.clone(),
-                    None => {
-                        let equal = args[0].equals(&args[1]);
-                        if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal }
-                    }
+                let result = if let Some(error) = args.iter().find(|arg| arg.is_error()) {
+                    error.clone()
+                } else {
+                    let equal = args[0].equals(&args[1]);
+                    if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal }
                 };
                 let (function, overload) = if *not { ("_!=_", "not_equals") } else { ("_==_", "equals") };
                 self.charge_call(function, overload, &args, &result)?;

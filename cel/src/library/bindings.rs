@@ -1,5 +1,8 @@
 //! What overloads do.
 
+// Lengths and sizes are far below the largest int.
+#![allow(clippy::cast_possible_wrap)]
+
 use super::named::Format;
 use super::net::{Addr, Cidr};
 use super::quantity::Quantity;

@@ -68,15 +68,14 @@ fn clause(text: &str) -> Result<(Clause, &str), String> {
             return wrong("could not find end of precision specifier");
         }
         let digits = &after[..end];
-        precision = match digits.parse::<i64>() {
-            Ok(precision) => usize::try_from(precision).unwrap_or(0).min(MAX_PRECISION),
-            Err(_) => {
-                let problem = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
-                return wrong(&format!(
-                    "error while converting precision to integer: strconv.Atoi: parsing {}: {problem}",
-                    print::quoted(digits)
-                ));
-            }
+        precision = if let Ok(precision) = digits.parse::<i64>() {
+            usize::try_from(precision).unwrap_or(0).min(MAX_PRECISION)
+        } else {
+            let problem = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
+            return wrong(&format!(
+                "error while converting precision to integer: strconv.Atoi: parsing {}: {problem}",
+                print::quoted(digits)
+            ));
         };
         rest = &after[end..];
     }

@@ -1,5 +1,10 @@
 //! Functions on lists.
 
+// Lengths and sizes are far below the largest int.
+#![allow(clippy::cast_possible_wrap)]
+// What is cast is not negative.
+#![allow(clippy::cast_sign_loss)]
+
 use crate::limits::MAX_ELEMENTS;
 use crate::value::{List, Value, arithmetic};
 use std::cmp::Ordering;

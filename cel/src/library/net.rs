@@ -1,5 +1,8 @@
 //! Addresses and networks.
 
+// What is cast is not negative.
+#![allow(clippy::cast_sign_loss)]
+
 use crate::value::print::quoted;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};

@@ -1,5 +1,10 @@
 //! Quantities, such as `1.5Gi`.
 
+// Lengths and sizes are far below the largest int.
+#![allow(clippy::cast_possible_wrap)]
+// What is cast is not negative.
+#![allow(clippy::cast_sign_loss)]
+
 use num_bigint::{BigInt, Sign};
 use std::cmp::Ordering;
 use std::fmt;

@@ -1,5 +1,8 @@
 //! Operators, conversions and dates.
 
+// Lengths and sizes are far below the largest int.
+#![allow(clippy::cast_possible_wrap)]
+
 use crate::types::Type;
 use crate::value::{Map, Timestamp, Value, arithmetic, convert, time};
 use std::cmp::Ordering;

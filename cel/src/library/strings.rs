@@ -1,5 +1,10 @@
 //! Functions on strings. Positions count characters.
 
+// Lengths and sizes are far below the largest int.
+#![allow(clippy::cast_possible_wrap)]
+// What is cast is not negative.
+#![allow(clippy::cast_sign_loss)]
+
 use crate::value::{Value, print};
 
 fn out_of_range<'a>(index: i64) -> Value<'a> {

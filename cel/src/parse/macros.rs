@@ -129,39 +129,8 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn variable(&self, arg: &Expr, message: &str) -> Result<Arc<str>, Wrong> {
-        match &arg.kind {
-            Kind::Ident(name) => Ok(name.clone()),
-            _ => Err((arg.id, message.to_owned())),
-        }
-    }
-
-    fn free(&self, arg: &Expr, name: &str) -> Result<(), Wrong> {
-        if name == ACCUMULATOR || name == OLD_ACCUMULATOR {
-            return Err((arg.id, "iteration variable overwrites accumulator variable".to_owned()));
-        }
-        Ok(())
-    }
-
-    /// The variables of a comprehension: one, or two if there are more arguments than `rest`.
-    fn variables(&self, args: &[Expr], rest: usize) -> Result<(Arc<str>, Option<Arc<str>>), Wrong> {
-        const SIMPLE: &str = "argument must be a simple name";
-        let first = self.variable(&args[0], SIMPLE)?;
-        if args.len() == rest + 1 {
-            self.free(&args[0], &first)?;
-            return Ok((first, None));
-        }
-        let second = self.variable(&args[1], SIMPLE)?;
-        if first == second {
-            return Err((args[1].id, format!("duplicate variable name: {first}")));
-        }
-        self.free(&args[0], &first)?;
-        self.free(&args[1], &second)?;
-        Ok((first, Some(second)))
-    }
-
     fn quantifier(&mut self, function: &str, range: Expr, mut args: Vec<Expr>) -> Result<Expr, Wrong> {
-        let (var, var2) = self.variables(&args, 1)?;
+        let (var, var2) = variables(&args, 1)?;
         let predicate = args.pop().ok_or_else(|| (self.id, String::new()))?;
         let (init, condition, step, result);
         match function {
@@ -201,13 +170,13 @@ impl Maker<'_, '_> {
     }
 
     fn map(&mut self, range: Expr, args: Vec<Expr>) -> Result<Expr, Wrong> {
-        let var = self.variable(&args[0], "argument is not an identifier")?;
-        self.free(&args[0], &var)?;
+        let var = variable(&args[0], "argument is not an identifier")?;
+        free(&args[0], &var)?;
         self.gather_list(range, var, None, args.into_iter().skip(1).collect())
     }
 
     fn transform_list(&mut self, range: Expr, args: Vec<Expr>) -> Result<Expr, Wrong> {
-        let (var, var2) = self.variables(&args[..3], 1)?;
+        let (var, var2) = variables(&args[..3], 1)?;
         self.gather_list(range, var, var2, args.into_iter().skip(2).collect())
     }
 
@@ -244,8 +213,8 @@ impl Maker<'_, '_> {
     }
 
     fn filter(&mut self, range: Expr, mut args: Vec<Expr>) -> Result<Expr, Wrong> {
-        let var = self.variable(&args[0], "argument is not an identifier")?;
-        self.free(&args[0], &var)?;
+        let var = variable(&args[0], "argument is not an identifier")?;
+        free(&args[0], &var)?;
         let predicate = args.pop();
         let (init, condition) = (self.list(Vec::new()), self.literal(Literal::Bool(true)));
         let (accu, element) = (self.accu(), self.list(args));
@@ -256,7 +225,7 @@ impl Maker<'_, '_> {
     }
 
     fn transform_map(&mut self, function: &str, range: Expr, mut args: Vec<Expr>) -> Result<Expr, Wrong> {
-        let (var, var2) = self.variables(&args[..3], 1)?;
+        let (var, var2) = variables(&args[..3], 1)?;
         let transform = args.pop().ok_or_else(|| (self.id, String::new()))?;
         let filter = if args.len() == 3 { args.pop() } else { None };
         let mut entry = vec![self.accu()];
@@ -273,7 +242,7 @@ impl Maker<'_, '_> {
     }
 
     fn opt_map(&mut self, function: &str, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Wrong> {
-        let var = self.variable(&args[0], &format!("{function}() variable name must be a simple identifier"))?;
+        let var = variable(&args[0], &format!("{function}() variable name must be a simple identifier"))?;
         let transform = args.pop().ok_or_else(|| (self.id, String::new()))?;
         let copy = |maker: &mut Self, target: &Expr| maker.copy(target);
         let original = target.clone();
@@ -383,4 +352,35 @@ impl Maker<'_, '_> {
         let place = self.builder.places.offset(self.id);
         self.builder.places.add(place)
     }
+}
+
+fn variable(arg: &Expr, message: &str) -> Result<Arc<str>, Wrong> {
+    match &arg.kind {
+        Kind::Ident(name) => Ok(name.clone()),
+        _ => Err((arg.id, message.to_owned())),
+    }
+}
+
+fn free(arg: &Expr, name: &str) -> Result<(), Wrong> {
+    if name == ACCUMULATOR || name == OLD_ACCUMULATOR {
+        return Err((arg.id, "iteration variable overwrites accumulator variable".to_owned()));
+    }
+    Ok(())
+}
+
+/// The variables of a comprehension: one, or two if there are more arguments than `rest`.
+fn variables(args: &[Expr], rest: usize) -> Result<(Arc<str>, Option<Arc<str>>), Wrong> {
+    const SIMPLE: &str = "argument must be a simple name";
+    let first = variable(&args[0], SIMPLE)?;
+    if args.len() == rest + 1 {
+        free(&args[0], &first)?;
+        return Ok((first, None));
+    }
+    let second = variable(&args[1], SIMPLE)?;
+    if first == second {
+        return Err((args[1].id, format!("duplicate variable name: {first}")));
+    }
+    free(&args[0], &first)?;
+    free(&args[1], &second)?;
+    Ok((first, Some(second)))
 }

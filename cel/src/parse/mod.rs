@@ -1,5 +1,8 @@
 //! Text to expressions.
 
+// Lengths and sizes are far below the largest int.
+#![allow(clippy::cast_possible_wrap)]
+
 mod build;
 mod lexer;
 mod macros;

@@ -1,5 +1,8 @@
 //! The types that schemas declare, with the sizes that costs are estimated by.
 
+// Lengths and sizes are far below the largest int.
+#![allow(clippy::cast_possible_wrap)]
+
 use super::{MAX_REQUEST, Schema, escape};
 use crate::cost::{Range, Sizes};
 use crate::release::{Change, Release};

@@ -1,5 +1,8 @@
 //! Objects read through their schemas.
 
+// Go converts so, too.
+#![allow(clippy::cast_precision_loss)]
+
 use super::{Schema, escape};
 use crate::library::named;
 use crate::raw::{Fields, Items, Raw, RawKey};

@@ -1,5 +1,10 @@
 //! What expressions evaluate to.
 
+// Go converts so, too.
+#![allow(clippy::cast_precision_loss)]
+// CEL compares doubles exactly.
+#![allow(clippy::float_cmp)]
+
 pub(crate) mod arithmetic;
 pub(crate) mod convert;
 pub(crate) mod print;
@@ -287,7 +292,7 @@ impl<'a> Map<'a> {
         match self {
             Map::Made(entries) => entries.len(),
             Map::Data(entries) => entries.len(),
-            Map::Typed(_, entries) => entries.len(),
+            Map::Typed(_, fields) => fields.len(),
         }
     }
 
@@ -318,6 +323,8 @@ impl<'a> Map<'a> {
     }
 
     /// Keys and values in the order of the keys.
+    // `&Map` is no iterator: entries are made as they are asked for.
+    #[allow(clippy::iter_without_into_iter)]
     pub fn iter(&self) -> Box<dyn Iterator<Item = (Value<'a>, Value<'a>)> + '_> {
         match self {
             Map::Made(entries) => Box::new(entries.values().cloned()),
@@ -362,6 +369,7 @@ impl<'a> From<kubeshape_smd::Value<'a>> for Value<'a> {
 
 impl<'a> Value<'a> {
     /// Whether two values are equal, as `==` has it: a bool, or the error of values that cannot be compared.
+    #[must_use]
     pub fn equals(&self, other: &Value<'a>) -> Value<'a> {
         match (self, other) {
             (Value::Null, Value::Null) => Value::Bool(true),

@@ -84,3 +84,23 @@ fn what_older_releases_drop_is_a_warning_of_theirs() {
         .collect();
     assert_eq!(found, ["`optionalOldSelf` is used since 1.30: Some(\"1.28 and 1.29\")"]);
 }
+
+#[test]
+fn a_rule_that_costs_too_much_gets_bounds_with_which_it_is_taken() {
+    let schema = |items: &str, length: &str| {
+        format!(
+            "{{type: object, properties: {{tabs: {{type: array{items}, items: {{type: string{length}, \
+             x-kubernetes-validations: [{{rule: \"self.contains('x')\"}}]}}}}}}}}"
+        )
+    };
+    let refused = of_schema(&schema("", ""));
+    let advice: Vec<&str> = refused.problems.iter().filter_map(|problem| problem.advice.as_deref()).collect();
+    assert!(advice[0].contains(" at .tabs"), "{advice:?}");
+    let bound = |keyword: &str| {
+        let (_, rest) = advice[0].split_once(&format!("{keyword}: "))?;
+        rest.split_once(' ').map(|(value, _)| format!(", {keyword}: {value}"))
+    };
+    let (items, length) = (bound("maxItems").unwrap_or_default(), bound("maxLength").unwrap_or_default());
+    let accepted = of_schema(&schema(&items, &length));
+    assert!(accepted.is_accepted(), "{advice:?} {:?}", accepted.problems);
+}

@@ -161,6 +161,9 @@ impl FileResult {
                 continue;
             }
             let mut finding = resolver.finding(&problem.note);
+            if problem.advice.is_some() {
+                finding.advice.clone_from(&problem.advice);
+            }
             if let (true, Some(error)) = (context.is_exact, &problem.error) {
                 finding.detail = error.to_string();
             }
