@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::{Kind, Object, Registry};
 use kubeshape_schema::field;
-use kubeshape_smd::{Bump, ToValue, Value};
-use kubeshape_validate::object::Resource;
+use kubeshape_smd::{Bump, ToValue};
+use kubeshape_validate::object::{Judged, Resource};
 
 /// A request with a custom resource, before the server looks at it.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ impl Judgement {
 
 impl Registry {
     /// Judges a request with a custom resource as the server's registry does: decoding, pruning, defaults, metadata, schema,
-    /// list types, rules in CEL. Admission webhooks and policies, quotas and permissions are no part of it.
+    /// list types, rules in CEL. An object of a namespace that names none is sent to `default`. Admission webhooks and policies, quotas and permissions are no part of it.
     ///
     /// The definition is read anew for each call; its rules are compiled once. Whoever has many objects of one kind uses
     /// [`Kind::with_requests`].
@@ -131,49 +131,12 @@ impl<'a> Requests<'a> {
             self.resource.decode(value, arena).map_err(|message| Error::Refused { message, code: 400 })
         };
         let decoded = decode(request.object())?;
-        let (stored, errors): (Value<'_>, _) = match request {
-            Request::Create(_) => {
-                let stored = self.resource.prepare_create(decoded.value, arena);
-                (stored, self.resource.validate(stored))
-            }
-            Request::Update { old, .. } => {
-                let old = with_version(decode(old)?.value, arena);
-                let stored = self.resource.prepare_update(decoded.value, old, arena);
-                (stored, self.resource.validate_update(stored, old))
-            }
-            Request::UpdateStatus { old, .. } => {
-                let old = with_version(decode(old)?.value, arena);
-                let stored = self.resource.prepare_status_update(decoded.value, old, arena);
-                (stored, self.resource.validate_status_update(stored, old))
-            }
+        let Judged { stored, errors } = match request {
+            Request::Create(_) => self.resource.create(decoded.value, arena),
+            Request::Update { old, .. } => self.resource.update(decoded.value, decode(old)?.value, arena),
+            Request::UpdateStatus { old, .. } => self.resource.update_status(decoded.value, decode(old)?.value, arena),
         };
-        Ok(Judgement { stored: Object::of(without_version(stored, arena)), unknown: decoded.unknown, errors })
-    }
-}
-
-/// The resource version of an old object that has none, because it does not come from a cluster.
-const NO_VERSION: &str = "0";
-
-fn version_of(object: Value<'_>) -> Option<Value<'_>> {
-    object.get("metadata")?.get("resourceVersion")
-}
-
-fn set_version<'a>(object: Value<'a>, version: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
-    let Value::Map(map) = object else { return object };
-    let metadata = map.get("metadata").and_then(Value::as_map).unwrap_or_default();
-    let metadata = metadata.with("resourceVersion", version, arena);
-    Value::Map(map.with("metadata", Some(Value::Map(metadata)), arena))
-}
-
-/// A stored object as a cluster has it: with a resource version, which updates must name.
-fn with_version<'a>(old: Value<'a>, arena: &'a Bump) -> Value<'a> {
-    if version_of(old).is_some() { old } else { set_version(old, Some(Value::String(NO_VERSION)), arena) }
-}
-
-fn without_version<'a>(stored: Value<'a>, arena: &'a Bump) -> Value<'a> {
-    match version_of(stored) {
-        Some(Value::String(NO_VERSION)) => set_version(stored, None, arena),
-        _ => stored,
+        Ok(Judgement { stored: Object::of(stored), unknown: decoded.unknown, errors })
     }
 }
 

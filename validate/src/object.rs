@@ -56,7 +56,6 @@ mod rules;
 
 pub(crate) use equal::bad_value;
 
-pub use before::{in_namespace, replacing, with_generated_name, with_resource_version};
 pub use defaulting::{default, prune_nulls};
 pub use format::Format;
 pub use lists::list_types;
@@ -64,5 +63,5 @@ pub use meta::{Decoded, Malformed, coerce, decode_metadata, embedded};
 pub use prepare::{Purpose, Validator};
 pub use prune_defaults::prune_defaults;
 pub use pruning::{Pruned, Root, prune};
-pub use request::{Object, Resource};
+pub use request::{Judged, Object, Resource};
 pub use rules::{RuleOutcome, Rules};

@@ -105,6 +105,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     run.summary(&context.against);
     let Run { counts, .. } = run;
     let is_denied = ui.end(None, "", "");
+    ui.written()?;
     if counts.unread {
         return Err(Fatal::Unread);
     }

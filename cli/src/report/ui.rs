@@ -172,6 +172,8 @@ pub(crate) struct Ui {
     kept: Option<RefCell<String>>,
     /// Whether it is shown on standard output.
     on_output: bool,
+    /// Why standard output could not be written; nothing is shown there any more.
+    failed: RefCell<Option<Fatal>>,
 }
 
 impl Ui {
@@ -204,6 +206,7 @@ impl Ui {
             first_error: None,
             kept: None,
             on_output: false,
+            failed: RefCell::new(None),
         }
     }
 
@@ -413,7 +416,16 @@ impl Ui {
         tally.codes().filter(|(code, _)| self.filter.levels.denied_by(*code).is_some()).collect()
     }
 
-    /// Writes a line. Errors are ignored: if standard error is closed, they cannot be shown.
+    /// What kept findings from standard output, after all of them were shown.
+    ///
+    /// # Errors
+    /// Standard output is closed or full.
+    pub(crate) fn written(&mut self) -> Result<(), Fatal> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+
+    /// Writes a line. Errors of standard error are ignored, because they cannot be shown; those of standard output are told by
+    /// [`Ui::written`].
     fn line(&self, text: &str) {
         let text = match self.filter.format {
             OutputFormat::Json | OutputFormat::Sarif => clean::json(text),
@@ -427,11 +439,15 @@ impl Ui {
             return;
         }
         let write = || {
-            let _ = if self.on_output {
-                writeln!(io::stdout().lock(), "{text}")
-            } else {
-                writeln!(io::stderr().lock(), "{text}")
-            };
+            if !self.on_output {
+                let _ = writeln!(io::stderr().lock(), "{text}");
+                return;
+            }
+            let mut failed = self.failed.borrow_mut();
+            if failed.is_none() {
+                let mut out = io::stdout().lock();
+                *failed = writeln!(out, "{text}").and_then(|()| out.flush()).err().map(Fatal::Stdout);
+            }
         };
         match &self.bar {
             Some(bar) => bar.suspend(write),

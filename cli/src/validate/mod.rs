@@ -79,6 +79,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     run.summary();
     let Run { counts, mut ui, .. } = run;
     let is_denied = ui.end(None, "", "");
+    ui.written()?;
     if counts.unread {
         return Err(Fatal::Unread);
     }
@@ -147,13 +148,7 @@ impl Run<'_> {
             for document in input.documents.into_iter().map(Arc::new) {
                 for node in document.objects() {
                     let arena = Bump::new();
-                    let Some(mut identity) = worker::identity(Value::from_node(node, &arena)) else { continue };
-                    if identity.2.is_empty() {
-                        out.entry(identity.clone())
-                            .or_insert_with(|| Location::new(Arc::clone(&document), node.index()));
-                        // Objects are looked for with the namespace that a client sends them to.
-                        "default".clone_into(&mut identity.2);
-                    }
+                    let Some(identity) = worker::identity(Value::from_node(node, &arena)) else { continue };
                     out.entry(identity).or_insert_with(|| Location::new(Arc::clone(&document), node.index()));
                 }
             }

@@ -11,7 +11,7 @@ use kubeshape_schema::Bump;
 use kubeshape_schema::field::Error;
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
-use kubeshape_validate::object::{Resource, in_namespace, replacing, with_generated_name, with_resource_version};
+use kubeshape_validate::object::{self as server, Resource};
 use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -129,9 +129,10 @@ pub(super) fn name_of(value: Value<'_>) -> String {
     clean(format!("{} {namespace}{slash}{name}", gvk.kind()).trim())
 }
 
-/// What tells an object apart; none if it has no name.
+/// What tells an object apart; none if it has no name. An object without namespace is sent to `default`, if it needs one.
 pub(super) fn identity(value: Value<'_>) -> Option<Identity> {
     let ObjectName { namespace, name, gvk } = ObjectName::of(value);
+    let namespace = if namespace.is_empty() { "default" } else { namespace };
     let identity = (gvk.group().to_owned(), gvk.kind().to_owned(), namespace.to_owned(), name.to_owned());
     (!name.is_empty()).then_some(identity)
 }
@@ -172,14 +173,9 @@ impl<'j> Judged<'j, '_> {
             }
         };
         self.fields(&decoded.unknown);
-        let object = in_namespace(decoded.value, resource.namespaced, arena);
-        let (stored, errors) = if let Some(old) = self.old(object, resource) {
-            let stored = resource.prepare_update(replacing(object, old, arena), old, arena);
-            let [new, old] = [stored, old].map(|object| with_resource_version(object, arena));
-            (stored, resource.validate_update(new, old))
-        } else {
-            let stored = resource.prepare_create(object, arena);
-            (stored, resource.validate(with_generated_name(stored, arena)))
+        let server::Judged { stored, errors } = match self.old(decoded.value, resource) {
+            Some(old) => resource.update(decoded.value, old, arena),
+            None => resource.create(decoded.value, arena),
         };
         for error in errors.iter().take(MOST) {
             self.refused(error);
@@ -199,7 +195,7 @@ impl<'j> Judged<'j, '_> {
     fn old(&mut self, object: Value<'j>, resource: &Resource<'j>) -> Option<Value<'j>> {
         let location = self.context.old.get(&identity(object)?)?;
         match resource.decode(Value::from_node(location.node(), self.arena), self.arena) {
-            Ok(old) => Some(in_namespace(old.value, resource.namespaced, self.arena)),
+            Ok(old) => Some(old.value),
             Err(message) => {
                 self.findings.push(location.finding(Code::ObjectNotDecoded, message).of_resource(self.name));
                 None

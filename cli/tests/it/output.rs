@@ -543,3 +543,19 @@ fn paths_may_be_absolute() {
     folder.run(&format!("convert {} --to v3 -o {}", text(&input), text(&output))).is_silent();
     assert_eq!(folder.names("out"), ["apis__example.com__v1_openapi.json"]);
 }
+
+/// Findings are what these commands print, so that a full disk must not pass for an answer.
+#[cfg(target_os = "linux")]
+#[test]
+fn findings_that_cannot_be_written_are_an_error() {
+    let folder = Folder::new();
+    folder.write("a.yaml", crd("widgets", &["v1"]));
+    folder.write("b.yaml", "apiVersion: example.com/v1\nkind: Unknown\nmetadata: {name: t}\n");
+    for line in ["check a.yaml", "check a.yaml --output-format sarif", "validate --schemas a.yaml b.yaml"] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = folder.command(&line.split(' ').collect::<Vec<_>>()).stdout(full).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {told}");
+        assert!(told.contains("cannot write to standard output"), "{line}: {told}");
+    }
+}

@@ -1,7 +1,7 @@
 //! What a template finds.
 
 use kubeshape_smd::Value;
-use kubeshape_yaml::go::number::General;
+use kubeshape_smd::value::GoText;
 use std::fmt::{self, Display, Formatter};
 
 /// One thing that a template finds. Besides the values of the object there are texts and numbers of the template.
@@ -72,37 +72,8 @@ impl Display for Item<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match (self, self.value()) {
             (Item::Byte(byte), _) => byte.fmt(f),
-            (_, Some(value)) => Plain(value).fmt(f),
+            (_, Some(value)) => GoText(value).fmt(f),
             (_, None) => f.write_str("<invalid reflect.Value>"),
-        }
-    }
-}
-
-struct Plain<'a>(Value<'a>);
-
-impl Display for Plain<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Value::Null => f.write_str("<nil>"),
-            Value::Bool(yes) => yes.fmt(f),
-            Value::Int(n) => n.fmt(f),
-            Value::Float(n) => General(n).fmt(f),
-            Value::String(text) => f.write_str(text),
-            Value::List(items) => {
-                f.write_str("[")?;
-                for (at, item) in items.iter().enumerate() {
-                    f.write_str(if at > 0 { " " } else { "" })?;
-                    Plain(*item).fmt(f)?;
-                }
-                f.write_str("]")
-            }
-            Value::Map(map) => {
-                f.write_str("map[")?;
-                for (at, (key, value)) in map.entries().iter().enumerate() {
-                    write!(f, "{}{key}:{}", if at > 0 { " " } else { "" }, Plain(*value))?;
-                }
-                f.write_str("]")
-            }
         }
     }
 }

@@ -114,8 +114,7 @@ fn attempt<'a>(resource: &Resource<'a>, maximal: bool, toggled: &BTreeSet<String
         Ok(decoded) => {
             let unknown = decoded.unknown.into_iter();
             problems.extend(unknown.map(|path| Problem { path, text: "unknown field".to_owned() }));
-            let stored = resource.prepare_create(in_namespace(decoded.value, resource.namespaced, arena), arena);
-            for error in resource.validate(stored) {
+            for error in resource.create(decoded.value, arena).errors {
                 let path = error.path.clone();
                 // What was said of a field once is enough.
                 if !problems.iter().any(|problem| problem.path == path && !path.is_empty()) {
@@ -125,17 +124,6 @@ fn attempt<'a>(resource: &Resource<'a>, maximal: bool, toggled: &BTreeSet<String
         }
     }
     Sample { value, problems }
-}
-
-/// The object with the namespace that the server takes from the path of the request.
-fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a Bump) -> Value<'a> {
-    match (object, object.get("metadata")) {
-        (Value::Map(map), Some(Value::Map(metadata))) if namespaced => {
-            let metadata = metadata.with("namespace", Some(Value::String("default")), arena);
-            Value::Map(map.with("metadata", Some(Value::Map(metadata)), arena))
-        }
-        _ => object,
-    }
 }
 
 /// The object with its type and its metadata.

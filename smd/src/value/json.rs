@@ -3,6 +3,7 @@
 use super::Value;
 use kubeshape_yaml::go::escape::{self, Escape};
 use kubeshape_yaml::go::number;
+use std::fmt;
 
 /// A number that JSON cannot hold: an infinity, or not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,37 +26,13 @@ impl Value<'_> {
     /// # Ok::<(), kubeshape_smd::value::NotFinite>(())
     /// ```
     pub fn write_json(self, out: &mut Vec<u8>) -> Result<(), NotFinite> {
-        match self {
-            Value::Null => out.extend_from_slice(b"null"),
-            Value::Bool(yes) => out.extend_from_slice(if yes { b"true" } else { b"false" }),
-            Value::Int(n) => number::write_int(n, out),
-            Value::Float(n) if !n.is_finite() => return Err(NotFinite),
-            Value::Float(n) => number::write_iterator(n, out),
-            Value::String(text) => escape::string(out, text, Escape::IteratorHtml),
-            Value::List(items) => {
-                out.push(b'[');
-                for (at, item) in items.iter().enumerate() {
-                    if at > 0 {
-                        out.push(b',');
-                    }
-                    item.write_json(out)?;
-                }
-                out.push(b']');
+        self.write(out, Escape::IteratorHtml, |n, out| {
+            if !n.is_finite() {
+                return Err(NotFinite);
             }
-            Value::Map(map) => {
-                out.push(b'{');
-                for (at, (key, value)) in map.entries().iter().enumerate() {
-                    if at > 0 {
-                        out.push(b',');
-                    }
-                    escape::string(out, key, Escape::IteratorHtml);
-                    out.push(b':');
-                    value.write_json(out)?;
-                }
-                out.push(b'}');
-            }
-        }
-        Ok(())
+            number::write_iterator(n, out);
+            Ok(())
+        })
     }
 
     /// Appends the value as Go's `encoding/json` writes it: compact, keys in order. [`Value::write_json`] escapes and prints
@@ -69,19 +46,31 @@ impl Value<'_> {
     /// assert_eq!(out, b"1e-7");
     /// ```
     pub fn write_go_json(self, out: &mut Vec<u8>) {
+        let Ok(()) = self.write(out, Escape::Html, |n, out| {
+            number::write_json(n, out);
+            Ok::<(), std::convert::Infallible>(())
+        });
+    }
+
+    fn write<E>(
+        self,
+        out: &mut Vec<u8>,
+        escape: Escape,
+        float: impl Fn(f64, &mut Vec<u8>) -> Result<(), E> + Copy,
+    ) -> Result<(), E> {
         match self {
             Value::Null => out.extend_from_slice(b"null"),
             Value::Bool(yes) => out.extend_from_slice(if yes { b"true" } else { b"false" }),
             Value::Int(n) => number::write_int(n, out),
-            Value::Float(n) => number::write_json(n, out),
-            Value::String(text) => escape::string(out, text, Escape::Html),
+            Value::Float(n) => float(n, out)?,
+            Value::String(text) => escape::string(out, text, escape),
             Value::List(items) => {
                 out.push(b'[');
                 for (at, item) in items.iter().enumerate() {
                     if at > 0 {
                         out.push(b',');
                     }
-                    item.write_go_json(out);
+                    item.write(out, escape, float)?;
                 }
                 out.push(b']');
             }
@@ -91,13 +80,14 @@ impl Value<'_> {
                     if at > 0 {
                         out.push(b',');
                     }
-                    escape::string(out, key, Escape::Html);
+                    escape::string(out, key, escape);
                     out.push(b':');
-                    value.write_go_json(out);
+                    value.write(out, escape, float)?;
                 }
                 out.push(b'}');
             }
         }
+        Ok(())
     }
 
     /// The type of the plain value in Go, as `%T` prints it: `string`, `map[string]interface {}`.
@@ -126,6 +116,44 @@ impl Value<'_> {
             Value::Map(map) => serde_json::Value::Object(
                 map.entries().iter().map(|(key, value)| ((*key).to_owned(), value.to_serde())).collect(),
             ),
+        }
+    }
+}
+
+/// A value as Go's `fmt` prints the plain one with `%v`: `map[a:1 b:[x y]]`.
+///
+/// # Example
+/// ```
+/// use kubeshape_smd::Value;
+/// use kubeshape_smd::value::GoText;
+/// let items = [Value::Int(1), Value::Null, Value::Float(3e9)];
+/// assert_eq!(GoText(Value::List(&items)).to_string(), "[1 <nil> 3e+09]");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct GoText<'a>(pub Value<'a>);
+
+impl fmt::Display for GoText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Null => f.write_str("<nil>"),
+            Value::Bool(yes) => yes.fmt(f),
+            Value::Int(n) => n.fmt(f),
+            Value::Float(n) => number::General(n).fmt(f),
+            Value::String(text) => f.write_str(text),
+            Value::List(items) => {
+                f.write_str("[")?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{}", if at > 0 { " " } else { "" }, GoText(*item))?;
+                }
+                f.write_str("]")
+            }
+            Value::Map(map) => {
+                f.write_str("map[")?;
+                for (at, (key, value)) in map.entries().iter().enumerate() {
+                    write!(f, "{}{key}:{}", if at > 0 { " " } else { "" }, GoText(*value))?;
+                }
+                f.write_str("]")
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ mod tests;
 use kubeshape_schema::Gvk;
 
 pub use convert::ToValue;
-pub use json::NotFinite;
+pub use json::{GoText, NotFinite};
 pub use read::{Compat, JsonError, MAX_DEPTH};
 pub(crate) use read::{Quoted, Reader};
 

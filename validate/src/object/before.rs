@@ -12,7 +12,7 @@ const MAX_GENERATED_NAME: usize = 58;
 
 /// The namespace that a client sends an object to, in its metadata: as `EnsureObjectNamespaceMatchesRequestNamespace` of
 /// `k8s.io/apiserver` leaves it. An object of a namespace that names none is sent to `default`; one of the cluster has none.
-pub fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a Bump) -> Value<'a> {
+pub(super) fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a Bump) -> Value<'a> {
     let namespace = text(object, "namespace");
     match (namespaced, namespace) {
         (true, "") => with(object, "namespace", Some(Value::String(DEFAULT_NAMESPACE)), arena),
@@ -23,7 +23,7 @@ pub fn in_namespace<'a>(object: Value<'a>, namespaced: bool, arena: &'a Bump) ->
 
 /// An object with a name, if it asks for one with `metadata.generateName`: `GenerateName` of `k8s.io/apiserver`, with a
 /// fixed text in place of the random one.
-pub fn with_generated_name<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+pub(super) fn with_generated_name<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
     let (name, prefix) = (text(object, "name"), text(object, "generateName"));
     if !name.is_empty() || prefix.is_empty() {
         return object;
@@ -33,26 +33,29 @@ pub fn with_generated_name<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> 
     with(object, "name", Some(Value::String(arena.alloc_str(&name))), arena)
 }
 
-/// Members of metadata that an update takes from the stored object if the new one lacks them, as `BeforeUpdate` of
-/// `k8s.io/apiserver` does, and of `resourceVersion` clients.
-const KEPT: [&str; 6] =
-    ["creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "resourceVersion", "selfLink", "uid"];
+/// The version of a stored object that has none, because it does not come from a cluster.
+const NO_VERSION: &str = "0";
 
-/// An object that replaces another one, with what it takes from its metadata: a manifest does not know them.
-pub fn replacing<'a>(object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Value<'a> {
-    let member = |object: Value<'a>, key| object.get("metadata").and_then(|metadata| metadata.get(key));
-    KEPT.into_iter().fold(object, |object, key| match (member(object, key), member(old, key)) {
-        (None | Some(Value::Null), Some(old)) => with(object, key, Some(old), arena),
-        _ => object,
-    })
+/// A stored object as a cluster has it: with a `resourceVersion`, which updates must name.
+pub(super) fn with_version<'a>(old: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    if text(old, "resourceVersion").is_empty() {
+        with(old, "resourceVersion", Some(Value::String(NO_VERSION)), arena)
+    } else {
+        old
+    }
 }
 
-/// An object with a `resourceVersion`, which every stored object has, if it has none.
-pub fn with_resource_version<'a>(object: Value<'a>, arena: &'a Bump) -> Value<'a> {
-    match text(object, "resourceVersion") {
-        "" => with(object, "resourceVersion", Some(Value::String("1")), arena),
-        _ => object,
+/// The object that an update stores, without the version that [`with_version`] lent to the old one.
+pub(super) fn without_lent_version<'a>(
+    stored: Value<'a>,
+    sent: Value<'a>,
+    old: Value<'a>,
+    arena: &'a Bump,
+) -> Value<'a> {
+    if [sent, old].iter().any(|object| !text(*object, "resourceVersion").is_empty()) {
+        return stored;
     }
+    with(stored, "resourceVersion", None, arena)
 }
 
 fn text<'a>(object: Value<'a>, key: &str) -> &'a str {
@@ -68,7 +71,7 @@ fn with<'a>(object: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &
 
 #[cfg(test)]
 mod tests {
-    use super::{in_namespace, replacing, with_generated_name, with_resource_version};
+    use super::{in_namespace, with_generated_name, with_version, without_lent_version};
     use kubeshape_smd::{Bump, ToValue};
     use serde_json::json;
 
@@ -86,11 +89,15 @@ mod tests {
     }
 
     #[test]
-    fn an_update_takes_what_it_lacks_from_the_old_metadata() {
+    fn a_version_is_lent_only_where_there_is_none() {
         let arena = Bump::new();
-        let (old, new) = (json!({"metadata": {"uid": "u", "labels": {}}}), json!({"metadata": {"name": "a"}}));
-        let new = replacing(new.to_value(&arena), old.to_value(&arena), &arena);
-        assert_eq!(new.to_serde(), json!({"metadata": {"name": "a", "uid": "u"}}));
-        assert_eq!(with_resource_version(new, &arena).to_serde()["metadata"]["resourceVersion"], "1");
+        let (old, new) = (json!({"metadata": {"uid": "u"}}), json!({"metadata": {"name": "a"}}));
+        let (old, new) = (old.to_value(&arena), new.to_value(&arena));
+        let lent = with_version(old, &arena);
+        assert_eq!(lent.to_serde()["metadata"]["resourceVersion"], "0");
+        assert_eq!(without_lent_version(lent, new, old, &arena).to_serde(), old.to_serde());
+        let real = json!({"metadata": {"resourceVersion": "0"}});
+        let real = real.to_value(&arena);
+        assert_eq!(without_lent_version(real, real, old, &arena).to_serde(), real.to_serde());
     }
 }

@@ -1,15 +1,14 @@
 //! Requests with custom resources: decoding, and the checks of the registry's strategy.
 
 use super::meta::{self, Malformed};
-use super::{Root, Rules, Validator, default, lists, prune, prune_defaults, prune_nulls};
+use super::{Root, Rules, Validator, before, default, lists, prune, prune_defaults, prune_nulls};
 use crate::{Release, metadata, names};
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Schema};
 use kubeshape_smd::Value;
+use kubeshape_smd::value::GoText;
 use kubeshape_smd::value::Map;
 use kubeshape_structural::{Crd, Scale, Scope, Version};
-use kubeshape_yaml::go::number::General;
-use std::fmt::{self, Write};
 use std::sync::Arc;
 
 /// A version of a custom resource, prepared for requests.
@@ -46,6 +45,15 @@ pub struct Object<'a> {
     pub value: Value<'a>,
     /// The paths of the fields that were dropped: of the metadata, of the object, and of embedded metadata.
     pub unknown: Vec<String>,
+}
+
+/// What a server makes of a decoded object, and why it refuses it.
+#[derive(Clone, Debug)]
+pub struct Judged<'a> {
+    /// The object as it would be stored.
+    pub stored: Value<'a>,
+    /// The errors of the request. With none, the object is stored.
+    pub errors: Vec<Error>,
 }
 
 /// The members of metadata that an update keeps, and whether it does so even if the request has another value.
@@ -116,6 +124,39 @@ impl<'a> Resource<'a> {
         }
         value = set(value, "metadata", metadata, arena);
         Ok(Object { value: default(value, self.schema, arena), unknown })
+    }
+
+    /// Judges a decoded object that is created. If it names no namespace and needs one, it is sent to `default`, as clients do
+    /// it. A name that the server would generate stands in the errors with a fixed end, and is not stored.
+    pub fn create(&self, object: Value<'a>, arena: &'a Bump) -> Judged<'a> {
+        let stored = self.prepare_create(before::in_namespace(object, self.namespaced, arena), arena);
+        Judged { stored, errors: self.validate(before::with_generated_name(stored, arena)) }
+    }
+
+    /// Judges a decoded object that replaces another one. If neither has a resource version, because they come from
+    /// manifests, the update is unconditional.
+    pub fn update(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Judged<'a> {
+        self.replace(object, old, arena, Resource::prepare_update, Resource::validate_update)
+    }
+
+    /// Judges a decoded object that is sent to the status subresource, as [`Resource::update`] does for the main resource.
+    pub fn update_status(&self, object: Value<'a>, old: Value<'a>, arena: &'a Bump) -> Judged<'a> {
+        self.replace(object, old, arena, Resource::prepare_status_update, Resource::validate_status_update)
+    }
+
+    fn replace(
+        &self,
+        object: Value<'a>,
+        old: Value<'a>,
+        arena: &'a Bump,
+        prepare: impl FnOnce(&Self, Value<'a>, Value<'a>, &'a Bump) -> Value<'a>,
+        validate: impl FnOnce(&Self, Value<'a>, Value<'a>) -> Vec<Error>,
+    ) -> Judged<'a> {
+        let [object, old] = [object, old].map(|object| before::in_namespace(object, self.namespaced, arena));
+        let lent = before::with_version(old, arena);
+        let stored = prepare(self, object, lent, arena);
+        let errors = validate(self, stored, lent);
+        Judged { stored: before::without_lent_version(stored, object, old, arena), errors }
     }
 
     /// What becomes of a decoded object that is created: `PrepareForCreate`. The status is left to its subresource.
@@ -334,34 +375,5 @@ fn nested<'a>(object: Value<'a>, path: &str) -> Result<Option<Value<'a>>, String
 fn accessor_error(path: &str, found: Value<'_>, expected: &str) -> String {
     let ty = found.go_type();
     let path = if path.starts_with('.') { path.to_owned() } else { format!(".{path}") };
-    format!("{path} accessor error: {} is of the type {ty}, expected {expected}", Shown(found))
-}
-
-/// A value as Go's `%v` prints it.
-struct Shown<'a>(Value<'a>);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Value::Null => f.write_str("<nil>"),
-            Value::Bool(yes) => yes.fmt(f),
-            Value::Int(n) => n.fmt(f),
-            Value::Float(n) => General(n).fmt(f),
-            Value::String(text) => f.write_str(text),
-            Value::List(items) => {
-                f.write_char('[')?;
-                for (at, item) in items.iter().enumerate() {
-                    write!(f, "{}{}", if at > 0 { " " } else { "" }, Shown(*item))?;
-                }
-                f.write_char(']')
-            }
-            Value::Map(map) => {
-                f.write_str("map[")?;
-                for (at, (key, value)) in map.entries().iter().enumerate() {
-                    write!(f, "{}{key}:{}", if at > 0 { " " } else { "" }, Shown(*value))?;
-                }
-                f.write_char(']')
-            }
-        }
-    }
+    format!("{path} accessor error: {} is of the type {ty}, expected {expected}", GoText(found))
 }

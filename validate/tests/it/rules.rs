@@ -148,3 +148,22 @@ fn rules_wait_for_types() {
         assert_eq!(errors.last().map(String::as_str), Some(text));
     });
 }
+
+#[test]
+fn manifests_need_no_version_namespace_or_final_name() {
+    with_resource(|resource, arena| {
+        let tab = |metadata: serde_json::Value, size: i64| {
+            let object = json!({"apiVersion": "example.com/v1", "kind": "Tab", "metadata": metadata, "size": size});
+            arena.alloc(object).to_value(arena)
+        };
+        let made = resource.create(tab(json!({"generateName": "t-"}), 3), arena);
+        assert_eq!(texts(&made.errors), Vec::<String>::new());
+        assert_eq!(made.stored.to_serde()["metadata"].get("name"), None);
+        let changed = resource.update(tab(json!({"name": "t"}), 4), tab(json!({"name": "t"}), 3), arena);
+        assert_eq!(texts(&changed.errors), Vec::<String>::new());
+        assert_eq!(changed.stored.to_serde()["metadata"].get("resourceVersion"), None);
+        let stale = tab(json!({"name": "t", "resourceVersion": "7"}), 4);
+        let changed = resource.update(stale, tab(json!({"name": "t", "resourceVersion": "8"}), 3), arena);
+        assert_eq!(changed.stored.to_serde()["metadata"]["resourceVersion"], "7");
+    });
+}
