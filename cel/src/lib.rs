@@ -5,9 +5,9 @@
 //! values are compared with recorded answers of cel-go in the environments of Kubernetes 1.36, and the rules of definitions
 //! with those of ten releases.
 //!
-//! # What is not here yet
-//! Syntax errors after the first one, and messages of protobuf other than wrappers, `Struct`, `ListValue` and `Value`. Rules of
-//! whole definitions and of whole objects are in `kubeshape-validate`.
+//! # What is not here
+//! Messages of protobuf other than its well-known ones, and `google.protobuf.Empty`, cannot be values; objects of Kubernetes have
+//! none. Rules of whole definitions and of whole objects are in `kubeshape-validate`.
 //!
 //! # Example: a rule over an object
 //! ```

@@ -3,7 +3,7 @@
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::Table;
-use kubeshape_conformance::{AREAS, BaseFolder, INCOMPLETE_AREAS, clients, compare, generated, has_records, own};
+use kubeshape_conformance::{AREAS, BaseFolder, clients, compare, generated, has_records, own};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -81,10 +81,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--seed" => out.generated.seed = number(&mut arguments, "--seed")?,
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
-            area if AREAS.contains(&area)
-                || INCOMPLETE_AREAS.contains(&area)
-                || ["corpus", "generated", "clients"].contains(&area) =>
-            {
+            area if AREAS.contains(&area) || ["corpus", "generated", "clients"].contains(&area) => {
                 out.areas.push(argument);
             }
             other => return Err(format!("unknown area {other:?}\n\n{USAGE}")),

@@ -8,7 +8,7 @@
 use super::{Attr, Call, CallKind, Fold, Node, Qualifier, QualifierKind, cost};
 use crate::decls::Overload;
 use crate::library::{Kube, bindings, standard};
-use crate::value::{Key, List, Map, Value, print};
+use crate::value::{Key, List, Map, Value, message, print};
 use std::sync::Arc;
 
 /// What an evaluation gave.
@@ -242,27 +242,7 @@ impl<'a> Runner<'_, 'a> {
             }
             values.push((field, value));
         }
-        let first = values.into_iter().next();
-        let wrapped = first.as_ref().map(|(_, value)| value.clone());
-        Ok(match name {
-            "google.protobuf.BoolValue" => wrapped.unwrap_or(Value::Bool(false)),
-            "google.protobuf.BytesValue" => wrapped.unwrap_or_else(|| Value::Bytes(Arc::from([]))),
-            "google.protobuf.DoubleValue" => wrapped.unwrap_or(Value::Double(0.0)),
-            "google.protobuf.FloatValue" => match wrapped {
-                Some(Value::Double(d)) => Value::Double(f64::from(d as f32)),
-                other => other.unwrap_or(Value::Double(0.0)),
-            },
-            "google.protobuf.Int64Value" | "google.protobuf.Int32Value" => wrapped.unwrap_or(Value::Int(0)),
-            "google.protobuf.UInt64Value" | "google.protobuf.UInt32Value" => wrapped.unwrap_or(Value::Uint(0)),
-            "google.protobuf.StringValue" => wrapped.unwrap_or_else(|| Value::text("")),
-            "google.protobuf.ListValue" => wrapped.unwrap_or_else(|| Value::list(Vec::new())),
-            "google.protobuf.Struct" => wrapped.unwrap_or_else(|| Value::map([])),
-            "google.protobuf.Value" => match first {
-                Some(("null_value", _)) | None => Value::Null,
-                Some((_, value)) => value,
-            },
-            other => Value::error(format!("messages of the type {other} cannot be made")),
-        })
+        Ok(message::make(name, &values))
     }
 
     fn call(&mut self, call: &Call) -> Ran<'a> {

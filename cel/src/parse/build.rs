@@ -3,7 +3,7 @@
 use super::TOO_DEEP;
 use super::lexer::{Lexeme, Token};
 use super::syntax::{Pos, Syntax};
-use super::{Macros, Places, Quoted, unescape};
+use super::{Macros, NOWHERE, Places, Quoted, unescape};
 use crate::ast::{Entry, Expr, Field, Id, Kind, Literal};
 use crate::issue::Issues;
 use crate::limits::MAX_DEPTH;
@@ -30,6 +30,9 @@ pub(crate) const RESERVED: [&str; 17] = [
     "while",
 ];
 
+const NO_BACKTICKS: &str = "unsupported syntax: '`'";
+const NO_NAME: &str = "unsupported ident kind";
+
 pub(super) struct Builder<'a> {
     source: &'a [char],
     pub(super) macros: Macros,
@@ -54,6 +57,10 @@ impl<'a> Builder<'a> {
     }
 
     fn text(&self, lexeme: Lexeme) -> String {
+        if lexeme.start == lexeme.end {
+            // ANTLR's text of a name that it assumes.
+            return "<missing undefined>".to_owned();
+        }
         self.source[lexeme.start as usize..lexeme.end as usize].iter().collect()
     }
 
@@ -130,12 +137,16 @@ impl<'a> Builder<'a> {
             }
             Syntax::Select { operand, pos, optional, name } => {
                 let operand = self.visit(operand)?;
-                let Some(name) = *name else { return Ok(self.node(*pos, Kind::Unspecified)) };
+                let Some((start, name)) = *name else { return Ok(self.node(*pos, Kind::Unspecified)) };
                 let field: Arc<str> = match name.token {
                     Token::Identifier => self.text(name).into(),
+                    Token::Eof => {
+                        self.error(start, NO_NAME);
+                        "".into()
+                    }
                     _ if self.macros.quoted == Quoted::Taken => self.text(name).trim_matches('`').into(),
                     _ => {
-                        self.error(name.start, "unsupported syntax: '`'");
+                        self.error(start, NO_BACKTICKS);
                         "".into()
                     }
                 };
@@ -143,7 +154,7 @@ impl<'a> Builder<'a> {
                     if !self.macros.optional {
                         return Ok(self.error(*pos, "unsupported syntax '.?'"));
                     }
-                    let field = self.node(name.start, Kind::Literal(Literal::String(field)));
+                    let field = self.node(start, Kind::Literal(Literal::String(field)));
                     let args = vec![operand, field];
                     return Ok(self.node(*pos, Kind::Call { function: "_?._".into(), target: None, args }));
                 }
@@ -205,7 +216,7 @@ impl<'a> Builder<'a> {
                 }
                 Expr::new(id, Kind::Map(built))
             }
-            Syntax::Message { dot, names, pos, fields } => {
+            Syntax::Message { dot, names, pos, list, fields } => {
                 let names: Vec<String> = names.iter().map(|name| self.text(*name)).collect();
                 let id = self.id(*pos);
                 let mut built = Vec::with_capacity(fields.len());
@@ -214,8 +225,13 @@ impl<'a> Builder<'a> {
                     if *optional && !self.optional_entry(name.start) {
                         continue;
                     }
-                    if name.token == Token::EscapedIdentifier && self.macros.quoted != Quoted::Taken {
-                        self.error(name.start, "unsupported syntax: '`'");
+                    let refused = match name.token {
+                        Token::EscapedIdentifier if self.macros.quoted != Quoted::Taken => Some(NO_BACKTICKS),
+                        Token::Eof => Some(NO_NAME),
+                        _ => None,
+                    };
+                    if let Some(refused) = refused {
+                        self.error(*list, refused);
                         continue;
                     }
                     let name = self.text(*name).trim_matches('`').into();
@@ -224,6 +240,12 @@ impl<'a> Builder<'a> {
                 Expr::new(id, Kind::Struct { name: with_dot(*dot, names.join(".")), fields: built })
             }
             Syntax::Literal { negative, start, token } => self.literal(*negative, *start, *token),
+            Syntax::Missing => self.node(NOWHERE, Kind::Unspecified),
+            Syntax::Unreadable(pos) => self.node(*pos, Kind::Literal(Literal::String("<<error>>".into()))),
+            Syntax::TooDeep => {
+                self.issues.report((-1, -1), TOO_DEEP);
+                return Err(TooDeep);
+            }
         })
     }
 
@@ -293,13 +315,15 @@ fn with_dot(dot: bool, text: String) -> Arc<str> {
 /// Where an element begins, as far as messages about `?` need it.
 fn element_start(syntax: &Syntax) -> Pos {
     match syntax {
-        Syntax::Logic { .. } => u32::MAX,
+        Syntax::Logic { .. } | Syntax::Missing | Syntax::TooDeep => u32::MAX,
         Syntax::Conditional(parts, _) => element_start(&parts[0]),
         Syntax::Binary { sides, .. } => element_start(&sides[0]),
         Syntax::Select { operand, .. } | Syntax::MemberCall { operand, .. } | Syntax::Index { operand, .. } => {
             element_start(operand)
         }
-        Syntax::Prefix { pos, .. } | Syntax::List { pos, .. } | Syntax::Map { pos, .. } => *pos,
+        Syntax::Unreadable(pos) | Syntax::Prefix { pos, .. } | Syntax::List { pos, .. } | Syntax::Map { pos, .. } => {
+            *pos
+        }
         Syntax::Message { names, .. } => names.first().map_or(u32::MAX, |name| name.start),
         Syntax::Ident { start, .. } | Syntax::GlobalCall { start, .. } | Syntax::Literal { start, .. } => *start,
     }

@@ -45,6 +45,95 @@ pub(crate) enum Token {
     EscapedIdentifier,
 }
 
+impl Token {
+    /// Every kind, in order.
+    pub(crate) const ALL: [Token; 38] = [
+        Token::Eof,
+        Token::Equals,
+        Token::NotEquals,
+        Token::In,
+        Token::Less,
+        Token::LessEquals,
+        Token::GreaterEquals,
+        Token::Greater,
+        Token::And,
+        Token::Or,
+        Token::LeftBracket,
+        Token::RightBracket,
+        Token::LeftBrace,
+        Token::RightBrace,
+        Token::LeftParen,
+        Token::RightParen,
+        Token::Dot,
+        Token::Comma,
+        Token::Minus,
+        Token::Exclamation,
+        Token::Question,
+        Token::Colon,
+        Token::Plus,
+        Token::Star,
+        Token::Slash,
+        Token::Percent,
+        Token::True,
+        Token::False,
+        Token::Null,
+        Token::Whitespace,
+        Token::Comment,
+        Token::Float,
+        Token::Int,
+        Token::Uint,
+        Token::String,
+        Token::Bytes,
+        Token::Identifier,
+        Token::EscapedIdentifier,
+    ];
+
+    /// How ANTLR names it in messages.
+    pub(crate) fn name(self) -> &'static str {
+        const NAMES: [&str; 38] = [
+            "<EOF>",
+            "'=='",
+            "'!='",
+            "'in'",
+            "'<'",
+            "'<='",
+            "'>='",
+            "'>'",
+            "'&&'",
+            "'||'",
+            "'['",
+            "']'",
+            "'{'",
+            "'}'",
+            "'('",
+            "')'",
+            "'.'",
+            "','",
+            "'-'",
+            "'!'",
+            "'?'",
+            "':'",
+            "'+'",
+            "'*'",
+            "'/'",
+            "'%'",
+            "'true'",
+            "'false'",
+            "'null'",
+            "WHITESPACE",
+            "COMMENT",
+            "NUM_FLOAT",
+            "NUM_INT",
+            "NUM_UINT",
+            "STRING",
+            "BYTES",
+            "IDENTIFIER",
+            "ESC_IDENTIFIER",
+        ];
+        NAMES[self as usize]
+    }
+}
+
 /// A token and the characters it takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lexeme {

@@ -6,18 +6,22 @@
 mod build;
 mod lexer;
 mod macros;
+mod recovery;
 mod syntax;
 mod unescape;
 
 use crate::ast::{Expr, Id, Kind};
 use crate::issue::Issues;
-use crate::limits::{MAX_DEPTH, MAX_SOURCE};
+use crate::limits::MAX_SOURCE;
 pub(crate) use build::RESERVED;
 pub(crate) use macros::{Macros, Quoted};
-use syntax::{Failure, Reader};
+use syntax::Reader;
 
 /// The error about a tree that is too deep.
 const TOO_DEEP: &str = "max recursion depth exceeded";
+
+/// The offset of a node that stands for what is missing.
+const NOWHERE: u32 = u32::MAX - 1;
 
 /// A parsed expression, with the places of its nodes.
 #[derive(Clone, Debug)]
@@ -76,6 +80,9 @@ impl Places {
         if offset == u32::MAX {
             return (-1, -1);
         }
+        if offset == NOWHERE {
+            return (1, -1);
+        }
         let line = self.lines.partition_point(|start| *start <= offset);
         (line as i32, (offset - self.lines[line - 1]) as i32)
     }
@@ -93,27 +100,17 @@ pub(crate) fn parse(text: &str, macros: Macros) -> Result<Parsed, Issues> {
         return Err(issues);
     }
     let mut places = Places::new(&source);
-    let (tokens, errors) = lexer::lex(&source, macros.quoted != Quoted::Unknown);
-    for error in &errors {
-        let text: String = source[error.start as usize..error.end as usize].iter().collect();
-        let place = places.of_offset(error.start);
-        issues.report(place, format!("Syntax error: token recognition error at: '{text}'"));
-    }
-    let syntax = match Reader::read(&source, &tokens) {
-        Ok(syntax) => Some(syntax),
-        Err(Failure::Depth) => {
-            issues.report((-1, -1), format!("expression recursion limit exceeded: {MAX_DEPTH}"));
-            None
+    let (tokens, unrecognized) = lexer::lex(&source, macros.quoted != Quoted::Unknown);
+    let read = if unrecognized.is_empty() { Reader::read(&tokens).ok() } else { None };
+    let syntax = read.or_else(|| {
+        let (reports, syntax) = recovery::recover(&source, &tokens, &unrecognized);
+        for (at, message) in reports {
+            // Upstream's lexer puts the end of an empty text before its beginning.
+            let at = if source.is_empty() { Some(NOWHERE) } else { at };
+            issues.report(at.map_or((-1, -1), |at| places.of_offset(at)), message);
         }
-        Err(Failure::Chain) => {
-            issues.report((-1, -1), TOO_DEEP);
-            None
-        }
-        Err(Failure::Syntax(offset, message)) => {
-            issues.report(places.of_offset(offset), message);
-            None
-        }
-    };
+        syntax
+    });
     let expr = match syntax {
         Some(syntax) => {
             let mut builder = build::Builder::new(&source, macros, &mut places, &mut issues);

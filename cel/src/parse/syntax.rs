@@ -10,71 +10,94 @@ pub(crate) type Pos = u32;
 #[derive(Debug)]
 pub(crate) enum Syntax {
     Conditional(Box<[Syntax; 3]>, Pos),
-    Logic { or: bool, terms: Vec<Syntax>, ops: Vec<Pos> },
-    Binary { op: Token, pos: Pos, sides: Box<[Syntax; 2]> },
-    Prefix { op: Token, pos: Pos, count: usize, operand: Box<Syntax> },
-    Select { operand: Box<Syntax>, pos: Pos, optional: bool, name: Option<Lexeme> },
-    MemberCall { operand: Box<Syntax>, open: Pos, name: Lexeme, args: Vec<Syntax> },
-    Index { operand: Box<Syntax>, pos: Pos, optional: bool, index: Box<Syntax> },
-    Ident { dot: bool, start: Pos, name: Lexeme },
-    GlobalCall { dot: bool, start: Pos, name: Lexeme, open: Pos, args: Vec<Syntax> },
-    List { pos: Pos, elements: Vec<(bool, Syntax)> },
-    Map { pos: Pos, entries: Vec<(bool, Syntax, Pos, Syntax)> },
-    Message { dot: bool, names: Vec<Lexeme>, pos: Pos, fields: Vec<(bool, Lexeme, Pos, Syntax)> },
-    Literal { negative: bool, start: Pos, token: Lexeme },
+    Logic {
+        or: bool,
+        terms: Vec<Syntax>,
+        ops: Vec<Pos>,
+    },
+    Binary {
+        op: Token,
+        pos: Pos,
+        sides: Box<[Syntax; 2]>,
+    },
+    Prefix {
+        op: Token,
+        pos: Pos,
+        count: usize,
+        operand: Box<Syntax>,
+    },
+    /// With the name is where it begins, with what was skipped before it.
+    Select {
+        operand: Box<Syntax>,
+        pos: Pos,
+        optional: bool,
+        name: Option<(Pos, Lexeme)>,
+    },
+    MemberCall {
+        operand: Box<Syntax>,
+        open: Pos,
+        name: Lexeme,
+        args: Vec<Syntax>,
+    },
+    Index {
+        operand: Box<Syntax>,
+        pos: Pos,
+        optional: bool,
+        index: Box<Syntax>,
+    },
+    Ident {
+        dot: bool,
+        start: Pos,
+        name: Lexeme,
+    },
+    GlobalCall {
+        dot: bool,
+        start: Pos,
+        name: Lexeme,
+        open: Pos,
+        args: Vec<Syntax>,
+    },
+    List {
+        pos: Pos,
+        elements: Vec<(bool, Syntax)>,
+    },
+    Map {
+        pos: Pos,
+        entries: Vec<(bool, Syntax, Pos, Syntax)>,
+    },
+    /// `list` is where the fields begin.
+    Message {
+        dot: bool,
+        names: Vec<Lexeme>,
+        pos: Pos,
+        list: Pos,
+        fields: Vec<(bool, Lexeme, Pos, Syntax)>,
+    },
+    Literal {
+        negative: bool,
+        start: Pos,
+        token: Lexeme,
+    },
+    /// Nothing was found where an expression is needed.
+    Missing,
+    /// Something was found that no operand begins with.
+    Unreadable(Pos),
+    /// Operators nest too deeply.
+    TooDeep,
 }
 
-/// Why the fast reader gave up.
+/// The text does not follow the grammar, or nests too deeply.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// The text does not follow the grammar: where, and ANTLR's words for it.
-    Syntax(Pos, String),
-    /// Rules nest too deeply.
-    Depth,
-    /// A chain of operators or members is so long that its tree is too deep.
-    Chain,
-}
+pub(crate) struct Failure;
 
 type Read<T> = Result<T, Failure>;
 
 /// Reads tokens that follow the grammar.
 pub(crate) struct Reader<'a> {
-    source: &'a [char],
     tokens: &'a [Lexeme],
     at: usize,
     /// How deeply the rules `expr`, `relation`, `calc`, `unary` and `member` nest now. Upstream bounds each of them.
     depth: [usize; 5],
-    /// The brackets that are open, by what closes them.
-    closers: Vec<Token>,
-}
-
-/// A token as ANTLR names it.
-fn name(token: Token) -> &'static str {
-    match token {
-        Token::Eof => "<EOF>",
-        Token::LeftBracket => "'['",
-        Token::RightBracket => "']'",
-        Token::LeftBrace => "'{'",
-        Token::RightBrace => "'}'",
-        Token::LeftParen => "'('",
-        Token::RightParen => "')'",
-        Token::Dot => "'.'",
-        Token::Comma => "','",
-        Token::Minus => "'-'",
-        Token::Exclamation => "'!'",
-        Token::Question => "'?'",
-        Token::Colon => "':'",
-        Token::True => "'true'",
-        Token::False => "'false'",
-        Token::Null => "'null'",
-        Token::Float => "NUM_FLOAT",
-        Token::Int => "NUM_INT",
-        Token::Uint => "NUM_UINT",
-        Token::String => "STRING",
-        Token::Bytes => "BYTES",
-        Token::EscapedIdentifier => "ESC_IDENTIFIER",
-        _ => "IDENTIFIER",
-    }
 }
 
 const EXPR: usize = 0;
@@ -84,78 +107,11 @@ const UNARY: usize = 3;
 const MEMBER: usize = 4;
 
 impl<'a> Reader<'a> {
-    pub(crate) fn read(source: &'a [char], tokens: &'a [Lexeme]) -> Read<Syntax> {
-        let mut reader = Reader { source, tokens, at: 0, depth: [0; 5], closers: Vec::new() };
+    pub(crate) fn read(tokens: &'a [Lexeme]) -> Read<Syntax> {
+        let mut reader = Reader { tokens, at: 0, depth: [0; 5] };
         let expr = reader.expr()?;
         reader.expect(Token::Eof)?;
         Ok(expr)
-    }
-
-    fn text(&self, lexeme: Lexeme) -> String {
-        if lexeme.token == Token::Eof {
-            return "<EOF>".to_owned();
-        }
-        let text: String = self.source[lexeme.start as usize..lexeme.end as usize].iter().collect();
-        text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")
-    }
-
-    fn failure<T>(&self, problem: &str, expected: &str) -> Read<T> {
-        let found = self.lexeme(0);
-        let text = self.text(found);
-        Err(Failure::Syntax(found.start, format!("Syntax error: {problem} input '{text}' expecting {expected}")))
-    }
-
-    /// The next token cannot begin an operand. `more` are tokens that could stand here too.
-    fn no_operand<T>(&self, more: &[Token]) -> Read<T> {
-        let mut tokens = vec![
-            Token::LeftBracket,
-            Token::LeftBrace,
-            Token::LeftParen,
-            Token::Dot,
-            Token::Minus,
-            Token::Exclamation,
-            Token::True,
-            Token::False,
-            Token::Null,
-            Token::Float,
-            Token::Int,
-            Token::Uint,
-            Token::String,
-            Token::Bytes,
-            Token::Identifier,
-        ];
-        tokens.extend(more);
-        tokens.sort();
-        let problem = if tokens.contains(&self.lexeme(1).token) { "extraneous" } else { "mismatched" };
-        let names: Vec<&str> = tokens.into_iter().map(name).collect();
-        self.failure(problem, &format!("{{{}}}", names.join(", ")))
-    }
-
-    /// Whether a token may follow a closed bracket here.
-    fn continues(&self, token: Token) -> bool {
-        use Token::{
-            And, Dot, Equals, Greater, GreaterEquals, In, LeftBracket, Less, LessEquals, Minus, NotEquals, Or, Percent,
-            Plus, Question, Slash, Star,
-        };
-        matches!(
-            token,
-            And | Dot
-                | Equals
-                | Greater
-                | GreaterEquals
-                | In
-                | LeftBracket
-                | Less
-                | LessEquals
-                | Minus
-                | NotEquals
-                | Or
-                | Percent
-                | Plus
-                | Question
-                | Slash
-                | Star
-        ) || token == self.closers.last().copied().unwrap_or(Token::Eof)
     }
 
     fn lexeme(&self, ahead: usize) -> Lexeme {
@@ -177,59 +133,18 @@ impl<'a> Reader<'a> {
     }
 
     fn expect(&mut self, token: Token) -> Read<Lexeme> {
-        if let Some(found) = self.eat(token) {
-            return Ok(found);
-        }
-        if self.lexeme(1).token == token && self.peek() != Token::Eof {
-            return self.failure("extraneous", name(token));
-        }
-        let closes = matches!(token, Token::RightParen | Token::RightBracket | Token::RightBrace);
-        if closes && self.continues(self.peek()) {
-            let found = self.lexeme(0);
-            let message = format!("Syntax error: missing {} at '{}'", name(token), self.text(found));
-            return Err(Failure::Syntax(found.start, message));
-        }
-        self.failure("mismatched", name(token))
-    }
-
-    /// The end of a bracket.
-    fn close(&mut self, token: Token) -> Read<Lexeme> {
-        self.closers.pop();
-        self.expect(token)
-    }
-
-    /// An expression that stands first in a bracket, where other tokens could stand too.
-    fn first(&mut self, more: &[Token]) -> Read<()> {
-        let begins = matches!(
-            self.peek(),
-            Token::LeftBracket
-                | Token::LeftBrace
-                | Token::LeftParen
-                | Token::Dot
-                | Token::Minus
-                | Token::Exclamation
-                | Token::True
-                | Token::False
-                | Token::Null
-                | Token::Float
-                | Token::Int
-                | Token::Uint
-                | Token::String
-                | Token::Bytes
-                | Token::Identifier
-        ) || more.contains(&self.peek());
-        if begins { Ok(()) } else { self.no_operand(more) }
+        self.eat(token).ok_or(Failure)
     }
 
     fn enter(&mut self, rule: usize) -> Read<()> {
         self.depth[rule] += 1;
-        if self.depth[rule] > MAX_DEPTH { Err(Failure::Depth) } else { Ok(()) }
+        if self.depth[rule] > MAX_DEPTH { Err(Failure) } else { Ok(()) }
     }
 
     /// Counts a link of a chain. Upstream leaves the rule before it enters it again for the link.
     fn link(chain: &mut usize) -> Read<()> {
         *chain += 1;
-        if *chain > MAX_DEPTH { Err(Failure::Chain) } else { Ok(()) }
+        if *chain > MAX_DEPTH { Err(Failure) } else { Ok(()) }
     }
 
     fn expr(&mut self) -> Read<Syntax> {
@@ -332,8 +247,7 @@ impl<'a> Reader<'a> {
                     let optional = self.eat(Token::Question).is_some();
                     let name = self.take();
                     if !matches!(name.token, Token::Identifier | Token::EscapedIdentifier) {
-                        self.at -= 1;
-                        return self.failure("mismatched", "{IDENTIFIER, ESC_IDENTIFIER}");
+                        return Err(Failure);
                     }
                     let operand = Box::new(out);
                     out = if !optional && name.token == Token::Identifier && self.peek() == Token::LeftParen {
@@ -341,16 +255,15 @@ impl<'a> Reader<'a> {
                         let args = self.arguments()?;
                         Syntax::MemberCall { operand, open, name, args }
                     } else {
-                        Syntax::Select { operand, pos, optional, name: Some(name) }
+                        Syntax::Select { operand, pos, optional, name: Some((name.start, name)) }
                     };
                 }
                 Token::LeftBracket => {
                     Self::link(&mut chain)?;
                     let pos = self.take().start;
                     let optional = self.eat(Token::Question).is_some();
-                    self.closers.push(Token::RightBracket);
                     let index = Box::new(self.expr()?);
-                    self.close(Token::RightBracket)?;
+                    self.expect(Token::RightBracket)?;
                     out = Syntax::Index { operand: Box::new(out), pos, optional, index };
                 }
                 _ => break,
@@ -362,15 +275,13 @@ impl<'a> Reader<'a> {
 
     fn arguments(&mut self) -> Read<Vec<Syntax>> {
         let mut out = Vec::new();
-        self.first(&[Token::RightParen])?;
         if self.eat(Token::RightParen).is_some() {
             return Ok(out);
         }
-        self.closers.push(Token::RightParen);
         loop {
             out.push(self.expr()?);
             if self.eat(Token::Comma).is_none() {
-                self.close(Token::RightParen)?;
+                self.expect(Token::RightParen)?;
                 return Ok(out);
             }
         }
@@ -410,15 +321,12 @@ impl<'a> Reader<'a> {
             }
             Token::LeftParen => {
                 self.take();
-                self.closers.push(Token::RightParen);
                 let inner = self.expr()?;
-                self.close(Token::RightParen)?;
+                self.expect(Token::RightParen)?;
                 Ok(inner)
             }
             Token::LeftBracket => {
                 self.take();
-                self.first(&[Token::RightBracket, Token::Comma, Token::Question])?;
-                self.closers.push(Token::RightBracket);
                 let mut elements = Vec::new();
                 while !matches!(self.peek(), Token::RightBracket | Token::Comma) {
                     let optional = self.eat(Token::Question).is_some();
@@ -428,19 +336,15 @@ impl<'a> Reader<'a> {
                     }
                     self.take();
                     if self.peek() == Token::Comma {
-                        self.close(Token::RightBracket)?;
+                        return Err(Failure);
                     }
                 }
-                if self.eat(Token::Comma).is_none() && self.peek() != Token::RightBracket {
-                    return self.failure("mismatched", "{']', ','}");
-                }
-                self.close(Token::RightBracket)?;
+                self.eat(Token::Comma);
+                self.expect(Token::RightBracket)?;
                 Ok(Syntax::List { pos: start, elements })
             }
             Token::LeftBrace => {
                 self.take();
-                self.first(&[Token::RightBrace, Token::Comma, Token::Question])?;
-                self.closers.push(Token::RightBrace);
                 let mut entries = Vec::new();
                 while !matches!(self.peek(), Token::RightBrace | Token::Comma) {
                     let optional = self.eat(Token::Question).is_some();
@@ -452,13 +356,11 @@ impl<'a> Reader<'a> {
                     }
                     self.take();
                     if self.peek() == Token::Comma {
-                        self.close(Token::RightBrace)?;
+                        return Err(Failure);
                     }
                 }
-                if self.eat(Token::Comma).is_none() && self.peek() != Token::RightBrace {
-                    return self.failure("mismatched", "{'}', ','}");
-                }
-                self.close(Token::RightBrace)?;
+                self.eat(Token::Comma);
+                self.expect(Token::RightBrace)?;
                 Ok(Syntax::Map { pos: start, entries })
             }
             Token::Minus if matches!(self.lexeme(1).token, Token::Int | Token::Float) => {
@@ -473,7 +375,7 @@ impl<'a> Reader<'a> {
             | Token::True
             | Token::False
             | Token::Null => Ok(Syntax::Literal { negative: false, start, token: self.take() }),
-            _ => self.no_operand(&[]),
+            _ => Err(Failure),
         }
     }
 
@@ -484,14 +386,13 @@ impl<'a> Reader<'a> {
             names.push(self.expect(Token::Identifier)?);
         }
         let pos = self.expect(Token::LeftBrace)?.start;
-        self.closers.push(Token::RightBrace);
+        let list = self.lexeme(0).start;
         let mut fields = Vec::new();
         while !matches!(self.peek(), Token::RightBrace | Token::Comma) {
             let optional = self.eat(Token::Question).is_some();
             let name = self.take();
             if !matches!(name.token, Token::Identifier | Token::EscapedIdentifier) {
-                self.at -= 1;
-                return self.failure("mismatched", "{IDENTIFIER, ESC_IDENTIFIER}");
+                return Err(Failure);
             }
             let colon = self.expect(Token::Colon)?.start;
             fields.push((optional, name, colon, self.expr()?));
@@ -500,11 +401,11 @@ impl<'a> Reader<'a> {
             }
             self.take();
             if self.peek() == Token::Comma {
-                self.close(Token::RightBrace)?;
+                return Err(Failure);
             }
         }
         self.eat(Token::Comma);
-        self.close(Token::RightBrace)?;
-        Ok(Syntax::Message { dot, names, pos, fields })
+        self.expect(Token::RightBrace)?;
+        Ok(Syntax::Message { dot, names, pos, list, fields })
     }
 }

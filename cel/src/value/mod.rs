@@ -5,8 +5,10 @@
 // CEL compares doubles exactly.
 #![allow(clippy::float_cmp)]
 
+mod any;
 pub(crate) mod arithmetic;
 pub(crate) mod convert;
+pub(crate) mod message;
 pub(crate) mod print;
 pub(crate) mod time;
 

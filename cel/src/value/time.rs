@@ -92,7 +92,7 @@ impl Timestamp {
 
     /// The date and time in a zone with this offset.
     pub(crate) fn civil(self, offset: i32) -> Civil {
-        let local = self.seconds + i64::from(offset);
+        let local = self.seconds.saturating_add(i64::from(offset));
         let (days, time) = (local.div_euclid(DAY), local.rem_euclid(DAY));
         let shifted = days + 719_468;
         let era = shifted.div_euclid(146_097);
@@ -257,7 +257,9 @@ impl Reader<'_> {
 /// A moment later by some nanoseconds.
 pub(crate) fn add<'a>(at: Timestamp, nanos: i64) -> Value<'a> {
     let total = i128::from(at.seconds) * i128::from(NANOS) + i128::from(at.nanos) + i128::from(nanos);
-    let seconds = i64::try_from(total.div_euclid(i128::from(NANOS))).unwrap_or(i64::MAX);
+    let Ok(seconds) = i64::try_from(total.div_euclid(i128::from(NANOS))) else {
+        return Value::error("integer overflow");
+    };
     let nanos = total.rem_euclid(i128::from(NANOS)) as u32;
     Timestamp { seconds, nanos, offset: at.offset }.checked()
 }

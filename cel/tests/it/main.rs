@@ -1,6 +1,9 @@
 //! Rules that hold for every expression, and laws that generated ones are tried on.
 #![allow(clippy::unwrap_used)]
 
+mod messages;
+mod syntax_errors;
+
 use kubeshape_cel::{Data, Env, Release, RuleEnv, Schema, Type, Value};
 use proptest::prelude::*;
 

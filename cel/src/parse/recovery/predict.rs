@@ -1,0 +1,380 @@
+//! Which alternative to take where one token does not tell: ANTLR's prediction, first without the callers of the rule (SLL)
+//! and, if that is ambiguous, with them (LL).
+
+use super::grammar::Rule;
+use super::network::{Edge, Kind, Network, StateId};
+use crate::parse::lexer::Token;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// The states to return to, as the number of a list in [`Stacks`].
+pub(super) type Stack = u32;
+
+/// No state to return to: in SLL any caller, in LL the end of the text.
+pub(super) const EMPTY: Stack = 0;
+
+/// Lists of states to return to, each once.
+#[derive(Debug, Default)]
+pub(super) struct Stacks {
+    entries: Vec<(Stack, StateId)>,
+    numbers: HashMap<(Stack, StateId), Stack>,
+}
+
+impl Stacks {
+    pub(super) fn push(&mut self, below: Stack, state: StateId) -> Stack {
+        let entries = &mut self.entries;
+        *self.numbers.entry((below, state)).or_insert_with(|| {
+            entries.push((below, state));
+            entries.len() as Stack
+        })
+    }
+
+    fn pop(&self, stack: Stack) -> Option<(Stack, StateId)> {
+        self.entries.get((stack as usize).checked_sub(1)?).copied()
+    }
+
+    /// Whether the top of `long` is all of `short`.
+    fn covers(&self, mut short: Stack, mut long: Stack) -> bool {
+        while let Some((below, state)) = self.pop(short) {
+            match self.pop(long) {
+                Some((rest, top)) if top == state => (short, long) = (below, rest),
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+/// Where an alternative has come to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Config {
+    state: StateId,
+    alt: usize,
+    /// In order.
+    stacks: Vec<Stack>,
+    /// Whether it left the rule of the decision.
+    outside: bool,
+    /// Whether it left the rule towards a caller that takes any precedence.
+    suppressed: bool,
+}
+
+type Configs = BTreeMap<(StateId, usize), Config>;
+
+/// What the next token leads to.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    State(usize),
+    Alt(usize),
+    /// SLL cannot tell.
+    Conflict,
+    /// Nothing reads the token; the alternative is one that may end before it.
+    Dead(Option<usize>),
+}
+
+/// Sets of configurations that were computed, and what tokens lead to.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    starts: HashMap<(StateId, u8), usize>,
+    numbers: HashMap<Vec<Config>, usize>,
+    states: Vec<Configs>,
+    edges: HashMap<(usize, Token), Next>,
+}
+
+impl Cache {
+    fn add(&mut self, configs: Configs) -> usize {
+        let states = &mut self.states;
+        *self.numbers.entry(configs.values().cloned().collect()).or_insert_with(|| {
+            states.push(configs);
+            states.len() - 1
+        })
+    }
+}
+
+/// One decision.
+pub(super) struct Predictor<'a> {
+    pub(super) network: &'static Network,
+    pub(super) stacks: &'a mut Stacks,
+    pub(super) cache: &'a mut Cache,
+    pub(super) decision: StateId,
+    /// The precedence that the rule was called with.
+    pub(super) precedence: u8,
+    /// Whether all callers are known (LL).
+    pub(super) full: bool,
+}
+
+/// What is to be explored.
+struct Work {
+    state: StateId,
+    alt: usize,
+    stack: Stack,
+    outside: bool,
+    suppressed: bool,
+    depth: i32,
+}
+
+/// No alternative fits: how many tokens after the first the one is that does not fit.
+pub(super) struct NoViable(pub(super) usize);
+
+impl Predictor<'_> {
+    /// The alternative, from 1. `callers` is where the rules that are open return to.
+    pub(super) fn predict(&mut self, callers: Stack, look: &mut impl FnMut(usize) -> Token) -> Result<usize, NoViable> {
+        let key = (self.decision, self.precedence);
+        let mut state = if let Some(state) = self.cache.starts.get(&key) {
+            *state
+        } else {
+            let configs = self.start(EMPTY);
+            let state = self.cache.add(configs);
+            self.cache.starts.insert(key, state);
+            state
+        };
+        let mut ahead = 0;
+        loop {
+            let token = look(ahead);
+            let next = if let Some(next) = self.cache.edges.get(&(state, token)) {
+                *next
+            } else {
+                let next = self.next(state, token);
+                self.cache.edges.insert((state, token), next);
+                next
+            };
+            match next {
+                Next::State(next) => state = next,
+                Next::Alt(alt) => return Ok(alt),
+                Next::Conflict => {
+                    self.full = true;
+                    return self.predict_full(callers, look);
+                }
+                Next::Dead(alt) => return alt.ok_or(NoViable(ahead)),
+            }
+            ahead += usize::from(token != Token::Eof);
+        }
+    }
+
+    fn next(&mut self, state: usize, token: Token) -> Next {
+        let previous = self.cache.states[state].clone();
+        let Some(reach) = self.reach(&previous, token) else { return Next::Dead(finished(self.network, &previous)) };
+        if let Some(alt) = unique(&reach) {
+            return Next::Alt(alt);
+        }
+        if self.all_stopped(&reach) || conflicts(&reach) {
+            return Next::Conflict;
+        }
+        Next::State(self.cache.add(reach))
+    }
+
+    fn predict_full(&mut self, callers: Stack, look: &mut impl FnMut(usize) -> Token) -> Result<usize, NoViable> {
+        let mut previous = self.start(callers);
+        let mut ahead = 0;
+        loop {
+            let token = look(ahead);
+            let Some(reach) = self.reach(&previous, token) else {
+                // The Go runtime names the first token here, not the one that does not fit.
+                return finished(self.network, &previous).ok_or(NoViable(0));
+            };
+            let least = reach.keys().map(|(_, alt)| *alt).min().ok_or(NoViable(0))?;
+            if unique(&reach).is_some()
+                || token == Token::Eof
+                || subsets(&reach).values().all(|alts| alts.first() == Some(&least))
+            {
+                return Ok(least);
+            }
+            previous = reach;
+            ahead += 1;
+        }
+    }
+
+    fn start(&mut self, stack: Stack) -> Configs {
+        let mut out = Configs::new();
+        for (i, edge) in self.network.states[self.decision].edges.iter().enumerate() {
+            if let Edge::Epsilon { to, .. } = *edge {
+                let work = Work { state: to, alt: i + 1, stack, outside: false, suppressed: false, depth: 0 };
+                self.close(vec![work], &mut out, true, false);
+            }
+        }
+        if self.network.states[self.decision].precedence && !self.full {
+            // What the loop reads is not also read after it.
+            let entered: HashMap<StateId, Vec<Stack>> = out
+                .values()
+                .filter(|config| config.alt == 1)
+                .map(|config| (config.state, config.stacks.clone()))
+                .collect();
+            out.retain(|(state, alt), config| {
+                *alt == 1 || config.suppressed || entered.get(state).is_none_or(|stacks| *stacks != config.stacks)
+            });
+        }
+        out
+    }
+
+    fn stopped(&self, state: StateId) -> bool {
+        self.network.states[state].kind == Kind::RuleStop
+    }
+
+    fn all_stopped(&self, configs: &Configs) -> bool {
+        configs.keys().all(|(state, _)| self.stopped(*state))
+    }
+
+    /// Where a token leads to, or nothing.
+    fn reach(&mut self, previous: &Configs, token: Token) -> Option<Configs> {
+        let end = token == Token::Eof;
+        let mut skipped = Vec::new();
+        let mut read: Vec<Config> = Vec::new();
+        for config in previous.values() {
+            if self.stopped(config.state) {
+                if self.full || end {
+                    skipped.push(config.clone());
+                }
+                continue;
+            }
+            for edge in &self.network.states[config.state].edges {
+                if let Edge::Token { set, to, .. } = *edge
+                    && set & (1 << token as u64) != 0
+                {
+                    read.push(Config { state: to, ..config.clone() });
+                }
+            }
+        }
+        let mut out = Configs::new();
+        let one = read.first().is_some_and(|first| read.iter().all(|config| config.alt == first.alt));
+        if skipped.is_empty() && !end && one {
+            for config in read {
+                self.add(&mut out, config);
+            }
+        } else {
+            let work = |config: &Config| {
+                let Config { state, alt, outside, suppressed, .. } = *config;
+                let stacks = config.stacks.clone();
+                stacks.into_iter().map(move |stack| Work { state, alt, stack, outside, suppressed, depth: 0 })
+            };
+            let work = read.iter().flat_map(work).collect();
+            self.close(work, &mut out, false, end);
+            if end {
+                out.retain(|(state, _), _| self.stopped(*state));
+            }
+            if !self.full || !out.keys().any(|(state, _)| self.stopped(*state)) {
+                for config in skipped {
+                    self.add(&mut out, config);
+                }
+            }
+        }
+        (!out.is_empty()).then_some(out)
+    }
+
+    fn add(&self, configs: &mut Configs, config: Config) {
+        let Some(own) = configs.get_mut(&(config.state, config.alt)) else {
+            configs.insert((config.state, config.alt), config);
+            return;
+        };
+        own.outside |= config.outside;
+        own.suppressed |= config.suppressed;
+        for stack in config.stacks {
+            if self.full {
+                if let Err(at) = own.stacks.binary_search(&stack) {
+                    own.stacks.insert(at, stack);
+                }
+            } else if !own.stacks.iter().any(|short| self.stacks.covers(*short, stack)) {
+                // Any caller stands for each.
+                own.stacks.retain(|long| !self.stacks.covers(stack, *long));
+                own.stacks.push(stack);
+                own.stacks.sort_unstable();
+            }
+        }
+    }
+
+    /// Follows everything that reads no token. `first` is whether precedences decide here; `end` is whether the end of
+    /// the text was read.
+    fn close(&mut self, mut todo: Vec<Work>, out: &mut Configs, first: bool, end: bool) {
+        let network = self.network;
+        let mut seen = HashSet::new();
+        while let Some(work) = todo.pop() {
+            let Work { state, alt, stack, outside, suppressed, depth } = work;
+            if !seen.insert((state, alt, stack, outside, suppressed, depth.signum())) {
+                continue;
+            }
+            let stop = self.stopped(state);
+            let here = |stack| Config { state, alt, stacks: vec![stack], outside, suppressed };
+            if stop {
+                if let Some((below, to)) = self.stacks.pop(stack) {
+                    todo.push(Work { state: to, stack: below, suppressed: false, ..work });
+                    continue;
+                }
+                if self.full {
+                    self.add(out, here(EMPTY));
+                    continue;
+                }
+            }
+            let node = &network.states[state];
+            if !node.only_epsilon() {
+                self.add(out, here(stack));
+            }
+            for (i, edge) in node.edges.iter().enumerate() {
+                if i == 0 && self.returns_to_loop(state, stack) {
+                    continue;
+                }
+                match *edge {
+                    Edge::Epsilon { to, outermost } if stop => {
+                        let rule: Rule = network.states[self.decision].rule;
+                        let leaves = network.states[self.decision].precedence && outermost == Some(rule);
+                        let suppressed = suppressed || leaves;
+                        todo.push(Work { state: to, outside: true, suppressed, depth: depth - 1, ..work });
+                    }
+                    Edge::Epsilon { to, .. } => todo.push(Work { state: to, ..work }),
+                    Edge::Rule { rule, follow, .. } => {
+                        let stack = self.stacks.push(stack, follow);
+                        let depth = if depth < 0 { depth } else { depth + 1 };
+                        todo.push(Work { state: network.start(rule), stack, depth, ..work });
+                    }
+                    Edge::Precedence { precedence, to } => {
+                        if !first || depth != 0 || precedence >= self.precedence {
+                            todo.push(Work { state: to, ..work });
+                        }
+                    }
+                    Edge::Token { set, to, .. } if end && set & (1 << Token::Eof as u64) != 0 => {
+                        todo.push(Work { state: to, ..work });
+                    }
+                    Edge::Token { .. } => {}
+                }
+            }
+        }
+    }
+
+    /// Whether the loop of a left-recursive rule need not be entered, because the caller is the same loop.
+    fn returns_to_loop(&self, state: StateId, stack: Stack) -> bool {
+        let node = &self.network.states[state];
+        node.precedence
+            && self.stacks.pop(stack).is_some_and(|(_, to)| {
+                let to = &self.network.states[to];
+                to.rule == node.rule && to.kind == Kind::BlockEnd
+            })
+    }
+}
+
+fn unique(configs: &Configs) -> Option<usize> {
+    let mut alts = configs.keys().map(|(_, alt)| *alt);
+    let first = alts.next()?;
+    alts.all(|alt| alt == first).then_some(first)
+}
+
+/// The alternatives that have come to the same place.
+fn subsets(configs: &Configs) -> BTreeMap<(StateId, &[Stack]), BTreeSet<usize>> {
+    let mut out: BTreeMap<_, BTreeSet<usize>> = BTreeMap::new();
+    for config in configs.values() {
+        out.entry((config.state, config.stacks.as_slice())).or_default().insert(config.alt);
+    }
+    out
+}
+
+/// Whether more tokens would not help SLL.
+fn conflicts(configs: &Configs) -> bool {
+    let mut by_state: BTreeMap<StateId, usize> = BTreeMap::new();
+    for (state, _) in configs.keys() {
+        *by_state.entry(*state).or_default() += 1;
+    }
+    subsets(configs).values().any(|alts| alts.len() > 1) && by_state.values().all(|alts| *alts > 1)
+}
+
+/// The first alternative that may have ended its rule.
+fn finished(network: &Network, configs: &Configs) -> Option<usize> {
+    let ended = |config: &&Config| {
+        config.outside || network.states[config.state].kind == Kind::RuleStop && config.stacks.contains(&EMPTY)
+    };
+    configs.values().filter(ended).map(|config| config.alt).min()
+}
