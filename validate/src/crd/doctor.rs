@@ -55,7 +55,7 @@ pub struct Bound {
 pub struct Expensive {
     /// The expression and its cost.
     pub cost: ExpressionCost,
-    /// The bound that lowers the cost most if it stands alone. `None` if no bound does.
+    /// The bound that lowers the cost most if it stands alone. `None` if no bound does, or if there is too much to try.
     pub driver: Option<Bound>,
 }
 
@@ -69,7 +69,7 @@ pub struct Diagnosis {
     /// The expressions over their limit, the dearest first.
     pub expensive: Vec<Expensive>,
     /// Bounds with which every expression and the schema keep the limits. Without any one of them they do not. `None` if
-    /// no bounds suffice.
+    /// no bounds suffice, or if there is too much to try.
     pub bounds: Option<Vec<Bound>>,
 }
 
@@ -103,11 +103,13 @@ pub fn diagnose_costs(definition: &Definition<'_>, release: Release) -> Vec<Diag
     let options = Options::create(release);
     let spec = &definition.spec;
     let mut out = Vec::new();
+    let mut work = MOST_WORK;
     let mut of = |validation: Option<Validation<'_>>, path: &Path<'_>, document: Document<'_>| {
         if let Some(schema) = validation.and_then(|validation| validation.schema)
             && schema.subtree.any(Flags::VALIDATIONS)
         {
-            out.extend(diagnose(schema, &path.child("openAPIV3Schema").to_string(), &options, document));
+            let path = path.child("openAPIV3Schema").to_string();
+            out.extend(diagnose(schema, &path, &options, document, &mut work));
         }
     };
     let path = Path::Root.child("spec");
@@ -121,14 +123,23 @@ pub fn diagnose_costs(definition: &Definition<'_>, release: Release) -> Vec<Diag
 
 /// Bounds that are tried, the most generous first: for elements and for characters.
 const TIERS: [(i64, i64); 4] = [(64, 256), (16, 64), (4, 16), (1, 1)];
+/// How much is tried for a definition, in bytes of expressions that are estimated again. Every bound that an expression depends
+/// on is tried, and an expression can depend on as many as it has room for.
+const MOST_WORK: u64 = 10_000_000;
 /// No proposal is larger.
 const LARGEST: i64 = 1 << 20;
 
-fn diagnose(schema: &Schema<'_>, path: &str, options: &Options<'_>, document: Document<'_>) -> Option<Diagnosis> {
+fn diagnose(
+    schema: &Schema<'_>,
+    path: &str,
+    options: &Options<'_>,
+    document: Document<'_>,
+    work: &mut u64,
+) -> Option<Diagnosis> {
     let mut anamnesis = Anamnesis { options, document, places: Vec::new(), index: BTreeMap::new(), found: Vec::new() };
     anamnesis.schema(&Scope::root(schema), path, &mut Vec::new());
     let Anamnesis { places, found, .. } = anamnesis;
-    let mut state = State::new(&places, &found);
+    let mut state = State::new(&places, &found, *work);
     if state.keeps_limits() {
         return None;
     }
@@ -142,6 +153,7 @@ fn diagnose(schema: &Schema<'_>, path: &str, options: &Options<'_>, document: Do
     }
     expensive.sort_by_key(|expensive: &Expensive| std::cmp::Reverse(expensive.cost.total()));
     let bounds = TIERS.into_iter().find_map(|tier| state.treat(tier));
+    *work = state.work;
     Some(Diagnosis { path: path.to_owned(), total, expensive, bounds })
 }
 
@@ -162,6 +174,8 @@ struct Expression {
     path: String,
     at: u32,
     ast: Ast,
+    /// Bytes of the text.
+    length: u64,
     decl: Arc<DeclType>,
     /// Values whose size the estimate asks for, by their path from the schema, as numbers of bounded schemas.
     sizes: BTreeMap<String, usize>,
@@ -224,8 +238,9 @@ impl Anamnesis<'_> {
                 let Some(Ok(ast)) = source.map(|source| env.ast(source, optional)) else { continue };
                 let above = (name == "rule").then(|| above.to_vec());
                 let path = format!("{path}.{name}");
-                let sizes = BTreeMap::new();
-                self.found.push(Expression { path, at, ast, decl: decl.clone(), sizes, above, unbounded });
+                let (sizes, decl) = (BTreeMap::new(), decl.clone());
+                let length = source.map_or(0, |source| source.len() as u64);
+                self.found.push(Expression { path, at, ast, length, decl, sizes, above, unbounded });
                 self.dependencies(scope);
             }
         }
@@ -345,6 +360,8 @@ struct State<'s> {
     totals: Vec<u64>,
     sum: u128,
     over: usize,
+    /// What is left of [`MOST_WORK`].
+    work: u64,
 }
 
 /// The sizes that an expression sees under the bounds of a state.
@@ -363,9 +380,9 @@ impl Sizes for Seen<'_> {
 }
 
 impl<'s> State<'s> {
-    fn new(places: &'s [Bounded], found: &'s [Expression]) -> State<'s> {
+    fn new(places: &'s [Bounded], found: &'s [Expression], work: u64) -> State<'s> {
         let bounds = vec![None; places.len()];
-        let mut state = State { places, found, bounds, totals: vec![0; found.len()], sum: 0, over: 0 };
+        let mut state = State { places, found, bounds, totals: vec![0; found.len()], sum: 0, over: 0, work };
         for expression in 0..found.len() {
             state.update(expression);
         }
@@ -376,8 +393,13 @@ impl<'s> State<'s> {
         self.over == 0 && self.sum <= u128::from(SCHEMA_COST_LIMIT)
     }
 
-    fn cost(&self, expression: usize) -> ExpressionCost {
+    fn is_spent(&self) -> bool {
+        self.work == 0
+    }
+
+    fn cost(&mut self, expression: usize) -> ExpressionCost {
         let found = &self.found[expression];
+        self.work = self.work.saturating_sub(found.length);
         let each = found.ast.estimate(&Seen(self, found)).max;
         let times = match &found.above {
             None => Some(1),
@@ -437,6 +459,9 @@ impl<'s> State<'s> {
         let numbers: BTreeSet<usize> = found.sizes.values().chain(found.above.iter().flatten()).copied().collect();
         let mut best: Option<(u64, Bound)> = None;
         for number in numbers {
+            if self.is_spent() {
+                return None;
+            }
             let Some(value) = self.of_tier(number, TIERS[0]) else { continue };
             self.bounds[number] = Some(value);
             let cost = self.cost(expression).total();
@@ -450,6 +475,9 @@ impl<'s> State<'s> {
 
     /// Bounds as small as a tier that suffice, as few and then as large as possible.
     fn treat(&mut self, tier: (i64, i64)) -> Option<Vec<Bound>> {
+        if self.is_spent() {
+            return None;
+        }
         // Which bounds are given up first: those that help little alone, or those that come last.
         let mut alone: Vec<(u128, usize)> = Vec::new();
         for number in 0..self.places.len() {
@@ -457,6 +485,9 @@ impl<'s> State<'s> {
                 self.set(number, Some(value));
                 alone.push((self.sum, number));
                 self.set(number, None);
+                if self.is_spent() {
+                    return None;
+                }
             }
         }
         let by_place: Vec<usize> = alone.iter().rev().map(|(_, number)| *number).collect();
@@ -466,9 +497,20 @@ impl<'s> State<'s> {
         for order in [&by_help, &by_place] {
             for number in order {
                 self.set(*number, self.of_tier(*number, tier));
+                if self.is_spent() {
+                    return None;
+                }
             }
             if self.keeps_limits() {
-                let kept: Vec<usize> = order.iter().copied().filter(|number| !self.try_set(*number, None)).collect();
+                let mut kept = Vec::new();
+                for number in order {
+                    if !self.try_set(*number, None) {
+                        kept.push(*number);
+                    }
+                    if self.is_spent() {
+                        return None;
+                    }
+                }
                 if fewest.as_ref().is_none_or(|fewest| kept.len() < fewest.len()) {
                     fewest = Some(kept);
                 }
@@ -490,7 +532,7 @@ impl<'s> State<'s> {
     /// Doubles the bounds in turn as long as the limits are kept.
     fn loosen(&mut self, chosen: &[usize]) {
         let mut left = chosen.to_vec();
-        while !left.is_empty() {
+        while !left.is_empty() && !self.is_spent() {
             left.retain(|number| {
                 let Some(doubled) = self.bounds[*number].map(|bound| bound.saturating_mul(2)) else { return false };
                 let current = self.places[*number].current.unwrap_or(i64::MAX);

@@ -78,6 +78,25 @@ fn the_missing_bound_is_named() {
     assert_eq!(diagnose(TAB), []);
 }
 
+#[test]
+fn no_bounds_are_looked_for_when_there_is_too_much_to_try() {
+    // Each of the fields is a place for a bound, and each bound changes the cost of the whole rule.
+    let definition = |fields: usize| {
+        let names: Vec<String> = (0..fields).map(|number| format!("field{number}")).collect();
+        let rule: Vec<String> = names.iter().map(|name| format!("self.{name}.contains('x')")).collect();
+        let properties: Vec<String> = names.iter().map(|name| format!("{name}: {{type: string}}")).collect();
+        sized(&format!(
+            "{{type: array, items: {{type: object, x-kubernetes-validations: [{{rule: \"{}\"}}], properties: {{{}}}}}}}",
+            rule.join(" && "),
+            properties.join(", "),
+        ))
+    };
+    assert!(diagnose(&definition(20))[0].bounds.is_some());
+    let large = &diagnose(&definition(400))[0];
+    assert_eq!(large.expensive.len(), 1);
+    assert_eq!(large.bounds, None);
+}
+
 /// A list in a list and so on, each with a bound or without, around a text with a rule.
 #[derive(Clone, Debug)]
 struct Nested {
