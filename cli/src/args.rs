@@ -13,7 +13,7 @@ pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selec
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
 pub(crate) use ssa::{
-    ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, ScenarioArgs, TypeArgs,
+    ApplyArgs, BlameArgs, CompareArgs, ExtractArgs, FieldsetArgs, MergeArgs, ResultArgs, TestArgs, TypeArgs,
     UpdateArgs, WriteArgs,
 };
 pub(crate) use validate::{FieldValidation, MissingSchemas, Printed, ValidateArgs};
@@ -71,6 +71,7 @@ pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
     Check(Box<CheckArgs>),
     Validate(Box<ValidateArgs>),
+    Test(TestArgs),
     Apply(ApplyArgs),
     Update(UpdateArgs),
     Blame(BlameArgs),
@@ -78,7 +79,6 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     Merge(MergeArgs),
     Fieldset(FieldsetArgs),
-    Scenario(ScenarioArgs),
     Table(TableArgs),
     Explain(ExplainFieldArgs),
     Sample(SampleArgs),

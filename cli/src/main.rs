@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => ssa::run(ssa::Job::Compare(args), &setup),
         Command::Merge(args) => ssa::run(ssa::Job::Merge(args), &setup),
         Command::Fieldset(args) => ssa::run(ssa::Job::Fieldset(args), &setup),
-        Command::Scenario(args) => ssa::run(ssa::Job::Scenario(args), &setup),
+        Command::Test(args) => ssa::run(ssa::Job::Test(args), &setup),
         Command::Table(args) => ssa::run(ssa::Job::Table(args), &setup),
         Command::Explain(args) => ssa::run(ssa::Job::Explain(args), &setup),
         Command::Sample(args) => ssa::run(ssa::Job::Sample(args), &setup),

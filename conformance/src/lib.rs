@@ -20,6 +20,7 @@ pub mod own;
 pub mod show;
 pub mod smd;
 pub mod structural;
+pub mod suites;
 pub mod table;
 pub mod verdict;
 
@@ -59,12 +60,13 @@ impl BaseFolder {
 }
 
 /// The areas that need the folders of inputs and recorded answers.
-pub const AREAS: [&str; 9] =
-    ["crds", "apiserver", "openapi", "smd", "objects", "show", "structural", "versions", "cel"];
+pub const AREAS: [&str; 10] =
+    ["crds", "apiserver", "openapi", "smd", "objects", "show", "structural", "versions", "cel", "suites"];
 
-/// Whether a golden folder holds anything of an area.
-pub fn has_records(area: &str, golden: &Path) -> bool {
+/// Whether the folders of recorded answers and of inputs hold anything of an area.
+pub fn has_records(area: &str, golden: &Path, corpus: &Path) -> bool {
     match area {
+        "suites" => suites::has_records(corpus),
         "apiserver" => apiserver::has_records(golden),
         "show" => show::has_records(golden),
         "objects" => golden.join("structural/cr-cases.ndjson.gz").is_file(),
@@ -78,6 +80,7 @@ pub fn compare(area: &str, golden: &Path, corpus: &Path, base: Option<&BaseFolde
         "openapi" => openapi::compare(golden, corpus, known),
         "smd" => smd::compare(golden, known),
         "objects" => objects::compare(golden, corpus, known),
+        "suites" => suites::compare(corpus, known),
         "cel" => cel::compare(golden, corpus, known),
         "show" => show::compare(golden, corpus, base.map(|base| &base.publisher), known),
         "structural" => structural::compare(golden, corpus, known),

@@ -24,12 +24,12 @@ areas:
   structural  the errors and warnings of requests with CustomResourceDefinitions
   versions    the same in ten releases of Kubernetes, with the costs of rules
   objects     what custom resources become in requests, their errors, and what their rules in CEL cost
-  cel         expressions: messages, types, estimated and used costs, values (if named)
+  cel         expressions: messages, types, estimated and used costs, values
+  suites      test suites of APIs: what their authors get from an API server
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
-Without areas: crds, apiserver, openapi, smd, objects, show, structural and versions, as far as the golden folder holds
-them.
+Without areas: all but the last three, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
@@ -105,7 +105,8 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut areas = arguments.areas.clone();
     if areas.is_empty() {
         let golden = golden.as_ref().ok_or_else(missing_folders)?;
-        areas.extend(AREAS.iter().filter(|area| has_records(area, golden)).map(|area| (*area).to_owned()));
+        let inputs = folder("KUBESHAPE_CORPUS").unwrap_or_default();
+        areas.extend(AREAS.iter().filter(|area| has_records(area, golden, &inputs)).map(|area| (*area).to_owned()));
         if areas.is_empty() {
             areas.extend(AREAS.map(str::to_owned));
         }

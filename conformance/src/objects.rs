@@ -19,7 +19,7 @@ use std::path::Path;
 pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
     let mut table = Table::new("objects", known);
     let folder = golden.join("structural");
-    if !crate::has_records("objects", golden) {
+    if !crate::has_records("objects", golden, corpus) {
         return table;
     }
     synthetic(&folder, &mut table);

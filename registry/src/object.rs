@@ -100,7 +100,7 @@ impl Object {
     }
 
     /// The object of a value.
-    pub(crate) fn of(value: Value<'_>) -> Object {
+    pub fn of(value: Value<'_>) -> Object {
         Object { value: value.to_serde(), location: None }
     }
 

@@ -309,6 +309,8 @@ codes! {
     NotApplied = 8012, Error, "The objects cannot be put together.";
     Scenario = 8013, Error, "A scenario cannot be run.";
     NothingApplied = 8014, Warning, "The manager applied nothing to the object.";
+    Suite = 8015, Error, "A test suite cannot be run.";
+    CaseFailed = 8016, Error, "What came of a request is not what is expected.";
     NoManagedFields = 8031, Warning, "The object has no managedFields, so nobody owns its fields.";
     // 81xx: what an API server makes of objects
     ObjectRefused = 8101, Error, "The API server refuses the object.";

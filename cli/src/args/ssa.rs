@@ -297,19 +297,28 @@ pub(crate) struct FieldsetArgs {
     pub(crate) result: ResultArgs,
 }
 
-/// Run scenarios of server-side apply, and check their expectations
+/// Run test suites of APIs and scenarios of server-side apply
 ///
-/// A scenario is a YAML document with schemas, steps, and the expected result of each step. Scenarios test server-side
-/// apply without an API server. Prints every step with the owners after it, and every expectation. If one does not hold,
-/// prints what was found, and the exit code is 1. docs/apply.md describes the format.
+/// A test suite names a CustomResourceDefinition, and has objects that are created or updated with the object or the
+/// error that is expected of each. It has the format of the suites of openshift/api, which need an API server elsewhere.
+/// A scenario has steps of server-side apply with the expected result of each. Both are YAML documents; files and folders
+/// may hold both. Prints what does not hold; the exit code is then 1. docs/test.md describes the formats.
+///
+/// A suite runs against each definition of its name among --schemas and the other inputs, or else in the folder
+/// zz_generated.crd-manifests two folders above it, as in openshift/api.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    visible_alias = "scenario",
+    after_help = "\
 Examples:
-  kubeshape scenario tests/*.yaml
-  kubeshape scenario --update tests/conflict.yaml   correct the expectations")]
-pub(crate) struct ScenarioArgs {
-    /// Files and folders of scenarios, or `-`
-    #[arg(value_name = "FILE", required_unless_present = "filename", value_hint = ValueHint::AnyPath)]
+  kubeshape test --schemas config/crd tests/
+  kubeshape test --schemas config/crd tests/ --filter immutable
+  kubeshape test --update tests/conflict.yaml        correct the expectations
+  kubeshape test --schemas config/crd tests/ --output-format junit > junit.xml"
+)]
+pub(crate) struct TestArgs {
+    /// Files and folders of suites and scenarios, or `-`
+    #[arg(value_name = "SUITE", required_unless_present = "filename", value_hint = ValueHint::AnyPath)]
     pub(crate) files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -317,6 +326,14 @@ pub(crate) struct ScenarioArgs {
 
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
+
+    /// CustomResourceDefinitions of suites: files and folders (repeatable)
+    #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
+    pub(crate) schemas: Vec<PathBuf>,
+
+    /// Run the cases and scenarios whose name, or the name of their suite, contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) filter: Option<String>,
 
     /// Correct expectations that do not hold, and fill in empty ones; nothing else in the file changes
     #[arg(long)]
@@ -339,8 +356,12 @@ pub(crate) struct ScenarioArgs {
     pub(crate) smd_compat: SmdCompat,
 
     /// Print only failed expectations and the summary
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
+
+    /// Also name the cases that pass
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 
     #[command(flatten)]
     pub(crate) findings: FindingArgs,

@@ -1,5 +1,5 @@
 //! Objects, their fields and who owns them: `apply`, `update`, `blame`, `extract`, `compare`, `merge`, `fieldset`,
-//! `scenario`. Here are also the inputs and the session of the commands in [`show`](crate::show).
+//! `test` with its suites and scenarios. Here are also the inputs and the session of the commands in [`show`](crate::show).
 //!
 //! [`text`] reads inputs and keeps them with their places; [`types`] makes a registry of what `--schemas` names;
 //! [`object`] is an object with its place. What is wrong with an object becomes findings in [`diagnose`]. The rest is a
@@ -13,12 +13,15 @@ pub(crate) mod object;
 pub(crate) mod print;
 mod scenario;
 mod sets;
+mod suite;
+mod test;
 pub(crate) mod text;
 pub(crate) mod types;
 
+use crate::args::OutputFormat;
 use crate::args::{
-    ApplyArgs, BlameArgs, CompareArgs, ExplainFieldArgs, ExtractArgs, FieldsetArgs, MergeArgs, SampleArgs,
-    ScenarioArgs, TableArgs, UpdateArgs, When,
+    ApplyArgs, BlameArgs, CompareArgs, ExplainFieldArgs, ExtractArgs, FieldsetArgs, MergeArgs, SampleArgs, TableArgs,
+    TestArgs, UpdateArgs, When,
 };
 use crate::convert::STACK;
 use crate::error::Fatal;
@@ -38,7 +41,7 @@ pub(crate) enum Job<'j> {
     Compare(&'j CompareArgs),
     Merge(&'j MergeArgs),
     Fieldset(&'j FieldsetArgs),
-    Scenario(&'j ScenarioArgs),
+    Test(&'j TestArgs),
     Table(&'j TableArgs),
     Explain(&'j ExplainFieldArgs),
     Sample(&'j SampleArgs),
@@ -53,6 +56,8 @@ pub(crate) struct Session<'a> {
     errors: usize,
     /// Whether the bytes of an input could not be read.
     unread: bool,
+    /// Whether tests are reported as findings for programs, and not as text.
+    is_report: bool,
     /// The built-in kinds that are known, and whether their release is still to be said.
     built_in: Option<types::BuiltIn>,
 }
@@ -68,6 +73,11 @@ impl Session<'_> {
     pub(super) fn tell(&mut self, finding: &Finding) {
         self.errors += usize::from(finding.is_error());
         self.ui.finding(finding);
+    }
+
+    /// A test of an input, which the findings before it are about.
+    pub(super) fn case(&mut self, input: &str, name: &str) {
+        self.ui.case(input, name);
     }
 
     /// Shows a line that belongs to an error.
@@ -109,7 +119,7 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
         Job::Compare(args) => (&args.result.findings, args.result.quiet),
         Job::Merge(args) => (&args.result.findings, args.result.quiet),
         Job::Fieldset(args) => (&args.result.findings, args.result.quiet),
-        Job::Scenario(args) => (&args.findings, false),
+        Job::Test(args) => (&args.findings, false),
         Job::Table(args) => (&args.findings, args.quiet),
         Job::Explain(args) => (&args.findings, args.quiet),
         Job::Sample(args) => (&args.result.findings, args.result.quiet),
@@ -122,16 +132,19 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
         Job::Compare(args) => &args.types.walk,
         Job::Merge(args) => &args.types.walk,
         Job::Fieldset(args) => &args.types.walk,
-        Job::Scenario(args) => &args.walk,
+        Job::Test(args) => &args.walk,
         Job::Table(args) => &args.types.walk,
         Job::Explain(args) => &args.types.walk,
         Job::Sample(args) => &args.types.walk,
     };
     let filter = Filter::new(walk)?;
-    let ui = Ui::new(setup.color, When::Never, quiet, false)
-        .with_levels(setup.levels(&findings.levels))
-        .in_format(findings.output_format);
-    let mut session = Session { arena: &arena, filter, ui, errors: 0, unread: false, built_in: None };
+    let mut ui = Ui::new(setup.color, When::Never, quiet, false).with_levels(setup.levels(&findings.levels));
+    let is_report = matches!(job, Job::Test(_)) && findings.output_format != OutputFormat::Human;
+    if is_report {
+        ui = ui.on_output(When::Never);
+    }
+    let ui = ui.in_format(findings.output_format);
+    let mut session = Session { arena: &arena, filter, ui, errors: 0, unread: false, is_report, built_in: None };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),
@@ -140,7 +153,7 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
         Job::Compare(args) => compare::run(args, &mut session),
         Job::Merge(args) => sets::merge(args, &mut session),
         Job::Fieldset(args) => sets::fieldset(args, &mut session),
-        Job::Scenario(args) => scenario::run(args, &mut session),
+        Job::Test(args) => test::run(args, &mut session),
         Job::Table(args) => show::table(args, &mut session),
         Job::Explain(args) => show::explain(args, &mut session),
         Job::Sample(args) => show::sample(args, &mut session),

@@ -25,5 +25,6 @@ mod scenario;
 mod serve;
 mod serve_attacks;
 mod show;
+mod suites;
 mod terminal;
 mod validate;

@@ -66,14 +66,14 @@ fn help_names_every_option_and_has_examples() {
         assert_eq!(run.code, Some(0));
         assert!(run.out.contains("strict-input"), "{shell}");
     }
-    for command in [
-        "convert", "serve", "config", "apply", "update", "blame", "extract", "compare", "merge", "fieldset", "scenario",
-    ] {
+    for command in
+        ["convert", "serve", "config", "apply", "update", "blame", "extract", "compare", "merge", "fieldset", "test"]
+    {
         for line in folder.run(&format!("{command} --help")).out.lines() {
             assert!(line.chars().count() <= 80, "{command}: {line}");
         }
     }
-    for command in ["apply", "update", "blame", "extract", "compare", "merge", "fieldset", "scenario"] {
+    for command in ["apply", "update", "blame", "extract", "compare", "merge", "fieldset", "test"] {
         let run = folder.run(&format!("{command} --help"));
         assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
         assert!(run.out.contains("Example") && run.out.contains("--smd-compat"), "{}", run.out);

@@ -213,7 +213,7 @@ fn what_is_no_scenario_is_told_with_its_place() {
         .write("s/c.yaml", "steps: []\nscenario: [\n");
     folder.run("scenario s/b.yaml").says(2, &["error[KS1007]", "missing.yaml", "error[KS8013]", "s/b.yaml:2:18"]);
     folder.run("scenario s/c.yaml").says(1, &["error[KS1001]"]);
-    folder.run("scenario").says(2, &["FILE"]);
+    folder.run("scenario").says(2, &["SUITE"]);
     folder.write("s/d.yaml", "a: 1\n").write("s/e.yaml", "");
     folder.run("scenario s/d.yaml").says(1, &["s/d.yaml:1:1", "found neither scenario nor steps"]);
     folder.run("scenario s/e.yaml").says(1, &["s/e.yaml", "found nothing, expected a scenario"]);
@@ -299,4 +299,35 @@ fn a_step_answers_as_the_command_does() {
     }
     // Some requests are refused, some are not.
     assert!(answers.iter().all(|count| *count > 5), "{answers:?}");
+}
+
+#[test]
+fn an_object_is_judged_between_applies() {
+    let steps = format!(
+        "\
+- judge: {{{WIDGET}, spec: {{replicas: x, more: 1}}}}
+  expect:
+    errors: [{{path: spec.replicas, message: 'Invalid value: \"string\": spec.replicas in body must be of type integer: \"string\"'}}]
+    unknown: [spec.more]
+- apply: {{{WIDGET}, spec: {{replicas: 1}}}}
+  manager: one
+- judge: {{{WIDGET}, spec: {{replicas: 2}}}}
+  expect:
+    errors: []
+- judge: {{{WIDGET}, spec: {{replicas: y}}}}
+- judge: {{{WIDGET}, status: {{}}}}
+  subresource: status
+  expect:
+"
+    );
+    let folder = folder(&steps);
+    let run = folder.run("test s/a.yaml");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.out.contains("✗ no error") && run.out.contains("5 steps"), "{}", run.out);
+    assert!(run.out.ends_with(": 1 failed\n"), "{}", run.out);
+    // A step without `expect` has no place for what came of it.
+    let run = folder.run("test --update -q s/a.yaml");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    assert!(run.out.ends_with(": 1 failed, 1 updated\n"), "{}", run.out);
+    assert!(folder.read("s/a.yaml").contains("generation: "), "{}", folder.read("s/a.yaml"));
 }

@@ -60,6 +60,7 @@ properties! {
     redirects_stay_within_the_server
     smd_yaml_reads_back_equal
     store_changes
+    suites_run_and_are_updated
     terminal_texts_hold_nothing_hostile
     typed_operations
     yaml_fast_equals_full

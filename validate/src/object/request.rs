@@ -9,6 +9,8 @@ use kubeshape_smd::Value;
 use kubeshape_smd::value::GoText;
 use kubeshape_smd::value::Map;
 use kubeshape_structural::{Crd, Scale, Scope, Version};
+use kubeshape_yaml::go::escape::GoQuoted;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A version of a custom resource, prepared for requests.
@@ -266,6 +268,20 @@ impl<'a> Resource<'a> {
         } else {
             errors.extend(check(rules));
         }
+    }
+
+    /// The message with which a server refuses an object: `errors.NewInvalid`. Errors with the same text count once.
+    pub fn refusal(&self, name: &str, errors: &[Error]) -> String {
+        let mut texts: Vec<String> = Vec::with_capacity(errors.len());
+        let mut seen = BTreeSet::new();
+        for text in errors.iter().map(Error::to_string) {
+            if seen.insert(text.clone()) {
+                texts.push(text);
+            }
+        }
+        let group = self.api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let errors = if let [text] = &texts[..] { text.clone() } else { format!("[{}]", texts.join(", ")) };
+        format!("{}.{group} {} is invalid: {errors}", self.kind, GoQuoted(name))
     }
 
     fn type_errors(&self, object: Value<'_>) -> Vec<Error> {

@@ -1,6 +1,6 @@
-//! `scenario`: steps of server-side apply in a file, and what is expected of each.
+//! Scenarios: steps of server-side apply in a file, and what is expected of each.
 //!
-//! [`read`] makes steps of a document, [`steps`] runs them, [`expect`] compares what came of them with what is
+//! [`read()`] makes steps of a document, [`steps`] runs them, [`expect`] compares what came of them with what is
 //! expected, [`update`] writes it into the file. What came of a step is a value per part, as it would stand in the
 //! file, so that all of these speak of the same thing.
 
@@ -11,82 +11,19 @@ mod steps;
 mod update;
 
 use super::Session;
-use super::text::{Missing, Text, nowhere, read_all};
-use crate::args::ScenarioArgs;
-use crate::error::Fatal;
-use crate::output::Stage;
-use crate::report::{self, clean};
+use super::test::Totals;
+use crate::args::TestArgs;
+use crate::report::clean;
 use expect::Verdict;
 use kubeshape_schema::Code;
-use read::Scenario;
+use kubeshape_suite::Edit;
+pub(super) use read::{Scenario, scenario as read};
 use std::fmt::Write;
-use update::Edit;
-
-/// What was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Totals {
-    scenarios: usize,
-    steps: usize,
-    expectations: usize,
-    failed: usize,
-    updated: usize,
-}
-
-/// `kubeshape scenario`
-///
-/// # Errors
-/// There is no answer.
-pub(crate) fn run(args: &ScenarioArgs, session: &mut Session<'_>) -> Result<bool, Fatal> {
-    let mut totals = Totals::default();
-    let stage = args.update.then(|| Stage::default().until_interrupted());
-    for path in &args.filenames.and(&args.files) {
-        let (scenarios, errors) = (totals.scenarios, session.errors());
-        for text in read_all(std::slice::from_ref(path), Missing::Error, session) {
-            play_all(text, args, stage.as_deref(), &mut totals, session)?;
-        }
-        // A name that is mistyped must not count as success.
-        if totals.scenarios == scenarios && session.errors() == errors {
-            session.tell(&nowhere(Code::Scenario, &path.to_string_lossy(), "found no scenario"));
-        }
-    }
-    report::print(format!("{}\n", summary(totals)).as_bytes())?;
-    Ok(totals.failed == 0)
-}
-
-/// Runs the scenarios of a file, and corrects their expectations if there is a stage to write with.
-fn play_all<'a>(
-    text: &'a Text<'a>,
-    args: &ScenarioArgs,
-    stage: Option<&Stage>,
-    totals: &mut Totals,
-    session: &mut Session<'a>,
-) -> Result<(), Fatal> {
-    let mut edits = Vec::new();
-    if text.named && !text.failed && text.documents().is_empty() {
-        session.tell(&nowhere(Code::Scenario, text.name, "found nothing, expected a scenario"));
-    }
-    for document in text.documents() {
-        // Folders hold the schemas, too.
-        if !text.named && document.root().get("scenario").is_none() {
-            continue;
-        }
-        let Some(scenario) = read::scenario(text, document, args, session) else { continue };
-        let mut out = String::new();
-        play(&scenario, args, totals, &mut edits, &mut out, session);
-        // Long runs are worth watching.
-        report::print(clean::lines(&out).as_bytes())?;
-    }
-    if let Some(stage) = stage.filter(|_| !edits.is_empty()) {
-        totals.updated += edits.len();
-        write(text, edits, stage)?;
-    }
-    Ok(())
-}
 
 /// Runs one scenario.
-fn play<'a>(
+pub(super) fn play<'a>(
     scenario: &Scenario<'a>,
-    args: &ScenarioArgs,
+    args: &TestArgs,
     totals: &mut Totals,
     edits: &mut Vec<Edit>,
     out: &mut String,
@@ -121,6 +58,7 @@ fn play<'a>(
         let is_wanted = args.update && (!fine || step.is_to_be_filled());
         if let Some(edit) = is_wanted.then(|| update::edit(step, &outcome, session)).flatten() {
             edits.push(edit);
+            totals.updated += 1;
             tell(&format!("     ~ expect is written anew ({})", step.text.place(step.node)), false);
             continue;
         }
@@ -131,6 +69,13 @@ fn play<'a>(
             match verdict {
                 Verdict::Met(part) => tell(&format!("     ✓ {part}"), false),
                 Verdict::Failed { part, place, differences } => {
+                    if session.is_report {
+                        let mut finding =
+                            step.text.about(Code::CaseFailed, step.node, format!("{}: {part}", step.action));
+                        finding.notes.clone_from(differences);
+                        session.tell(&finding.of_resource(scenario.name));
+                        continue;
+                    }
                     tell(&format!("     ✗ {part} ({place})"), true);
                     for line in differences {
                         tell(&format!("         {line}"), true);
@@ -140,28 +85,4 @@ fn play<'a>(
         }
         totals.failed += verdicts.iter().filter(|verdict| !matches!(verdict, Verdict::Met(_))).count();
     }
-}
-
-/// Puts the edits into the file, which is whole or as it was.
-fn write(text: &Text<'_>, edits: Vec<Edit>, stage: &Stage) -> Result<(), Fatal> {
-    let result = update::applied(text.source(), edits);
-    if text.path.as_os_str().is_empty() {
-        return report::print(result.as_bytes());
-    }
-    // A link stays a link.
-    let target = text.path.canonicalize().unwrap_or_else(|_| text.path.clone());
-    let written = stage.write(target, result.as_bytes()).and_then(|staged| stage.finish(staged));
-    written.inspect_err(|_| stage.abandon())
-}
-
-fn summary(totals: Totals) -> String {
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let updated = if totals.updated == 0 { String::new() } else { format!(", {} updated", totals.updated) };
-    format!(
-        "{}, {}, {}: {} failed{updated}",
-        count(totals.scenarios, "scenario"),
-        count(totals.steps, "step"),
-        count(totals.expectations, "expectation"),
-        totals.failed
-    )
 }

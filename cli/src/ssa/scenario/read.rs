@@ -3,7 +3,7 @@
 use super::super::text::{Text, read_path};
 use super::super::types::BuiltIn;
 use super::super::{Session, types};
-use crate::args::ScenarioArgs;
+use crate::args::TestArgs;
 use kubeshape_builtin::Release;
 use kubeshape_input::{Code, Document};
 use kubeshape_registry::{Gvk, Location, Registry, Time, describe};
@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A scenario.
-pub(super) struct Scenario<'a> {
+pub(in crate::ssa) struct Scenario<'a> {
     pub(super) text: &'a Text<'a>,
     pub(super) compat: Compat,
     pub(super) node: Node<'a>,
-    pub(super) name: &'a str,
+    pub(in crate::ssa) name: &'a str,
     pub(super) document: &'a Arc<Document>,
     pub(super) registry: &'a Registry,
     /// By apiVersion and subresource: what that endpoint leaves alone.
@@ -55,6 +55,12 @@ pub(super) enum Action<'a> {
     Set(Option<Node<'a>>),
     Apply(Write<'a>),
     Update(Write<'a>),
+    /// The object is sent to the server, which checks it as a whole: it is created, or replaces the live object.
+    Judge {
+        object: Node<'a>,
+        /// Whether it is sent to the status subresource.
+        status: bool,
+    },
     Validate(Node<'a>),
     Fieldset(Node<'a>),
     Compare {
@@ -101,6 +107,7 @@ impl fmt::Display for Action<'_> {
             Action::Set(_) => f.write_str("set"),
             Action::Apply(request) => write(f, "apply", request),
             Action::Update(request) => write(f, "update", request),
+            Action::Judge { status, .. } => f.write_str(if *status { "judge through status" } else { "judge" }),
             Action::Validate(_) => f.write_str("validate"),
             Action::Fieldset(_) => f.write_str("fieldset"),
             Action::Compare { .. } => f.write_str("compare"),
@@ -112,8 +119,8 @@ impl fmt::Display for Action<'_> {
     }
 }
 
-const ACTIONS: [&str; 10] =
-    ["set", "apply", "update", "validate", "fieldset", "compare", "merge", "remove", "extract", "reconcile"];
+const ACTIONS: [&str; 11] =
+    ["set", "apply", "update", "judge", "validate", "fieldset", "compare", "merge", "remove", "extract", "reconcile"];
 
 /// Something that is not as it should be; it was told.
 struct Told;
@@ -121,10 +128,10 @@ struct Told;
 type Read<T> = Result<T, Told>;
 
 /// Reads a scenario; what is wrong with it is told.
-pub(super) fn scenario<'a>(
+pub(in crate::ssa) fn scenario<'a>(
     text: &'a Text<'a>,
     document: &'a Arc<Document>,
-    args: &ScenarioArgs,
+    args: &TestArgs,
     session: &mut Session<'a>,
 ) -> Option<Scenario<'a>> {
     let mut reader = Reader { text, document, args, session, wrong: false };
@@ -136,7 +143,7 @@ pub(super) fn scenario<'a>(
 struct Reader<'r, 'a> {
     text: &'a Text<'a>,
     document: &'a Arc<Document>,
-    args: &'r ScenarioArgs,
+    args: &'r TestArgs,
     session: &'r mut Session<'a>,
     /// Whether anything was told.
     wrong: bool,
@@ -320,6 +327,7 @@ impl<'a> Reader<'_, 'a> {
         let writes: &[&str] = match name {
             "apply" => &["manager", "force", "subresource"],
             "update" => &["manager", "subresource"],
+            "judge" => &["subresource"],
             "set" => &[],
             _ => &["type"],
         };
@@ -330,6 +338,15 @@ impl<'a> Reader<'_, 'a> {
             "apply" | "update" => {
                 let write = self.write(node, subject)?;
                 if name == "apply" { Action::Apply(write) } else { Action::Update(write) }
+            }
+            "judge" => {
+                self.map(subject, "an object")?;
+                let status = match node.get("subresource") {
+                    None => false,
+                    Some(name) if name.as_str() == Some("status") => true,
+                    Some(other) => return self.expected(other, "status"),
+                };
+                Action::Judge { object: subject, status }
             }
             "validate" => Action::Validate(subject),
             "fieldset" => Action::Fieldset(subject),
@@ -399,6 +416,7 @@ pub(super) fn parts_of(action: &Action<'_>) -> &'static [&'static str] {
         Action::Set(_) => &[],
         Action::Apply(_) => &["object", "owners", "conflicts", "error"],
         Action::Update(_) => &["object", "owners", "error"],
+        Action::Judge { .. } => &["object", "unknown", "errors", "error"],
         Action::Validate(_) => &["errors"],
         Action::Fieldset(_) => &["set", "error"],
         Action::Compare { .. } => &["added", "modified", "removed", "error"],

@@ -3,12 +3,12 @@
 use super::super::{Session, types};
 use super::read::{Action, Scenario, Step, Write};
 use kubeshape_input::Code;
-use kubeshape_registry::{EndpointError, Gvk, Kind, Location, Time, WriteOptions};
-use kubeshape_smd::Value;
+use kubeshape_registry::{EndpointError, Error, Gvk, Kind, Location, Object, Request, Time, WriteOptions};
 use kubeshape_smd::fieldpath::{DisplayPath, Set, SetError};
 use kubeshape_smd::managed::{self, ConflictError, Ownership};
 use kubeshape_smd::typed::{CompareError, Duplicates, Type, TypedValue, ValidationErrors};
 use kubeshape_smd::value::{Compat, Map};
+use kubeshape_smd::{ToValue, Value};
 use kubeshape_yaml::Node;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -37,7 +37,12 @@ impl<'a> Outcome<'a> {
     pub(super) fn unexpected(&self, step: &Step<'a>) -> Option<Value<'a>> {
         let expects = |part: &str| step.expect.is_some_and(|(_, parts)| parts.get(part).is_some());
         let conflicts = self.part("conflicts").is_some() && expects("conflicts");
-        self.part("error").filter(|_| !expects("error") && !conflicts)
+        let errors = || {
+            let errors =
+                self.part("errors").filter(|_| matches!(step.action, Action::Judge { .. }) && !expects("errors"));
+            errors.filter(|errors| errors.as_list().is_some_and(|errors| !errors.is_empty()))
+        };
+        self.part("error").filter(|_| !expects("error") && !conflicts).or_else(errors)
     }
 
     /// What is shown beside the expectations: owners, conflicts, errors.
@@ -92,6 +97,7 @@ impl<'s, 'a> State<'s, 'a> {
             }
             Action::Apply(write) => self.write(write, true, session),
             Action::Update(write) => self.write(write, false, session),
+            Action::Judge { object, status } => self.judge(*object, *status, session),
             Action::Validate(object) => {
                 let ty = self.type_of(step, &[Some(*object)], session)?;
                 let errors = match ty.validate(value(*object), Duplicates::Refused) {
@@ -199,6 +205,43 @@ impl<'s, 'a> State<'s, 'a> {
                 ty.validate(value, duplicates).map_err(|errors| invalid(&errors, session))
             }
         }
+    }
+
+    /// What the server makes of an object, before it stores it.
+    fn judge(&mut self, object: Node<'a>, status: bool, session: &mut Session<'a>) -> Answer<'a> {
+        let arena = session.arena;
+        let sent = Location::new(Arc::clone(self.scenario.document), object.index());
+        let error = |error: &dyn std::fmt::Display| Refused::Error(arena.alloc_str(&error.to_string()));
+        let sent = Object::at(sent).map_err(|finding| error(&finding.message()))?;
+        let live = self.live.map(Object::of);
+        let request = match (&live, status) {
+            (None, true) => return Err(Refused::Error("there is no object whose status could be replaced")),
+            (None, false) => Request::Create(&sent),
+            (Some(old), false) => Request::Update { object: &sent, old },
+            (Some(old), true) => Request::UpdateStatus { object: &sent, old },
+        };
+        let judgement = match self.scenario.registry.judge(request) {
+            Ok(judgement) => &*arena.alloc(judgement),
+            Err(Error::Kind(_)) => return Err(self.unknown(Value::from_node(object, arena).gvk(), object, session)),
+            Err(refused) => return Err(error(&refused)),
+        };
+        let entry = |error: &kubeshape_schema::field::Error| {
+            let message = error.to_string();
+            let message =
+                message.strip_prefix(&error.path).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&message);
+            map(vec![("message", text(message, session)), ("path", text(&error.path, session))], session)
+        };
+        let errors: Vec<Value<'a>> = judgement.errors.iter().map(entry).collect();
+        let unknown: Vec<Value<'a>> = judgement.unknown.iter().map(|path| text(path, session)).collect();
+        let mut parts = vec![("errors", list(&errors, session)), ("unknown", list(&unknown, session))];
+        let mut lines: Vec<String> = judgement.errors.iter().map(ToString::to_string).collect();
+        lines.extend(judgement.unknown.iter().map(|path| format!("dropped: {path}")));
+        if judgement.is_accepted() {
+            let stored = judgement.stored.value().to_value(arena);
+            self.live = Some(stored);
+            parts.push(("object", without_managed_fields(stored, session)));
+        }
+        Ok(Outcome { parts, lines })
     }
 
     /// A request to the live object.

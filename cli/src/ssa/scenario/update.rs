@@ -2,36 +2,15 @@
 
 use super::super::Session;
 use super::line::line;
-use super::read::{Step, parts_of};
+use super::read::{Action, Step, parts_of};
 use super::steps::Outcome;
 use kubeshape_input::Code;
 use kubeshape_registry::print;
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
+use kubeshape_suite::Edit;
 use kubeshape_yaml::emit::Emitter;
 use kubeshape_yaml::{Flags, Node};
-use std::ops::Range;
-
-/// A piece of the source and what stands there instead.
-#[derive(Debug)]
-pub(super) struct Edit {
-    range: Range<usize>,
-    text: String,
-}
-
-/// The source with all edits, which do not overlap.
-pub(super) fn applied(source: &str, mut edits: Vec<Edit>) -> String {
-    edits.sort_by_key(|edit| edit.range.start);
-    let mut out = String::with_capacity(source.len());
-    let mut done = 0;
-    for Edit { range, text } in edits {
-        out.push_str(source.get(done..range.start).unwrap_or_default());
-        out.push_str(&text);
-        done = range.end;
-    }
-    out.push_str(source.get(done..).unwrap_or_default());
-    out
-}
 
 /// The edit that makes a step expect what came of it; none if it has no place for expectations.
 pub(super) fn edit<'a>(step: &Step<'a>, outcome: &Outcome<'a>, session: &mut Session<'a>) -> Option<Edit> {
@@ -90,7 +69,14 @@ fn wanted<'a>(
     session: &Session<'a>,
 ) -> Vec<(&'static str, Value<'a>)> {
     let has_conflicts = outcome.part("conflicts").is_some();
-    let failure = if has_conflicts { "conflicts" } else { "error" };
+    let has_errors = matches!(step.action, Action::Judge { .. }) && outcome.part("error").is_none();
+    let failure = if has_conflicts {
+        "conflicts"
+    } else if has_errors {
+        "errors"
+    } else {
+        "error"
+    };
     let all = parts_of(&step.action);
     let named = |name: &&&'static str| {
         expected.get(name).is_some() || (**name == failure && outcome.unexpected(step).is_some())
@@ -160,15 +146,4 @@ fn block(parts: &[(&'static str, Value<'_>)]) -> String {
         }
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Edit, applied};
-
-    #[test]
-    fn edits_leave_the_rest_as_it_is() {
-        let edits = vec![Edit { range: 4..5, text: "E".into() }, Edit { range: 0..1, text: String::new() }];
-        assert_eq!(applied("abcdef", edits), "bcdEf");
-    }
 }

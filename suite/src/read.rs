@@ -1,0 +1,186 @@
+//! From a YAML document to cases.
+
+use json_patch::PatchOperation;
+use kubeshape_input::{Code, Finding};
+use kubeshape_registry::{Location, Object, describe};
+use kubeshape_yaml::{Kind, Node};
+
+/// A test suite.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    /// The name, for people.
+    pub name: String,
+    /// The name of the CustomResourceDefinition: `PLURAL.GROUP`.
+    pub crd_name: String,
+    /// The version that is tested. Without it, the definition must have one version only.
+    pub version: Option<String>,
+    /// The cases: those of `onCreate`, then those of `onUpdate`.
+    pub cases: Vec<Case>,
+    /// The document.
+    pub location: Location,
+}
+
+/// A case: a request, and what is expected of it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The name, for people.
+    pub name: String,
+    /// What is asked of the server.
+    pub request: Request,
+    /// The object that is expected in the end. Without it, the object that was sent is expected.
+    pub expected: Option<Part>,
+    /// A part of the message with which the request is refused.
+    pub expected_error: Option<Part>,
+    /// The mapping of the case.
+    pub location: Location,
+}
+
+/// What a case asks of the server.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// An object is created.
+    Create {
+        /// The object.
+        initial: Part,
+    },
+    /// An object is created, and then replaced. A status is sent to the status subresource in both steps.
+    Update {
+        /// The object that is created.
+        initial: Part,
+        /// The object that replaces it.
+        updated: Part,
+        /// A JSON patch to the definition (RFC 6902), under which the first object is created.
+        patches: Vec<PatchOperation>,
+        /// A part of the message with which the new status is refused.
+        expected_status_error: Option<Part>,
+    },
+}
+
+/// A text of a suite, and where it stands.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The text.
+    pub text: String,
+    /// Its value in the suite.
+    pub location: Location,
+}
+
+type Read<T> = Result<T, Box<Finding>>;
+
+impl Suite {
+    /// Whether a document is meant to be a suite: it names a definition and has tests.
+    pub fn is_suite(root: Node<'_>) -> bool {
+        root.kind() == Kind::Map && root.get("crdName").is_some() && root.get("tests").is_some()
+    }
+
+    /// Reads a suite. Members that it does not know are allowed, as its authors' programs allow them.
+    ///
+    /// # Errors
+    /// A part of it is missing, or is not of its kind. The finding has the place.
+    pub fn read(location: &Location) -> Read<Suite> {
+        let root = location.node();
+        let reader = Reader { root: location };
+        reader.map(root, "a test suite")?;
+        let text = |name: &str| root.get(name).map(|node| reader.text(node)).transpose();
+        let Some(crd_name) = text("crdName")?.filter(|part| !part.text.is_empty()) else {
+            return Err(reader.wrong(root, "crdName is missing: the name of the CustomResourceDefinition"));
+        };
+        let Some(tests) = root.get("tests") else { return Err(reader.wrong(root, "tests is missing")) };
+        let mut cases = Vec::new();
+        if !tests.is_null() {
+            reader.map(tests, "a mapping with onCreate and onUpdate")?;
+            for case in reader.list(tests.get("onCreate"))? {
+                let request = Request::Create { initial: reader.part(case, "initial")? };
+                cases.push(reader.case(case, request)?);
+            }
+            for case in reader.list(tests.get("onUpdate"))? {
+                let request = Request::Update {
+                    initial: reader.part(case, "initial")?,
+                    updated: reader.part(case, "updated")?,
+                    patches: reader.patches(case.get("initialCRDPatches"))?,
+                    expected_status_error: reader.given(case, "expectedStatusError")?,
+                };
+                cases.push(reader.case(case, request)?);
+            }
+        }
+        Ok(Suite {
+            name: text("name")?.map(|part| part.text).unwrap_or_default(),
+            crd_name: crd_name.text,
+            version: text("version")?.map(|part| part.text).filter(|version| !version.is_empty()),
+            cases,
+            location: location.clone(),
+        })
+    }
+}
+
+struct Reader<'r> {
+    root: &'r Location,
+}
+
+impl<'r> Reader<'r> {
+    fn wrong(&self, node: Node<'_>, detail: impl Into<String>) -> Box<Finding> {
+        Box::new(self.root.at(node).finding(Code::Suite, detail))
+    }
+
+    fn expected<T>(&self, node: Node<'_>, expected: &str) -> Read<T> {
+        Err(self.wrong(node, format!("found {}, expected {expected}", describe(node))))
+    }
+
+    fn map(&self, node: Node<'_>, expected: &str) -> Read<()> {
+        if node.kind() == Kind::Map { Ok(()) } else { self.expected(node, expected) }
+    }
+
+    fn list(&self, node: Option<Node<'r>>) -> Read<Vec<Node<'r>>> {
+        let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Vec::new()) };
+        if node.kind() != Kind::Seq {
+            return self.expected(node, "a list of cases");
+        }
+        let cases: Vec<Node<'_>> = node.items().collect();
+        cases.iter().try_for_each(|case| self.map(*case, "a case: a mapping with name and initial"))?;
+        Ok(cases)
+    }
+
+    fn text(&self, node: Node<'_>) -> Read<Part> {
+        match node.as_str() {
+            Some(text) => Ok(Part { text: text.to_owned(), location: self.root.at(node) }),
+            None if node.is_null() => Ok(Part { text: String::new(), location: self.root.at(node) }),
+            None => self.expected(node, "a text"),
+        }
+    }
+
+    fn part(&self, case: Node<'_>, name: &str) -> Read<Part> {
+        match case.get(name) {
+            Some(node) => self.text(node),
+            None => Err(self.wrong(case, format!("{name} is missing: an object as text, {name}: |"))),
+        }
+    }
+
+    /// A text that may be left out, and is if it is blank.
+    fn given(&self, case: Node<'_>, name: &str) -> Read<Option<Part>> {
+        let part = case.get(name).map(|node| self.text(node)).transpose()?;
+        Ok(part.filter(|part| !part.text.trim().is_empty()))
+    }
+
+    fn case(&self, case: Node<'_>, request: Request) -> Read<Case> {
+        Ok(Case {
+            name: self.given(case, "name")?.map(|part| part.text).unwrap_or_default(),
+            request,
+            expected: self.given(case, "expected")?,
+            expected_error: self.given(case, "expectedError")?,
+            location: self.root.at(case),
+        })
+    }
+
+    fn patches(&self, node: Option<Node<'_>>) -> Read<Vec<PatchOperation>> {
+        let Some(node) = node.filter(|node| !node.is_null()) else { return Ok(Vec::new()) };
+        if node.kind() != Kind::Seq {
+            return self.expected(node, "a list of operations of JSON Patch");
+        }
+        let operation = |node: Node<'_>| {
+            let object = Object::at(self.root.at(node))?;
+            serde_json::from_value(object.into_value())
+                .map_err(|error| self.wrong(node, format!("found no operation of JSON Patch (RFC 6902): {error}")))
+        };
+        node.items().map(operation).collect()
+    }
+}

@@ -1,0 +1,268 @@
+//! Running cases as their authors' programs do, without a server.
+
+use crate::compare::{differences, metadata, without_generated};
+use crate::definition::Definition;
+use crate::read::{Case, Part, Request, Suite};
+use kubeshape_input::Finding;
+use kubeshape_registry::{self as registry, Error, Judgement, Location, Object, Requests};
+use kubeshape_validate::Release;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// What came of a case.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The number of the case in the suite, from 0.
+    pub case: usize,
+    /// What the server answered in the end.
+    pub answer: Answer,
+    /// Why the case failed. `None` if it passed.
+    pub failure: Option<Failure>,
+}
+
+impl Outcome {
+    /// Whether everything was as expected.
+    pub fn has_passed(&self) -> bool {
+        self.failure.is_none()
+    }
+}
+
+/// What the server answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The object is stored. What is generated for every object is left out.
+    Stored(Value),
+    /// The request is refused, with this message.
+    Refused(String),
+    /// The status is refused, with this message.
+    StatusRefused(String),
+    /// The case did not come so far: its first object is refused, or something in it cannot be read.
+    None,
+}
+
+/// Why a case failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// In one sentence.
+    pub message: String,
+    /// What differs, or the whole message of the server, in lines.
+    pub details: Vec<String>,
+    /// The part of the case that does not hold.
+    pub location: Location,
+}
+
+impl Suite {
+    /// Runs all cases against a definition: the document, or the item of a list, that holds it. Of its versions only the
+    /// one that is tested is served and stored.
+    ///
+    /// Without a release, the default one counts, and what is expected may have the words of 1.34 as well: up to then, errors
+    /// of rules in CEL named the type of a value in place of the value (kubernetes/kubernetes#132798).
+    ///
+    /// # Errors
+    /// The definition cannot be used: it has not the version that is tested, or it cannot be read.
+    pub fn run(&self, definition: &Location, release: Option<Release>) -> Result<Vec<Outcome>, Box<Finding>> {
+        let mut outcomes = self.run_on(definition, release.unwrap_or_default(), |_| true)?;
+        let older = Release::new(34).filter(|_| release.is_none() && !outcomes.iter().all(Outcome::has_passed));
+        if let Some(older) = older {
+            let failed: BTreeSet<usize> =
+                outcomes.iter().filter(|outcome| !outcome.has_passed()).map(|outcome| outcome.case).collect();
+            let again = self.run_on(definition, older, |case| failed.contains(&case))?;
+            for outcome in again.into_iter().filter(Outcome::has_passed) {
+                let number = outcome.case;
+                outcomes[number] = outcome;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Runs some of the cases, given by their number.
+    fn run_on(
+        &self,
+        definition: &Location,
+        release: Release,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> Result<Vec<Outcome>, Box<Finding>> {
+        let definition = Definition::read(definition, self.version.as_deref(), release)?;
+        let api = definition.api()?;
+        let kind = definition.kind(&api)?;
+        let outcomes = kind.with_requests(|requests| {
+            let runner = Runner { definition: &definition, requests };
+            let wanted = self.cases.iter().enumerate().filter(|(number, _)| is_wanted(*number));
+            wanted.map(|(number, case)| runner.case(number, case)).collect()
+        });
+        Ok(outcomes.unwrap_or_default())
+    }
+}
+
+struct Runner<'r, 'a> {
+    definition: &'r Definition<'r>,
+    requests: &'r Requests<'a>,
+}
+
+/// The case ends, with the answer and why that is a failure.
+type Ended = (Answer, Option<Failure>);
+
+impl Runner<'_, '_> {
+    fn case(&self, number: usize, case: &Case) -> Outcome {
+        let ended = match &case.request {
+            Request::Create { initial } => self.create(case, initial),
+            Request::Update { .. } => self.update(case),
+        };
+        let (answer, failure) = ended.unwrap_or_else(|ended| *ended);
+        Outcome { case: number, answer, failure }
+    }
+
+    fn create(&self, case: &Case, initial: &Part) -> Result<Ended, Box<Ended>> {
+        let object = self.object(initial)?;
+        let answer = self.answer(self.requests, registry::Request::Create(&object));
+        let answer = self.check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
+        Ok(self.stored(case, answer, initial))
+    }
+
+    fn update(&self, case: &Case) -> Result<Ended, Box<Ended>> {
+        let Request::Update { initial, updated, patches, expected_status_error } = &case.request else {
+            return Err(Box::new((Answer::None, None)));
+        };
+        let first = self.object(initial)?;
+        let live = if patches.is_empty() {
+            self.begin(self.requests, &first, initial)?
+        } else {
+            let unusable = |finding: Box<Finding>| failed(Answer::None, finding.message(), &initial.location);
+            let api = self.definition.patched(patches).map_err(unusable)?;
+            let kind = self.definition.kind(&api).map_err(unusable)?;
+            let begun = kind.with_requests(|requests| self.begin(requests, &first, initial));
+            begun.unwrap_or_else(|| Err(Box::new((Answer::None, None))))?
+        };
+        let mut next = self.object(updated)?;
+        let name = live.value()["metadata"]["name"].clone();
+        let mut value = next.into_value();
+        if let Some(metadata) = metadata(&mut value) {
+            metadata.insert("name".to_owned(), name);
+        }
+        let status = value.get("status").cloned();
+        next = Object::from(value);
+        let answer = self.answer(self.requests, registry::Request::Update { object: &next, old: &live });
+        let mut stored = self.check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
+        if let Some(status) = status {
+            let answer = self.send_status(self.requests, &stored, status);
+            stored = self.check(expected_status_error.as_ref(), answer, case, Answer::StatusRefused)?;
+        } else if let Some(expected) = expected_status_error {
+            let message = "the updated object has no status, so no status is sent".to_owned();
+            return Err(failed(Answer::Stored(without_generated(stored.into_value())), message, &expected.location));
+        }
+        Ok(self.stored(case, stored, updated))
+    }
+
+    /// Creates the first object of an update, with its status.
+    fn begin(&self, requests: &Requests<'_>, object: &Object, part: &Part) -> Result<Object, Box<Ended>> {
+        let status = object.value().get("status").cloned();
+        let refused = |message: String| {
+            let mut ended = failed(Answer::None, "the initial object is refused".to_owned(), &part.location);
+            if let Some(failure) = &mut ended.1 {
+                failure.details.push(message);
+            }
+            ended
+        };
+        let stored = self.answer(requests, registry::Request::Create(object)).map_err(refused)?;
+        match status {
+            None => Ok(stored),
+            Some(status) => self.send_status(requests, &stored, status).map_err(refused),
+        }
+    }
+
+    fn send_status(&self, requests: &Requests<'_>, live: &Object, status: Value) -> Result<Object, String> {
+        if !requests.resource().status {
+            return Err("the server could not find the requested resource".to_owned());
+        }
+        let mut value = live.value().clone();
+        if let Value::Object(members) = &mut value {
+            members.insert("status".to_owned(), status);
+        }
+        let object = Object::from(value);
+        self.answer(requests, registry::Request::UpdateStatus { object: &object, old: live })
+    }
+
+    /// The object as it is stored, or the message of the server.
+    fn answer(&self, requests: &Requests<'_>, request: registry::Request<'_>) -> Result<Object, String> {
+        let name = request.object().name().to_owned();
+        match requests.judge(request) {
+            Ok(Judgement { stored, errors, .. }) if errors.is_empty() => Ok(stored),
+            Ok(Judgement { errors, .. }) => Err(requests.resource().refusal(&name, &errors)),
+            Err(Error::Refused { message, .. }) => Err(message),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The object of a text, with a name that is made for the test.
+    fn object(&self, part: &Part) -> Result<Object, Box<Ended>> {
+        let name = part.location.input().to_string();
+        let object = Object::read(name, part.text.as_bytes())
+            .map_err(|finding| failed(Answer::None, finding.message(), &part.location))?;
+        let mut value = object.into_value();
+        if let Some(metadata) = metadata(&mut value) {
+            metadata.insert("generateName".to_owned(), "test-".into());
+            metadata.entry("name").or_insert_with(|| "test-00000".into());
+            if self.requests.resource().namespaced {
+                metadata.insert("namespace".to_owned(), "default".into());
+            } else {
+                metadata.remove("namespace");
+            }
+        }
+        Ok(Object::from(value))
+    }
+
+    /// Whether a request was refused if and only if that is expected. Gives the stored object.
+    fn check(
+        &self,
+        expected: Option<&Part>,
+        answer: Result<Object, String>,
+        case: &Case,
+        refused: fn(String) -> Answer,
+    ) -> Result<Object, Box<Ended>> {
+        match (expected, answer) {
+            (None, Ok(stored)) => Ok(stored),
+            (None, Err(message)) => {
+                let mut ended =
+                    failed(refused(message.clone()), "the server refuses the object".to_owned(), &case.location);
+                if let Some(failure) = &mut ended.1 {
+                    failure.details.push(message);
+                }
+                Err(ended)
+            }
+            (Some(part), Ok(stored)) => {
+                let message = "the server accepts the object, an error is expected".to_owned();
+                Err(failed(Answer::Stored(without_generated(stored.into_value())), message, &part.location))
+            }
+            (Some(part), Err(message)) if message.contains(&part.text) => Err(Box::new((refused(message), None))),
+            (Some(part), Err(message)) => {
+                let text = "the server refuses the object with another error".to_owned();
+                let mut ended = failed(refused(message.clone()), text, &part.location);
+                if let Some(failure) = &mut ended.1 {
+                    failure.details.push(message);
+                }
+                Err(ended)
+            }
+        }
+    }
+
+    /// Whether the stored object is the expected one.
+    fn stored(&self, case: &Case, stored: Object, sent: &Part) -> Ended {
+        let found = without_generated(stored.into_value());
+        let part = case.expected.as_ref().unwrap_or(sent);
+        let expected = match Object::read(part.location.input().to_string(), part.text.as_bytes()) {
+            Ok(object) => without_generated(object.into_value()),
+            Err(finding) => return *failed(Answer::Stored(found), finding.message(), &part.location),
+        };
+        let details = differences(&expected, &found);
+        let failure = (!details.is_empty()).then(|| Failure {
+            message: "the server stores another object".to_owned(),
+            details,
+            location: part.location.clone(),
+        });
+        (Answer::Stored(found), failure)
+    }
+}
+
+fn failed(answer: Answer, message: String, location: &Location) -> Box<Ended> {
+    Box::new((answer, Some(Failure { message, details: Vec::new(), location: location.clone() })))
+}

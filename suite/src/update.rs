@@ -1,0 +1,111 @@
+//! Writing what came of a case into its file, in place of what was expected.
+
+use crate::read::Case;
+use crate::run::Answer;
+use kubeshape_registry::Object;
+use kubeshape_yaml::{Flags, Node};
+use std::ops::Range;
+
+/// A piece of a text, and what stands there instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Bytes of the text.
+    pub range: Range<usize>,
+    /// What stands there instead.
+    pub text: String,
+}
+
+/// A text with edits, which do not overlap.
+pub fn apply_edits(text: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|edit| edit.range.start);
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for Edit { range, text: new } in edits {
+        out.push_str(text.get(done..range.start).unwrap_or_default());
+        out.push_str(&new);
+        done = range.end;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    out
+}
+
+/// The members of a case that say what is expected.
+const EXPECTATIONS: [&str; 3] = ["expected", "expectedError", "expectedStatusError"];
+
+/// The edits of a suite's text that make a case expect an answer. Only what is expected changes.
+///
+/// # Errors
+/// Why the text cannot be edited: the case is an alias, or it is written in braces, or there is no answer.
+pub fn expect_answer(case: &Case, answer: &Answer) -> Result<Vec<Edit>, &'static str> {
+    let (name, text, is_object) = match answer {
+        Answer::Stored(object) => ("expected", Object::from(object.clone()).to_yaml(), true),
+        Answer::Refused(message) => ("expectedError", message.clone(), false),
+        Answer::StatusRefused(message) => ("expectedStatusError", message.clone(), false),
+        Answer::None => return Err("the case has no answer"),
+    };
+    let (node, document) = (case.location.node(), case.location.document());
+    let source = document.source().text();
+    if node.entry().flags.has(Flags::ALIASED) || node.pairs().any(|(key, _)| key.entry().flags.has(Flags::ALIASED)) {
+        return Err("the case is an alias, so what it expects cannot be changed for this place alone");
+    }
+    if source.get(node.span().start..).is_none_or(|rest| rest.starts_with('{')) {
+        return Err("the case is written in braces, which are not rewritten");
+    }
+    let Some(first) = node.pairs().next().map(|(key, _)| key) else { return Err("the case is empty") };
+    let column = column(source, first);
+    let member = member(name, &text, is_object, column);
+    let mut edits = Vec::new();
+    let mut is_written = false;
+    for (key, value) in node.pairs() {
+        if !EXPECTATIONS.contains(&key.text()) {
+            continue;
+        }
+        let range = lines(source, key, value);
+        // The first member of a case stands behind a dash, and stays there.
+        let start = if key.span().start == first.span().start { key.span().start } else { range.start };
+        let indent = if start == range.start { " ".repeat(column) } else { String::new() };
+        let new = if is_written { String::new() } else { format!("{indent}{member}") };
+        is_written = true;
+        edits.push(Edit { range: start..range.end, text: new });
+    }
+    if !is_written && let Some((key, value)) = node.pairs().last() {
+        let end = lines(source, key, value).end;
+        let newline = if source.get(..end).is_some_and(|before| before.ends_with('\n')) { "" } else { "\n" };
+        edits.push(Edit { range: end..end, text: format!("{newline}{}{member}", " ".repeat(column)) });
+    }
+    Ok(edits)
+}
+
+/// The column of a node, from 0.
+fn column(source: &str, node: Node<'_>) -> usize {
+    let start = node.span().start;
+    let line = source.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    source.get(line..start).map_or(0, |text| text.chars().count())
+}
+
+/// The whole lines of a member.
+fn lines(source: &str, key: Node<'_>, value: Node<'_>) -> Range<usize> {
+    let start = source.get(..key.span().start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let end = value.span().end.max(key.span().end);
+    if source.get(start..end).is_some_and(|text| text.ends_with('\n')) {
+        return start..end;
+    }
+    let rest = source.get(end..).unwrap_or_default();
+    start..rest.find('\n').map_or(source.len(), |at| end + at + 1)
+}
+
+/// A member of a case, in lines; the first one is not indented.
+fn member(name: &str, text: &str, is_object: bool, column: usize) -> String {
+    if !is_object {
+        return format!("{name}: {}\n", serde_json::Value::from(text));
+    }
+    let mut out = format!("{name}: |\n");
+    for line in text.lines() {
+        if !line.is_empty() {
+            out.extend(std::iter::repeat_n(' ', column + 2));
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+    out
+}
