@@ -7,14 +7,15 @@ use super::options::{MAX_SELECTABLE_FIELDS, Options, is_accepted_review_version}
 use super::schema::{has_extensions, validate_validation};
 use super::{ca_bundle, field_path, go_json};
 use crate::metadata::{self, place};
+use crate::names;
 use crate::release::{Change, Release};
-use crate::{names, url};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_schema::{Flags, Schema, Type};
 use kubeshape_structural::{Column, Names, convert};
 use kubeshape_yaml::Node;
+use kubeshape_yaml::go::Url;
 use kubeshape_yaml::go::escape::is_printable;
 
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
@@ -551,7 +552,7 @@ impl Checker<'_> {
     /// `webhook.ValidateWebhookURL`
     fn webhook_url(&mut self, text: &str, path: &Path<'_>, at: u32) {
         const FORM: &str = "; desired format: https://host[/path]";
-        let url = match url::parse(text) {
+        let url = match Url::parse(text) {
             Ok(url) => url,
             Err(error) => {
                 let detail = format!("url must be a valid URL: {error}{FORM}");
@@ -559,21 +560,26 @@ impl Checker<'_> {
                 return;
             }
         };
-        if url.scheme != "https" {
+        if url.scheme() != "https" {
             let detail = format!("'https' is the only allowed URL scheme{FORM}");
-            self.errors.push(Error::invalid(path, &*url.scheme, detail, at));
+            self.errors.push(Error::invalid(path, url.scheme(), detail, at));
         }
-        if url.host.is_empty() {
+        if url.host().is_empty() {
             self.errors.push(Error::invalid(path, "", format!("host must be specified{FORM}"), at));
         }
-        if let Some(user) = &url.user {
-            self.errors.push(Error::invalid(path, &**user, "user information is not permitted in the URL", at));
+        if let Some(user) = url.user() {
+            self.errors.push(Error::invalid(path, &*user, "user information is not permitted in the URL", at));
         }
-        if !url.fragment.is_empty() {
-            self.errors.push(Error::invalid(path, &*url.fragment, "fragments are not permitted in the URL", at));
+        if !url.fragment().is_empty() {
+            self.errors.push(Error::invalid(path, &*url.fragment(), "fragments are not permitted in the URL", at));
         }
-        if !url.query.is_empty() {
-            self.errors.push(Error::invalid(path, &*url.query, "query parameters are not permitted in the URL", at));
+        if !url.raw_query().is_empty() {
+            self.errors.push(Error::invalid(
+                path,
+                url.raw_query(),
+                "query parameters are not permitted in the URL",
+                at,
+            ));
         }
     }
 
@@ -690,7 +696,7 @@ fn approval_state(annotation: &str) -> Approval {
     if annotation.is_empty() {
         Approval::Missing
     } else if annotation.starts_with("unapproved")
-        || url::parse_request_uri(annotation).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty())
+        || Url::parse_request_uri(annotation).is_ok_and(|url| !url.host().is_empty() && !url.scheme().is_empty())
     {
         Approval::Given
     } else {
