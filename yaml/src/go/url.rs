@@ -457,11 +457,12 @@ mod tests {
             ("https://h\n", "net/url: invalid control character in URL"),
             ("https://[h]/", "invalid host: ParseAddr(\"h\"): unable to parse IP"),
         ] {
-            assert_eq!(Url::parse(url).unwrap_err(), format!("parse {}: {error}", GoQuoted(url)));
+            assert_eq!(Url::parse(url).err(), Some(format!("parse {}: {error}", GoQuoted(url))));
         }
+        let error = |text| Url::parse(text).err().unwrap_or_default();
         // What stands behind # is not shown, unless it is what is wrong.
-        assert_eq!(Url::parse(":a#b").unwrap_err(), "parse \":a\": missing protocol scheme");
-        assert_eq!(Url::parse("a#%").unwrap_err(), "parse \"a#%\": invalid URL escape \"%\"");
+        assert_eq!(error(":a#b"), "parse \":a\": missing protocol scheme");
+        assert_eq!(error("a#%"), "parse \"a#%\": invalid URL escape \"%\"");
         assert!(Url::parse_request_uri("a/b").is_err());
         assert!(Url::parse_request_uri("").is_err());
     }
