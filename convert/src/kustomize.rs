@@ -24,6 +24,8 @@ const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 /// The OpenAPI v2 document for kustomize, as compact JSON, of the kinds of a document that `wanted` accepts.
 ///
 /// Of a document with paths these are only the kinds that a path serves: kustomize has no use for lists, options and statuses.
+/// If the document was merged from several, `parts` are these, and a part without paths gives all of its kinds; if it was
+/// not, `parts` is empty.
 /// A list with a patch strategy keeps it, with its merge keys. Another list gets the strategy `merge` if its list type is
 /// `set` or `map`. What leads to no such list is left out: kustomize replaces it without a schema, too.
 ///
@@ -41,7 +43,7 @@ const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 /// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
 /// let arena = Bump::new();
 /// let document = v3::read(tape.document(source).root().unwrap(), &arena, Profile::Faithful).value.unwrap();
-/// let json = String::from_utf8(kustomize::document(&document, &arena, |kind| kind.kind() == "Gateway"))?;
+/// let json = String::from_utf8(kustomize::document(&document, &[], &arena, |kind| kind.kind() == "Gateway"))?;
 /// assert!(json.contains(concat!(
 ///     r#""listeners":{"type":"array","x-kubernetes-patch-strategy":"merge","#,
 ///     r#""x-kubernetes-patch-merge-key":"name"}"#
@@ -49,16 +51,22 @@ const MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 /// assert!(!json.contains("size"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn document<'a>(document: &v3::Document<'a>, arena: &'a Bump, wanted: impl Fn(&Gvk<'_>) -> bool) -> Vec<u8> {
-    let schemas: BTreeMap<&str, &Schema<'a>> = document
-        .components
-        .iter()
-        .flat_map(|components| components.schemas)
-        .map(|definition| (definition.name, &definition.schema))
-        .collect();
+pub fn document<'a>(
+    document: &v3::Document<'a>,
+    parts: &[v3::Document<'a>],
+    arena: &'a Bump,
+    wanted: impl Fn(&Gvk<'_>) -> bool,
+) -> Vec<u8> {
+    let schemas: BTreeMap<&str, &Schema<'a>> = definitions(document).collect();
     let mut kinds = jsonschema::kinds(schemas.iter().map(|(name, schema)| (*name, *schema)), arena);
     let resources: Vec<(&str, &Json<'a>)> = paths(document).collect();
-    let served: BTreeSet<Kind<'_>> = resources.iter().map(|(_, said)| said_kind(said)).collect();
+    let mut served: BTreeSet<Kind<'_>> = resources.iter().map(|(_, said)| said_kind(said)).collect();
+    if !served.is_empty() {
+        let unserved = parts.iter().filter(|part| paths(part).next().is_none());
+        served.extend(
+            unserved.flat_map(|part| jsonschema::kinds(definitions(part), arena)).map(|(kind, _)| kind_of(&kind)),
+        );
+    }
     kinds.retain(|(kind, _)| (served.is_empty() || served.contains(&kind_of(kind))) && wanted(kind));
     let taken: BTreeSet<Kind<'_>> = kinds.iter().map(|(kind, _)| kind_of(kind)).collect();
     let merging = Merging::of(&schemas, kinds.iter().map(|(_, name)| *name));
@@ -94,6 +102,11 @@ pub fn document<'a>(document: &v3::Document<'a>, arena: &'a Bump, wanted: impl F
     p.close();
     p.close();
     out
+}
+
+fn definitions<'d, 'a>(document: &'d v3::Document<'a>) -> impl Iterator<Item = (&'a str, &'d Schema<'a>)> {
+    let schemas = document.components.iter().flat_map(|components| components.schemas);
+    schemas.map(|definition| (definition.name, &definition.schema))
 }
 
 /// The paths of single objects, each with the group, version and kind that its `get` says.

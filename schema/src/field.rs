@@ -71,7 +71,7 @@ impl ErrorType {
 }
 
 /// The value that an error is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum BadValue {
     /// None: the field is missing, or it must be absent.
     Omitted,
@@ -85,7 +85,7 @@ pub enum BadValue {
 ///
 /// `Display` gives the text of upstream's error:
 /// `properties[a].type: Required value: must not be empty for specified object fields`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Error {
     /// What is wrong with the field.
     pub error_type: ErrorType,

@@ -4,8 +4,10 @@
 //! it is answered with, and [`validate_update`] those of a request that replaces another definition.
 
 mod alike;
+mod approval;
 mod ca_bundle;
 mod check;
+mod conversion;
 pub(crate) mod defaults;
 mod doctor;
 pub(crate) mod field_path;

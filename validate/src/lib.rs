@@ -10,6 +10,5 @@ pub mod metadata;
 pub mod names;
 pub mod object;
 mod release;
-mod url;
 
 pub use release::{Change, Release};

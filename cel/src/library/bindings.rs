@@ -8,10 +8,10 @@ use super::net::{Addr, Cidr};
 use super::quantity::Quantity;
 use super::regex::Regex;
 use super::semver::Version;
-use super::url::Url;
 use super::{Kube, format, lists, standard, strings};
 use crate::types::Type;
 use crate::value::{Map, Value, convert};
+use kubeshape_yaml::go::Url;
 use std::sync::Arc;
 
 /// Calls an overload with arguments of its types. `None` if the overload is not one of these.
@@ -279,13 +279,13 @@ fn kube<'a>(function: &str, args: &mut [Value<'a>]) -> Option<Value<'a>> {
         ("containsCIDR", [Value::Kube(Kube::Cidr(a)), Value::String(text)]) => {
             cidr(text).map_or_else(|error| error, |b| Value::Bool(a.contains_network(b)))
         }
-        ("url", [Value::String(text)]) => match Url::parse(text) {
+        ("url", [Value::String(text)]) => match Url::parse_request_uri(text).and_then(|_| Url::parse(text)) {
             Ok(url) => Value::Kube(Kube::Url(Arc::new(url))),
             Err(error) => Value::error(format!("URL parse error during conversion from string: {error}")),
         },
-        ("isURL", [Value::String(text)]) => Value::Bool(Url::check(text).is_ok()),
-        ("getScheme", [Value::Kube(Kube::Url(url))]) => Value::text(url.scheme.as_str()),
-        ("getHost", [Value::Kube(Kube::Url(url))]) => Value::text(url.host.as_str()),
+        ("isURL", [Value::String(text)]) => Value::Bool(Url::parse_request_uri(text).is_ok()),
+        ("getScheme", [Value::Kube(Kube::Url(url))]) => Value::text(url.scheme()),
+        ("getHost", [Value::Kube(Kube::Url(url))]) => Value::text(url.host()),
         ("getHostname", [Value::Kube(Kube::Url(url))]) => Value::text(url.hostname()),
         ("getPort", [Value::Kube(Kube::Url(url))]) => Value::text(url.port()),
         ("getEscapedPath", [Value::Kube(Kube::Url(url))]) => Value::text(url.escaped_path()),

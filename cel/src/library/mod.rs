@@ -10,10 +10,10 @@ pub(crate) mod regex;
 pub(crate) mod semver;
 pub(crate) mod standard;
 pub(crate) mod strings;
-pub(crate) mod url;
 
 use crate::types::Type;
 use crate::value::Value;
+use kubeshape_yaml::go::Url;
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub enum Kube {
     /// A network.
     Cidr(net::Cidr),
     /// A URL.
-    Url(Arc<url::Url>),
+    Url(Arc<Url>),
     /// A semantic version.
     Semver(Arc<semver::Version>),
     /// A named format.

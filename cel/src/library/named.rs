@@ -1,7 +1,7 @@
 //! Named formats, such as `format.dns1123Label()`.
 
-use super::url::Url;
 use crate::value::time::Timestamp;
+use kubeshape_yaml::go::Url;
 
 /// A named format.
 pub struct Format {
@@ -45,7 +45,7 @@ static FORMATS: [Format; 13] = [
     format("dns1123SubdomainPrefix", "DNS1123SubdomainPrefix", 60, |text| subdomain(&mask(text))),
     format("dns1035LabelPrefix", "DNS1035LabelPrefix", 30, |text| label_1035(&mask(text))),
     format("labelValue", "LabelValue", 40, label_value),
-    format("uri", "URI", 1103, |text| Url::check(text).err().into_iter().collect()),
+    format("uri", "URI", 1103, |text| Url::parse_request_uri(text).err().into_iter().collect()),
     format("uuid", "uuid", 70, |text| unless(is_uuid(text), "does not match the UUID format")),
     format("byte", "byte", 84, |text| unless(is_base64(text), "invalid base64")),
     format("date", "date", 71, |text| unless(Timestamp::parse_date(text).is_some(), "invalid date")),

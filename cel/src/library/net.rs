@@ -5,7 +5,7 @@
 
 use crate::value::print::quoted;
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// An address, as Go's `netip.Addr` without a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,137 +25,14 @@ pub struct Cidr {
     pub bits: u8,
 }
 
-/// An address, with its zone, or Go's error.
-fn parse(text: &str) -> Result<(Addr, &str), String> {
-    let error = |message: &str| format!("ParseAddr({}): {message}", quoted(text));
-    match text.find(['.', ':', '%']).map(|at| text.as_bytes()[at]) {
-        Some(b'.') => v4(text, text).map(|fields| (Addr::V4(fields), "")),
-        Some(b':') => v6(text),
-        Some(_) => Err(error("missing IPv6 address")),
-        None => Err(error("unable to parse IP")),
-    }
-}
-
-fn v4(whole: &str, text: &str) -> Result<[u8; 4], String> {
-    let error = |message: &str| Err(format!("ParseAddr({}): {message}", quoted(whole)));
-    let error_at =
-        |message: &str, at: usize| Err(format!("ParseAddr({}): {message} (at {})", quoted(whole), quoted(&text[at..])));
-    let (mut fields, mut position, mut value, mut digits) = ([0u8; 4], 0, 0u32, 0);
-    let bytes = text.as_bytes();
-    for (i, b) in bytes.iter().enumerate() {
-        match b {
-            b'0'..=b'9' => {
-                if digits == 1 && value == 0 {
-                    return error("IPv4 field has octet with leading zero");
-                }
-                value = value * 10 + u32::from(b - b'0');
-                digits += 1;
-                if value > 255 {
-                    return error("IPv4 field has value >255");
-                }
-            }
-            b'.' => {
-                if i == 0 || i == bytes.len() - 1 || bytes[i - 1] == b'.' {
-                    return error_at("IPv4 field must have at least one digit", i);
-                }
-                if position == 3 {
-                    return error("IPv4 address too long");
-                }
-                fields[position] = value as u8;
-                (position, value, digits) = (position + 1, 0, 0);
-            }
-            _ => return error_at("unexpected character", i),
-        }
-    }
-    if position < 3 {
-        return error("IPv4 address too short");
-    }
-    fields[3] = value as u8;
-    Ok(fields)
-}
-
-fn v6(whole: &str) -> Result<(Addr, &str), String> {
-    let error = |message: &str| Err(format!("ParseAddr({}): {message}", quoted(whole)));
-    let error_at =
-        |message: &str, at: &str| Err(format!("ParseAddr({}): {message} (at {})", quoted(whole), quoted(at)));
-    let (mut s, mut zone) = (whole, "");
-    if let Some((before, after)) = whole.split_once('%') {
-        (s, zone) = (before, after);
-        if zone.is_empty() {
-            return error("zone must be a non-empty string");
-        }
-    }
-    let (mut ip, mut ellipsis) = ([0u8; 16], None);
-    if let Some(rest) = s.strip_prefix("::") {
-        ellipsis = Some(0);
-        s = rest;
-        if s.is_empty() {
-            return Ok((Addr::V6(ip), zone));
-        }
-    }
-    let mut i = 0;
-    while i < 16 {
-        let (mut end, mut value) = (0, 0u32);
-        for b in s.bytes() {
-            let Some(digit) = char::from(b).to_digit(16) else { break };
-            value = (value << 4) + digit;
-            if end > 3 {
-                return error_at("each group must have 4 or less digits", s);
-            }
-            end += 1;
-        }
-        if end == 0 {
-            return error_at("each colon-separated field must have at least one digit", s);
-        }
-        if s.as_bytes().get(end) == Some(&b'.') {
-            if ellipsis.is_none() && i != 12 {
-                return error_at("embedded IPv4 address must replace the final 2 fields of the address", s);
-            }
-            if i + 4 > 16 {
-                return error_at("too many hex fields to fit an embedded IPv4 at the end of the address", s);
-            }
-            ip[i..i + 4].copy_from_slice(&v4(whole, s)?);
-            s = "";
-            i += 4;
-            break;
-        }
-        ip[i] = (value >> 8) as u8;
-        ip[i + 1] = value as u8;
-        i += 2;
-        s = &s[end..];
-        if s.is_empty() {
-            break;
-        }
-        if !s.starts_with(':') {
-            return error_at("unexpected character, want colon", s);
-        }
-        if s.len() == 1 {
-            return error_at("colon must be followed by more characters", s);
-        }
-        s = &s[1..];
-        if s.starts_with(':') {
-            if ellipsis.is_some() {
-                return error_at("multiple :: in address", s);
-            }
-            ellipsis = Some(i);
-            s = &s[1..];
-            if s.is_empty() {
-                break;
-            }
-        }
-    }
-    if !s.is_empty() {
-        return error_at("trailing garbage after address", s);
-    }
-    if i < 16 {
-        let Some(ellipsis) = ellipsis else { return error("address string too short") };
-        let missing = 16 - i;
-        ip.copy_within(ellipsis..i, ellipsis + missing);
-        ip[ellipsis..ellipsis + missing].fill(0);
-    } else if ellipsis.is_some() {
-        return error("the :: must expand to at least one field of zeros");
-    }
-    Ok((Addr::V6(ip), zone))
+/// An address with its zone.
+fn address(text: &str) -> Result<(Addr, &str), String> {
+    let (address, zone) = kubeshape_yaml::go::address::parse(text)?;
+    let address = match address {
+        IpAddr::V4(address) => Addr::V4(address.octets()),
+        IpAddr::V6(address) => Addr::V6(address.octets()),
+    };
+    Ok((address, zone))
 }
 
 impl Addr {
@@ -164,7 +41,7 @@ impl Addr {
     /// # Errors
     /// Upstream's text for what is wrong, or for an address with a zone or an IPv4 address in IPv6.
     pub fn parse(text: &str) -> Result<Addr, String> {
-        let (addr, zone) = parse(text).map_err(|error| {
+        let (addr, zone) = address(text).map_err(|error| {
             format!("IP Address {} parse error during conversion from string: {error}", quoted(text))
         })?;
         if !zone.is_empty() {
@@ -174,11 +51,6 @@ impl Addr {
             return Err(format!("IPv4-mapped IPv6 address {} is not allowed", quoted(text)));
         }
         Ok(addr)
-    }
-
-    /// Go's error for a text that is no address.
-    pub(crate) fn go_error(text: &str) -> Option<String> {
-        parse(text).err()
     }
 
     pub(crate) fn is_v4(self) -> bool {
@@ -284,8 +156,8 @@ impl Cidr {
                 quoted(text)
             ))
         };
-        let Some((address, bits)) = text.rsplit_once('/') else { return go("no '/'") };
-        let (addr, zone) = match parse(address) {
+        let Some((before, bits)) = text.rsplit_once('/') else { return go("no '/'") };
+        let (addr, zone) = match address(before) {
             Ok(parsed) => parsed,
             Err(error) => return go(&error),
         };

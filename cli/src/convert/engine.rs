@@ -4,7 +4,7 @@ use super::documents::{self, Settings};
 use super::plan::{Plan, Target};
 use crate::args::{self, ConvertArgs, Per, Shape};
 use crate::error::Fatal;
-use crate::input::{Filter, Reader, gather};
+use crate::input::{Filter, Input, Reader, gather};
 use crate::output::Output;
 use crate::output::format::{self, Formatter};
 use crate::output::names;
@@ -22,7 +22,6 @@ use kubeshape_yaml::{Limits, Tape};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Converts CustomResourceDefinitions, one by one and on any number of threads.
 #[derive(Debug)]
@@ -111,7 +110,8 @@ impl Engine {
             };
             Base::from_documents(&documents).map_err(read)?
         };
-        let onto = args.onto.as_deref().map(|path| document(&mut Reader::default(), path)).transpose()?;
+        let onto =
+            args.onto.as_deref().map(|path| document(&mut Reader::default(), &Input::named(path))).transpose()?;
         let publisher = Publisher::new(base, options);
         let is_schema = |target: &Target| target.shape == Shape::JsonSchema;
         let metadata = plan.targets.iter().any(is_schema).then(|| any_document(&publisher)).flatten();
@@ -505,12 +505,12 @@ fn bases(paths: &[std::path::PathBuf], filter: &Filter) -> Result<Vec<(String, V
         return Err(Fatal::Read { path: folder.to_owned(), message: "found no documents in the folder".to_owned() });
     }
     let mut reader = Reader::default();
-    gathered.inputs.iter().map(|input| document(&mut reader, input.path())).collect()
+    gathered.inputs.iter().map(|input| document(&mut reader, input)).collect()
 }
 
-fn document(reader: &mut Reader, path: &Path) -> Result<(String, Vec<u8>), Fatal> {
-    match reader.read_plain(path, &Limits::default()) {
-        Ok(bytes) => Ok((path.to_string_lossy().into_owned(), bytes)),
-        Err(message) => Err(Fatal::Read { path: path.to_owned(), message }),
+fn document(reader: &mut Reader, input: &Input) -> Result<(String, Vec<u8>), Fatal> {
+    match reader.read_plain(input, &Limits::default()) {
+        Ok(bytes) => Ok((input.name(), bytes)),
+        Err(message) => Err(Fatal::Read { path: input.path().to_owned(), message }),
     }
 }

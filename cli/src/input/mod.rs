@@ -40,6 +40,11 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    /// A file that an option names.
+    pub(crate) fn named(path: &Path) -> Input {
+        Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true, in_chart: false }
+    }
+
     /// The path under which it is known, `-` for standard input.
     pub(crate) fn path(&self) -> &Path {
         match &self.source {

@@ -22,17 +22,26 @@ impl Reader {
     /// # Errors
     /// The input cannot be read, or it is larger than `limits.bytes`.
     pub(crate) fn read(&mut self, input: &Input, limits: &Limits) -> Result<&[u8], Box<Finding>> {
+        self.load(input, limits)
+            .map_err(|(code, detail)| Box::new(Finding::new(code, detail).in_input(input.name())))?;
+        Ok(&self.bytes)
+    }
+
+    fn load(&mut self, input: &Input, limits: &Limits) -> Result<(), (Code, String)> {
         match &input.source {
             Source::Stdin => {
                 self.bytes.clear();
                 self.bounded(io::stdin().lock(), limits)
             }
-            Source::File(path) => {
+            // A pipe on the command line, such as `<(command)`, is waited for.
+            Source::File(path) if input.named => {
                 File::open(path).map_err(|error| unreadable(&error)).and_then(|file| self.take(file, limits))
             }
+            Source::File(path) => match open_file(path).map_err(|error| unreadable(&error))? {
+                Some(file) => self.take(file, limits),
+                None => Err((Code::Unreadable, "it was a file when the folder was listed, and is none now".to_owned())),
+            },
         }
-        .map_err(|(code, detail)| Box::new(Finding::new(code, detail).in_input(input.name())))?;
-        Ok(&self.bytes)
     }
 
     /// The bytes of a file, compressed or not; none if it is something else, such as a pipe. Waits for no writer.
@@ -52,15 +61,14 @@ impl Reader {
         self.bytes.shrink_to(KEPT);
     }
 
-    /// The bytes of a file, uncompressed.
+    /// The bytes of an input, uncompressed.
     ///
     /// # Errors
-    /// The file cannot be read or uncompressed, or it is larger than the limit.
-    pub(crate) fn read_plain(&mut self, path: &Path, limits: &Limits) -> Result<Vec<u8>, String> {
-        let file = File::open(path).map_err(|error| unreadable(&error));
-        file.and_then(|file| self.take(file, limits)).map_err(|(_, detail)| detail)?;
+    /// The input cannot be read or uncompressed, or it is larger than the limit.
+    pub(crate) fn read_plain(&mut self, input: &Input, limits: &Limits) -> Result<Vec<u8>, String> {
+        self.load(input, limits).map_err(|(_, detail)| detail)?;
         let mut buffer = Vec::new();
-        let plain = unpack(&path.to_string_lossy(), &self.bytes, *limits, &mut buffer);
+        let plain = unpack(&input.name(), &self.bytes, *limits, &mut buffer);
         Ok(plain.map_err(|error| error.to_string())?.to_vec())
     }
 
@@ -129,6 +137,9 @@ mod tests {
         assert_eq!(reader.read_file(&file, &Limits::default()).expect("a file"), Some(&b"kind: A"[..]));
         assert_eq!(reader.read_file(&pipe, &Limits::default()).expect("no file"), None);
         assert!(reader.read_file(&folder.path().join("none"), &Limits::default()).is_err());
+        let found = Input { source: Source::File(pipe.clone()), canonical: pipe, named: false, in_chart: false };
+        assert!(reader.read(&found, &Limits::default()).is_err());
+        assert!(reader.read_plain(&found, &Limits::default()).is_err());
         reader.bytes.reserve(100 << 20);
         reader.shrink();
         assert!(reader.bytes.capacity() < 2 * KEPT);

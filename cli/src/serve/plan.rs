@@ -3,7 +3,7 @@
 use super::secrets::Secrets;
 use crate::args::{self, ServeArgs};
 use crate::error::Fatal;
-use crate::input::{Filter, Input, Reader, Source, gather};
+use crate::input::{Filter, Input, Reader, gather};
 use bytes::Bytes;
 use kubeshape_builtin::Release;
 use kubeshape_publish::Profile;
@@ -142,9 +142,7 @@ fn documents(paths: &[PathBuf], filter: &Filter) -> Result<BaseDocuments, Fatal>
 }
 
 fn onto(path: &Path) -> Result<(Arc<str>, Bytes), Fatal> {
-    let input =
-        Input { source: Source::File(path.to_owned()), canonical: path.to_owned(), named: true, in_chart: false };
-    document(&mut Reader::default(), &input)
+    document(&mut Reader::default(), &Input::named(path))
 }
 
 fn document(reader: &mut Reader, input: &Input) -> Result<(Arc<str>, Bytes), Fatal> {

@@ -51,6 +51,22 @@ fn kinds_are_chosen_and_a_kind_that_is_not_there_is_an_error() {
     assert_eq!(run.code, Some(1), "{}", run.err);
 }
 
+/// A document without paths does not say which kinds are served: all of its kinds count, also beside definitions with paths.
+#[test]
+fn the_kinds_of_a_document_without_paths_are_kept_beside_others() {
+    let folder = Folder::new();
+    folder.write("widgets.yaml", std::fs::read(format!("{ROOT}/demo/widgets.yaml")).unwrap());
+    let gadget = json!({"openapi": "3.0.0", "paths": {}, "components": {"schemas": {"com.example.v1.Gadget": {
+        "type": "object", "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Gadget"}],
+        "properties": {"tags": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}}}}}});
+    folder.write("gadget.json", gadget.to_string());
+    folder.run("convert gadget.json widgets.yaml --to kustomize -o keys.json -q").is_silent();
+    let document: Value = serde_json::from_str(&folder.read("keys.json")).unwrap();
+    let merged = json!({"type": "array", "x-kubernetes-patch-strategy": "merge"});
+    assert_eq!(document["definitions"]["com.example.v1.Gadget"]["properties"]["tags"], merged);
+    assert!(document["definitions"]["com.example.v1.Widget"].is_object());
+}
+
 /// A patch of one item keeps the others, for lists of the CustomResourceDefinitions of the project's corpus and, if it is there,
 /// of ten real ones.
 #[test]

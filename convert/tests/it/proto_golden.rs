@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use kubeshape_convert::proto::{self, Refusal};
@@ -36,6 +37,13 @@ impl Count {
             }
             Err(why) => self.differing.push(format!("{what}: {why}")),
         }
+    }
+
+    fn add_all(&mut self, other: Count) {
+        self.compared += other.compared;
+        self.equal += other.equal;
+        self.refused += other.refused;
+        self.differing.extend(other.differing);
     }
 
     fn report(&self, name: &str) {
@@ -222,26 +230,46 @@ fn documents_of_a_server_have_its_bytes() -> Outcome<()> {
     Ok(())
 }
 
+fn documents_of_crds(path: &Path, count: &mut Count) -> Outcome<()> {
+    for line in String::from_utf8(bytes(path)?)?.lines() {
+        read(line, |record| {
+            let (Some(answer), Some(doc)) = (record.get("proto"), record.get("doc")) else {
+                return;
+            };
+            let kind = record.get("record").map(|node| node.text().to_owned()).unwrap_or_default();
+            let dialect = if kind == "v2" { Dialect::V2 } else { Dialect::V3 };
+            let at = record.get("path").map(|node| node.text().to_owned()).unwrap_or_default();
+            let name = format!("{} {kind} {at}", path.file_name().unwrap_or_default().to_string_lossy());
+            count.add(&name, compare((embedded(line, doc), Reader::Json), dialect, answer, None));
+        })?;
+    }
+    Ok(())
+}
+
 #[test]
 fn documents_of_crds_have_gnostics_bytes() -> Outcome<()> {
     let Some(golden) = folder("KUBESHAPE_GOLDEN") else {
         return Ok(());
     };
-    let mut count = Count::default();
-    for path in files(&golden.join("crds"), ".merged.ndjson.gz")? {
-        for line in String::from_utf8(bytes(&path)?)?.lines() {
-            read(line, |record| {
-                let (Some(answer), Some(doc)) = (record.get("proto"), record.get("doc")) else {
-                    return;
-                };
-                let kind = record.get("record").map(|node| node.text().to_owned()).unwrap_or_default();
-                let dialect = if kind == "v2" { Dialect::V2 } else { Dialect::V3 };
-                let at = record.get("path").map(|node| node.text().to_owned()).unwrap_or_default();
-                let name = format!("{} {kind} {at}", path.file_name().unwrap_or_default().to_string_lossy());
-                count.add(&name, compare((embedded(line, doc), Reader::Json), dialect, answer, None));
-            })?;
+    // On one thread this takes longer than all other tests of this program together.
+    let files = files(&golden.join("crds"), ".merged.ndjson.gz")?;
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Count, String> {
+        let mut count = Count::default();
+        while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            documents_of_crds(path, &mut count).map_err(|error| format!("{}: {error}", path.display()))?;
         }
-    }
+        Ok(count)
+    };
+    let mut count = Count::default();
+    std::thread::scope(|scope| -> Outcome<()> {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            count.add_all(worker.join().map_err(|_| "a thread panicked")??);
+        }
+        Ok(())
+    })?;
     count.report("crds");
     assert!(count.compared > 0 && count.differing.is_empty());
     Ok(())

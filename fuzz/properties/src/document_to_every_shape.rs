@@ -60,7 +60,7 @@ pub fn holds(data: &[u8]) {
                 let definitions = document.components.map_or(&[][..], |components| components.schemas);
                 json_schemas(definitions);
                 typed(smd::from_v3::convert(definitions, options));
-                let merge_keys = kustomize::document(&document, arena, |_| true);
+                let merge_keys = kustomize::document(&document, &[], arena, |_| true);
                 serde_json::from_slice::<serde::de::IgnoredAny>(&merge_keys).expect("JSON");
                 let options = v2::from_v3::Options { profile, keep_losses: false, ..v2::from_v3::Options::default() };
                 let converted = v2::from_v3::convert(&document, arena, &options);

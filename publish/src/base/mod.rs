@@ -11,7 +11,7 @@ use crate::paths::{self, Form, Paths, write_member};
 use crate::smd::MetaTypes;
 use crate::texts::Texts;
 use bytes::Bytes;
-use kubeshape_schema::{Bump, Json};
+use kubeshape_schema::{Bump, Json, Schema};
 use kubeshape_yaml::Tape;
 use std::collections::BTreeSet;
 
@@ -79,6 +79,9 @@ pub struct Base {
     pub(crate) smd: MetaTypes,
 }
 
+/// Definitions by name.
+type Definitions<'a> = Vec<(&'a str, Schema<'a>)>;
+
 impl Base {
     /// The definitions of Kubernetes 1.36. Descriptions come from the `k8s-openapi` crate; it lacks those of some query
     /// parameters, which have kubeshape's own. So documents have the server's structure, but not its hash. For equal
@@ -98,19 +101,11 @@ impl Base {
     /// - [`BaseError::Unreadable`]: a document is not YAML or JSON.
     /// - [`BaseError::NotOpenApi`]: a document is no OpenAPI document.
     pub fn from_documents(documents: &[(String, Vec<u8>)]) -> Result<Base, BaseError> {
-        let mut sorted: Vec<_> = documents.iter().collect();
-        sorted.sort();
-        let read = documents::read_all(&sorted)?;
-        let (arena, mut tape) = (Bump::new(), Tape::new());
-        let mut collected = documents::Collected::new(&arena);
-        for document in &read {
-            collected.add(document)?;
-        }
-        let definitions = collected.definitions(&definitions::read(builtin::DEFINITIONS, &mut tape, &arena));
-        let texts = collected.texts(builtin::texts(), &definitions);
-        let printed = definitions::print(&definitions, &arena).into_iter().map(Definition::from).collect();
-        let paths = paths::all(&texts);
-        Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))
+        Base::collect(documents, |collected, fallback| {
+            let definitions = collected.definitions(fallback);
+            let texts = collected.texts(builtin::texts(), &definitions);
+            (definitions, texts)
+        })
     }
 
     /// The definitions of a release of Kubernetes. They are taken from all of its OpenAPI documents, v3 and v2, without
@@ -123,6 +118,17 @@ impl Base {
     /// # Errors
     /// As [`Base::from_documents`].
     pub fn of_release(documents: &[(String, Vec<u8>)], described: bool) -> Result<Base, BaseError> {
+        Base::collect(documents, |collected, fallback| {
+            let definitions = collected.definitions_of_release(fallback, described);
+            (definitions, collected.texts_of_release(builtin::texts()))
+        })
+    }
+
+    /// Reads documents, and takes definitions and texts from them and from the definitions of [`Base::builtin`].
+    fn collect(
+        documents: &[(String, Vec<u8>)],
+        take: impl for<'a> FnOnce(&documents::Collected<'a>, &Definitions<'a>) -> (Definitions<'a>, Texts),
+    ) -> Result<Base, BaseError> {
         let mut sorted: Vec<_> = documents.iter().collect();
         sorted.sort();
         let read = documents::read_all(&sorted)?;
@@ -132,8 +138,7 @@ impl Base {
             collected.add(document)?;
         }
         let fallback = definitions::read(builtin::DEFINITIONS, &mut tape, &arena);
-        let definitions = collected.definitions_of_release(&fallback, described);
-        let texts = collected.texts_of_release(builtin::texts());
+        let (definitions, texts) = take(&collected, &fallback);
         let printed = definitions::print(&definitions, &arena).into_iter().map(Definition::from).collect();
         let paths = paths::all(&texts);
         Ok(Base::new(texts, printed, paths, MetaTypes::new(&definitions)))

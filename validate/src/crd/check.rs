@@ -1,27 +1,23 @@
 //! Whole definitions: `ValidateCustomResourceDefinition`, `ValidateCustomResourceDefinitionUpdate` and what they call.
 
-use super::model::{
-    ClientConfig, Conversion, Definition, Service, Spec, Status, Subresources, Version, same_validation,
-};
-use super::options::{MAX_SELECTABLE_FIELDS, Options, is_accepted_review_version};
+use super::model::{Definition, Spec, Status, Subresources, Version, same_validation};
+use super::options::{MAX_SELECTABLE_FIELDS, Options};
 use super::schema::{has_extensions, validate_validation};
-use super::{ca_bundle, field_path, go_json};
+use super::{field_path, go_json};
 use crate::metadata::{self, place};
+use crate::names;
 use crate::release::{Change, Release};
-use crate::{names, url};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use kubeshape_schema::field::{BadValue, Error, Path};
 use kubeshape_schema::{Flags, Schema, Type};
 use kubeshape_structural::{Column, Names, convert};
 use kubeshape_yaml::Node;
 use kubeshape_yaml::go::escape::is_printable;
+use std::collections::{HashMap, HashSet};
 
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 /// The longest warning of a deprecated version, in bytes.
 const DEPRECATION_WARNING_LENGTH: usize = 256;
-const API_APPROVED: &str = "api-approved.kubernetes.io";
 
 /// Checks a definition that is created: `ValidateCustomResourceDefinition`.
 pub fn validate(definition: &Definition<'_>, release: Release) -> Vec<Error> {
@@ -66,17 +62,14 @@ pub fn validate_update_with(new: &Definition<'_>, old: &Definition<'_>, options:
 
 /// Drops repeated errors about labels.
 fn labels_once(errors: &mut Vec<Error>) {
-    let mut seen: Vec<Error> = Vec::new();
-    errors.retain(|error| {
-        let again = error.path == "metadata.labels" && seen.contains(error);
-        seen.push(error.clone());
-        !again
-    });
+    let mut seen = HashSet::new();
+    errors.retain(|error| error.path != "metadata.labels" || seen.insert(error.clone()));
 }
 
-struct Checker<'c> {
-    options: &'c Options<'c>,
-    errors: &'c mut Vec<Error>,
+/// Collects the errors of a definition.
+pub(super) struct Checker<'c> {
+    pub(super) options: &'c Options<'c>,
+    pub(super) errors: &'c mut Vec<Error>,
 }
 
 impl Checker<'_> {
@@ -148,7 +141,7 @@ impl Checker<'_> {
     }
 
     /// `validateEnumStrings` with a required value.
-    fn one_of(&mut self, path: &Path<'_>, value: &str, accepted: &[&str], at: u32) {
+    pub(super) fn one_of(&mut self, path: &Path<'_>, value: &str, accepted: &[&str], at: u32) {
         if value.is_empty() {
             self.errors.push(Error::required(path, "", at));
         } else if !accepted.contains(&value) {
@@ -240,7 +233,8 @@ impl Checker<'_> {
                 }
             }
         }
-        if (1..all.len()).any(|i| all[..i].iter().any(|version| version.name == all[i].name)) {
+        let mut names = HashSet::with_capacity(all.len());
+        if !all.iter().all(|version| names.insert(version.name)) {
             wrong("must contain unique version names");
         }
         if all.iter().filter(|version| version.storage).count() != 1 {
@@ -463,7 +457,7 @@ impl Checker<'_> {
         let fields_path = path.child(FIELD);
         let node = node.get(FIELD).unwrap_or(node);
         let mut nodes = node.items();
-        let mut unique: Vec<String> = Vec::new();
+        let mut unique: HashSet<String> = HashSet::new();
         for (i, field) in fields.iter().enumerate() {
             let at = nodes.next().unwrap_or(node).index();
             let item = fields_path.index(i);
@@ -491,149 +485,12 @@ impl Checker<'_> {
                               with formats are allowed.";
                 self.errors.push(Error::invalid(&path, *field, detail, at));
             }
-            if unique.contains(&found.path) {
+            if !unique.insert(found.path) {
                 self.errors.push(Error::duplicate(&path, *field, at));
-            } else {
-                unique.push(found.path);
             }
         }
         if unique.len() > MAX_SELECTABLE_FIELDS && !self.options.allow_too_many_selectable_fields.contains(&version) {
             self.errors.push(Error::too_many(&fields_path, unique.len(), MAX_SELECTABLE_FIELDS, node.index()));
-        }
-    }
-
-    /// `validateCustomResourceConversion`
-    fn conversion(&mut self, conversion: &Conversion<'_>, spec: &Spec<'_>, path: &Path<'_>) {
-        let node = spec.node.get("conversion").unwrap_or(spec.node);
-        let webhook = node.get("webhook").unwrap_or(node);
-        self.one_of(&path.child("strategy"), conversion.strategy, &["None", "Webhook"], place(node, "strategy"));
-        let config_path = path.child("webhookClientConfig");
-        let config_at = place(webhook, "clientConfig");
-        let versions_path = path.child("conversionReviewVersions");
-        let versions_at = place(webhook, "conversionReviewVersions");
-        if conversion.strategy != "Webhook" {
-            let detail = "should not be set when strategy is not set to Webhook";
-            if conversion.client_config.is_some() {
-                self.errors.push(Error::forbidden(&config_path, detail, config_at));
-            }
-            if !conversion.review_versions.is_empty() {
-                self.errors.push(Error::forbidden(&versions_path, detail, versions_at));
-            }
-            return;
-        }
-        match &conversion.client_config {
-            None => {
-                let detail = "required when strategy is set to Webhook";
-                self.errors.push(Error::required(&config_path, detail, config_at));
-            }
-            Some(config) => self.client_config(config, webhook.get("clientConfig").unwrap_or(webhook), &config_path),
-        }
-        self.review_versions(conversion.review_versions, &versions_path, versions_at);
-    }
-
-    fn client_config(&mut self, config: &ClientConfig<'_>, node: Node<'_>, path: &Path<'_>) {
-        match (config.url, config.service) {
-            (Some(url), None) => self.webhook_url(url, &path.child("url"), place(node, "url")),
-            (None, Some(service)) => {
-                self.webhook_service(&service, node.get("service").unwrap_or(node), &path.child("service"));
-            }
-            _ => self.errors.push(Error::required(path, "exactly one of url or service is required", node.index())),
-        }
-        if !config.ca_bundle.is_empty()
-            && !self.options.allow_invalid_ca_bundle
-            && let Err(detail) = ca_bundle::check(config.ca_bundle)
-        {
-            let value = BadValue::Json(format!("\"{}\"", STANDARD.encode(config.ca_bundle)));
-            self.errors.push(Error::invalid(&path.child("caBundle"), value, detail, place(node, "caBundle")));
-        }
-    }
-
-    /// `webhook.ValidateWebhookURL`
-    fn webhook_url(&mut self, text: &str, path: &Path<'_>, at: u32) {
-        const FORM: &str = "; desired format: https://host[/path]";
-        let url = match url::parse(text) {
-            Ok(url) => url,
-            Err(error) => {
-                let detail = format!("url must be a valid URL: {error}{FORM}");
-                self.errors.push(Error::required(path, detail, at));
-                return;
-            }
-        };
-        if url.scheme != "https" {
-            let detail = format!("'https' is the only allowed URL scheme{FORM}");
-            self.errors.push(Error::invalid(path, &*url.scheme, detail, at));
-        }
-        if url.host.is_empty() {
-            self.errors.push(Error::invalid(path, "", format!("host must be specified{FORM}"), at));
-        }
-        if let Some(user) = &url.user {
-            self.errors.push(Error::invalid(path, &**user, "user information is not permitted in the URL", at));
-        }
-        if !url.fragment.is_empty() {
-            self.errors.push(Error::invalid(path, &*url.fragment, "fragments are not permitted in the URL", at));
-        }
-        if !url.query.is_empty() {
-            self.errors.push(Error::invalid(path, &*url.query, "query parameters are not permitted in the URL", at));
-        }
-    }
-
-    /// `webhook.ValidateWebhookService`. Its caller swaps name and namespace.
-    fn webhook_service(&mut self, service: &Service<'_>, node: Node<'_>, path: &Path<'_>) {
-        for (field, value) in [("name", service.namespace), ("namespace", service.name)] {
-            if value.is_empty() {
-                self.errors.push(Error::required(&path.child(field), "", place(node, field)));
-            }
-        }
-        let port = service.port.unwrap_or(0);
-        if !(1..=65535).contains(&port) {
-            let detail = "port is not valid: must be between 1 and 65535, inclusive";
-            let at = place(node, "port");
-            self.errors.push(Error::invalid(&path.child("port"), i64::from(port), detail, at));
-        }
-        let Some(text) = service.path.filter(|path| !matches!(*path, "" | "/")) else { return };
-        let at = place(node, "path");
-        let path = path.child("path");
-        let mut invalid = |detail: String| self.errors.push(Error::invalid(&path, text, detail, at));
-        if text == "//" {
-            return invalid("segment[0] may not be empty".to_owned());
-        }
-        if !text.starts_with('/') {
-            invalid("must start with a '/'".to_owned());
-        }
-        // Upstream drops the first byte whatever it is.
-        let rest = String::from_utf8_lossy(text.as_bytes().get(1..).unwrap_or_default());
-        let rest = rest.strip_suffix('/').unwrap_or(&rest);
-        for (i, step) in rest.split('/').enumerate() {
-            if step.is_empty() {
-                invalid(format!("segment[{i}] may not be empty"));
-                continue;
-            }
-            for message in names::dns1123_subdomain(step) {
-                invalid(format!("segment[{i}]: {message}"));
-            }
-        }
-    }
-
-    /// `validateConversionReviewVersions`
-    fn review_versions(&mut self, versions: &[&str], path: &Path<'_>, at: u32) {
-        if versions.is_empty() {
-            self.errors.push(Error::required(path, "", at));
-            return;
-        }
-        for (i, version) in versions.iter().enumerate() {
-            if versions[..i].contains(version) {
-                self.errors.push(Error::invalid(&path.index(i), *version, "duplicate version", at));
-                continue;
-            }
-            for message in names::dns1035_label(version) {
-                self.errors.push(Error::invalid(&path.index(i), *version, message, at));
-            }
-        }
-        if self.options.require_recognized_review_version
-            && !versions.iter().any(|version| is_accepted_review_version(version))
-        {
-            let detail = "must include at least one of v1, v1beta1";
-            self.errors.push(Error::invalid(path, go_json::texts(versions), detail, at));
         }
     }
 
@@ -645,56 +502,6 @@ impl Checker<'_> {
         let versions: Vec<(&str, bool)> = spec.versions.iter().map(|version| (version.name, version.storage)).collect();
         let at = place(node, "storedVersions");
         stored_versions(status.stored_versions, &versions, &path.child("storedVersions"), at, self.errors);
-    }
-
-    /// `validateAPIApproval`
-    fn approval(&mut self, definition: &Definition<'_>, old: Option<&Definition<'_>>) {
-        let group = definition.spec.group;
-        let protected = ["k8s.io", "kubernetes.io"]
-            .into_iter()
-            .any(|domain| group.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')));
-        if !protected {
-            return;
-        }
-        let annotation = definition.metadata.annotation(API_APPROVED);
-        let state = approval_state(annotation);
-        if old.is_some_and(|old| approval_state(old.metadata.annotation(API_APPROVED)) == state) {
-            return;
-        }
-        let metadata = Path::Root.child("metadata");
-        let annotations = metadata.child("annotations");
-        let path = annotations.key(API_APPROVED);
-        let at = definition.metadata.at("annotations");
-        let must = format!("protected groups must have approval annotation \"{API_APPROVED}\"");
-        let see = "see https://github.com/kubernetes/enhancements/pull/1111";
-        match state {
-            Approval::Given => {}
-            Approval::Missing => self.errors.push(Error::required(&path, format!("{must}, {see}"), at)),
-            Approval::Invalid => {
-                let detail = format!("{must} with either a URL or a reason starting with \"unapproved\", {see}");
-                self.errors.push(Error::invalid(&path, annotation, detail, at));
-            }
-        }
-    }
-}
-
-/// `APIApprovalState`. Upstream distinguishes approved APIs from those that say that they are not.
-#[derive(PartialEq, Eq)]
-enum Approval {
-    Given,
-    Missing,
-    Invalid,
-}
-
-fn approval_state(annotation: &str) -> Approval {
-    if annotation.is_empty() {
-        Approval::Missing
-    } else if annotation.starts_with("unapproved")
-        || url::parse_request_uri(annotation).is_ok_and(|url| !url.host.is_empty() && !url.scheme.is_empty())
-    {
-        Approval::Given
-    } else {
-        Approval::Invalid
     }
 }
 
@@ -716,17 +523,20 @@ pub fn stored_versions(
         errors.push(Error::invalid(path, value, "must have at least one stored version", at));
         return;
     };
-    for (i, (name, storage)) in versions.iter().enumerate() {
+    let is_stored: HashSet<&str> = stored.iter().copied().collect();
+    let mut defined = HashSet::with_capacity(versions.len());
+    for (name, storage) in versions {
         // Of two versions with one name the second is no longer found.
-        let seen = versions[..i].iter().any(|(other, _)| other == name);
-        if *storage && (seen || !stored.contains(name)) {
+        let seen = !defined.insert(*name);
+        if *storage && (seen || !is_stored.contains(name)) {
             let detail = format!("must have the storage version {name}");
             errors.push(Error::invalid(path, go_json::texts(stored), detail, at));
         }
     }
+    // Of a name that is there twice, only the last is reported.
+    let last: HashMap<&str, usize> = stored.iter().enumerate().map(|(i, name)| (*name, i)).collect();
     for (i, name) in stored.iter().enumerate() {
-        let known = versions.iter().any(|(other, _)| other == name) || stored[i + 1..].contains(name);
-        if !known {
+        if !defined.contains(name) && last.get(name) == Some(&i) {
             let detail = format!(
                 "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions \
                  until a storage migration ensures no data remains persisted in {name} and removes {name} from \

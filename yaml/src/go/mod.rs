@@ -1,10 +1,13 @@
-//! Texts, numbers and times as Go writes them.
+//! Texts, numbers, times, addresses and URLs as Go reads and writes them.
 //!
-//! Kubernetes is written in Go, so its documents, field sets and messages hold strings, numbers and times in the form of
+//! Kubernetes is written in Go, so its documents, field sets and messages hold strings, numbers, times and URLs in the form of
 //! Go's libraries. Every crate that prints or compares such a text calls the functions of this module.
 
+pub mod address;
 pub mod escape;
 pub mod number;
 pub mod time;
+pub mod url;
 
 pub use time::Time;
+pub use url::Url;

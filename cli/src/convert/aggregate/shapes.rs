@@ -190,7 +190,12 @@ impl<'a> Results<'_, 'a> {
         self.without_form(target, |content| content == Content::Smd, "a structured-merge-diff schema is no document");
         let Some(whole) = self.whole(Dialect::V3, true, target) else { return Ok(()) };
         let Some(Document::V3(document)) = self.document(&whole) else { return Ok(()) };
-        let json = documents::kustomize(&document, self.arena, self.settings);
+        let part = |number: &usize| match self.sources[*number].v3 {
+            Some(Document::V3(part)) => Some(part),
+            _ => None,
+        };
+        let parts: Vec<_> = whole.of.iter().filter_map(part).collect();
+        let json = documents::kustomize(&document, &parts, self.arena, self.settings);
         self.print_json(json, None, target)
     }
 

@@ -280,9 +280,14 @@ pub(crate) fn smd_errors(errors: ReadErrors) -> Vec<Note<'static>> {
 }
 
 /// The document with which kustomize merges lists of the wanted kinds by key.
-pub(crate) fn kustomize<'a>(document: &v3::Document<'a>, arena: &'a Bump, settings: &Settings) -> Vec<u8> {
+pub(crate) fn kustomize<'a>(
+    document: &v3::Document<'a>,
+    parts: &[v3::Document<'a>],
+    arena: &'a Bump,
+    settings: &Settings,
+) -> Vec<u8> {
     let names = kinds::names(&Document::V3(*document), arena, settings);
-    kubeshape_convert::kustomize::document(document, arena, |kind| {
+    kubeshape_convert::kustomize::document(document, parts, arena, |kind| {
         let of = |names: &&KindNames<'_>| {
             (names.kind, names.group, names.version) == (kind.kind(), kind.group(), kind.version())
         };

@@ -1,6 +1,6 @@
 //! Addresses of networks and of resources.
 
-use crate::url;
+use kubeshape_yaml::go::Url;
 
 /// Whether a text is an address as Go's `net.ParseIP` reads it, without a zone. `sloppy` allows zeros in front of the
 /// numbers of version 4, which older releases of Go allowed everywhere.
@@ -76,7 +76,7 @@ pub(super) fn is_mac(text: &str) -> bool {
 
 /// The target of a request: an absolute URL, or a path.
 pub(super) fn is_request_uri(text: &str) -> bool {
-    url::parse_request_uri(text).is_ok()
+    Url::parse_request_uri(text).is_ok()
 }
 
 #[cfg(test)]

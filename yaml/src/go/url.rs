@@ -1,16 +1,27 @@
 //! URLs, read as Go's `net/url` reads them.
 
-use super::net::Addr;
-use crate::value::print::quoted;
+use super::address;
+use super::escape::GoQuoted;
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// A parsed URL.
+/// A parsed URL: `url.URL`.
+///
+/// # Example: the parts of a URL
+/// ```
+/// use kubeshape_yaml::go::Url;
+///
+/// let url = Url::parse("HTTPS://me@host:8443/path?a=b#here")?;
+/// assert_eq!((url.scheme(), url.hostname(), url.port()), ("https", "host", "8443"));
+/// assert_eq!(url.to_string(), "https://me@host:8443/path?a=b#here");
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Url {
-    pub(crate) scheme: String,
+    scheme: String,
     opaque: String,
     user: Option<(Vec<u8>, Option<Vec<u8>>)>,
-    pub(crate) host: String,
+    host: String,
     path: Vec<u8>,
     raw_path: String,
     omit_host: bool,
@@ -78,7 +89,7 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(bytes.len());
     let bad = |from: usize| {
         let end = (from + 3).min(bytes.len());
-        Err(format!("invalid URL escape {}", quoted(&String::from_utf8_lossy(&bytes[from..end]))))
+        Err(format!("invalid URL escape {}", GoQuoted(&String::from_utf8_lossy(&bytes[from..end]))))
     };
     let mut i = 0;
     while i < bytes.len() {
@@ -104,7 +115,7 @@ fn unescape(text: &str, part: Part) -> Result<Vec<u8>, String> {
             b => {
                 if matches!(part, Part::Host | Part::Zone) && b < 0x80 && should_escape(b, part) {
                     let shown = char::from(b).to_string();
-                    return Err(format!("invalid character {} in host name", quoted(&shown)));
+                    return Err(format!("invalid character {} in host name", GoQuoted(&shown)));
                 }
                 out.push(b);
                 i += 1;
@@ -173,7 +184,7 @@ fn scheme(text: &str) -> Result<(&str, &str), String> {
 }
 
 fn host(scheme: &str, text: &str) -> Result<String, String> {
-    let port_error = |port: &str| format!("invalid port {} after host", quoted(port));
+    let port_error = |port: &str| format!("invalid port {} after host", GoQuoted(port));
     match text.rfind('[') {
         Some(0) => {
             let close = text.rfind(']').ok_or("missing ']' in host")?;
@@ -190,7 +201,7 @@ fn host(scheme: &str, text: &str) -> Result<String, String> {
                 }
                 None => text_of(unescape(name, Part::Host)?),
             };
-            if let Some(error) = Addr::go_error(&name) {
+            if let Some(error) = address::parse(&name).err() {
                 return Err(format!("invalid host: {error}"));
             }
             if !name.contains(':') {
@@ -214,14 +225,13 @@ fn host(scheme: &str, text: &str) -> Result<String, String> {
 }
 
 impl Url {
-    /// Reads a URL as a request has it, and then as a reference, as upstream does.
+    /// Reads a URL: `url.Parse`.
     ///
     /// # Errors
     /// Go's text for what is wrong.
     pub fn parse(text: &str) -> Result<Url, String> {
-        Url::check(text)?;
         let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
-        let wrap = |shown: &str, error: String| format!("parse {}: {error}", quoted(shown));
+        let wrap = |shown: &str, error: String| format!("parse {}: {error}", GoQuoted(shown));
         let mut url = Url::read(before, false).map_err(|error| wrap(before, error))?;
         url.fragment = unescape(fragment, Part::Fragment).map_err(|error| wrap(text, error))?;
         if escape(&url.fragment, Part::Fragment) != fragment {
@@ -230,12 +240,12 @@ impl Url {
         Ok(url)
     }
 
-    /// Whether the text is a URL that a request can have.
+    /// Reads the URL of a request: `url.ParseRequestURI`. It is absolute or begins with a slash, and has no fragment.
     ///
     /// # Errors
     /// Go's text for what is wrong.
-    pub fn check(text: &str) -> Result<(), String> {
-        Url::read(text, true).map(|_| ()).map_err(|error| format!("parse {}: {error}", quoted(text)))
+    pub fn parse_request_uri(text: &str) -> Result<Url, String> {
+        Url::read(text, true).map_err(|error| format!("parse {}: {error}", GoQuoted(text)))
     }
 
     fn read(text: &str, request: bool) -> Result<Url, String> {
@@ -302,7 +312,39 @@ impl Url {
         Ok(())
     }
 
-    pub(crate) fn escaped_path(&self) -> String {
+    /// The scheme, in lower case.
+    pub fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
+    /// User and password as Go prints them: `Userinfo.String`.
+    pub fn user(&self) -> Option<String> {
+        let (name, password) = self.user.as_ref()?;
+        let mut out = escape(name, Part::User);
+        if let Some(password) = password {
+            out.push(':');
+            out.push_str(&escape(password, Part::User));
+        }
+        Some(out)
+    }
+
+    /// Host and port.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// What stands between `?` and `#`, not decoded.
+    pub fn raw_query(&self) -> &str {
+        &self.raw_query
+    }
+
+    /// What stands behind `#`, decoded. Go keeps bytes that are not UTF-8; they are replaced here.
+    pub fn fragment(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.fragment)
+    }
+
+    /// The path, encoded: `URL.EscapedPath`.
+    pub fn escaped_path(&self) -> String {
         if !self.raw_path.is_empty()
             && valid_encoded(&self.raw_path, Part::Path)
             && unescape(&self.raw_path, Part::Path).is_ok_and(|path| path == self.path)
@@ -320,16 +362,18 @@ impl Url {
         (name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(name), port)
     }
 
-    pub(crate) fn hostname(&self) -> &str {
+    /// The host without port and without the brackets of an address: `URL.Hostname`.
+    pub fn hostname(&self) -> &str {
         self.split_host().0
     }
 
-    pub(crate) fn port(&self) -> &str {
+    /// The port, or an empty text: `URL.Port`.
+    pub fn port(&self) -> &str {
         self.split_host().1
     }
 
     /// The parameters of the query, in the order of their first occurrence.
-    pub(crate) fn query(&self) -> Vec<(String, Vec<String>)> {
+    pub fn query(&self) -> Vec<(String, Vec<String>)> {
         let mut out: Vec<(String, Vec<String>)> = Vec::new();
         for pair in self.raw_query.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';')) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -357,12 +401,8 @@ impl fmt::Display for Url {
                 if !self.host.is_empty() || !self.path.is_empty() || self.user.is_some() {
                     out.push_str("//");
                 }
-                if let Some((name, password)) = &self.user {
-                    out.push_str(&escape(name, Part::User));
-                    if let Some(password) = password {
-                        out.push(':');
-                        out.push_str(&escape(password, Part::User));
-                    }
+                if let Some(user) = self.user() {
+                    out.push_str(&user);
                     out.push('@');
                 }
                 out.push_str(&escape(self.host.as_bytes(), Part::Host));
@@ -388,5 +428,42 @@ impl fmt::Display for Url {
             out.push_str(&if raw { self.raw_fragment.clone() } else { escape(&self.fragment, Part::Fragment) });
         }
         f.write_str(&out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GoQuoted, Url};
+
+    #[test]
+    fn urls_fall_into_their_parts() {
+        let url = Url::parse("HTTPS://us%20er:p@ss@host:8443/path?a=b#frag%20ment").expect("a URL");
+        assert_eq!((url.scheme(), url.host(), url.raw_query()), ("https", "host:8443", "a=b"));
+        assert_eq!((url.user().as_deref(), &*url.fragment()), (Some("us%20er:p%40ss"), "frag ment"));
+        assert_eq!(Url::parse("mailto:a").expect("a URL").scheme(), "mailto");
+        assert_eq!(Url::parse("//host/a").expect("a URL").host(), "host");
+        assert_eq!(Url::parse_request_uri("//host/a").expect("a URL").host(), "");
+        assert_eq!(Url::parse("http://[fe80::1%25en0]:80/").expect("a URL").hostname(), "fe80::1%en0");
+    }
+
+    #[test]
+    fn errors_are_gos() {
+        for (url, error) in [
+            (":a", "missing protocol scheme"),
+            ("a b:c", "first path segment in URL cannot contain colon"),
+            ("https://h o/", "invalid character \" \" in host name"),
+            ("https://h:x/", "invalid port \":x\" after host"),
+            ("https://h/%zz", "invalid URL escape \"%zz\""),
+            ("https://h\n", "net/url: invalid control character in URL"),
+            ("https://[h]/", "invalid host: ParseAddr(\"h\"): unable to parse IP"),
+        ] {
+            assert_eq!(Url::parse(url).err(), Some(format!("parse {}: {error}", GoQuoted(url))));
+        }
+        let error = |text| Url::parse(text).err().unwrap_or_default();
+        // What stands behind # is not shown, unless it is what is wrong.
+        assert_eq!(error(":a#b"), "parse \":a\": missing protocol scheme");
+        assert_eq!(error("a#%"), "parse \"a#%\": invalid URL escape \"%\"");
+        assert!(Url::parse_request_uri("a/b").is_err());
+        assert!(Url::parse_request_uri("").is_err());
     }
 }
