@@ -7,9 +7,9 @@ use std::collections::HashSet;
 /// Values that stand again in the enums and among the required fields of a schema. The reader bounds how deep it is.
 pub(super) fn about(schema: &Schema<'_>, document: Document<'_>, notes: &mut Vec<Note<'static>>) {
     let lists = [("enum", schema.enumeration.len()), ("required", schema.required.len())];
-    for (keyword, _) in lists.into_iter().filter(|(_, len)| *len > 1) {
+    for (keyword, length) in lists {
+        let list = document.node(schema.at).get(keyword).filter(|_| length > 1);
         let mut seen = HashSet::new();
-        let list = document.node(schema.at).get(keyword);
         // Equal texts of one kind are equal values. Others, such as `1` and `1.0`, are left alone.
         for item in list.into_iter().flat_map(Node::items).filter(|item| !item.entry().is_container()) {
             if !seen.insert((item.kind(), item.text())) {

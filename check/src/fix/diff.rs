@@ -51,7 +51,6 @@ pub fn diff(old_name: &str, new_name: &str, text: &str, edits: &[Edit]) -> Strin
         for change in hunk {
             lines[at..change.lines.start].iter().for_each(|line| put(&mut body, ' ', line));
             new_lines += change.lines.start - at;
-            lines[change.lines.clone()].iter().for_each(|line| put(&mut body, '-', line));
             let (start, end) = (start_of(change.lines.start), start_of(change.lines.end));
             let mut new = String::new();
             let mut copied = start;
@@ -61,10 +60,17 @@ pub fn diff(old_name: &str, new_name: &str, text: &str, edits: &[Edit]) -> Strin
                 copied = edit.range.end;
             }
             new.push_str(text.get(copied..end).unwrap_or_default());
-            for line in new.split_inclusive('\n') {
-                put(&mut body, '+', line);
-                new_lines += 1;
-            }
+            let old = &lines[change.lines.clone()];
+            let new: Vec<&str> = new.split_inclusive('\n').collect();
+            new_lines += new.len();
+            // Lines that are the same in both are no change.
+            let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+            let tails = old[head..].iter().rev().zip(new[head..].iter().rev());
+            let tail = tails.take_while(|(old, new)| old == new).count();
+            old[..head].iter().for_each(|line| put(&mut body, ' ', line));
+            old[head..old.len() - tail].iter().for_each(|line| put(&mut body, '-', line));
+            new[head..new.len() - tail].iter().for_each(|line| put(&mut body, '+', line));
+            old[old.len() - tail..].iter().for_each(|line| put(&mut body, ' ', line));
             at = change.lines.end;
         }
         lines[at..to].iter().for_each(|line| put(&mut body, ' ', line));
