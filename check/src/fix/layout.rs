@@ -142,11 +142,11 @@ fn end_of_line(text: &str, end: usize) -> Option<usize> {
     (behind.is_empty() || behind.starts_with('#')).then_some(end + line.len())
 }
 
-/// With `type` as the first member of a mapping.
-pub(super) fn write_type(schema: Node<'_>, ty: &str) -> Option<Edit> {
+/// With `type` as the first member of a mapping, before the first one that stays.
+pub(super) fn write_type(schema: Node<'_>, ty: &str, gone: &BTreeSet<u32>) -> Option<Edit> {
     let document = schema.document();
     let text = document.source();
-    let (first, _) = schema.pairs().next()?;
+    let (first, _) = schema.pairs().find(|(key, _)| !gone.contains(&key.index()))?;
     let at = first.span().start;
     let insert = |text: String| Some(Edit { range: at..at, text });
     if text.as_bytes().get(schema.span().start) == Some(&b'{') {

@@ -139,7 +139,7 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
             }
             _ if is_missing_type(problem) => match (types, type_of(node)) {
                 (Types::Kept, _) => {
-                    plan.left.insert(at, "--fix writes a type only in a new definition, because objects may exist");
+                    plan.left.insert(at, "--fix writes no type here: objects may exist that it refuses, or it uncovers other errors");
                 }
                 (Types::Written, Some(ty)) => {
                     plan.typed.insert(at, ty);
@@ -164,7 +164,7 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
     }
     for at in types_of.into_keys() {
         let node = document.node(at);
-        let made = plan.typed.get(&at).and_then(|ty| layout::write_type(node, ty));
+        let made = plan.typed.get(&at).and_then(|ty| layout::write_type(node, ty, &plan.removed));
         match made.filter(|edit| entries.is_own(node) && entries.are_free(std::slice::from_ref(edit))) {
             Some(edit) => {
                 edits.push(edit);

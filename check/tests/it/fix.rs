@@ -101,6 +101,9 @@ fn a_type_is_written_where_only_one_fits() {
     let spec = "            properties:\n              a: {items: {type: string}}\n              b:\n                additionalProperties: {type: string}\r\n              c: {minimum: 1, type: integer}\n";
     let expected = "            type: object\n            properties:\n              a: {type: array, items: {type: string}}\n              b:\n                type: object\r\n                additionalProperties: {type: string}\r\n              c: {minimum: 1, type: integer}\n";
     assert_eq!(schema(spec), expected);
+    assert_eq!(schema("            {xyz: 1, properties: {}}\n"), "            {type: object, properties: {}}\n");
+    let out = schema("            xyz: 1\n            uvw: 1\n            properties: {}\n");
+    assert_eq!(out, "            type: object\n            properties: {}\n");
     let unclear = "            properties: {a: {minimum: 1}}\n            type: object\n";
     assert_eq!(schema(unclear), unclear);
 }
