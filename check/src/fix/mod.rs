@@ -139,7 +139,10 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
             }
             _ if is_missing_type(problem) => match (types, type_of(node)) {
                 (Types::Kept, _) => {
-                    plan.left.insert(at, "--fix writes no type here: objects may exist that it refuses, or it uncovers other errors");
+                    plan.left.insert(
+                        at,
+                        "--fix writes no type here: objects may exist that it refuses, or it uncovers other errors",
+                    );
                 }
                 (Types::Written, Some(ty)) => {
                     plan.typed.insert(at, ty);

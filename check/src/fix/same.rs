@@ -13,7 +13,8 @@ pub fn is_made(before: Node<'_>, after: Node<'_>, plan: &Plan) -> bool {
         Kind::Map => {
             let mut found = after.pairs();
             if let Some(ty) = plan.typed.get(&before.index()) {
-                let is_written = |(key, value): (Node<'_>, Node<'_>)| key.text() == "type" && value.as_str() == Some(ty);
+                let is_written =
+                    |(key, value): (Node<'_>, Node<'_>)| key.text() == "type" && value.as_str() == Some(ty);
                 if !found.next().is_some_and(is_written) {
                     return false;
                 }

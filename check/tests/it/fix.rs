@@ -80,7 +80,8 @@ fn a_mapping_without_fields_stays_a_mapping() {
 
 #[test]
 fn the_first_field_of_an_item_is_replaced_by_the_next() {
-    let text = format!("{HEAD}            type: string\n").replace("- name: v1", "- comment: x\n    note: y\n    name: v1");
+    let text =
+        format!("{HEAD}            type: string\n").replace("- name: v1", "- comment: x\n    note: y\n    name: v1");
     let (out, ..) = fixed(&text);
     assert_eq!(out, format!("{HEAD}            type: string\n"));
 }

@@ -71,13 +71,13 @@ pub(super) fn file(
             return through(context, first.result, name, bytes, Some(why.to_owned()));
         }
     }
-    let shown = (context.fix == Some(Fix::Show)).then(|| diff(&format!("a/{name}"), &format!("b/{name}"), text, &edits));
+    let shown =
+        (context.fix == Some(Fix::Show)).then(|| diff(&format!("a/{name}"), &format!("b/{name}"), text, &edits));
     let (mut result, before) = match shown {
         Some(_) => (first.result, Vec::new()),
         None => (second.result, first.result.events),
     };
-    result.fixed =
-        Some(Fixed { old: bytes.to_vec(), new: new.into_bytes(), edits: edits.len(), diff: shown, before });
+    result.fixed = Some(Fixed { old: bytes.to_vec(), new: new.into_bytes(), edits: edits.len(), diff: shown, before });
     Outcome::Fixed(Box::new(result))
 }
 

@@ -235,14 +235,17 @@ spec:
 ";
 
 fn tidy() -> String {
-    UNTIDY.replace("            const: 1 # no such field\n", "").replace("        properties: #", "        type: object\n        properties: #")
+    UNTIDY
+        .replace("            const: 1 # no such field\n", "")
+        .replace("        properties: #", "        type: object\n        properties: #")
 }
 
 #[test]
 fn fix_edits_the_file_and_tells_what_remains() {
     let folder = folder(UNTIDY);
     let run = folder.run("check a.yaml --fix");
-    let expected = "2 edits in 1 file made.\n1 CustomResourceDefinition checked for Kubernetes 1.36: none is refused.\n";
+    let expected =
+        "2 edits in 1 file made.\n1 CustomResourceDefinition checked for Kubernetes 1.36: none is refused.\n";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
     assert_eq!(folder.read("a.yaml"), tidy());
     let run = folder.run("check a.yaml --fix");
