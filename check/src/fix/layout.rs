@@ -63,21 +63,17 @@ fn from_flow(text: &str, entries: &[Entry]) -> Option<Vec<Edit>> {
             before = Some(entry);
             continue;
         }
-        let range = match before {
-            Some(before) => {
-                let gap = between(text, before, entry)?;
-                if !before.is_own || gap.trim() != "," {
-                    return None;
-                }
-                before.range.end..entry.range.end
+        let range = if let Some(before) = before {
+            if !before.is_own || between(text, before, entry)?.trim() != "," {
+                return None;
             }
-            None => {
-                let next = entries.get(i + 1)?;
-                if between(text, entry, next)?.trim() != "," {
-                    return None;
-                }
-                entry.range.start..next.range.start
+            before.range.end..entry.range.end
+        } else {
+            let next = entries.get(i + 1)?;
+            if between(text, entry, next)?.trim() != "," {
+                return None;
             }
+            entry.range.start..next.range.start
         };
         if before.is_some() {
             before = Some(entry);

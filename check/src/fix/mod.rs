@@ -112,7 +112,7 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
     let entries = Entries::of(root);
     // By mapping or sequence: the keys and items that go, and the finding that asks for it.
     let mut going: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
-    let mut types_of: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut doubled = BTreeSet::new();
     for problem in wanted {
         let at = problem.note.at;
         let node = document.node(at);
@@ -125,18 +125,7 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
                     going.entry(parent).or_default().insert(at, at);
                 }
             }
-            Code::DuplicateKey => {
-                let Some(parent) = entries.parent(at) else { continue };
-                let earlier = document.node(parent).pairs().map(|(key, value)| (key, value.entry().is_container()));
-                let earlier = earlier.filter(|(key, _)| key.index() < at && key.text() == node.text());
-                for (key, is_container) in earlier {
-                    if document.is_json() && is_container {
-                        plan.left.insert(at, "in JSON, a server may unite both values, so that --fix keeps them");
-                    } else {
-                        going.entry(parent).or_default().insert(key.index(), at);
-                    }
-                }
-            }
+            Code::DuplicateKey => doubled.extend(entries.parent(at)),
             _ if is_missing_type(problem) => match (types, type_of(node)) {
                 (Types::Kept, _) => {
                     plan.left.insert(
@@ -146,11 +135,19 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
                 }
                 (Types::Written, Some(ty)) => {
                     plan.typed.insert(at, ty);
-                    types_of.insert(at, at);
                 }
                 (Types::Written, None) => {}
             },
             _ => {}
+        }
+    }
+    for mapping in doubled {
+        for (earlier, again) in doubles(document.node(mapping)) {
+            if document.is_json() && earlier.1.entry().is_container() {
+                plan.left.insert(again, "in JSON, a server may unite both values, so that --fix keeps them");
+            } else {
+                going.entry(mapping).or_default().insert(earlier.0.index(), again);
+            }
         }
     }
     let mut edits = Vec::new();
@@ -165,18 +162,16 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
             None => removed.values().for_each(|at| _ = plan.left.insert(*at, HARD)),
         }
     }
-    for at in types_of.into_keys() {
+    for (at, ty) in std::mem::take(&mut plan.typed) {
         let node = document.node(at);
-        let made = plan.typed.get(&at).and_then(|ty| layout::write_type(node, ty, &plan.removed));
-        match made.filter(|edit| entries.is_own(node) && entries.are_free(std::slice::from_ref(edit))) {
-            Some(edit) => {
-                edits.push(edit);
-                plan.mended.insert(at);
-            }
-            None => {
-                plan.typed.remove(&at);
-                plan.left.insert(at, HARD);
-            }
+        let made = layout::write_type(node, ty, &plan.removed);
+        let made = made.filter(|edit| entries.is_own(node) && entries.are_free(std::slice::from_ref(edit)));
+        if let Some(edit) = made {
+            edits.push(edit);
+            plan.mended.insert(at);
+            plan.typed.insert(at, ty);
+        } else {
+            plan.left.insert(at, HARD);
         }
     }
     edits.sort_by_key(|edit| (edit.range.start, std::cmp::Reverse(edit.range.end)));
@@ -189,6 +184,13 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
     });
     plan.edits = edits;
     plan
+}
+
+/// The members of a mapping whose key stands again, each with the next place of the key.
+fn doubles(mapping: Node<'_>) -> Vec<((Node<'_>, Node<'_>), u32)> {
+    let mut last = HashMap::new();
+    let pairs = mapping.pairs();
+    pairs.filter_map(|pair| last.insert(pair.0.text(), pair).map(|earlier| (earlier, pair.0.index()))).collect()
 }
 
 /// Why an edit is not made.
@@ -232,7 +234,7 @@ pub fn is_expected(before: &[Problem], after: &[Problem], mended: &BTreeSet<u32>
 
 /// Whether a problem is a type that a structural schema must have.
 fn is_missing_type(problem: &Problem) -> bool {
-    let is_type = |path: &str| path.ends_with(".type");
+    let is_type = |path: &str| path.rsplit('.').next() == Some("type");
     let error = problem.error.as_ref();
     problem.note.code == Code::CrdStructural
         && error.is_some_and(|error| error.error_type == ErrorType::Required && is_type(&error.path))

@@ -1,7 +1,7 @@
 //! `kubeshape check`.
 //!
-//! [`worker`] checks the definitions of a file with `kubeshape-check`, and [`fix`] edits it; [`against`] reads those that they replace, from
-//! files or, by [`git`], from a repository.
+//! [`worker`] checks the definitions of a file with `kubeshape-check`, and [`fix`] edits it; [`against`] reads those that they
+//! replace, from files or, by [`git`], from a repository.
 
 mod against;
 mod fix;

@@ -264,7 +264,7 @@ fn diff_shows_the_edits_and_writes_nothing() {
     assert_eq!(run.out, expected);
     assert!(run.err.contains("2 edits in 1 file shown; nothing is written."), "{}", run.err);
     assert_eq!(folder.read("a.yaml"), UNTIDY);
-    let run = folder.pipe("check --fix --diff", &tidy());
+    let run = folder.pipe("check --fix --diff", tidy());
     assert_eq!((run.code, run.out.as_str()), (Some(0), ""));
     assert_eq!(folder.run("check a.yaml --diff").code, Some(2));
 }
@@ -282,7 +282,7 @@ fn standard_input_goes_to_standard_output_with_its_edits() {
 #[test]
 fn streams_and_lists_are_edited_and_what_is_broken_stays() {
     let indented = format!("  {}", UNTIDY.trim_end().replace('\n', "\n  "));
-    let list = |text: &str| format!("apiVersion: v1\nkind: List\nitems:\n-\n{}\n", text);
+    let list = |text: &str| format!("apiVersion: v1\nkind: List\nitems:\n-\n{text}\n");
     let tidied = format!("  {}", tidy().trim_end().replace('\n', "\n  "));
     let other = UNTIDY.replace("widgets", "gadgets");
     let folder = Folder::new();
