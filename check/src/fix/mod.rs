@@ -108,6 +108,9 @@ pub fn plan(root: Node<'_>, problems: &[Problem], types: Types) -> Plan {
     if wanted.peek().is_none() {
         return plan;
     }
+    // Servers before 1.22 took definitions of v1beta1 without types, so that there may be objects.
+    let is_beta = problems.iter().any(|problem| problem.note.code == Code::CrdBeta);
+    let types = if is_beta { Types::Kept } else { types };
     let document = root.document();
     let entries = Entries::of(root);
     // By mapping or sequence: the keys and items that go, and the finding that asks for it.

@@ -105,6 +105,8 @@ fn a_type_is_written_where_only_one_fits() {
     assert_eq!(schema("            {xyz: 1, properties: {}}\n"), "            {type: object, properties: {}}\n");
     let out = schema("            xyz: 1\n            uvw: 1\n            properties: {}\n");
     assert_eq!(out, "            type: object\n            properties: {}\n");
+    let beta = format!("{HEAD}            properties: {{}}\n").replace("s.k8s.io/v1", "s.k8s.io/v1beta1");
+    assert_eq!(fixed(&beta).0, beta);
     let unclear = "            properties: {a: {minimum: 1}}\n            type: object\n";
     assert_eq!(schema(unclear), unclear);
 }

@@ -71,8 +71,11 @@ pub(super) fn file(
             return through(context, first.result, name, bytes, Some(why.to_owned()));
         }
     }
-    let shown =
-        (context.fix == Some(Fix::Show)).then(|| diff(&format!("a/{name}"), &format!("b/{name}"), text, &edits));
+    let shown = (context.fix == Some(Fix::Show)).then(|| {
+        // As git names files, so that `patch -p1` finds them.
+        let path = name.trim_start_matches("./").trim_start_matches('/').replace(char::is_control, "\u{FFFD}");
+        diff(&format!("a/{path}"), &format!("b/{path}"), text, &edits)
+    });
     let (mut result, before) = match shown {
         Some(_) => (first.result, Vec::new()),
         None => (second.result, first.result.events),
