@@ -5,6 +5,7 @@ use kubeshape_check::{Check, Problem, Releases};
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::manifests;
 use kubeshape_yaml::{Limits, Stream, Tape};
+use std::fmt::Write;
 
 const HEAD: &str = "\
 apiVersion: apiextensions.k8s.io/v1
@@ -160,7 +161,7 @@ fn edits_take_time_in_proportion_to_the_definition() {
     let mut text = format!("{HEAD}            type: object\n            properties:\n");
     for i in 0..5000 {
         text.push_str("              same: {type: string}\n");
-        text.push_str(&format!("              f{i}: {{type: string, zzzzzzzz{i}: 1}}\n"));
+        let _ = writeln!(text, "              f{i}: {{type: string, zzzzzzzz{i}: 1}}");
     }
     let (out, ..) = fixed(&text);
     assert!(!out.contains("zzzzzzzz"));
