@@ -1,21 +1,25 @@
 //! Advice: what a server accepts, and what causes trouble later. Each piece has a page that names its source.
 
 mod columns;
+mod lost;
 mod schema;
 mod size;
+mod twice;
 
-use kubeshape_schema::{Note, Schema};
+use kubeshape_schema::{Bump, Note, Schema};
 use kubeshape_validate::crd::{Definition, Spec, Version};
 use kubeshape_yaml::Node;
 
 pub use size::{ANNOTATION, OBJECT};
 
 /// Advice about a definition that is read, in no particular order.
-pub fn about(definition: &Definition<'_>) -> Vec<Note<'static>> {
+pub fn about<'a>(definition: &Definition<'a>, arena: &'a Bump) -> Vec<Note<'static>> {
     let mut notes = Vec::new();
     let spec = &definition.spec;
     for schema in schemas(spec) {
         schema::about(schema, &mut notes);
+        lost::about(schema, arena, &mut notes);
+        twice::about(schema, definition.node.document(), &mut notes);
     }
     for version in spec.versions {
         columns::about(spec, version, &mut notes);

@@ -79,7 +79,7 @@ impl Check {
                 });
             }
             if self.advice {
-                findings.problems.extend(advice::about(definition).into_iter().map(always));
+                findings.problems.extend(advice::about(definition, arena).into_iter().map(always));
             }
         }
         let answers = self.releases.iter().map(|release| findings.answer(release)).collect();

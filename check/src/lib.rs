@@ -42,6 +42,7 @@ mod check;
 mod code;
 mod costs;
 mod dropped;
+pub mod fix;
 mod place;
 mod releases;
 mod report;

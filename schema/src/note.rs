@@ -231,6 +231,10 @@ codes! {
     AdviceColumn = 3306, Note, "A printer column shows a field that the schema does not have.";
     AdviceConditions = 3307, Note, "Conditions lack the fields that clients expect.";
     AdviceSize = 3308, Note, "The CustomResourceDefinition is large.";
+    AdviceV2 = 3309, Note, "Fields of the schema are not in OpenAPI v2.";
+    AdviceTwice = 3310, Note, "A value stands twice in an enum or among the required fields.";
+    // 34xx: what `kubeshape check --fix` does not do
+    NotFixed = 3401, Warning, "The file is not fixed.";
     // 4xxx: publishing
     DuplicateCrd = 4001, Warning, "Duplicate CustomResourceDefinition.";
     DuplicateCrdError = 4002, Error, "Duplicate CustomResourceDefinition; only the first is used.";

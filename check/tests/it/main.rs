@@ -1,6 +1,7 @@
 //! Tests of what releases say about definitions.
 
 mod answers;
+mod fix;
 mod pages;
 
 use kubeshape_check::{Check, Releases, Report};

@@ -3,6 +3,7 @@
 use super::{FilenameArgs, LevelArgs, OutputFormat, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_check::Releases;
+use kubeshape_schema::Level;
 use std::path::PathBuf;
 
 /// Check on which releases of Kubernetes CustomResourceDefinitions install
@@ -21,6 +22,7 @@ Examples:
   kubeshape check config/crd --against git:origin/main:config/crd
   kubectl get crd -o yaml | kubeshape check --kubernetes 1.37
   kubeshape check config/crd --level advice
+  kubeshape check config/crd --fix --diff
   kubeshape check config/crd --output-format sarif > kubeshape.sarif
 
 Exit codes: 0 if every release that was asked takes every definition, 1 if not or
@@ -54,6 +56,20 @@ pub(crate) struct CheckArgs {
     /// Show findings of this level and those above it
     #[arg(long, value_name = "LEVEL", default_value = "warning")]
     pub(crate) level: CheckLevel,
+
+    /// Edit the files, where it changes no verdict on an object
+    ///
+    /// Fields that the API does not know are removed, and keys, values of enums and required fields that stand twice; a
+    /// type that a new definition must have is written. Comments and layout stay. The findings are those of the files
+    /// afterwards. Standard input goes to standard output. A compressed file is not edited.
+    #[arg(long)]
+    pub(crate) fix: bool,
+
+    /// Show the edits of --fix as a diff, and write nothing
+    ///
+    /// The findings are those of the files as they are, on standard error. The exit code is 1 if there are edits.
+    #[arg(long, requires = "fix")]
+    pub(crate) diff: bool,
 
     /// Format of the findings
     ///
@@ -89,4 +105,15 @@ pub(crate) enum CheckLevel {
     Info,
     /// And what a server accepts, but makes trouble later
     Advice,
+}
+
+impl CheckLevel {
+    /// The lowest level that is shown.
+    pub(crate) fn least(self) -> Level {
+        match self {
+            CheckLevel::Error => Level::Error,
+            CheckLevel::Warning => Level::Warning,
+            CheckLevel::Info | CheckLevel::Advice => Level::Note,
+        }
+    }
 }

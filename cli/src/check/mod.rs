@@ -1,24 +1,28 @@
 //! `kubeshape check`.
 //!
-//! [`worker`] checks the definitions of a file with `kubeshape-check`; [`against`] reads those that they replace, from
-//! files or, by [`git`], from a repository.
+//! [`worker`] checks the definitions of a file with `kubeshape-check`, and [`fix`] edits it; [`against`] reads those that they
+//! replace, from files or, by [`git`], from a repository.
 
 mod against;
+mod fix;
 mod git;
 mod worker;
 
 use crate::args::{CheckArgs, CheckLevel, OutputFormat, When};
 use crate::convert::{jobs, run_in_order};
 use crate::error::Fatal;
-use crate::input::{Filter, gather};
-use crate::report::{Setup, Ui};
+use crate::input::{Filter, Gathered, Input, Source, gather};
+use crate::output::Stage;
+use crate::report::{Setup, Ui, print};
 use against::Against;
+use fix::{Fix, Fixed};
 use kubeshape_check::{Check, Releases};
 use kubeshape_input::{Code, Finding, Limits};
 use kubeshape_schema::{Level, Levels, NoteKind};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use worker::{Event, FileResult, Verdict, Worker};
 
 /// What all workers share.
@@ -30,6 +34,8 @@ pub(super) struct Context {
     /// Findings below this level are left out.
     least: Level,
     levels: Levels,
+    /// Whether files are edited.
+    fix: Option<Fix>,
     /// Whether texts are for programs, which get the server's words in full.
     is_exact: bool,
 }
@@ -40,15 +46,29 @@ pub(super) struct Context {
 /// The command line is wrong, or something cannot be read.
 pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let levels = setup.levels(&args.levels);
-    let mut ui = Ui::new(setup.color, When::Never, args.quiet, true)
-        .with_levels(levels.clone())
-        .with_notes()
-        .on_output(setup.color)
-        .in_format(args.output_format);
+    let mut paths = args.filenames.and(&args.inputs);
+    if paths.is_empty() {
+        paths.push(PathBuf::from("-"));
+    }
+    let fix = match (args.fix, args.diff) {
+        (false, _) => None,
+        (true, false) => Some(Fix::Write),
+        (true, true) => Some(Fix::Show),
+    };
+    let mut ui = Ui::new(setup.color, When::Never, args.quiet, true).with_levels(levels.clone()).with_notes();
+    // Standard output is for the result, if there is one.
+    let has_result = fix == Some(Fix::Show) || (fix.is_some() && paths.iter().any(|path| path.as_os_str() == "-"));
+    if !has_result {
+        ui = ui.on_output(setup.color);
+    }
+    let mut ui = ui.in_format(args.output_format);
     let filter = Filter::new(&args.walk)?;
     let limits = Limits::default();
     let releases = args.kubernetes.unwrap_or_default();
-    let mut run = Run { args, releases, ui: &mut ui, seen: BTreeSet::new(), counts: Counts::default() };
+    let (seen, names, counts) = (BTreeSet::new(), BTreeMap::new(), Counts::default());
+    let writer = Stage::default();
+    let writer = if fix == Some(Fix::Write) { writer.until_interrupted() } else { Arc::new(writer) };
+    let mut run = Run { args, releases, ui: &mut ui, least: args.level.least(), seen, names, counts, writer };
     let against = Against::read(&args.against, &filter, limits, |finding| run.finding(finding))?;
     let is_denied = |code: &Code| code.number() / 100 == ADVICE && levels.denied_by(*code).is_some();
     let advice = args.level == CheckLevel::Advice || Code::ALL.iter().any(is_denied);
@@ -56,19 +76,12 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         check: Check::new(releases).with_advice(advice),
         against,
         limits,
-        least: match args.level {
-            CheckLevel::Error => Level::Error,
-            CheckLevel::Warning => Level::Warning,
-            CheckLevel::Info | CheckLevel::Advice => Level::Note,
-        },
+        least: args.level.least(),
         levels: levels.clone(),
+        fix,
         is_exact: args.output_format == OutputFormat::Json,
     };
 
-    let mut paths = args.filenames.and(&args.inputs);
-    if paths.is_empty() {
-        paths.push(PathBuf::from("-"));
-    }
     let gathered = gather(&paths, None, &filter);
     for (path, why) in &gathered.unreadable {
         run.counts.unread = true;
@@ -92,8 +105,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
                 *used |= input.canonical.starts_with(&root.canonical) || input.path().starts_with(&root.path);
             }
         }
-        run.file(result);
-        Ok::<_, Fatal>(())
+        run.file(result, input, &gathered)
     })?;
     for (root, used) in gathered.roots.iter().zip(used) {
         let is_told = gathered.unreadable.iter().any(|(path, _)| path.starts_with(&root.path));
@@ -109,7 +121,8 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     if counts.unread {
         return Err(Fatal::Unread);
     }
-    Ok(counts.errors == 0 && !is_denied)
+    let would_change = fix == Some(Fix::Show) && counts.edits > 0;
+    Ok(counts.errors == 0 && !is_denied && !would_change)
 }
 
 /// The hundred of the codes of advice.
@@ -123,6 +136,9 @@ struct Counts {
     accepted: usize,
     errors: usize,
     unread: bool,
+    /// Edits that were made or shown, and the files that they are in.
+    edits: usize,
+    edited: usize,
 }
 
 /// What is told, in the order of the inputs.
@@ -130,9 +146,14 @@ struct Run<'r> {
     args: &'r CheckArgs,
     releases: Releases,
     ui: &'r mut Ui,
+    /// Findings below this level are left out.
+    least: Level,
     /// The names of the definitions, if others are replaced.
     seen: BTreeSet<String>,
+    /// Where each name was found first.
+    names: BTreeMap<String, String>,
     counts: Counts,
+    writer: Arc<Stage>,
 }
 
 impl Run<'_> {
@@ -141,14 +162,50 @@ impl Run<'_> {
         self.ui.finding(finding);
     }
 
-    fn file(&mut self, result: FileResult) {
+    /// Writes what is to be written, and tells what was found.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    fn file(&mut self, mut result: FileResult, input: &Input, gathered: &Gathered) -> Result<(), Fatal> {
         self.counts.unread |= result.unreadable;
+        if let Some(fixed) = result.fixed.take() {
+            let edits = fixed.edits;
+            match self.write(&fixed, input, gathered)? {
+                None => {
+                    self.counts.edits += edits;
+                    self.counts.edited += usize::from(edits > 0);
+                }
+                Some(why) => {
+                    self.counts.errors += 1;
+                    result.events = fixed.before;
+                    result.events.push(Event::Finding(fix::not_fixed(&input.name(), &why)));
+                }
+            }
+        }
         for event in result.events {
             match event {
                 Event::Finding(finding) => self.finding(&finding),
                 Event::Verdict(verdict) => self.verdict(verdict),
             }
         }
+        Ok(())
+    }
+
+    /// Writes the text of a file after edits, or shows them. Returns why it is not written.
+    fn write(&self, fixed: &Fixed, input: &Input, gathered: &Gathered) -> Result<Option<String>, Fatal> {
+        if let Some(diff) = &fixed.diff {
+            print(diff.as_bytes())?;
+            return Ok(None);
+        }
+        if input.source == Source::Stdin {
+            print(&fixed.new)?;
+            return Ok(None);
+        }
+        let is_inside = input.named || gathered.roots.iter().any(|root| input.canonical.starts_with(&root.canonical));
+        if !is_inside {
+            return Ok(Some("a link leads to it, out of the folder on the command line".to_owned()));
+        }
+        Ok(fix::write(&self.writer, input.path(), fixed).err())
     }
 
     fn verdict(&mut self, verdict: Verdict) {
@@ -177,8 +234,20 @@ impl Run<'_> {
             "oldest": report.oldest().map(|release| release.to_string()),
             "releases": answers,
         }));
+        let Verdict { mut again, report, .. } = verdict;
+        if !report.name.is_empty() {
+            match self.names.get(&report.name) {
+                Some(place) => {
+                    again.detail = format!("{} is already defined in {place}", report.name);
+                    if self.ui.filter().levels().of(again.code) >= self.least {
+                        self.finding(&again);
+                    }
+                }
+                None => _ = self.names.insert(report.name.clone(), again.location()),
+            }
+        }
         if !self.args.against.is_empty() {
-            self.seen.insert(verdict.report.name);
+            self.seen.insert(report.name);
         }
     }
 
@@ -193,9 +262,15 @@ impl Run<'_> {
             let names = gone[..gone.len().min(NAMED)].join(", ");
             self.ui.say(&format!("Not among the inputs, but in --against: {names}{more}"));
         }
-        let Counts { definitions, accepted, .. } = self.counts;
+        let Counts { definitions, accepted, edits, edited, .. } = self.counts;
         if definitions == 0 {
             return;
+        }
+        if edits > 0 {
+            let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+            let (edits, files) = (of(edits, "edit"), of(edited, "file"));
+            let end = if self.args.diff { "shown; nothing is written" } else { "made" };
+            self.ui.say(&format!("{edits} in {files} {end}."));
         }
         let s = if definitions == 1 { "" } else { "s" };
         let refused = definitions - accepted;

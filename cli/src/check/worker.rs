@@ -1,8 +1,10 @@
 //! Checking the definitions of one file.
 
-use super::Context;
+use super::fix::{Fixed, Outcome};
+use super::{Context, fix};
 use crate::input::{self, Input};
-use kubeshape_check::Report;
+use kubeshape_check::fix::{CODES, Plan, Types, plan};
+use kubeshape_check::{Problem, Report};
 use kubeshape_input::{Code, Finding, Note, Place, Reader, Resolver, describe};
 use kubeshape_schema::Bump;
 use kubeshape_structural::read::Manifest;
@@ -22,6 +24,8 @@ pub(super) struct FileResult {
     pub(super) failed: bool,
     /// Whether its bytes could not be read.
     pub(super) unreadable: bool,
+    /// What is to be written.
+    pub(super) fixed: Option<Fixed>,
 }
 
 /// A finding, or what holds for a definition.
@@ -37,6 +41,8 @@ pub(super) struct Verdict {
     pub(super) input: Arc<str>,
     /// Place of its name.
     pub(super) place: Option<Place>,
+    /// What is told if another definition has the name already.
+    pub(super) again: Box<Finding>,
     /// The answer in one line.
     pub(super) text: String,
     /// The answers. Their problems are findings before this.
@@ -75,17 +81,66 @@ impl<'c> Worker<'c> {
 
     fn check(&mut self, input: &Input) -> FileResult {
         let Worker { context, bytes, documents, arena } = self;
-        let mut out = FileResult::default();
         let bytes = match bytes.read(input, &context.limits) {
             Ok(bytes) => bytes,
             Err(finding) => {
-                out.unreadable = finding.code == Code::Unreadable;
+                let mut out = FileResult { unreadable: finding.code == Code::Unreadable, ..FileResult::default() };
                 out.fail(*finding);
                 return out;
             }
         };
         let name: Arc<str> = input.name().into();
-        let mut documents = documents.documents(Arc::clone(&name), bytes, context.limits);
+        let mut judge = |bytes: &[u8], types: Option<Types>| {
+            let mut judged = Judged::of(context, &name, bytes, types, documents, arena);
+            let out = &mut judged.result;
+            if !out.found && !out.failed && input.named {
+                out.fail(Finding::new(Code::Nothing, "no CustomResourceDefinition was found in it").in_input(&*name));
+            }
+            judged
+        };
+        match context.fix {
+            None => judge(bytes, None).result,
+            Some(_) => match fix::file(context, &name, bytes, &mut judge) {
+                Outcome::Fixed(result) => *result,
+                Outcome::Left(mut result, why) => {
+                    if let Some(why) = why {
+                        result.events.push(Event::Finding(fix::not_fixed(&name, &why)));
+                    }
+                    *result
+                }
+            },
+        }
+    }
+}
+
+/// What is found in a text.
+pub(super) struct Judged {
+    pub(super) result: FileResult,
+    /// Per document that can be read, in order, if edits are asked for.
+    pub(super) documents: Vec<Planned>,
+    /// Whether the text is that of the file, not what was packed in it.
+    pub(super) is_plain: bool,
+}
+
+/// The problems of a document, and the edits for them.
+pub(super) struct Planned {
+    pub(super) problems: Vec<Problem>,
+    pub(super) plan: Plan,
+}
+
+impl Judged {
+    fn of(
+        context: &Context,
+        name: &Arc<str>,
+        bytes: &[u8],
+        types: Option<Types>,
+        reader: &mut Reader,
+        arena: &mut Bump,
+    ) -> Judged {
+        let mut out = FileResult::default();
+        let mut planned = Vec::new();
+        let mut documents = reader.documents(Arc::clone(name), bytes, context.limits);
+        let is_plain = documents.bytes() == bytes;
         while let Some(document) = documents.next() {
             let mut document = match document {
                 Ok(document) => document,
@@ -107,16 +162,34 @@ impl<'c> Worker<'c> {
             if let Some(finding) = document.ignored().filter(|finding| context.shows(finding.code)) {
                 out.events.push(Event::Finding(finding));
             }
+            let Some(types) = types else {
+                for manifest in definitions {
+                    let report = context.judge(manifest, arena);
+                    arena.reset();
+                    out.definition(context, report, None, document.resolver_mut().within(manifest.node), name);
+                }
+                continue;
+            };
+            let mut reports = Vec::new();
+            let mut problems = Vec::new();
+            let mut types = types;
             for manifest in definitions {
-                let resolver = document.resolver_mut().within(manifest.node);
-                out.definition(context, manifest, resolver, &name, arena);
+                let report = context.judge(manifest, arena);
                 arena.reset();
+                if report.replaces {
+                    types = Types::Kept;
+                }
+                let shown = report.problems.iter().filter(|problem| context.shows(problem.note.code));
+                problems.extend(shown.cloned());
+                reports.push((manifest, report));
             }
+            let plan = plan(document.root(), &problems, types);
+            for (manifest, report) in reports {
+                out.definition(context, report, Some(&plan), document.resolver_mut().within(manifest.node), name);
+            }
+            planned.push(Planned { problems, plan });
         }
-        if !out.found && !out.failed && input.named {
-            out.fail(Finding::new(Code::Nothing, "no CustomResourceDefinition was found in it").in_input(name));
-        }
-        out
+        Judged { result: out, documents: planned, is_plain }
     }
 }
 
@@ -124,6 +197,14 @@ impl Context {
     /// Whether findings with that code are shown.
     fn shows(&self, code: Code) -> bool {
         self.levels.of(code) >= self.least
+    }
+
+    /// What the releases say about a definition.
+    fn judge(&self, manifest: Manifest<'_>, arena: &Bump) -> Report {
+        match self.against.get(manifest.node) {
+            Some(old) => self.check.replacement(manifest, old, arena),
+            None => self.check.definition(manifest, arena),
+        }
     }
 }
 
@@ -142,18 +223,14 @@ impl FileResult {
         }
     }
 
-    fn definition<'a>(
+    fn definition(
         &mut self,
-        context: &'a Context,
-        manifest: Manifest<'a>,
+        context: &Context,
+        mut report: Report,
+        plan: Option<&Plan>,
         mut resolver: Resolver<'_>,
         input: &Arc<str>,
-        arena: &'a Bump,
     ) {
-        let mut report = match context.against.get(manifest.node) {
-            Some(old) => context.check.replacement(manifest, old, arena),
-            None => context.check.definition(manifest, arena),
-        };
         resolver.set_resource(&report.name);
         for problem in &report.problems {
             let code = problem.note.code;
@@ -171,6 +248,9 @@ impl FileResult {
                 finding.releases = problem.releases.iter().map(ToString::to_string).collect();
                 finding.notes.push(format!("on Kubernetes {releases}"));
             }
+            if let Some(why) = plan.and_then(|plan| plan.left.get(&problem.note.at)).filter(|_| CODES.contains(&code)) {
+                finding.notes.push((*why).to_owned());
+            }
             self.events.push(Event::Finding(finding));
         }
         let text = report.verdict(|at| match resolver.place(at) {
@@ -178,7 +258,8 @@ impl FileResult {
             None => input.to_string(),
         });
         let place = resolver.place(report.at);
+        let again = Box::new(resolver.finding(&Note::new(Code::DuplicateCrd, report.at, "")));
         report.problems = Vec::new();
-        self.events.push(Event::Verdict(Verdict { input: Arc::clone(input), place, text, report }));
+        self.events.push(Event::Verdict(Verdict { input: Arc::clone(input), place, again, text, report }));
     }
 }

@@ -20,8 +20,8 @@ pub(super) const INPUTS: &str = "inputs";
 const NEVER: [&str; 4] = ["help", "version", "config", "no-config"];
 
 /// Options that only a file of `--config` can give. A file that is found may come with a folder of somebody else, and must not
-/// say who can connect, where requests and tokens go, what git is asked for, or that files of others are taken for results.
-const OF_NAMED_FILES: [&str; 13] = [
+/// say who can connect, where requests and tokens go, what git is asked for, that inputs are edited, or that files of others are taken for results.
+const OF_NAMED_FILES: [&str; 14] = [
     "adopt",
     "advertise-address",
     "against",
@@ -30,6 +30,7 @@ const OF_NAMED_FILES: [&str; 13] = [
     "aggregate-token-file",
     "allowed-hosts",
     "cors-allowed-origins",
+    "fix",
     "listen",
     "tls-cert",
     "tls-key",

@@ -77,7 +77,7 @@ fn places_are_found_in_lists_streams_and_compressed_files() {
     let folder = Folder::new();
     folder.write("list.yaml", list).write("stream.yaml", format!("{WIDGET}---\n{wrong}"));
     folder.write("z.yaml.gz", packed.finish().unwrap());
-    let run = folder.run("check . --output-format short");
+    let run = folder.run("check . --output-format short --level error");
     let places: Vec<&str> = run.out.lines().filter_map(|line| line.split(": error").next()).collect();
     assert_eq!(places, ["./list.yaml:10:12", "./stream.yaml:28:10", "./z.yaml.gz:7:10"], "{}", run.out);
 }
@@ -208,4 +208,140 @@ fn a_configuration_that_is_found_does_not_say_what_git_is_asked_for() {
 fn releases_that_do_not_exist_are_refused_with_what_does() {
     let run = folder(WIDGET).run("check a.yaml --kubernetes 1.99");
     assert!(run.code == Some(2) && run.words().contains("a range such as 1.28..1.37, or all"), "{}", run.err);
+}
+
+const UNTIDY: &str = "\
+# ours
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.example.com
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        properties: # no type
+          spec:
+            type: object
+            const: 1 # no such field
+            properties:
+              size: {type: integer}
+";
+
+fn tidy() -> String {
+    UNTIDY
+        .replace("            const: 1 # no such field\n", "")
+        .replace("        properties: #", "        type: object\n        properties: #")
+}
+
+#[test]
+fn fix_edits_the_file_and_tells_what_remains() {
+    let folder = folder(UNTIDY);
+    let run = folder.run("check a.yaml --fix");
+    let expected =
+        "2 edits in 1 file made.\n1 CustomResourceDefinition checked for Kubernetes 1.36: none is refused.\n";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+    assert_eq!(folder.read("a.yaml"), tidy());
+    let run = folder.run("check a.yaml --fix");
+    assert_eq!(run.out, "1 CustomResourceDefinition checked for Kubernetes 1.36: none is refused.\n");
+    assert_eq!(folder.read("a.yaml"), tidy());
+}
+
+#[test]
+fn diff_shows_the_edits_and_writes_nothing() {
+    let folder = folder(UNTIDY);
+    let run = folder.run("check a.yaml --fix --diff");
+    assert_eq!(run.code, Some(1));
+    let expected = "--- a/a.yaml\n+++ b/a.yaml\n@@ -13,9 +13,9 @@\n     storage: true\n     schema:\n       openAPIV3Schema:\n+        \
+                    type: object\n         properties: # no type\n           spec:\n             type: object\n-            \
+                    const: 1 # no such field\n             properties:\n               size: {type: integer}\n";
+    assert_eq!(run.out, expected);
+    assert!(run.err.contains("2 edits in 1 file shown; nothing is written."), "{}", run.err);
+    assert_eq!(folder.read("a.yaml"), UNTIDY);
+    let run = folder.pipe("check --fix --diff", tidy());
+    assert_eq!((run.code, run.out.as_str()), (Some(0), ""));
+    assert_eq!(folder.run("check a.yaml --diff").code, Some(2));
+}
+
+#[test]
+fn standard_input_goes_to_standard_output_with_its_edits() {
+    let folder = folder("");
+    let run = folder.pipe("check --fix", UNTIDY);
+    assert_eq!((run.code, run.out), (Some(0), tidy()));
+    assert!(run.err.contains("2 edits in 1 file made."), "{}", run.err);
+    assert_eq!(folder.pipe("check --fix", WIDGET).out, WIDGET);
+    assert_eq!(folder.pipe("check --fix", "a: [\n").out, "a: [\n");
+}
+
+#[test]
+fn streams_and_lists_are_edited_and_what_is_broken_stays() {
+    let indented = format!("  {}", UNTIDY.trim_end().replace('\n', "\n  "));
+    let list = |text: &str| format!("apiVersion: v1\nkind: List\nitems:\n-\n{text}\n");
+    let tidied = format!("  {}", tidy().trim_end().replace('\n', "\n  "));
+    let other = UNTIDY.replace("widgets", "gadgets");
+    let folder = Folder::new();
+    folder.write("stream.yaml", format!("{UNTIDY}---\na: [\n---\n{other}"));
+    folder.write("list.yaml", list(&indented).replace("widgets", "tools"));
+    folder.run("check . --fix");
+    let expected = format!("{}---\na: [\n---\n{}", tidy(), tidy().replace("widgets", "gadgets"));
+    assert_eq!(folder.read("stream.yaml"), expected);
+    assert_eq!(folder.read("list.yaml"), list(&tidied).replace("widgets", "tools"));
+}
+
+#[test]
+fn a_file_that_cannot_be_edited_stays_and_says_why() {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, UNTIDY.as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    let folder = folder(UNTIDY);
+    folder.write("z.yaml.gz", &packed);
+    let run = folder.run("check z.yaml.gz --fix --output-format short");
+    assert!(run.out.contains("it is compressed"), "{}", run.out);
+    assert_eq!(std::fs::read(folder.path("z.yaml.gz")).unwrap(), packed);
+    let path = folder.path("a.yaml");
+    let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&path, permissions).unwrap();
+    let run = folder.run("check a.yaml --fix --output-format short");
+    assert!(run.out.contains("KS3401") && run.out.contains("it is read-only"), "{}", run.out);
+    assert!(run.out.contains("KS3110"), "the findings are those of the file: {}", run.out);
+    assert_eq!((run.code, folder.read("a.yaml").as_str()), (Some(1), UNTIDY));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_stays_a_link_and_leads_out_of_no_folder() {
+    use std::os::unix::fs::symlink;
+    let folder = folder(UNTIDY);
+    folder.write("inside/b.yaml", WIDGET);
+    symlink("../a.yaml", folder.path("inside/link.yaml")).unwrap();
+    let run = folder.run("check inside --fix --output-format short");
+    assert_eq!(folder.read("a.yaml"), UNTIDY, "{}", run.out);
+    folder.run("check inside/link.yaml --fix");
+    assert!(folder.path("inside/link.yaml").is_symlink());
+    assert_eq!(folder.read("a.yaml"), tidy());
+}
+
+#[test]
+fn what_may_be_in_use_gets_no_type() {
+    let folder = folder(UNTIDY);
+    folder.write("old/a.yaml", UNTIDY);
+    let run = folder.run("check a.yaml --fix --against old");
+    assert_eq!(folder.read("a.yaml"), UNTIDY.replace("            const: 1 # no such field\n", ""), "{}", run.out);
+}
+
+#[test]
+fn a_definition_that_stands_twice_is_told() {
+    let folder = folder(WIDGET);
+    folder.write("b.yaml", WIDGET);
+    let run = folder.run("check . --output-format short");
+    assert!(run.out.contains("./b.yaml:4:9: warning"), "{}", run.out);
+    assert!(run.out.contains("widgets.example.com is already defined in ./a.yaml:4:9"), "{}", run.out);
+    assert_eq!(run.code, Some(0));
 }

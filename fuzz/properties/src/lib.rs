@@ -4,6 +4,7 @@
 
 mod documents;
 mod resources;
+mod samples;
 
 // The modules of the command that are read here name it so.
 use output_names_are_injective_and_stay_inside::args;
@@ -33,6 +34,8 @@ properties! {
     auth_leaves_health_only
     cel_checked_expressions_keep_their_types
     cel_parse_check_evaluate_within_limits
+    crd_accepted_converts_to_every_shape
+    crd_fixes_change_no_verdict
     crd_normal_form_stays_structural
     crd_notes_have_places
     crd_to_every_shape_is_json_and_merges

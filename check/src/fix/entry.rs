@@ -1,0 +1,64 @@
+//! What holds a node, and what aliases repeat.
+
+use super::Edit;
+use kubeshape_yaml::{Flags, Node};
+
+/// What edits must know about the nodes of a document.
+pub(super) struct Entries {
+    /// By node, the mapping or sequence around it.
+    parents: Vec<u32>,
+    /// Where nodes stand in the text that came in through an alias or a merge key, sorted.
+    repeated: Vec<usize>,
+    aliased: Vec<bool>,
+}
+
+impl Entries {
+    pub(super) fn of(root: Node<'_>) -> Entries {
+        let document = root.document();
+        let mut out = Entries {
+            parents: vec![u32::MAX; document.len()],
+            repeated: Vec::new(),
+            aliased: vec![false; document.len()],
+        };
+        let mut todo = vec![root];
+        while let Some(node) = todo.pop() {
+            if node.entry().flags.has(Flags::ALIASED) {
+                out.repeated.push(node.span().start);
+                out.aliased[node.index() as usize] = true;
+            }
+            for (key, value) in node.pairs() {
+                out.parents[key.index() as usize] = node.index();
+                out.parents[value.index() as usize] = node.index();
+                if key.entry().flags.has(Flags::ALIASED) {
+                    out.repeated.push(key.span().start);
+                    out.aliased[key.index() as usize] = true;
+                }
+                todo.push(value);
+            }
+            for item in node.items() {
+                out.parents[item.index() as usize] = node.index();
+                todo.push(item);
+            }
+        }
+        out.repeated.sort_unstable();
+        out
+    }
+
+    /// The mapping or sequence around a node that stands where it is read.
+    pub(super) fn parent(&self, at: u32) -> Option<u32> {
+        self.parents.get(at as usize).copied().filter(|parent| *parent != u32::MAX)
+    }
+
+    /// Whether a node stands where it is read.
+    pub(super) fn is_own(&self, node: Node<'_>) -> bool {
+        !self.aliased.get(node.index() as usize).copied().unwrap_or(true)
+    }
+
+    /// Whether nothing that edits touch stands elsewhere, too.
+    pub(super) fn are_free(&self, edits: &[Edit]) -> bool {
+        edits.iter().all(|edit| {
+            let next = self.repeated.partition_point(|start| *start < edit.range.start);
+            self.repeated.get(next).is_none_or(|start| *start > edit.range.end)
+        })
+    }
+}

@@ -1,0 +1,2 @@
+#![no_main]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::crd_accepted_converts_to_every_shape::holds(data));
