@@ -14,6 +14,7 @@ pub(crate) mod url;
 
 use crate::types::Type;
 use crate::value::Value;
+pub use quantity::Quantity;
 use std::fmt;
 use std::sync::Arc;
 
