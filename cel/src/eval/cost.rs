@@ -77,7 +77,18 @@ fn first<'a>(list: &List<'a>) -> Option<Value<'a>> {
     list.get(0)
 }
 
-/// The cost of a call whose arguments and result are known.
+/// Whether the cost of a call depends on its result. All others are charged before they run, so that one that costs too much
+/// does not run.
+pub(crate) fn needs_result(function: &str, overload: &str) -> bool {
+    function == "join" || matches!(overload, "list_slice" | "lists_range" | "list_reverse")
+}
+
+/// Whether the cost of a call follows from everything that its receiver holds.
+pub(crate) fn goes_through(function: &str) -> bool {
+    matches!(function, "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf")
+}
+
+/// The cost of a call whose arguments are known, and its result if [`needs_result`] says so.
 pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &Value<'_>) -> Result<u64, String> {
     match overload {
         "list_sets_contains_list" | "list_sets_intersects_list" => return Ok(1 + size(&args[0]) * size(&args[1])),
@@ -99,7 +110,7 @@ pub(crate) fn call(function: &str, overload: &str, args: &[Value<'_>], result: &
     }
     let text = |index: usize, factor: f64| args.get(index).map(|arg| traverse(size(arg), factor));
     let kubernetes = match function {
-        "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Some(args.first().map_or(0, full_traversal)),
+        name if goes_through(name) => Some(args.first().map_or(0, full_traversal)),
         "ip" if overload == "cidr_ip" => Some(1),
         "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "quantity"
         | "isQuantity" | "semver" | "isSemver" | "ip" => text(0, STRING_FACTOR),

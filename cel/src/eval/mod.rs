@@ -1,6 +1,7 @@
 //! Programs: what is made of a checked expression, and how it is evaluated.
 
 mod cost;
+mod meter;
 mod plan;
 mod run;
 

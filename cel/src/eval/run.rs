@@ -5,6 +5,7 @@
 // CEL compares doubles exactly.
 #![allow(clippy::float_cmp)]
 
+use super::meter::Meter;
 use super::{Attr, Call, CallKind, Fold, Node, Qualifier, QualifierKind, cost};
 use crate::decls::Overload;
 use crate::library::{Kube, bindings, standard};
@@ -18,6 +19,8 @@ pub struct Outcome<'a> {
     pub result: Result<Value<'a>, String>,
     /// What the evaluation cost, also if it failed.
     pub cost: u64,
+    /// How many values it looked at that the cost does not count, at most [`MAX_STEPS`](crate::MAX_STEPS).
+    pub steps: u64,
 }
 
 /// The text of an evaluation that cost too much.
@@ -30,18 +33,18 @@ type Ran<'a> = Result<Value<'a>, Stopped>;
 
 /// Evaluates a program.
 pub(crate) fn run<'a>(node: &'a Node, slots: usize, variables: &[Option<Value<'a>>], limit: u64) -> Outcome<'a> {
-    let mut runner = Runner { variables, slots: vec![None; slots], cost: 0, limit };
+    let mut runner = Runner { variables, slots: vec![None; slots], cost: 0, limit, meter: Meter::default() };
     let result = match runner.eval(node) {
         Ok(Value::Error(error)) => Err(error.to_string()),
         Ok(value) => Ok(value),
         Err(Stopped(reason)) => Err(reason),
     };
-    Outcome { result, cost: runner.cost }
+    Outcome { result, cost: runner.cost, steps: runner.meter.steps }
 }
 
 /// The value of a node that depends on nothing.
 pub(super) fn constant(node: &Node) -> Value<'static> {
-    let mut runner = Runner { variables: &[], slots: Vec::new(), cost: 0, limit: u64::MAX };
+    let mut runner = Runner { variables: &[], slots: Vec::new(), cost: 0, limit: u64::MAX, meter: Meter::default() };
     runner.eval(node).unwrap_or_else(|Stopped(reason)| Value::error(reason))
 }
 
@@ -50,6 +53,7 @@ struct Runner<'v, 'a> {
     slots: Vec<Option<Value<'a>>>,
     cost: u64,
     limit: u64,
+    meter: Meter,
 }
 
 impl<'a> Runner<'_, 'a> {
@@ -102,15 +106,14 @@ impl<'a> Runner<'_, 'a> {
             Node::And(terms) => self.logic(terms, false),
             Node::Equal { not, sides } => {
                 let args = [self.eval(&sides[0])?, self.eval(&sides[1])?];
-                let result = if let Some(error) = args.iter().find(|arg| arg.is_error()) {
-                    error.clone()
-                } else {
-                    let equal = args[0].equals(&args[1]);
-                    if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal }
-                };
                 let (function, overload) = if *not { ("_!=_", "not_equals") } else { ("_==_", "equals") };
-                self.charge_call(function, overload, &args, &result)?;
-                Ok(result)
+                self.charge_call(function, overload, &args, &Value::Null)?;
+                if let Some(error) = args.iter().find(|arg| arg.is_error()) {
+                    return Ok(error.clone());
+                }
+                self.meter.before(function, &args).map_err(Stopped)?;
+                let equal = args[0].equals(&args[1]);
+                Ok(if *not { Value::Bool(!matches!(equal, Value::Bool(true))) } else { equal })
             }
             Node::Call(call) => self.call(call),
             Node::List { items, optional } => {
@@ -276,6 +279,9 @@ impl<'a> Runner<'_, 'a> {
             && matches!(args[0], Value::List(_))
             && standard::has(&args[0], *wanted)
         {
+            if let [a, b] = &args[..] {
+                self.meter.join(a, b).map_err(Stopped)?;
+            }
             let result = f(&mut args);
             self.charge(1)?;
             return Ok(result);
@@ -285,9 +291,24 @@ impl<'a> Runner<'_, 'a> {
             self.charge(1)?;
             return Ok(result);
         }
-        let mut taken = args.clone();
-        let result = invoke(call, &mut taken);
-        self.charge_call(call.function, call.overload, &args, &result)?;
+        if cost::needs_result(call.function, call.overload) {
+            let mut taken = args.clone();
+            let result = invoke(call, &mut taken);
+            self.charge_call(call.function, call.overload, &args, &result)?;
+            self.meter.after(&result).map_err(Stopped)?;
+            return Ok(result);
+        }
+        // What costs too much does not run; where the cost itself follows from all that a value holds, that is counted before.
+        let costs_follow = cost::goes_through(call.function);
+        if costs_follow {
+            self.meter.before(call.function, &args).map_err(Stopped)?;
+        }
+        self.charge_call(call.function, call.overload, &args, &Value::Null)?;
+        if !costs_follow {
+            self.meter.before(call.function, &args).map_err(Stopped)?;
+        }
+        let result = invoke(call, &mut args);
+        self.meter.after(&result).map_err(Stopped)?;
         Ok(result)
     }
 

@@ -247,10 +247,10 @@ fn kube<'a>(function: &str, args: &mut [Value<'a>]) -> Option<Value<'a>> {
         }
         ("isInteger", [Value::Kube(Kube::Quantity(q, _))]) => Value::Bool(q.as_int().is_some()),
         ("add" | "sub", [Value::Kube(Kube::Quantity(a, _)), Value::Kube(Kube::Quantity(b, _))]) => {
-            quantity(a.add(b, function == "sub"), true)
+            a.add(b, function == "sub").map_or_else(Value::error, |sum| quantity(sum, true))
         }
         ("add" | "sub", [Value::Kube(Kube::Quantity(a, _)), Value::Int(b)]) => {
-            quantity(a.add(&Quantity::of_int(*b), function == "sub"), true)
+            a.add(&Quantity::of_int(*b), function == "sub").map_or_else(Value::error, |sum| quantity(sum, true))
         }
         ("ip", [Value::String(text)]) => Addr::parse(text).map_or_else(Value::error, |ip| Value::Kube(Kube::Ip(ip))),
         ("isIP", [Value::String(text)]) => Value::Bool(Addr::parse(text).is_ok()),

@@ -1,5 +1,7 @@
 //! `string.format`: the clauses, their checks and their texts.
 
+use super::strings::too_long;
+use crate::limits::MAX_TEXT;
 use crate::types::Type;
 use crate::value::{Value, convert, print};
 use std::fmt::Write;
@@ -68,14 +70,16 @@ fn clause(text: &str) -> Result<(Clause, &str), String> {
             return wrong("could not find end of precision specifier");
         }
         let digits = &after[..end];
-        precision = if let Ok(precision) = digits.parse::<i64>() {
-            usize::try_from(precision).unwrap_or(0).min(MAX_PRECISION)
-        } else {
-            let problem = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
-            return wrong(&format!(
-                "error while converting precision to integer: strconv.Atoi: parsing {}: {problem}",
-                print::quoted(digits)
-            ));
+        precision = match digits.parse::<i64>().map(usize::try_from) {
+            Ok(Ok(precision)) if precision <= MAX_PRECISION => precision,
+            Ok(_) => return wrong(&format!("{digits} digits: there are at most {MAX_PRECISION}")),
+            Err(_) => {
+                let problem = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
+                return wrong(&format!(
+                    "error while converting precision to integer: strconv.Atoi: parsing {}: {problem}",
+                    print::quoted(digits)
+                ));
+            }
         };
         rest = &after[end..];
     }
@@ -146,12 +150,10 @@ impl Clause {
 /// The text of a format string with its arguments.
 pub(crate) fn format<'a>(format: &str, args: &[Value<'a>]) -> Value<'a> {
     let mut out = String::new();
-    let result = walk(format, args.len(), &mut |piece, index| {
-        match piece {
-            Piece::Text(text) => out.push_str(text),
-            Piece::Clause(clause) => out.push_str(&one(clause, &args[index])?),
-        }
-        Ok(())
+    let result = walk(format, args.len(), &mut |piece, index| match piece {
+        Piece::Text(text) => push(&mut out, text),
+        Piece::Clause(Clause::String) => string(&args[index], &mut out),
+        Piece::Clause(clause) => push(&mut out, &one(clause, &args[index])?),
     });
     match result {
         Ok(_) => Value::text(out),
@@ -159,21 +161,34 @@ pub(crate) fn format<'a>(format: &str, args: &[Value<'a>]) -> Value<'a> {
     }
 }
 
+fn push(out: &mut String, text: &str) -> Result<(), String> {
+    if out.len() + text.len() > MAX_TEXT {
+        return Err(too_long("format"));
+    }
+    out.push_str(text);
+    Ok(())
+}
+
+/// A text with blanks in front of it, so that it has at least `width` characters.
+fn aligned(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(crate::value::chars(text));
+    " ".repeat(blanks) + text
+}
+
 fn one(clause: Clause, value: &Value<'_>) -> Result<String, String> {
     let refused = || clause.refusal(value.type_of().name());
     let special = |text: &str| matches!(text, "NaN" | "Infinity" | "-Infinity");
     Ok(match (clause, value) {
-        (Clause::String, value) => string(value)?,
         (Clause::Decimal, Value::Int(i)) => i.to_string(),
         (Clause::Decimal, Value::Uint(u)) => u.to_string(),
         (Clause::Fixed(precision), Value::Double(d)) => fixed(*d, precision),
         // Upstream gives the precision as a width.
-        (Clause::Scientific(width), Value::Double(d)) => format!("{:>width$}", scientific(*d, PRECISION)),
+        (Clause::Scientific(width), Value::Double(d)) => aligned(&scientific(*d, PRECISION), width),
         (Clause::Fixed(_), Value::String(text)) if special(text) => {
             fixed(convert::parse_double(text).unwrap_or(f64::NAN), 0)
         }
         (Clause::Scientific(width), Value::String(text)) if special(text) => {
-            format!("{:>width$}", fixed(convert::parse_double(text).unwrap_or(f64::NAN), 0))
+            aligned(&fixed(convert::parse_double(text).unwrap_or(f64::NAN), 0), width)
         }
         (Clause::Binary, Value::Int(i)) => signed(*i, &format!("{:b}", i.unsigned_abs())),
         (Clause::Binary, Value::Uint(u)) => format!("{u:b}"),
@@ -205,11 +220,15 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-fn string(value: &Value<'_>) -> Result<String, String> {
+fn string(value: &Value<'_>, out: &mut String) -> Result<(), String> {
     match value {
         Value::List(list) => {
-            let items: Vec<String> = list.iter().map(|item| nested(&item)).collect::<Result<_, _>>()?;
-            Ok(format!("[{}]", items.join(", ")))
+            push(out, "[")?;
+            for (i, item) in list.iter().enumerate() {
+                push(out, if i > 0 { ", " } else { "" })?;
+                nested(&item, out)?;
+            }
+            push(out, "]")
         }
         Value::Map(map) => {
             let mut entries = Vec::with_capacity(map.len());
@@ -221,13 +240,19 @@ fn string(value: &Value<'_>) -> Result<String, String> {
                         return Err(format!("no formatting function for map key of type {}", other.type_of().name()));
                     }
                 };
-                entries.push((key, nested(&value)?));
+                entries.push((key, value));
             }
             entries.sort_by(|a, b| a.0.cmp(&b.0));
-            let entries: Vec<String> = entries.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
-            Ok(format!("{{{}}}", entries.join(", ")))
+            push(out, "{")?;
+            for (i, (key, value)) in entries.iter().enumerate() {
+                push(out, if i > 0 { ", " } else { "" })?;
+                push(out, key)?;
+                push(out, ":")?;
+                nested(value, out)?;
+            }
+            push(out, "}")
         }
-        Value::Null => Ok("null".to_owned()),
+        Value::Null => push(out, "null"),
         Value::Int(_)
         | Value::Uint(_)
         | Value::Double(_)
@@ -237,7 +262,7 @@ fn string(value: &Value<'_>) -> Result<String, String> {
         | Value::Bytes(_)
         | Value::Duration(_)
         | Value::Type(_) => match convert::convert(value, &Type::String) {
-            Value::String(text) => Ok(text.to_string()),
+            Value::String(text) => push(out, &text),
             other => Err(format!("could not convert argument {} to string", print::quoted(&print::plain(&other)))),
         },
         other => Err(Clause::String.refusal(other.type_of().name())),
@@ -245,19 +270,24 @@ fn string(value: &Value<'_>) -> Result<String, String> {
 }
 
 /// A value inside a list or a map.
-fn nested(value: &Value<'_>) -> Result<String, String> {
-    Ok(match value {
+fn nested(value: &Value<'_>, out: &mut String) -> Result<(), String> {
+    let quoted = |value: &Value<'_>| {
+        let mut text = String::new();
+        string(value, &mut text).map(|()| print::quoted(&text))
+    };
+    let text = match value {
         Value::Int(_) | Value::Uint(_) => print::plain(value),
         Value::String(text) => print::quoted(text),
-        Value::Bytes(_) => format!("b{}", print::quoted(&string(value)?)),
-        Value::Timestamp(_) => format!("timestamp({})", print::quoted(&string(value)?)),
-        Value::Duration(_) => format!("duration({})", print::quoted(&string(value)?)),
+        Value::Bytes(_) => format!("b{}", quoted(value)?),
+        Value::Timestamp(_) => format!("timestamp({})", quoted(value)?),
+        Value::Duration(_) => format!("duration({})", quoted(value)?),
         Value::Double(d) if d.is_nan() => "\"NaN\"".to_owned(),
         Value::Double(d) if d.is_infinite() => format!("\"{}Inf\"", if *d > 0.0 { '+' } else { '-' }),
         Value::Double(d) => format!("{d:.6}"),
-        Value::List(_) | Value::Map(_) | Value::Bool(_) | Value::Null | Value::Type(_) => string(value)?,
+        Value::List(_) | Value::Map(_) | Value::Bool(_) | Value::Null | Value::Type(_) => return string(value, out),
         other => return Err(format!("no formatting function for {}", other.type_of().name())),
-    })
+    };
+    push(out, &text)
 }
 
 /// The digits of a double and where its point is: `0.d1d2… * 10^point`.
@@ -303,7 +333,9 @@ fn fixed(value: f64, precision: usize) -> String {
     if let Some(text) = not_finite(value) {
         return text;
     }
-    let digits = format!("{:.precision$}", value.abs());
+    // No double has more digits after the point than that.
+    let exact = precision.min(1_074);
+    let digits = format!("{:.exact$}", value.abs());
     let whole = digits.find('.').unwrap_or(digits.len());
     let mut out = String::with_capacity(digits.len() + whole / 3 + 1);
     if value.is_sign_negative() {
@@ -316,6 +348,7 @@ fn fixed(value: f64, precision: usize) -> String {
         out.push(digit);
     }
     out.push_str(&digits[whole..]);
+    out.extend(std::iter::repeat_n('0', precision - exact));
     out
 }
 

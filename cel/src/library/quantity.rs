@@ -64,8 +64,10 @@ fn suffix(text: &str) -> Option<(u32, i32, Format)> {
     }
 }
 
-/// Exponents beyond these make numbers that no quantity can hold.
-const MAX_EXPONENT: i32 = 10_000;
+/// By how many powers of ten two numbers may differ that are added. Upstream writes all their digits, for hours if need be.
+const MAX_DISTANCE: u32 = 100_000;
+
+const TOO_FAR: &str = "the exponents of the quantities are too far apart";
 
 impl Quantity {
     /// Reads a quantity.
@@ -143,8 +145,8 @@ impl Quantity {
         } else {
             unscaled *= power(2, exponent.unsigned_abs());
         }
-        if scale.abs() > MAX_EXPONENT {
-            return Err(NUMERIC);
+        if scale > MAX_DISTANCE as i32 {
+            return Err(TOO_FAR);
         }
         let negative = unscaled.sign() == Sign::Minus;
         let mut amount = Quantity::of(if negative { -unscaled } else { unscaled }, scale, true, format, None);
@@ -183,7 +185,7 @@ impl Quantity {
             self.exponent = exponent;
             return true;
         }
-        let divisor = power(10, (exponent - self.exponent) as u32);
+        let divisor = power(10, exponent.abs_diff(self.exponent).min(self.digits() + 1));
         let (quotient, rest) = (&self.unscaled / &divisor, &self.unscaled % &divisor);
         let exact = rest == BigInt::ZERO;
         let away = if exact {
@@ -206,15 +208,37 @@ impl Quantity {
         }
     }
 
+    /// How many decimal digits the unscaled number has at most: one more than it has at least.
+    pub(crate) fn digits(&self) -> u32 {
+        // log10(2) lies between 0.30102 and 0.30103.
+        u32::try_from(self.unscaled.bits() * 30_103 / 100_000).unwrap_or(u32::MAX - 1) + 1
+    }
+
     pub(crate) fn cmp(&self, other: &Quantity) -> Ordering {
+        let signs = self.unscaled.sign().cmp(&other.unscaled.sign());
+        if signs != Ordering::Equal || self.unscaled == BigInt::ZERO {
+            return signs;
+        }
+        // Numbers whose first digits stand far apart are not written out: their exponents can be large.
+        let most = |quantity: &Quantity| i64::from(quantity.digits()) + i64::from(quantity.exponent);
+        let (a, b) = (most(self), most(other));
+        if a.abs_diff(b) > 2 {
+            return if self.unscaled.sign() == Sign::Minus { b.cmp(&a) } else { a.cmp(&b) };
+        }
         let least = self.exponent.min(other.exponent);
-        let a = &self.unscaled * power(10, (self.exponent - least) as u32);
-        let b = &other.unscaled * power(10, (other.exponent - least) as u32);
+        let a = &self.unscaled * power(10, self.exponent.abs_diff(least));
+        let b = &other.unscaled * power(10, other.exponent.abs_diff(least));
         a.cmp(&b)
     }
 
     pub(crate) fn as_int(&self) -> Option<i64> {
         if self.big || self.exponent < 0 {
+            return None;
+        }
+        if self.unscaled == BigInt::ZERO {
+            return Some(0);
+        }
+        if self.exponent > 18 {
             return None;
         }
         i64::try_from(&self.unscaled * power(10, self.exponent as u32)).ok()
@@ -229,7 +253,9 @@ impl Quantity {
         base * power
     }
 
-    pub(crate) fn add(&self, other: &Quantity, subtract: bool) -> Quantity {
+    /// # Errors
+    /// The exponents are too far apart.
+    pub(crate) fn add(&self, other: &Quantity, subtract: bool) -> Result<Quantity, &'static str> {
         let zero = self.unscaled == BigInt::ZERO;
         let format = if zero { other.format } else { self.format };
         let least = if self.big || other.big {
@@ -241,12 +267,18 @@ impl Quantity {
         } else {
             self.exponent.min(other.exponent)
         };
-        let scaled =
-            |quantity: &Quantity| &quantity.unscaled * power(10, u32::try_from(quantity.exponent - least).unwrap_or(0));
-        let (a, b) = (scaled(self), scaled(other));
+        let scaled = |quantity: &Quantity| {
+            let distance = if quantity.exponent > least { quantity.exponent.abs_diff(least) } else { 0 };
+            match distance {
+                _ if quantity.unscaled == BigInt::ZERO => Ok(BigInt::ZERO),
+                0..=MAX_DISTANCE => Ok(&quantity.unscaled * power(10, distance)),
+                _ => Err(TOO_FAR),
+            }
+        };
+        let (a, b) = (scaled(self)?, scaled(other)?);
         let unscaled = if subtract { a - b } else { a + b };
         let big = self.big || other.big || i64::try_from(&unscaled).is_err();
-        Quantity { unscaled, exponent: least, big, format, text: None }
+        Ok(Quantity { unscaled, exponent: least, big, format, text: None })
     }
 }
 

@@ -5,7 +5,13 @@
 // What is cast is not negative.
 #![allow(clippy::cast_sign_loss)]
 
+use crate::limits::MAX_TEXT;
 use crate::value::{Value, print};
+
+/// What is said to a call that would make a text of more than [`MAX_TEXT`] bytes.
+pub(crate) fn too_long(function: &str) -> String {
+    format!("{function}: a text has at most {MAX_TEXT} bytes")
+}
 
 fn out_of_range<'a>(index: i64) -> Value<'a> {
     Value::error(format!("index out of range: {index}"))
@@ -87,6 +93,14 @@ pub(crate) fn substring<'a>(text: &str, start: i64, end: Option<i64>) -> Value<'
 /// `replace` with at most `most` replacements; all of them if it is negative.
 pub(crate) fn replace<'a>(text: &str, old: &str, new: &str, most: i64) -> Value<'a> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
+    if new.len() > old.len() {
+        // An empty text is found before each character and at the end.
+        let found = if old.is_empty() { crate::value::chars(text) + 1 } else { text.matches(old).count() };
+        let longer = found.min(most).saturating_mul(new.len() - old.len());
+        if text.len().saturating_add(longer) > MAX_TEXT {
+            return Value::error(too_long("replace"));
+        }
+    }
     Value::text(text.replacen(old, new, most))
 }
 
@@ -123,6 +137,9 @@ pub(crate) fn join<'a>(list: &Value<'a>, separator: &str) -> Value<'a> {
         match item.as_str() {
             Some(text) => out.push_str(text),
             None => return Value::error(format!("join: invalid input: {}", print::plain(&item))),
+        }
+        if out.len() > MAX_TEXT {
+            return Value::error(too_long("join"));
         }
     }
     Value::text(out)

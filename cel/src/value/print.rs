@@ -20,35 +20,63 @@ pub(crate) fn double(value: f64) -> String {
     format!("{value}")
 }
 
+/// A list or map that takes more bytes is cut in messages: it can hold one value any number of times.
+const MAX_SHOWN: usize = 1 << 20;
+
 /// A value as Go's `%v` prints it.
 pub(crate) fn plain(value: &Value<'_>) -> String {
+    let mut out = String::new();
+    write(value, &mut out);
+    out
+}
+
+fn write(value: &Value<'_>, out: &mut String) {
     match value {
-        Value::Null => "0".to_owned(),
-        Value::Bool(b) => b.to_string(),
-        Value::Int(i) => i.to_string(),
-        Value::Uint(u) => u.to_string(),
-        Value::Double(d) => double(*d),
-        Value::String(text) => text.to_string(),
+        Value::Null => out.push('0'),
+        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Value::Int(i) => out.push_str(&i.to_string()),
+        Value::Uint(u) => out.push_str(&u.to_string()),
+        Value::Double(d) => out.push_str(&double(*d)),
+        Value::String(text) => out.push_str(text),
         Value::Bytes(bytes) => {
             let bytes: Vec<String> = bytes.iter().map(u8::to_string).collect();
-            format!("[{}]", bytes.join(" "))
+            out.push_str(&format!("[{}]", bytes.join(" ")));
         }
-        Value::Duration(nanos) => super::time::go_duration(*nanos),
-        Value::Timestamp(at) => at.go(),
-        Value::Type(ty) => ty.to_string(),
+        Value::Duration(nanos) => out.push_str(&super::time::go_duration(*nanos)),
+        Value::Timestamp(at) => out.push_str(&at.go()),
+        Value::Type(ty) => out.push_str(&ty.to_string()),
         Value::List(list) => {
-            let items: Vec<String> = list.iter().map(|item| plain(&item)).collect();
-            format!("[{}]", items.join(", "))
+            out.push('[');
+            for (i, item) in list.iter().enumerate() {
+                if out.len() >= MAX_SHOWN {
+                    break;
+                }
+                out.push_str(if i > 0 { ", " } else { "" });
+                write(&item, out);
+            }
+            out.push(']');
         }
         Value::Map(map) => {
-            let entries: Vec<String> =
-                map.iter().map(|(key, value)| format!("{}: {}", plain(&key), plain(&value))).collect();
-            format!("{{{}}}", entries.join(", "))
+            out.push('{');
+            for (i, (key, value)) in map.iter().enumerate() {
+                if out.len() >= MAX_SHOWN {
+                    break;
+                }
+                out.push_str(if i > 0 { ", " } else { "" });
+                write(&key, out);
+                out.push_str(": ");
+                write(&value, out);
+            }
+            out.push('}');
         }
-        Value::Optional(Some(inner)) => format!("optional({})", plain(inner)),
-        Value::Optional(None) => "optional.none()".to_owned(),
-        Value::Kube(kube) => kube.to_string(),
-        Value::Error(message) => message.to_string(),
+        Value::Optional(Some(inner)) => {
+            out.push_str("optional(");
+            write(inner, out);
+            out.push(')');
+        }
+        Value::Optional(None) => out.push_str("optional.none()"),
+        Value::Kube(kube) => out.push_str(&kube.to_string()),
+        Value::Error(message) => out.push_str(message),
     }
 }
 

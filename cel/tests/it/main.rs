@@ -1,6 +1,7 @@
 //! Rules that hold for every expression, and laws that generated ones are tried on.
 #![allow(clippy::unwrap_used)]
 
+mod bounds;
 mod messages;
 mod syntax_errors;
 

@@ -108,9 +108,10 @@ impl<'a> Kinds<'a> {
         let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
         let text = || {
             let error: KindError = self.registry.unknown(gvk);
-            let is_known = !error.versions.is_empty();
-            let built_in = self.built_in_of(gvk).filter(|_| !is_known).map(|registry| registry.unknown(gvk));
-            built_in.unwrap_or(error).to_string()
+            let has_versions = !error.versions.is_empty();
+            let built_in = self.built_in_of(gvk).filter(|_| !has_versions).map(|registry| registry.unknown(gvk));
+            let has_kinds = error.has_kinds || self.built_in.is_some();
+            built_in.unwrap_or(KindError { has_kinds, ..error }).to_string()
         };
         unknown.entry(key).or_insert_with(text).clone()
     }

@@ -109,7 +109,7 @@ impl<'c, 'a> Worker<'c, 'a> {
 
     fn object(&mut self, location: &Location, events: &mut Vec<Event>) {
         self.arena.reset();
-        let value = Value::from_node(location.node(), &self.arena);
+        let value = in_list(Value::from_node(location.node(), &self.arena), location, &self.arena);
         let name = name_of(value);
         let mut judged =
             Judged { context: self.context, location, name: &name, findings: Vec::new(), by_structure: None, arena: &self.arena };
@@ -137,6 +137,22 @@ pub(super) fn identity(value: Value<'_>) -> Option<Identity> {
     let namespace = if namespace.is_empty() { "default" } else { namespace };
     let identity = (gvk.group().to_owned(), gvk.kind().to_owned(), namespace.to_owned(), name.to_owned());
     (!name.is_empty()).then_some(identity)
+}
+
+/// An item of a typed list, such as a `ConfigMapList`, with the kind and version that the list implies, if it has none of
+/// its own. That is how kubectl sends it.
+fn in_list<'v>(value: Value<'v>, location: &'v Location, arena: &'v Bump) -> Value<'v> {
+    let Some(root) = location.document().document().root() else { return value };
+    let text = |key| root.get(key).and_then(Node::as_str).unwrap_or_default();
+    match (value, text("kind").strip_suffix("List")) {
+        (Value::Map(map), Some(kind))
+            if !kind.is_empty() && root.index() != location.node().index() && map.get("kind").is_none() =>
+        {
+            let map = map.with("kind", Some(Value::String(kind)), arena);
+            Value::Map(map.with("apiVersion", Some(Value::String(text("apiVersion"))), arena))
+        }
+        _ => value,
+    }
 }
 
 /// The object without what SOPS writes beside encrypted values, which it removes before it sends the object to a server.

@@ -27,9 +27,9 @@ pub struct Decoded {
 pub struct Mismatch {
     /// Where it stands: `spec.containers[0].name`.
     pub path: String,
-    /// Go's text: `json: cannot unmarshal number into Go struct field Container.spec.containers.name of type string`. Types of
-    /// Go that are made of strings, lists or maps under another name are shown as what they are made of, because
-    /// documents do not name them.
+    /// Go's text: `json: cannot unmarshal number into Go struct field Container.spec.containers.name of type string`. Documents
+    /// name neither Go's types for strings, lists and maps nor its embedded structs. So a text has `string` in place
+    /// of `v1.PullPolicy`, and `volumes.emptyDir` in place of `volumes.VolumeSource.emptyDir`.
     pub message: String,
 }
 
@@ -99,8 +99,8 @@ impl Decoder<'_> {
             | (Type::Any, _)
             | (Type::Bool, Value::Bool(_))
             | (Type::Text | Type::IntOrString, Value::String(_))
-            | (Type::Float, Value::Int(_) | Value::Float(_)) => {}
-            (Type::Int64, Value::Int(_)) => {}
+            | (Type::Float, Value::Int(_) | Value::Float(_))
+            | (Type::Int64, Value::Int(_)) => {}
             (Type::Int32 | Type::IntOrString, Value::Int(n)) if i32::try_from(n).is_ok() => {}
             (Type::Int32 | Type::Int64 | Type::IntOrString, Value::Int(_) | Value::Float(_)) => {
                 let text = number(value);
@@ -109,7 +109,7 @@ impl Decoder<'_> {
                     _ => text.parse::<i32>().is_ok(),
                 };
                 if !fits {
-                    self.mismatch(&format!("number {text}"), ty, path, place);
+                    self.mismatch(&format!("number {text}"), &self.typed.go_name(ty), path, place);
                 }
             }
             (Type::Bytes, Value::String(text)) => {
@@ -119,9 +119,10 @@ impl Decoder<'_> {
             }
             (Type::Bytes, Value::List(items)) => {
                 for (at, item) in items.iter().enumerate() {
-                    let fits = item.is_null() || number(*item).parse::<u8>().is_ok();
-                    if !fits {
-                        self.error(&path.index(at), "found a value that is no byte, expected a number from 0 to 255".to_owned());
+                    let text = number(*item);
+                    if !item.is_null() && text.parse::<u8>().is_err() {
+                        let found = format!("{} {text}", json_name(*item));
+                        self.mismatch(found.trim_end(), "uint8", &path.index(at), place);
                     }
                 }
             }
@@ -180,7 +181,7 @@ impl Decoder<'_> {
                     self.value(*item, items, &path.index(at), place);
                 }
             }
-            (_, other) => self.mismatch(json_name(other), ty, path, place),
+            (_, other) => self.mismatch(json_name(other), &self.typed.go_name(ty), path, place),
         }
     }
 
@@ -197,7 +198,7 @@ impl Decoder<'_> {
     }
 
     #[cold]
-    fn mismatch(&mut self, found: &str, ty: &Type, path: &Path<'_>, place: Place<'_>) {
+    fn mismatch(&mut self, found: &str, expected: &str, path: &Path<'_>, place: Place<'_>) {
         let mut names = Vec::new();
         let mut fields = place.fields;
         while let Some(Fields { parent, name }) = fields {
@@ -207,7 +208,6 @@ impl Decoder<'_> {
         names.extend(Some(place.owner).filter(|owner| !owner.is_empty()));
         names.reverse();
         let target = if names.is_empty() { "value".to_owned() } else { format!("struct field {}", names.join(".")) };
-        let expected = self.typed.go_name(ty);
         self.error(path, format!("json: cannot unmarshal {found} into Go {target} of type {expected}"));
     }
 

@@ -24,7 +24,7 @@ pub(super) fn run<'v>(
     path: &Path<'_>,
     budget: i64,
 ) -> RuleOutcome {
-    let mut walk = Walk { rules, budget, errors: Vec::new(), ratcheted: Vec::new() };
+    let mut walk = Walk { rules, budget, steps: 0, errors: Vec::new(), ratcheted: Vec::new() };
     let root = old.filter(|_| ratcheting).map(|old| Pair::new(Correlation::new(object, old, &rules.schema)));
     let ratchet = Ratchet { current: root.as_ref(), nearest: None };
     walk.node(&rules.root, Place { schema: &rules.schema, value: object, old, path, ratchet });
@@ -96,6 +96,8 @@ struct Walk<'r> {
     rules: &'r Rules,
     /// Negative as soon as nothing may run any more.
     budget: i64,
+    /// What evaluations looked at beside their cost. All of them together have the limit that each of them has.
+    steps: u64,
     errors: Vec<Error>,
     ratcheted: Vec<Error>,
 }
@@ -207,7 +209,13 @@ impl<'r> Walk<'r> {
             if rule.uses_old_self && !variables.has_old && !source.optional_old_self {
                 continue;
             }
+            if self.steps > kubeshape_cel::MAX_STEPS {
+                self.fail(place, OUT_OF_BUDGET);
+                self.budget = -1;
+                return;
+            }
             let outcome = rule.program.evaluate(variables.of(source.optional_old_self), self.rules.call_limit);
+            self.steps = self.steps.saturating_add(outcome.steps);
             if !self.pay(outcome.cost) {
                 self.fail(place, OUT_OF_BUDGET);
                 self.budget = -1;
@@ -307,6 +315,7 @@ impl<'r> Walk<'r> {
     fn evaluate_message(&mut self, program: &'r Program, source: &Source, variables: &Variables<'_>) -> Message {
         // The variable `oldSelf` is no optional here, whatever the rule says.
         let outcome = program.evaluate(variables.of(false), self.rules.call_limit);
+        self.steps = self.steps.saturating_add(outcome.steps);
         if !self.pay(outcome.cost) {
             return Message::TooDear(
                 "messageExpression evaluation failed due to running out of cost budget, no further validation rules will \

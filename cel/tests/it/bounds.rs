@@ -1,0 +1,90 @@
+//! Cheap expressions that would run for hours or fill all memory. Upstream's costs do not stop them.
+
+use super::evaluate;
+use kubeshape_cel::{Env, Outcome, Release};
+
+/// A list that holds another one twice, and so on.
+fn doubled(times: usize) -> String {
+    format!("['']{}", ".map(x, [x, x])".repeat(times))
+}
+
+fn is_refused(source: &str, reason: &str) {
+    let error = evaluate(source).expect_err(source);
+    assert!(error.contains(reason), "{source}: {error}");
+}
+
+#[test]
+fn values_that_are_held_often_are_not_gone_through() {
+    let list = doubled(40);
+    is_refused(&format!("{list} == {list}"), "looks at more than");
+    is_refused(&format!("[{list}].indexOf({list}) == 0"), "looks at more than");
+    is_refused(&format!("sets.contains([{list}], [{list}])"), "looks at more than");
+    is_refused(&format!("'%s'.format([{list}]) == ''"), "looks at more than");
+    // One side is short, so this is no work.
+    assert_eq!(evaluate(&format!("dyn({list}) == ['']")), Ok("Bool(false)".to_owned()));
+}
+
+#[test]
+fn a_message_shows_the_beginning_of_a_value() {
+    let list = doubled(40);
+    let error = evaluate(&format!("[dyn(''), dyn({list})].map(x, x).join('')")).unwrap_err();
+    assert!(error.len() < 2 << 20 && error.starts_with("join: invalid input: [["), "{error:.300}");
+}
+
+#[test]
+fn memory_has_a_limit() {
+    is_refused(&format!("[['']]{}.size() > 0", ".map(x, x + x)".repeat(40)), "makes more than");
+    let long = "x".repeat(1000);
+    is_refused(
+        &format!("'{long}'.replace('x', '{long}').replace('x', '{long}').size() > 0"),
+        "replace: a text has at most",
+    );
+    let parts = format!("lists.range(90000).map(x, '{long}').join('')");
+    is_refused(&format!("{parts}.size() > 0"), "join: a text has at most");
+}
+
+#[test]
+fn a_call_that_costs_too_much_does_not_run() {
+    is_refused("lists.range(90000).distinct().size() > 0", "cost limit exceeded");
+    is_refused("sets.intersects(lists.range(90000), lists.range(90000).map(x, -x - 1))", "cost limit exceeded");
+}
+
+#[test]
+fn quantities_far_apart_are_compared_and_not_written_out() {
+    let cases = [
+        "quantity('1e999999999').isGreaterThan(quantity('999e999999'))",
+        "quantity('-1e999999999').isLessThan(quantity('1'))",
+        "quantity('-1e999999999').isLessThan(quantity('-1'))",
+        "quantity('0e999999999').compareTo(quantity('0')) == 0",
+        "quantity('1e999999999').compareTo(quantity('1000e999999996')) == 0",
+        "quantity('10e999999997').isLessThan(quantity('1000e999999996'))",
+        "!quantity('1e999999999').isInteger()",
+        "quantity('1e-999999999').compareTo(quantity('1n')) == 0",
+        "quantity('-1e-999999999').compareTo(quantity('-1n')) == 0",
+    ];
+    for source in cases {
+        assert_eq!(evaluate(source), Ok("Bool(true)".to_owned()), "{source}");
+    }
+    is_refused("quantity('1e999999999').add(quantity('1')).isInteger()", "too far apart");
+    is_refused("quantity('12345678901234567890e999999').isInteger()", "too far apart");
+}
+
+#[test]
+fn precisions_have_a_limit() {
+    is_refused("'%.1000000000f'.format([1.0]) == ''", "there are at most 100000");
+    let source = "'%.100000f'.format([0.5]).size() == 100002 && '%.70000e'.format([1.0]).size() == 70000";
+    assert_eq!(evaluate(source), Ok("Bool(true)".to_owned()));
+}
+
+#[test]
+fn work_is_counted() {
+    let steps = |source: &str| -> u64 {
+        let program = Env::new(Release::NEWEST).compile(source).unwrap().program().unwrap();
+        let Outcome { result, steps, .. } = program.evaluate([], u64::MAX);
+        assert!(result.is_ok(), "{source}");
+        steps
+    };
+    let one = steps("lists.range(1000).map(x, [x]) == lists.range(1000).map(x, [x])");
+    let four = steps("lists.range(4000).map(x, [x]) == lists.range(4000).map(x, [x])");
+    assert!(one > 1000 && four <= 4 * one, "{one} {four}");
+}
