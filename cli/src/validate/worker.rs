@@ -111,8 +111,14 @@ impl<'c, 'a> Worker<'c, 'a> {
         self.arena.reset();
         let value = in_list(Value::from_node(location.node(), &self.arena), location, &self.arena);
         let name = name_of(value);
-        let mut judged =
-            Judged { context: self.context, location, name: &name, findings: Vec::new(), by_structure: None, arena: &self.arena };
+        let mut judged = Judged {
+            context: self.context,
+            location,
+            name: &name,
+            findings: Vec::new(),
+            by_structure: None,
+            arena: &self.arena,
+        };
         let verdict = judged.judge(value);
         let (findings, by_structure) = (judged.findings, judged.by_structure);
         events.extend(findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));

@@ -14,8 +14,7 @@ impl Typed {
         let schemas = root.get("definitions").or_else(|| root.get("components")?.get("schemas"))?;
         let definitions: BTreeMap<&str, Node<'_>> =
             schemas.pairs().map(|(name, schema)| (name.text(), schema)).collect();
-        let mut compiler =
-            Compiler { definitions, structs: Vec::new(), by_name: BTreeMap::new(), pending: Vec::new() };
+        let mut compiler = Compiler { definitions, structs: Vec::new(), by_name: BTreeMap::new(), pending: Vec::new() };
         let (name, schema) = compiler.definitions.get_key_value(definition).map(|(name, schema)| (*name, *schema))?;
         let root = compiler.named(name, schema, 0);
         while let Some((at, schema)) = compiler.pending.pop() {

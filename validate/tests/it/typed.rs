@@ -36,7 +36,11 @@ fn decode(definition: &str, object: &Value) -> Decoded {
 }
 
 fn errors(object: &Value) -> Vec<String> {
-    decode("example.v1.Tab", object).errors.into_iter().map(|error| format!("{}: {}", error.path, error.message)).collect()
+    decode("example.v1.Tab", object)
+        .errors
+        .into_iter()
+        .map(|error| format!("{}: {}", error.path, error.message))
+        .collect()
 }
 
 #[test]
@@ -83,7 +87,11 @@ fn what_a_document_requires_is_no_error_and_not_asked_of_a_status() {
     let departures: Vec<String> = decoded.departures.iter().map(ToString::to_string).collect();
     assert_eq!(
         departures,
-        ["below[0].name: Required value", "mode: Unsupported value: \"C\": supported values: \"A\", \"B\"", "name: Required value"]
+        [
+            "below[0].name: Required value",
+            "mode: Unsupported value: \"C\": supported values: \"A\", \"B\"",
+            "name: Required value"
+        ]
     );
     assert_eq!(decoded.errors, []);
 }
