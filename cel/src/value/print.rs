@@ -40,7 +40,9 @@ fn write(value: &Value<'_>, out: &mut String) {
         Value::String(text) => out.push_str(text),
         Value::Bytes(bytes) => {
             let bytes: Vec<String> = bytes.iter().map(u8::to_string).collect();
-            out.push_str(&format!("[{}]", bytes.join(" ")));
+            out.push('[');
+            out.push_str(&bytes.join(" "));
+            out.push(']');
         }
         Value::Duration(nanos) => out.push_str(&super::time::go_duration(*nanos)),
         Value::Timestamp(at) => out.push_str(&at.go()),

@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// Something per kind and API version.
+type ByKind<T> = BTreeMap<String, BTreeMap<String, T>>;
+
 /// The kinds of a registry that objects are judged by.
 #[derive(Debug)]
 pub(super) struct Kinds<'a> {
@@ -27,7 +30,7 @@ pub(super) struct Kinds<'a> {
     /// Kubernetes' own kinds, if they are asked for.
     built_in: Option<BuiltIn>,
     /// What the documents say of kinds, by kind and API version.
-    typed: Mutex<BTreeMap<String, BTreeMap<String, Option<Arc<Typed>>>>>,
+    typed: Mutex<ByKind<Arc<Typed>>>,
     /// What was said about kinds that are not known, by API version and kind: it takes a search among all kinds.
     unknown: Mutex<BTreeMap<(String, String), String>>,
 }
@@ -71,14 +74,14 @@ impl<'a> Kinds<'a> {
     pub(super) fn typed(&self, gvk: Gvk<'_>) -> Option<Arc<Typed>> {
         let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = typed.get(gvk.kind()).and_then(|versions| versions.get(gvk.api_version())) {
-            return found.clone();
+            return Some(Arc::clone(found));
         }
         let given = self.registry.kind(gvk).and_then(Kind::typed);
         let found = given.or_else(|| self.built_in_of(gvk)?.kind(gvk)?.typed()).map(Arc::new);
         // Whoever sends kinds that nobody knows does not fill the memory.
-        if found.is_some() {
+        if let Some(found) = &found {
             let versions = typed.entry(gvk.kind().to_owned()).or_default();
-            versions.insert(gvk.api_version().to_owned(), found.clone());
+            versions.insert(gvk.api_version().to_owned(), Arc::clone(found));
         }
         found
     }
