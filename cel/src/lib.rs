@@ -51,7 +51,7 @@ pub use data::Data;
 pub use env::{Ast, Env, Program};
 pub use eval::Outcome;
 pub use issue::{Issue, Issues};
-pub use library::Kube;
+pub use library::{Kube, Quantity};
 pub use limits::{MAX_ELEMENTS, MAX_MADE, MAX_STEPS, MAX_TEXT};
 pub use raw::{Fields, Items, Raw};
 pub use release::Release;

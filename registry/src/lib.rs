@@ -70,6 +70,7 @@ mod options;
 pub mod print;
 mod registry;
 mod shown;
+mod typed;
 
 pub use definition::{Definition, Form, resources_of_document};
 pub use duplicates::duplicate_fields;

@@ -322,6 +322,7 @@ codes! {
     ObjectFieldDropped = 8103, Warning, "The API server drops a field of the object, or one of two values of it.";
     ObjectNotDecoded = 8104, Error, "The API server cannot decode the object.";
     ObjectNotJudged = 8105, Warning, "The object is not judged.";
+    ObjectDeparts = 8106, Warning, "The object differs from what the OpenAPI document of its kind says.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";

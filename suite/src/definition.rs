@@ -6,6 +6,9 @@ use kubeshape_registry::{Kind, Location, Object, Registry, Settings};
 use kubeshape_validate::Release;
 use serde_json::Value;
 
+/// Operations of a patch that copy: each of them can double the definition.
+const MOST_COPIES: usize = 4;
+
 /// A definition of which one version is served and stored.
 pub(crate) struct Definition<'l> {
     location: &'l Location,

@@ -2,6 +2,7 @@
 //!
 //! - [`crd`] checks whole CustomResourceDefinitions, on creation and on update.
 //! - [`object`] checks custom resources against a structural schema, and prunes and defaults them.
+//! - [`typed`] checks objects of built-in kinds as far as OpenAPI documents describe them.
 //!
 //! Errors are [`field::Error`](kubeshape_schema::field::Error)s with upstream's type, path, value and text, and a place.
 
@@ -10,5 +11,6 @@ pub mod metadata;
 pub mod names;
 pub mod object;
 mod release;
+pub mod typed;
 
 pub use release::{Change, Release};

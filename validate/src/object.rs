@@ -55,6 +55,7 @@ mod request;
 mod rules;
 
 pub(crate) use equal::bad_value;
+pub(crate) use meta::{json_name, time_error};
 
 pub use defaulting::{default, prune_nulls};
 pub use format::Format;

@@ -14,6 +14,7 @@ pub(crate) mod strings;
 use crate::types::Type;
 use crate::value::Value;
 use kubeshape_yaml::go::Url;
+pub use quantity::Quantity;
 use std::fmt;
 use std::sync::Arc;
 

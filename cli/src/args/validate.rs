@@ -8,8 +8,9 @@ use std::path::PathBuf;
 /// Say what an API server would refuse, drop and store
 ///
 /// Judges custom resources as kube-apiserver does when they are created, or, with --old, when they replace other
-/// objects: unknown fields, metadata, the schema with its formats, list types, defaults, CEL rules. Every error has the
-/// server's own words and its place in the file. No request leaves the machine.
+/// objects: unknown fields, metadata, the schema with its formats, list types, defaults, CEL rules. Of built-in kinds, such
+/// as Deployment, it judges the structure: unknown fields and values of wrong types. Every error has the server's own
+/// words and its place in the file. No request leaves the machine.
 ///
 /// Inputs are files, folders, streams, Lists, and what kustomize and Helm print. Findings go to standard output, unless
 /// --print asks for objects; then they go to standard error.
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   kubeshape validate --schemas crds/ manifests/
+  kubeshape validate --kubernetes 1.36 --schemas crds/ manifests/
   kustomize build overlays/prod | kubeshape validate --schemas crds/ -
   helm template chart/ | kubeshape validate --schemas crds/ -
   kubeshape validate --schemas crds/ --old before.yaml after.yaml
@@ -36,11 +38,13 @@ pub(crate) struct ValidateArgs {
     #[command(flatten)]
     pub(crate) walk: WalkArgs,
 
-    /// CustomResourceDefinitions: files and folders (repeatable)
+    /// CustomResourceDefinitions and OpenAPI documents: files and folders (repeatable)
     #[arg(long, value_name = "INPUT", value_hint = ValueHint::AnyPath)]
     pub(crate) schemas: Vec<PathBuf>,
 
     /// Release of Kubernetes whose rules count, such as 1.34 [default: 1.36]
+    ///
+    /// If it is given, the built-in kinds of the release are known as well (from 1.31 on).
     #[arg(long, value_name = "RELEASE", value_parser = release)]
     pub(crate) kubernetes: Option<Release>,
 

@@ -100,7 +100,7 @@ impl BuiltIn {
 }
 
 /// Adds the built-in kinds of groups.
-fn add_groups(release: Release, api: &Api, registry: &mut Registry, wanted: impl Fn(&str) -> bool) {
+pub(crate) fn add_groups(release: Release, api: &Api, registry: &mut Registry, wanted: impl Fn(&str) -> bool) {
     let discovery = api.discovery();
     let documents = api.openapi_v3_of(|path| group_version(path).is_some_and(|(group, _)| wanted(group)));
     for (path, document) in documents {
@@ -113,6 +113,11 @@ fn add_groups(release: Release, api: &Api, registry: &mut Registry, wanted: impl
         }
         registry.set_built_in(name.as_str(), input.without_lines());
     }
+}
+
+/// The groups of a release.
+pub(crate) fn groups(api: &Api) -> BTreeSet<String> {
+    api.openapi_v3_paths().filter_map(group_version).map(|(group, _)| group.to_owned()).collect()
 }
 
 /// The group and version of a document, such as `apis/apps/v1`; none if it is of neither.

@@ -18,11 +18,14 @@ use kubeshape_input::{Code, Finding};
 use kubeshape_registry::{Location, Registry};
 use kubeshape_schema::{Bump, NoteKind};
 use kubeshape_smd::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use worker::{Context, Event, FileResult, Identity, Verdict, Worker};
+
+/// Kinds that the summary names.
+const KINDS_SHOWN: usize = 10;
 
 /// Runs the command. Returns whether every object is accepted.
 ///
@@ -60,7 +63,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     let mut arenas = Vec::new();
     let context = Context {
-        kinds: Kinds::new(&registry, &mut arenas, args.kubernetes.unwrap_or_default()),
+        kinds: Kinds::new(&registry, &mut arenas, args.kubernetes),
         old,
         field_validation: args.field_validation,
         missing_schemas: args.missing_schemas,
@@ -92,6 +95,9 @@ struct Counts {
     refused: usize,
     unknown: usize,
     definitions: usize,
+    /// Objects of which only the structure was judged, and their kinds.
+    structures: usize,
+    kinds: BTreeSet<String>,
     errors: usize,
     unread: bool,
 }
@@ -127,7 +133,7 @@ impl Run<'_> {
                 is_used |= has_kinds;
             }
             if !is_used && self.counts.errors == before {
-                let detail = "no CustomResourceDefinition was found in it";
+                let detail = "neither a CustomResourceDefinition nor an OpenAPI document was found in it";
                 self.finding(&Finding::new(Code::Nothing, detail).in_input(path.to_string_lossy()));
             }
         }
@@ -161,7 +167,13 @@ impl Run<'_> {
         for event in result.events {
             match event {
                 Event::Finding(finding) => self.finding(&finding),
-                Event::Object { name, verdict } => self.object(input, &name, verdict)?,
+                Event::Object { name, verdict, by_structure } => {
+                    if let Some(kind) = by_structure {
+                        self.counts.structures += 1;
+                        self.counts.kinds.insert(kind);
+                    }
+                    self.object(input, &name, verdict)?;
+                }
             }
         }
         Ok(())
@@ -200,7 +212,7 @@ impl Run<'_> {
 
     /// One line about all objects.
     fn summary(&mut self) {
-        let Counts { accepted, refused, unknown, definitions, .. } = self.counts;
+        let Counts { accepted, refused, unknown, definitions, structures, .. } = self.counts;
         let all = accepted + refused + unknown;
         let s = if all == 1 { "" } else { "s" };
         let mut text = format!("{all} object{s}: {accepted} accepted, {refused} refused");
@@ -212,5 +224,16 @@ impl Run<'_> {
             let _ = write!(text, "; {definitions} CustomResourceDefinition{s} for `kubeshape check`");
         }
         self.ui.say(&text);
+        if structures > 0 {
+            let kinds: Vec<&str> = self.counts.kinds.iter().take(KINDS_SHOWN).map(String::as_str).collect();
+            let more = if self.counts.kinds.len() > KINDS_SHOWN { ", …" } else { "" };
+            let s = if structures == 1 { "" } else { "s" };
+            let printed = if self.args.print.is_some() { " They are not printed." } else { "" };
+            let kinds = kinds.join(", ");
+            self.ui.say(&format!(
+                "Of {structures} object{s} only the structure was judged ({kinds}{more}): a server has more rules for these \
+                 kinds.{printed}"
+            ));
+        }
     }
 }

@@ -12,6 +12,7 @@ use kubeshape_schema::field::Error;
 use kubeshape_smd::Value;
 use kubeshape_smd::managed::ObjectName;
 use kubeshape_validate::object::{self as server, Resource};
+use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::{Kind, Node};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,11 +42,12 @@ pub(super) struct FileResult {
     pub(super) unreadable: bool,
 }
 
-/// A finding, or an object that the findings before it are about.
+/// A finding, or an object that the findings before it are about. An object of which only the structure was judged has
+/// its kind in `by_structure`.
 #[derive(Debug)]
 pub(super) enum Event {
     Finding(Box<Finding>),
-    Object { name: String, verdict: Verdict },
+    Object { name: String, verdict: Verdict, by_structure: Option<String> },
 }
 
 /// What became of an object.
@@ -107,14 +109,20 @@ impl<'c, 'a> Worker<'c, 'a> {
 
     fn object(&mut self, location: &Location, events: &mut Vec<Event>) {
         self.arena.reset();
-        let value = Value::from_node(location.node(), &self.arena);
+        let value = in_list(Value::from_node(location.node(), &self.arena), location, &self.arena);
         let name = name_of(value);
-        let mut judged =
-            Judged { context: self.context, location, name: &name, findings: Vec::new(), arena: &self.arena };
+        let mut judged = Judged {
+            context: self.context,
+            location,
+            name: &name,
+            findings: Vec::new(),
+            by_structure: None,
+            arena: &self.arena,
+        };
         let verdict = judged.judge(value);
-        let findings = judged.findings;
+        let (findings, by_structure) = (judged.findings, judged.by_structure);
         events.extend(findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
-        events.push(Event::Object { name, verdict });
+        events.push(Event::Object { name, verdict, by_structure });
     }
 }
 
@@ -137,6 +145,22 @@ pub(super) fn identity(value: Value<'_>) -> Option<Identity> {
     (!name.is_empty()).then_some(identity)
 }
 
+/// An item of a typed list, such as a `ConfigMapList`, with the kind and version that the list implies, if it has none of
+/// its own. That is how kubectl sends it.
+fn in_list<'v>(value: Value<'v>, location: &'v Location, arena: &'v Bump) -> Value<'v> {
+    let Some(root) = location.document().document().root() else { return value };
+    let text = |key| root.get(key).and_then(Node::as_str).unwrap_or_default();
+    match (value, text("kind").strip_suffix("List")) {
+        (Value::Map(map), Some(kind))
+            if !kind.is_empty() && root.index() != location.node().index() && map.get("kind").is_none() =>
+        {
+            let map = map.with("kind", Some(Value::String(kind)), arena);
+            Value::Map(map.with("apiVersion", Some(Value::String(text("apiVersion"))), arena))
+        }
+        _ => value,
+    }
+}
+
 /// The object without what SOPS writes beside encrypted values, which it removes before it sends the object to a server.
 fn without_sops<'v>(value: Value<'v>, arena: &'v Bump) -> Value<'v> {
     match (value, value.get("sops").and_then(|sops| sops.get("mac"))) {
@@ -151,6 +175,7 @@ struct Judged<'j, 'c> {
     location: &'j Location,
     name: &'j str,
     findings: Vec<Finding>,
+    by_structure: Option<String>,
     arena: &'j Bump,
 }
 
@@ -160,7 +185,12 @@ impl<'j> Judged<'j, '_> {
         if gvk.group() == "apiextensions.k8s.io" && gvk.kind() == "CustomResourceDefinition" {
             return Verdict::Definition;
         }
-        let Some(resource) = self.context.kinds.resource(gvk) else { return self.unknown(gvk) };
+        let Some(resource) = self.context.kinds.resource(gvk) else {
+            return match self.context.kinds.typed(gvk) {
+                Some(typed) => self.structure(value, gvk, &typed),
+                None => self.unknown(gvk),
+            };
+        };
         let resource: &Resource<'j> = resource;
         let arena = self.arena;
         let value = without_sops(value, arena);
@@ -189,6 +219,27 @@ impl<'j> Judged<'j, '_> {
         }
         let printed = if self.context.print { stored::print(stored, self.location.node()) } else { Vec::new() };
         Verdict::Accepted(printed)
+    }
+
+    /// Judges an object by the OpenAPI document of its kind.
+    fn structure(&mut self, value: Value<'j>, gvk: Gvk<'_>, typed: &Typed) -> Verdict {
+        self.by_structure = Some(clean(gvk.kind()));
+        let decoded = typed.decode(without_sops(value, self.arena));
+        self.fields(&decoded.unknown);
+        for error in decoded.errors.iter().take(MOST) {
+            let found = locate::at_field(self.location.node(), &error.path);
+            self.tell(Code::ObjectNotDecoded, found.shown(), format!("{}: {}", error.path, error.message));
+        }
+        for departure in decoded.departures.iter().take(MOST) {
+            let found = locate::at_field(self.location.node(), &departure.path);
+            self.tell(Code::ObjectDeparts, found.shown(), departure.to_string());
+        }
+        let more = decoded.errors.len().saturating_sub(MOST) + decoded.departures.len().saturating_sub(MOST);
+        if more > 0 {
+            let code = if decoded.errors.len() > MOST { Code::ObjectNotDecoded } else { Code::ObjectDeparts };
+            self.tell(code, self.location.node(), format!("{more} more values are not shown"));
+        }
+        if self.findings.iter().any(Finding::is_error) { Verdict::Refused } else { Verdict::Accepted(Vec::new()) }
     }
 
     /// The object that is replaced, as it is stored.
@@ -239,9 +290,7 @@ impl<'j> Judged<'j, '_> {
         };
         self.tell(code, at, self.context.kinds.unknown(gvk));
         if let Some(finding) = self.findings.last_mut() {
-            let advice = "Add `--schemas` with the CustomResourceDefinition of the kind. `--missing-schemas skip` lets objects \
-                          of kinds pass that are not known, such as built-in ones.";
-            finding.advice = Some(advice.to_owned());
+            finding.advice = Some(self.context.kinds.advice());
         }
         Verdict::Unknown
     }

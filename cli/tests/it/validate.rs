@@ -151,3 +151,51 @@ fn kinds_that_are_not_known_and_test_cases() {
     assert!(run.out.contains("<testcase classname=\"b.yaml\" name=\"Tab t\"/>"), "{}", run.out);
     assert!(run.out.contains("<testsuite name=\"c.yaml\" tests=\"1\" failures=\"1\">"), "{}", run.out);
 }
+
+#[test]
+fn the_structure_of_built_in_kinds_is_judged_by_the_documents_of_a_release() {
+    let folder = folder();
+    folder.write(
+        "a.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\nspec:\n  replicas: two\n  replica: 1\n  template:\n    \
+         spec:\n      containers:\n      - {name: c, Image: b}\n",
+    );
+    folder.write("b.yaml", "apiVersion: v1\nkind: ConfigMapList\nitems:\n- metadata: {name: a}\n  data: {b: 1}\n");
+    folder.write("c.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: YQ==}\nsops: {mac: x}\n");
+    let run = folder.run("validate --kubernetes 1.36 --schemas crds a.yaml b.yaml c.yaml --output-format short");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    for line in [
+        "a.yaml:5:13: error[KS8104]: The API server cannot decode the object: spec.replicas: json: cannot unmarshal string into \
+         Go struct field DeploymentSpec.spec.replicas of type int32",
+        "a.yaml:6:3: error[KS8102]: The object has a field that the API server refuses: unknown field \"spec.replica\"",
+        "a.yaml:10:19: error[KS8102]: The object has a field that the API server refuses: unknown field \
+         \"spec.template.spec.containers[0].Image\"",
+        "a.yaml:4:1: warning[KS8106]: ",
+        "spec.selector: Required value",
+        "b.yaml:5:13: error[KS8104]: The API server cannot decode the object: data.b: json: cannot unmarshal number into Go struct \
+         field ConfigMap.data of type string",
+    ] {
+        assert!(run.out.contains(line), "{line}\n{}", run.out);
+    }
+    assert!(!run.out.contains("c.yaml"), "{}", run.out);
+    let accepted = folder.run("validate --kubernetes 1.36 c.yaml");
+    let text = "1 object: 1 accepted, 0 refused\nOf 1 object only the structure was judged (Secret): a server has more rules for\nthese \
+                kinds.\n";
+    assert_eq!((accepted.code, accepted.out.as_str()), (Some(0), text), "{}", accepted.err);
+}
+
+#[test]
+fn without_documents_of_a_release_it_is_said_what_to_give() {
+    let folder = folder();
+    folder.write("a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n");
+    let run = folder.run("validate --kubernetes 1.30 a.yaml");
+    assert_eq!(run.code, Some(1), "{}", run.err);
+    assert!(run.out.contains("a release from 1.31 to 1.37"), "{}", run.out);
+    let document = r#"{"swagger": "2.0", "info": {"title": "", "version": ""}, "paths": {}, "definitions": {
+        "io.k8s.api.core.v1.Secret": {"type": "object", "properties": {"type": {"type": "string"}, "apiVersion": {"type": "string"},
+            "kind": {"type": "string"}, "metadata": {"type": "object"}},
+            "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "Secret"}]}}}"#;
+    folder.write("cluster.json", document);
+    let run = folder.run("validate --schemas cluster.json a.yaml");
+    assert_eq!(run.code, Some(0), "{}", run.out);
+}

@@ -126,7 +126,7 @@ pub fn decode_metadata<'a>(value: Value<'a>, arena: &'a Bump) -> Result<Decoded<
 }
 
 /// What Go's decoder calls the type of a value.
-fn json_name(value: Value<'_>) -> &'static str {
+pub(crate) fn json_name(value: Value<'_>) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
@@ -271,7 +271,7 @@ fn is_empty(value: Value<'_>, kind: &Kind) -> bool {
 }
 
 /// Go's error for a text that is no time.
-fn time_error(text: &str) -> String {
+pub(crate) fn time_error(text: &str) -> String {
     const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
     let quoted = GoQuoted(text).to_string();
     let mut rest = text;

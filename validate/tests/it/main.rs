@@ -5,3 +5,4 @@ mod crd;
 mod crd_rules;
 mod objects;
 mod rules;
+mod typed;

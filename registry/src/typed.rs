@@ -1,0 +1,33 @@
+//! Kinds that OpenAPI documents define, as a server decodes their objects.
+
+use crate::Kind;
+use crate::definition::Form;
+use kubeshape_validate::typed::Typed;
+
+impl Kind {
+    /// The Go types of a kind that an OpenAPI document defines: a built-in one. They tell unknown fields and values of
+    /// wrong types as a server does. None for kinds that come from anything else; for custom resources see
+    /// [`with_requests`](Kind::with_requests). The types are made at each call.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_registry::{Registry, Gvk};
+    /// use kubeshape_smd::{Bump, ToValue};
+    ///
+    /// let document = r#"{"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {}, "components": {"schemas": {
+    ///   "example.v1.Tab": {"type": "object", "properties": {"size": {"type": "integer", "format": "int32"}},
+    ///     "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Tab"}]}}}}"#;
+    /// let mut registry = Registry::default();
+    /// registry.set_input("tabs", kubeshape_input::read("tabs.json", document.as_bytes(), Default::default()));
+    /// let typed = registry.kind(Gvk::new("example.com/v1", "Tab")).unwrap().typed().unwrap();
+    /// let decoded = typed.decode(serde_json::json!({"size": 1, "colour": "red"}).to_value(&Bump::new()));
+    /// assert_eq!(decoded.unknown, ["colour"]);
+    /// ```
+    pub fn typed(&self) -> Option<Typed> {
+        let Form::OpenApi(_) = self.definition().form() else { return None };
+        let root = self.definition().location().node();
+        let schemas = root.get("definitions").or_else(|| root.get("components")?.get("schemas"))?;
+        let (name, _) = schemas.pairs().find(|(_, schema)| Some(schema.index()) == self.schema)?;
+        Typed::of_document(root, name.text())
+    }
+}

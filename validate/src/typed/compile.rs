@@ -1,0 +1,135 @@
+//! Types from the schemas of an OpenAPI document.
+
+use super::{Field, Struct, Type, Typed};
+use kubeshape_yaml::Node;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// References that are followed one after the other until a schema says what it is.
+const MAX_REFERENCES: usize = 64;
+
+impl Typed {
+    /// The types of a definition of an OpenAPI v2 or v3 document, and of those that it refers to. None if the document has
+    /// no such definition.
+    pub fn of_document(root: Node<'_>, definition: &str) -> Option<Typed> {
+        let schemas = root.get("definitions").or_else(|| root.get("components")?.get("schemas"))?;
+        let definitions: BTreeMap<&str, Node<'_>> =
+            schemas.pairs().map(|(name, schema)| (name.text(), schema)).collect();
+        let mut compiler = Compiler { definitions, structs: Vec::new(), by_name: BTreeMap::new(), pending: Vec::new() };
+        let (name, schema) = compiler.definitions.get_key_value(definition).map(|(name, schema)| (*name, *schema))?;
+        let root = compiler.named(name, schema, 0);
+        while let Some((at, schema)) = compiler.pending.pop() {
+            compiler.fill(at, schema);
+        }
+        Some(Typed { structs: compiler.structs, root })
+    }
+}
+
+struct Compiler<'d> {
+    definitions: BTreeMap<&'d str, Node<'d>>,
+    structs: Vec<Struct>,
+    by_name: BTreeMap<&'d str, usize>,
+    /// Structs whose fields are not read yet: definitions may refer to each other, however deep.
+    pending: Vec<(usize, Node<'d>)>,
+}
+
+impl<'d> Compiler<'d> {
+    fn named(&mut self, name: &'d str, schema: Node<'d>, references: usize) -> Type {
+        // What unmarshals itself is known by its name.
+        match last_of(name, 3) {
+            "api.resource.Quantity" => return Type::Quantity,
+            "util.intstr.IntOrString" => return Type::IntOrString,
+            "meta.v1.MicroTime" => return Type::MicroTime,
+            "meta.v1.Time" => return Type::Time,
+            _ => {}
+        }
+        if !is_struct(schema) {
+            return self.ty(schema, references);
+        }
+        if let Some(at) = self.by_name.get(name) {
+            return Type::Struct(*at);
+        }
+        let at = self.add(last_of(name, 1).to_owned(), last_of(name, 2).to_owned(), schema);
+        self.by_name.insert(name, at);
+        Type::Struct(at)
+    }
+
+    fn add(&mut self, name: String, go_name: String, schema: Node<'d>) -> usize {
+        self.structs.push(Struct { name, go_name, ..Struct::default() });
+        self.pending.push((self.structs.len() - 1, schema));
+        self.structs.len() - 1
+    }
+
+    /// The depth of a schema is limited by the reader of its document.
+    fn ty(&mut self, schema: Node<'d>, references: usize) -> Type {
+        let all_of = schema.get("allOf").filter(|all| all.len() == 1).and_then(|all| all.items().next());
+        let reference = [Some(schema), all_of].into_iter().flatten().find_map(|node| node.get("$ref")?.as_str());
+        if let Some(reference) = reference {
+            let name = reference.rsplit('/').next().unwrap_or_default();
+            let found = self.definitions.get_key_value(name).map(|(name, schema)| (*name, *schema));
+            return match found {
+                Some((name, schema)) if references < MAX_REFERENCES => self.named(name, schema, references + 1),
+                _ => Type::Any,
+            };
+        }
+        if flag(schema, "x-kubernetes-int-or-string") {
+            return Type::IntOrString;
+        }
+        let text = |key| schema.get(key).and_then(Node::as_str).unwrap_or_default();
+        match (text("type"), text("format")) {
+            (_, "int-or-string") => Type::IntOrString,
+            ("boolean", _) => Type::Bool,
+            ("integer", "int32") => Type::Int32,
+            ("integer", _) => Type::Int64,
+            ("number", _) => Type::Float,
+            ("string", "byte") => Type::Bytes,
+            ("string", _) => Type::Text,
+            ("array", _) => {
+                let items = schema.get("items").map_or(Type::Any, |items| self.ty(items, references));
+                Type::List(Box::new(items))
+            }
+            _ if is_struct(schema) => Type::Struct(self.add(String::new(), String::new(), schema)),
+            ("object", _) => match schema.get("additionalProperties").filter(|others| others.as_bool().is_none()) {
+                Some(others) => Type::Map(Box::new(self.ty(others, references))),
+                None => Type::Any,
+            },
+            _ => Type::Any,
+        }
+    }
+
+    fn fill(&mut self, at: usize, schema: Node<'d>) {
+        let required: BTreeSet<&str> =
+            schema.get("required").into_iter().flat_map(Node::items).filter_map(Node::as_str).collect();
+        let mut fields: BTreeMap<String, Field> = BTreeMap::new();
+        for (name, property) in schema.get("properties").into_iter().flat_map(Node::pairs) {
+            let allowed = property.get("enum").into_iter().flat_map(Node::items).filter_map(Node::as_str);
+            let allowed = allowed.map(str::to_owned).collect();
+            // A server fills in what has a default.
+            let required = required.contains(name.text()) && property.get("default").is_none();
+            let field = Field { ty: self.ty(property, 0), required, allowed };
+            fields.insert(name.text().to_owned(), field);
+        }
+        let others = match schema.get("additionalProperties") {
+            Some(others) if others.as_bool() == Some(false) => None,
+            Some(others) if others.as_bool().is_none() => Some(self.ty(others, 0)),
+            Some(_) => Some(Type::Any),
+            None => flag(schema, "x-kubernetes-preserve-unknown-fields").then_some(Type::Any),
+        };
+        if let Some(found) = self.structs.get_mut(at) {
+            found.fields = fields.into_iter().collect();
+            found.others = others;
+        }
+    }
+}
+
+fn flag(schema: Node<'_>, key: &str) -> bool {
+    schema.get(key).and_then(Node::as_bool) == Some(true)
+}
+
+fn is_struct(schema: Node<'_>) -> bool {
+    schema.get("properties").is_some_and(|properties| !properties.is_empty())
+}
+
+/// The last parts of a name with dots.
+fn last_of(name: &str, parts: usize) -> &str {
+    name.rmatch_indices('.').nth(parts - 1).map_or(name, |(at, _)| &name[at + 1..])
+}

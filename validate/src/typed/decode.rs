@@ -1,0 +1,231 @@
+//! Objects beside the types.
+
+use super::text::{base64_error, micro_time_error};
+use super::{Struct, Type, Typed};
+use crate::object::{json_name, time_error};
+use kubeshape_cel::Quantity;
+use kubeshape_schema::field::{Error, Path};
+use kubeshape_smd::Value;
+use kubeshape_yaml::go::Time;
+
+/// What a server finds when it decodes an object.
+#[derive(Clone, Debug, Default)]
+pub struct Decoded {
+    /// The paths of unknown fields, in the order of their names: `spec.containers[0].colour`. With strict field validation a
+    /// server refuses the object because of them; without, it drops them.
+    pub unknown: Vec<String>,
+    /// The values that do not fit their types. A server refuses the object with the text of the first one.
+    pub errors: Vec<Mismatch>,
+    /// What the document says otherwise: fields that it requires, and texts that are not in a list of allowed ones. A
+    /// server decides about these in Go code. It refuses most such objects, but not all. What the object says of
+    /// its status is left out, because a server ignores it when it creates objects.
+    pub departures: Vec<Error>,
+}
+
+/// A value that does not fit its type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Where it stands: `spec.containers[0].name`.
+    pub path: String,
+    /// Go's text: `json: cannot unmarshal number into Go struct field Container.spec.containers.name of type string`. Documents
+    /// name neither Go's types for strings, lists and maps nor its embedded structs. So a text has `string` in place
+    /// of `v1.PullPolicy`, and `volumes.emptyDir` in place of `volumes.VolumeSource.emptyDir`.
+    pub message: String,
+}
+
+impl Typed {
+    /// Decodes an object. The depth of the object is limited by its reader.
+    pub fn decode(&self, object: Value<'_>) -> Decoded {
+        let mut decoder = Decoder { typed: self, out: Decoded::default(), in_status: false };
+        decoder.value(object, &self.root, &Path::Root, Place { owner: "", fields: None });
+        decoder.out
+    }
+
+    fn at(&self, at: usize) -> Option<&Struct> {
+        self.structs.get(at)
+    }
+
+    /// What Go calls a type.
+    fn go_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::Any => "interface {}".to_owned(),
+            Type::Bool => "bool".to_owned(),
+            Type::Int32 | Type::IntOrString => "int32".to_owned(),
+            Type::Int64 => "int64".to_owned(),
+            Type::Float => "float64".to_owned(),
+            Type::Text | Type::Time | Type::MicroTime => "string".to_owned(),
+            Type::Bytes => "[]uint8".to_owned(),
+            Type::Quantity => "resource.Quantity".to_owned(),
+            Type::Struct(at) => match self.at(*at) {
+                Some(found) if !found.go_name.is_empty() => found.go_name.clone(),
+                _ => "struct".to_owned(),
+            },
+            Type::Map(items) => match **items {
+                Type::Time => "map[string]v1.Time".to_owned(),
+                ref items => format!("map[string]{}", self.go_name(items)),
+            },
+            Type::List(items) => match **items {
+                Type::Time => "[]v1.Time".to_owned(),
+                Type::IntOrString => "[]intstr.IntOrString".to_owned(),
+                ref items => format!("[]{}", self.go_name(items)),
+            },
+        }
+    }
+}
+
+/// Where Go's decoder is: the struct and the fields that lead there, without indices and keys of maps.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    owner: &'p str,
+    fields: Option<&'p Fields<'p>>,
+}
+
+struct Fields<'p> {
+    parent: Option<&'p Fields<'p>>,
+    name: &'p str,
+}
+
+struct Decoder<'t> {
+    typed: &'t Typed,
+    out: Decoded,
+    in_status: bool,
+}
+
+impl Decoder<'_> {
+    fn value(&mut self, value: Value<'_>, ty: &Type, path: &Path<'_>, place: Place<'_>) {
+        match (ty, value) {
+            // Null leaves everything as it is.
+            (_, Value::Null)
+            | (Type::Any, _)
+            | (Type::Bool, Value::Bool(_))
+            | (Type::Text | Type::IntOrString, Value::String(_))
+            | (Type::Float, Value::Int(_) | Value::Float(_))
+            | (Type::Int64, Value::Int(_)) => {}
+            (Type::Int32 | Type::IntOrString, Value::Int(n)) if i32::try_from(n).is_ok() => {}
+            (Type::Int32 | Type::Int64 | Type::IntOrString, Value::Int(_) | Value::Float(_)) => {
+                let text = number(value);
+                let fits = match ty {
+                    Type::Int64 => text.parse::<i64>().is_ok(),
+                    _ => text.parse::<i32>().is_ok(),
+                };
+                if !fits {
+                    self.mismatch(&format!("number {text}"), &self.typed.go_name(ty), path, place);
+                }
+            }
+            (Type::Bytes, Value::String(text)) => {
+                if let Some(at) = base64_error(text) {
+                    self.error(path, format!("illegal base64 data at input byte {at}"));
+                }
+            }
+            (Type::Bytes, Value::List(items)) => {
+                for (at, item) in items.iter().enumerate() {
+                    let text = number(*item);
+                    if !item.is_null() && text.parse::<u8>().is_err() {
+                        let found = format!("{} {text}", json_name(*item));
+                        self.mismatch(found.trim_end(), "uint8", &path.index(at), place);
+                    }
+                }
+            }
+            (Type::Time, Value::String(text)) => {
+                if Time::parse(text).is_none() {
+                    self.error(path, time_error(text));
+                }
+            }
+            (Type::MicroTime, Value::String(text)) => {
+                if let Some(message) = micro_time_error(text) {
+                    self.error(path, message);
+                }
+            }
+            (Type::Quantity, value) => self.quantity(value, path),
+            (Type::Struct(at), Value::Map(map)) => {
+                let Some(found) = self.typed.at(*at) else { return };
+                let is_root = matches!(path, Path::Root);
+                for (key, value) in map.entries() {
+                    let Some(field) = found.field(key) else {
+                        match &found.others {
+                            Some(ty) => self.value(*value, ty, &path.child(key), place),
+                            None => self.out.unknown.push(path.child(key).to_string()),
+                        }
+                        continue;
+                    };
+                    let path = path.child(key);
+                    self.in_status |= is_root && *key == "status";
+                    if let Value::String(text) = value
+                        && !field.allowed.is_empty()
+                        && !self.in_status
+                        && !field.allowed.iter().any(|allowed| allowed == text)
+                    {
+                        let allowed: Vec<&str> = field.allowed.iter().map(String::as_str).collect();
+                        self.out.departures.push(Error::not_supported(&path, *text, &allowed, 0));
+                    }
+                    let fields = Fields { parent: place.fields, name: key };
+                    self.value(*value, &field.ty, &path, Place { owner: &found.name, fields: Some(&fields) });
+                    self.in_status &= !is_root;
+                }
+                if !self.in_status {
+                    let required = found.fields.iter().filter(|(_, field)| field.required);
+                    for (name, _) in required.filter(|(name, _)| map.get(name).is_none_or(Value::is_null)) {
+                        if !(is_root && name == "status") {
+                            self.out.departures.push(Error::required(&path.child(name), "", 0));
+                        }
+                    }
+                }
+            }
+            (Type::Map(items), Value::Map(map)) => {
+                for (key, value) in map.entries() {
+                    self.value(*value, items, &path.child(key), place);
+                }
+            }
+            (Type::List(items), Value::List(list)) => {
+                for (at, item) in list.iter().enumerate() {
+                    self.value(*item, items, &path.index(at), place);
+                }
+            }
+            (_, other) => self.mismatch(json_name(other), &self.typed.go_name(ty), path, place),
+        }
+    }
+
+    fn quantity(&mut self, value: Value<'_>, path: &Path<'_>) {
+        let text = match value {
+            Value::String(text) => text.trim().to_owned(),
+            Value::Int(_) | Value::Float(_) => number(value),
+            // Its text begins with no digit.
+            _ => "x".to_owned(),
+        };
+        if let Err(message) = Quantity::parse(&text) {
+            self.error(path, message.to_owned());
+        }
+    }
+
+    #[cold]
+    fn mismatch(&mut self, found: &str, expected: &str, path: &Path<'_>, place: Place<'_>) {
+        let mut names = Vec::new();
+        let mut fields = place.fields;
+        while let Some(Fields { parent, name }) = fields {
+            names.push(*name);
+            fields = *parent;
+        }
+        names.extend(Some(place.owner).filter(|owner| !owner.is_empty()));
+        names.reverse();
+        let target = if names.is_empty() { "value".to_owned() } else { format!("struct field {}", names.join(".")) };
+        self.error(path, format!("json: cannot unmarshal {found} into Go {target} of type {expected}"));
+    }
+
+    #[cold]
+    fn error(&mut self, path: &Path<'_>, message: String) {
+        self.out.errors.push(Mismatch { path: path.to_string(), message });
+    }
+}
+
+/// A number as it stands in the JSON that a client sends; empty for anything else.
+fn number(value: Value<'_>) -> String {
+    match value {
+        Value::Int(n) => n.to_string(),
+        Value::Float(n) => {
+            let mut text = Vec::new();
+            kubeshape_yaml::go::number::write_json(n, &mut text);
+            String::from_utf8(text).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}

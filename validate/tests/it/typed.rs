@@ -1,0 +1,103 @@
+//! Objects of built-in kinds beside the types of a document.
+
+use kubeshape_schema::Bump;
+use kubeshape_smd::ToValue;
+use kubeshape_validate::typed::{Decoded, Typed};
+use kubeshape_yaml::{Limits, Stream, Tape};
+use serde_json::{Value, json};
+
+fn document() -> Value {
+    json!({"definitions": {
+        "example.v1.Tab": {"type": "object", "required": ["name", "mode"], "properties": {
+            "name": {"type": "string"},
+            "mode": {"type": "string", "enum": ["A", "B"], "default": "A"},
+            "size": {"type": "integer", "format": "int32"},
+            "count": {"type": "integer", "format": "int64"},
+            "data": {"type": "object", "additionalProperties": {"type": "string", "format": "byte"}},
+            "limits": {"type": "object", "additionalProperties": {"$ref": "#/definitions/io.k8s.apimachinery.pkg.api.resource.Quantity"}},
+            "port": {"$ref": "#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString"},
+            "at": {"$ref": "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Time"},
+            "below": {"type": "array", "items": {"$ref": "#/definitions/example.v1.Tab"}},
+            "any": {"type": "object"},
+            "status": {"$ref": "#/definitions/example.v1.Tab"}}},
+        "io.k8s.apimachinery.pkg.api.resource.Quantity": {"type": "string"},
+        "io.k8s.apimachinery.pkg.util.intstr.IntOrString": {"type": "string", "format": "int-or-string"},
+        "io.k8s.apimachinery.pkg.apis.meta.v1.Time": {"type": "string", "format": "date-time"},
+        "example.v1.Loop": {"$ref": "#/definitions/example.v1.Loop"}}})
+}
+
+fn decode(definition: &str, object: &Value) -> Decoded {
+    let source = document().to_string();
+    let mut tape = Tape::new();
+    Stream::new(source.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();
+    let typed = Typed::of_document(tape.document(&source).root().unwrap(), definition).unwrap();
+    let arena = Bump::new();
+    typed.decode(object.to_value(&arena))
+}
+
+fn errors(object: &Value) -> Vec<String> {
+    decode("example.v1.Tab", object)
+        .errors
+        .into_iter()
+        .map(|error| format!("{}: {}", error.path, error.message))
+        .collect()
+}
+
+#[test]
+fn values_that_go_takes_are_no_errors() {
+    let object = json!({
+        "name": "a", "size": 2_147_483_647, "count": 4.0, "data": {"a": "YQ=="}, "limits": {"cpu": "500m", "memory": 1.5},
+        "port": "http", "at": "2026-01-02T03:04:05Z", "any": [1], "below": [null, {"name": "b", "port": 80}]});
+    assert_eq!(errors(&object), [""; 0]);
+    assert_eq!(errors(&json!({"name": null, "size": null, "data": null, "port": null, "at": null})), [""; 0]);
+}
+
+#[test]
+fn values_of_other_types_have_gos_texts() {
+    let object = json!({
+        "name": 1, "size": 2_147_483_648_i64, "count": 1.5, "data": {"a": "Y"}, "limits": {"cpu": "1 Gi", "x": true},
+        "port": 1.5, "at": "yesterday", "below": [{"below": "x"}]});
+    assert_eq!(
+        errors(&object),
+        [
+            "at: parsing time \"yesterday\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"yesterday\" as \"2006\"",
+            "below[0].below: json: cannot unmarshal string into Go struct field Tab.below.below of type []v1.Tab",
+            "count: json: cannot unmarshal number 1.5 into Go struct field Tab.count of type int64",
+            "data.a: illegal base64 data at input byte 0",
+            "limits.cpu: quantities must match the regular expression \
+             '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+            "limits.x: quantities must match the regular expression \
+             '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+            "name: json: cannot unmarshal number into Go struct field Tab.name of type string",
+            "port: json: cannot unmarshal number 1.5 into Go struct field Tab.port of type int32",
+            "size: json: cannot unmarshal number 2147483648 into Go struct field Tab.size of type int32",
+        ]
+    );
+}
+
+#[test]
+fn fields_are_unknown_by_their_exact_names() {
+    let decoded = decode("example.v1.Tab", &json!({"Name": 1, "below": [{"nope": 1}], "any": {"x": 1}}));
+    assert_eq!(decoded.unknown, ["Name", "below[0].nope"]);
+}
+
+#[test]
+fn what_a_document_requires_is_no_error_and_not_asked_of_a_status() {
+    let decoded = decode("example.v1.Tab", &json!({"mode": "C", "below": [{}], "status": {"mode": "D"}}));
+    let departures: Vec<String> = decoded.departures.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        departures,
+        [
+            "below[0].name: Required value",
+            "mode: Unsupported value: \"C\": supported values: \"A\", \"B\"",
+            "name: Required value"
+        ]
+    );
+    assert_eq!(decoded.errors, []);
+}
+
+#[test]
+fn references_without_end_are_followed_no_further() {
+    let decoded = decode("example.v1.Loop", &json!({"a": 1}));
+    assert_eq!((decoded.unknown.len(), decoded.errors.len()), (0, 0));
+}
