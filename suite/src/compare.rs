@@ -26,7 +26,7 @@ pub(crate) fn without_generated(mut object: Value) -> Value {
     if let Value::Object(members) = &mut object {
         let is_empty = match members.get_mut("metadata") {
             Some(Value::Object(metadata)) => {
-                GENERATED.iter().for_each(|name| drop(metadata.remove(*name)));
+                metadata.retain(|name, _| !GENERATED.contains(&name.as_str()));
                 metadata.is_empty()
             }
             Some(Value::Null) => true,

@@ -51,19 +51,22 @@ impl<'l> Definition<'l> {
                 version["storage"] = true.into();
             }
         }
-        self.registry(value)
+        self.registry(&value)
     }
 
     /// The API of the patched definition, with all its versions.
     pub(crate) fn patched(&self, patches: &[PatchOperation]) -> Result<Registry, Box<Finding>> {
+        let wrong = |detail: String| Box::new(self.location.finding(Code::Suite, detail));
+        let copies = patches.iter().filter(|operation| matches!(operation, PatchOperation::Copy(_))).count();
+        if copies > MOST_COPIES {
+            return Err(wrong(format!("the patch has {copies} copies, at most {MOST_COPIES} are made")));
+        }
         let mut value = self.value.clone();
-        json_patch::patch(&mut value, patches).map_err(|error| {
-            Box::new(self.location.finding(Code::Suite, format!("the patch does not apply: {error}")))
-        })?;
-        self.registry(value)
+        json_patch::patch(&mut value, patches).map_err(|error| wrong(format!("the patch does not apply: {error}")))?;
+        self.registry(&value)
     }
 
-    fn registry(&self, value: Value) -> Result<Registry, Box<Finding>> {
+    fn registry(&self, value: &Value) -> Result<Registry, Box<Finding>> {
         let mut registry = Registry::new(Settings { release: self.release, ..Settings::default() });
         let text = value.to_string();
         let input = kubeshape_input::read(self.location.input().as_ref(), text.as_bytes(), Limits::default());

@@ -114,9 +114,9 @@ impl Runner<'_, '_> {
 
     fn create(&self, case: &Case, initial: &Part) -> Result<Ended, Box<Ended>> {
         let object = self.object(initial)?;
-        let answer = self.answer(self.requests, registry::Request::Create(&object));
-        let answer = self.check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
-        Ok(self.stored(case, answer, initial))
+        let answer = Self::answer(self.requests, registry::Request::Create(&object));
+        let answer = Self::check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
+        Ok(Self::stored(case, answer, initial))
     }
 
     fn update(&self, case: &Case) -> Result<Ended, Box<Ended>> {
@@ -125,12 +125,14 @@ impl Runner<'_, '_> {
         };
         let first = self.object(initial)?;
         let live = if patches.is_empty() {
-            self.begin(self.requests, &first, initial)?
+            Self::begin(self.requests, &first, initial)?
         } else {
-            let unusable = |finding: Box<Finding>| failed(Answer::None, finding.message(), &initial.location);
+            let unusable = |finding: Box<Finding>| {
+                Box::new(failed(Answer::None, finding.message(), Vec::new(), &initial.location))
+            };
             let api = self.definition.patched(patches).map_err(unusable)?;
             let kind = self.definition.kind(&api).map_err(unusable)?;
-            let begun = kind.with_requests(|requests| self.begin(requests, &first, initial));
+            let begun = kind.with_requests(|requests| Self::begin(requests, &first, initial));
             begun.unwrap_or_else(|| Err(Box::new((Answer::None, None))))?
         };
         let mut next = self.object(updated)?;
@@ -141,36 +143,34 @@ impl Runner<'_, '_> {
         }
         let status = value.get("status").cloned();
         next = Object::from(value);
-        let answer = self.answer(self.requests, registry::Request::Update { object: &next, old: &live });
-        let mut stored = self.check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
+        let answer = Self::answer(self.requests, registry::Request::Update { object: &next, old: &live });
+        let mut stored = Self::check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
         if let Some(status) = status {
-            let answer = self.send_status(self.requests, &stored, status);
-            stored = self.check(expected_status_error.as_ref(), answer, case, Answer::StatusRefused)?;
+            let answer = Self::send_status(self.requests, &stored, status);
+            stored = Self::check(expected_status_error.as_ref(), answer, case, Answer::StatusRefused)?;
         } else if let Some(expected) = expected_status_error {
             let message = "the updated object has no status, so no status is sent".to_owned();
-            return Err(failed(Answer::Stored(without_generated(stored.into_value())), message, &expected.location));
+            let answer = Answer::Stored(without_generated(stored.into_value()));
+            return Err(Box::new(failed(answer, message, Vec::new(), &expected.location)));
         }
-        Ok(self.stored(case, stored, updated))
+        Ok(Self::stored(case, stored, updated))
     }
 
     /// Creates the first object of an update, with its status.
-    fn begin(&self, requests: &Requests<'_>, object: &Object, part: &Part) -> Result<Object, Box<Ended>> {
+    fn begin(requests: &Requests<'_>, object: &Object, part: &Part) -> Result<Object, Box<Ended>> {
         let status = object.value().get("status").cloned();
         let refused = |message: String| {
-            let mut ended = failed(Answer::None, "the initial object is refused".to_owned(), &part.location);
-            if let Some(failure) = &mut ended.1 {
-                failure.details.push(message);
-            }
-            ended
+            let text = "the initial object is refused".to_owned();
+            Box::new(failed(Answer::None, text, vec![message], &part.location))
         };
-        let stored = self.answer(requests, registry::Request::Create(object)).map_err(refused)?;
+        let stored = Self::answer(requests, registry::Request::Create(object)).map_err(refused)?;
         match status {
             None => Ok(stored),
-            Some(status) => self.send_status(requests, &stored, status).map_err(refused),
+            Some(status) => Self::send_status(requests, &stored, status).map_err(refused),
         }
     }
 
-    fn send_status(&self, requests: &Requests<'_>, live: &Object, status: Value) -> Result<Object, String> {
+    fn send_status(requests: &Requests<'_>, live: &Object, status: Value) -> Result<Object, String> {
         if !requests.resource().status {
             return Err("the server could not find the requested resource".to_owned());
         }
@@ -179,11 +179,11 @@ impl Runner<'_, '_> {
             members.insert("status".to_owned(), status);
         }
         let object = Object::from(value);
-        self.answer(requests, registry::Request::UpdateStatus { object: &object, old: live })
+        Self::answer(requests, registry::Request::UpdateStatus { object: &object, old: live })
     }
 
     /// The object as it is stored, or the message of the server.
-    fn answer(&self, requests: &Requests<'_>, request: registry::Request<'_>) -> Result<Object, String> {
+    fn answer(requests: &Requests<'_>, request: registry::Request<'_>) -> Result<Object, String> {
         let name = request.object().name().to_owned();
         match requests.judge(request) {
             Ok(Judgement { stored, errors, .. }) if errors.is_empty() => Ok(stored),
@@ -197,7 +197,7 @@ impl Runner<'_, '_> {
     fn object(&self, part: &Part) -> Result<Object, Box<Ended>> {
         let name = part.location.input().to_string();
         let object = Object::read(name, part.text.as_bytes())
-            .map_err(|finding| failed(Answer::None, finding.message(), &part.location))?;
+            .map_err(|finding| Box::new(failed(Answer::None, finding.message(), Vec::new(), &part.location)))?;
         let mut value = object.into_value();
         if let Some(metadata) = metadata(&mut value) {
             metadata.insert("generateName".to_owned(), "test-".into());
@@ -213,7 +213,6 @@ impl Runner<'_, '_> {
 
     /// Whether a request was refused if and only if that is expected. Gives the stored object.
     fn check(
-        &self,
         expected: Option<&Part>,
         answer: Result<Object, String>,
         case: &Case,
@@ -222,36 +221,29 @@ impl Runner<'_, '_> {
         match (expected, answer) {
             (None, Ok(stored)) => Ok(stored),
             (None, Err(message)) => {
-                let mut ended =
-                    failed(refused(message.clone()), "the server refuses the object".to_owned(), &case.location);
-                if let Some(failure) = &mut ended.1 {
-                    failure.details.push(message);
-                }
-                Err(ended)
+                let text = "the server refuses the object".to_owned();
+                Err(Box::new(failed(refused(message.clone()), text, vec![message], &case.location)))
             }
             (Some(part), Ok(stored)) => {
-                let message = "the server accepts the object, an error is expected".to_owned();
-                Err(failed(Answer::Stored(without_generated(stored.into_value())), message, &part.location))
+                let text = "the server accepts the object, an error is expected".to_owned();
+                let answer = Answer::Stored(without_generated(stored.into_value()));
+                Err(Box::new(failed(answer, text, Vec::new(), &part.location)))
             }
             (Some(part), Err(message)) if message.contains(&part.text) => Err(Box::new((refused(message), None))),
             (Some(part), Err(message)) => {
                 let text = "the server refuses the object with another error".to_owned();
-                let mut ended = failed(refused(message.clone()), text, &part.location);
-                if let Some(failure) = &mut ended.1 {
-                    failure.details.push(message);
-                }
-                Err(ended)
+                Err(Box::new(failed(refused(message.clone()), text, vec![message], &part.location)))
             }
         }
     }
 
     /// Whether the stored object is the expected one.
-    fn stored(&self, case: &Case, stored: Object, sent: &Part) -> Ended {
+    fn stored(case: &Case, stored: Object, sent: &Part) -> Ended {
         let found = without_generated(stored.into_value());
         let part = case.expected.as_ref().unwrap_or(sent);
         let expected = match Object::read(part.location.input().to_string(), part.text.as_bytes()) {
             Ok(object) => without_generated(object.into_value()),
-            Err(finding) => return *failed(Answer::Stored(found), finding.message(), &part.location),
+            Err(finding) => return failed(Answer::Stored(found), finding.message(), Vec::new(), &part.location),
         };
         let details = differences(&expected, &found);
         let failure = (!details.is_empty()).then(|| Failure {
@@ -263,6 +255,6 @@ impl Runner<'_, '_> {
     }
 }
 
-fn failed(answer: Answer, message: String, location: &Location) -> Box<Ended> {
-    Box::new((answer, Some(Failure { message, details: Vec::new(), location: location.clone() })))
+fn failed(answer: Answer, message: String, details: Vec<String>, location: &Location) -> Ended {
+    (answer, Some(Failure { message, details, location: location.clone() }))
 }

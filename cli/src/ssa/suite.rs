@@ -99,18 +99,17 @@ pub(super) fn run<'a>(
         session.tell(&finding);
         return;
     }
-    let release = match args.kubernetes.map(|release| release.minor()) {
-        None => None,
-        Some(minor) => match minor.trim_start_matches("1.").parse().ok().and_then(Release::new) {
-            Some(release) => Some(release),
-            None => {
-                let detail =
-                    format!("the rules of {} to {} are known, not those of {minor}", Release::OLDEST, Release::NEWEST);
-                session.tell(&suite.location.finding(Code::Suite, detail));
-                return;
-            }
-        },
-    };
+    let mut release = None;
+    if let Some(named) = args.kubernetes {
+        let minor = named.minor();
+        release = minor.trim_start_matches("1.").parse().ok().and_then(Release::new);
+        if release.is_none() {
+            let detail =
+                format!("the rules of {} to {} are known, not those of {minor}", Release::OLDEST, Release::NEWEST);
+            session.tell(&suite.location.finding(Code::Suite, detail));
+            return;
+        }
+    }
     // Under several definitions, a case may have several answers: what it expects then is for people to say.
     let mut answers: BTreeMap<usize, Vec<Outcome>> = BTreeMap::new();
     for definition in &found {

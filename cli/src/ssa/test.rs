@@ -36,12 +36,16 @@ pub(crate) fn run<'a>(args: &TestArgs, session: &mut Session<'a>) -> Result<bool
     text::check_stdin(args.schemas.iter().chain(&paths))?;
     let schemas = read_all(&args.schemas, Missing::Error, session);
     let mut definitions = Definitions::default();
-    schemas.iter().for_each(|text| definitions.add(text));
+    for text in schemas {
+        definitions.add(text);
+    }
     let mut inputs: Vec<(bool, Vec<&'a Text<'a>>)> = Vec::new();
     for path in &paths {
         let before = session.errors();
         let texts = read_all(std::slice::from_ref(path), Missing::Error, session);
-        texts.iter().for_each(|text| definitions.add(text));
+        for text in &texts {
+            definitions.add(text);
+        }
         inputs.push((session.errors() > before, texts));
     }
     for (path, (has_failed, texts)) in paths.iter().zip(inputs) {
