@@ -60,6 +60,7 @@ mod read;
 mod run;
 mod update;
 
+pub use kubeshape_yaml::edit::{Edit, apply as apply_edits};
 pub use read::{Case, Part, Request, Suite};
 pub use run::{Answer, Failure, Outcome};
-pub use update::{Edit, apply_edits, expect_answer};
+pub use update::expect_answer;

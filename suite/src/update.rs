@@ -3,31 +3,9 @@
 use crate::read::Case;
 use crate::run::Answer;
 use kubeshape_registry::Object;
+use kubeshape_yaml::edit::Edit;
 use kubeshape_yaml::{Flags, Node};
 use std::ops::Range;
-
-/// A piece of a text, and what stands there instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// Bytes of the text.
-    pub range: Range<usize>,
-    /// What stands there instead.
-    pub text: String,
-}
-
-/// A text with edits, which do not overlap.
-pub fn apply_edits(text: &str, mut edits: Vec<Edit>) -> String {
-    edits.sort_by_key(|edit| edit.range.start);
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for Edit { range, text: new } in edits {
-        out.push_str(text.get(done..range.start).unwrap_or_default());
-        out.push_str(&new);
-        done = range.end;
-    }
-    out.push_str(text.get(done..).unwrap_or_default());
-    out
-}
 
 /// The members of a case that say what is expected.
 const EXPECTATIONS: [&str; 3] = ["expected", "expectedError", "expectedStatusError"];

@@ -24,6 +24,7 @@
 //! ```
 mod chars;
 mod compose;
+pub mod edit;
 pub mod emit;
 mod error;
 mod fast;

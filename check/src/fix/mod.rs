@@ -56,22 +56,13 @@ use kubeshape_schema::Code;
 use kubeshape_schema::field::ErrorType;
 use kubeshape_yaml::{Kind, Node};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::Range;
 
 pub use diff::diff;
+pub use kubeshape_yaml::edit::{Edit, apply};
 pub use same::is_made;
 
 /// The codes of findings for which there are edits.
 pub const CODES: [Code; 4] = [Code::UnknownField, Code::DuplicateKey, Code::CrdStructural, Code::AdviceTwice];
-
-/// A change of the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// The bytes of the source that are replaced.
-    pub range: Range<usize>,
-    /// What stands there afterwards.
-    pub text: String,
-}
 
 /// Whether types that are missing are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,19 +189,6 @@ fn doubles(mapping: Node<'_>) -> Vec<((Node<'_>, Node<'_>), u32)> {
 
 /// Why an edit is not made.
 const HARD: &str = "--fix does not edit it: an alias, a comment or the layout stands in the way";
-
-/// A text after edits, which are in its order and do not overlap.
-pub fn apply(text: &str, edits: &[Edit]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for edit in edits {
-        out.push_str(text.get(at..edit.range.start).unwrap_or_default());
-        out.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    out.push_str(text.get(at..).unwrap_or_default());
-    out
-}
 
 /// Whether problems after edits are those before, without the mended ones. A problem that had the same cause may be gone, too.
 pub fn is_expected(before: &[Problem], after: &[Problem], mended: &BTreeSet<u32>) -> bool {

@@ -111,13 +111,13 @@ fn file<'a>(
         }
     }
     if let Some(stage) = stage.filter(|_| !edits.is_empty()) {
-        write(text, edits, stage)?;
+        write(text, &edits, stage)?;
     }
     Ok(is_used)
 }
 
 /// Puts the edits into the file, which is whole or as it was.
-fn write(text: &Text<'_>, edits: Vec<Edit>, stage: &Stage) -> Result<(), Fatal> {
+fn write(text: &Text<'_>, edits: &[Edit], stage: &Stage) -> Result<(), Fatal> {
     let result = apply_edits(text.source(), edits);
     if text.path.as_os_str().is_empty() {
         return report::print(result.as_bytes());

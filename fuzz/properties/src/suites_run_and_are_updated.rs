@@ -37,7 +37,7 @@ pub(crate) fn holds(bytes: &[u8]) {
         return;
     }
     let source = suite.location.document().source().text().to_owned();
-    let (suites, definitions) = parts(apply_edits(&source, edits).as_bytes());
+    let (suites, definitions) = parts(apply_edits(&source, &edits).as_bytes());
     let (Some(definition), Some(suite)) = (definitions.first(), suites.first()) else {
         panic!("the updated text has no suite or no definition");
     };

@@ -1,0 +1,34 @@
+//! Changes of a text that leave the rest of it as it is.
+
+use std::ops::Range;
+
+/// A piece of a text, and what stands there instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The bytes of the text that are replaced.
+    pub range: Range<usize>,
+    /// What stands there afterwards.
+    pub text: String,
+}
+
+/// A text after edits, which do not overlap.
+///
+/// # Example
+/// ```
+/// use kubeshape_yaml::edit::{Edit, apply};
+/// let edits = [Edit { range: 3..4, text: "2".to_owned() }];
+/// assert_eq!(apply("a: 1 # one", &edits), "a: 2 # one");
+/// ```
+pub fn apply(text: &str, edits: &[Edit]) -> String {
+    let mut sorted: Vec<&Edit> = edits.iter().collect();
+    sorted.sort_by_key(|edit| edit.range.start);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for edit in sorted {
+        out.push_str(text.get(at..edit.range.start).unwrap_or_default());
+        out.push_str(&edit.text);
+        at = edit.range.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
+}
