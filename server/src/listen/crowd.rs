@@ -3,10 +3,14 @@
 use super::activity::{Activity, Pace};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 
-/// At least one in so many connections makes room at a time.
-const SHARE: usize = 16;
+/// One in so many connections makes room at first. While others go on waiting, the number doubles, up to one in [`MOST`].
+const FIRST: usize = 64;
+const MOST: usize = 4;
+/// After this time without anybody who waits, it begins anew.
+const CALM: Duration = Duration::from_millis(500);
 /// Those that cannot be told to make room yet are looked at again after so many rounds at most.
 const LOOK: u64 = 10;
 
@@ -24,6 +28,8 @@ struct Members {
     open: BTreeMap<u64, Arc<Activity>>,
     /// When the last round passed.
     round: Option<Instant>,
+    /// When connections were told to make room, and how many could be.
+    told: Option<(Instant, usize)>,
 }
 
 /// A connection is in the crowd until this is dropped.
@@ -63,12 +69,23 @@ impl Crowd {
         }
     }
 
+    /// All connections, and how many of them are told to make room now.
+    fn next(&self) -> (Vec<Arc<Activity>>, usize) {
+        let now = Instant::now();
+        let mut members = self.members();
+        let open: Vec<Arc<Activity>> = members.open.values().cloned().collect();
+        let (first, most) = (open.len().div_ceil(FIRST), open.len().div_ceil(MOST));
+        let before = members.told.filter(|(told, _)| now - *told < CALM).map(|(_, count)| count * 2);
+        let count = before.unwrap_or_default().clamp(first, most);
+        members.told = Some((now, count));
+        (open, count)
+    }
+
     /// Tells some connections to make room: those that have been idle or have not taken their answers for longest; if they are
     /// too few, also those that have been answered for longest; clients without a valid token before others. Returns the
     /// round in which the next ones can be told.
     pub(super) fn shed(&self) -> u64 {
-        let members: Vec<Arc<Activity>> = self.members().open.values().cloned().collect();
-        let count = members.len().div_ceil(SHARE);
+        let (members, mut left) = self.next();
         let now = self.pace.rounds();
         let mut next = now + LOOK;
         // Those that wait for their clients, and those that wait for the server.
@@ -84,7 +101,6 @@ impl Crowd {
                 next = next.min(rank.from);
             }
         }
-        let mut left = count;
         for (ranked, soon) in ranked.iter_mut().zip([soon, 0]) {
             if ranked.len() > left {
                 ranked.select_nth_unstable_by_key(left, |(order, ..)| *order);
@@ -104,5 +120,35 @@ impl Drop for Member {
         let mut members = self.crowd.members();
         members.open.remove(&self.number);
         self.crowd.pace.share(members.open.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::Limits;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_longer_others_wait_the_more_make_room_at_a_time() {
+        let crowd = Arc::new(Crowd::default());
+        let members: Vec<_> = (0..640)
+            .map(|_| {
+                let activity = Activity::new(&Limits::default(), crowd.pace());
+                drop(activity.request());
+                (crowd.join(&activity), activity)
+            })
+            .collect();
+        let told = || members.iter().filter(|(_, activity)| activity.told().is_some()).count();
+        let mut counts = Vec::new();
+        for _ in 0..6 {
+            let before = told();
+            crowd.shed();
+            counts.push(told() - before);
+        }
+        assert_eq!(counts, [10, 20, 40, 80, 160, 160]);
+        tokio::time::advance(CALM).await;
+        let before = told();
+        crowd.shed();
+        assert_eq!(told() - before, 10);
     }
 }
