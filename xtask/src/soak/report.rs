@@ -1,7 +1,7 @@
 //! What a soak measured, and whether it met the targets.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write as _};
 use std::time::Duration;
 
 /// An honest request is answered within this time.
@@ -151,7 +151,7 @@ fn times(times: &[Duration]) -> String {
     let mut text = times.len().to_string();
     for (name, per_mille) in [("median", 500), ("90 %", 900), ("99 %", 990), ("99.9 %", 999), ("worst", 1000)] {
         if let Some(time) = at(times, per_mille) {
-            text += &format!(", {name} {time:.2?}");
+            let _ = write!(text, ", {name} {time:.2?}");
         }
     }
     text

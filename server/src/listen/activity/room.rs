@@ -290,12 +290,13 @@ mod tests {
             one.activity.body_begins();
             one.activity.waits();
             let limits = Limits::default();
+            let large = vec![b'x'; 256 << 10];
             let mut told = None;
             for _ in 0..10 * CUT {
                 one.activity.deadline(&limits);
                 one.crowd.shed();
                 told = told.max(one.activity.told());
-                one.activity.sent([&[b'x'; 256 << 10][..]], bytes);
+                one.activity.sent([&*large], bytes);
                 one.activity.waits();
                 tokio::time::advance(ROUND).await;
                 one.crowd.pass();
