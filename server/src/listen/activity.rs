@@ -52,6 +52,8 @@ pub(crate) struct Activity {
     sourcing: AtomicU32,
     /// Requests for which other threads of the server work.
     working: AtomicU32,
+    /// The round in which the server last finished something for a request: work, or its answer without the body.
+    served: AtomicU64,
     /// When the client last took something of an answer, or an answer ended.
     last: AtomicU64,
     /// When the first byte of the next request arrived.
@@ -140,6 +142,7 @@ impl Activity {
             bodies: AtomicU32::new(0),
             sourcing: AtomicU32::new(0),
             working: AtomicU32::new(0),
+            served: AtomicU64::new(0),
             last: AtomicU64::new(1),
             head: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
@@ -407,6 +410,7 @@ pub(crate) struct Running(Arc<Activity>);
 impl Drop for Running {
     fn drop(&mut self) {
         self.0.last.store(self.0.now(), Relaxed);
+        self.0.served.store(self.0.pace.rounds(), Relaxed);
         self.0.running.fetch_sub(1, Relaxed);
     }
 }

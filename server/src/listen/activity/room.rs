@@ -6,7 +6,7 @@
 
 use super::{Activity, Begun};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -127,7 +127,9 @@ impl Activity {
         if self.working.load(Relaxed) > 0 {
             return None;
         }
-        rank(false, begun.round + CUT + progress(begun), begun.at, Step::Cut)
+        // What the server took for it is not the time of the answer.
+        let since = begun.round.max(self.served.load(Relaxed));
+        rank(false, since + CUT + progress(begun), begun.at, Step::Cut)
     }
 
     /// Tells the connection to make room for others.
@@ -172,7 +174,9 @@ pub(crate) struct Working(Option<Arc<Activity>>);
 /// the time.
 pub(crate) fn working() -> Working {
     let current = CURRENT.try_with(Arc::clone).ok();
-    count(current.as_deref(), |working| working.fetch_add(1, Relaxed));
+    if let Some(activity) = &current {
+        activity.working.fetch_add(1, Relaxed);
+    }
     Working(current)
 }
 
@@ -181,15 +185,12 @@ pub(crate) async fn of<T>(activity: &Arc<Activity>, answer: impl Future<Output =
     CURRENT.scope(Arc::clone(activity), answer).await
 }
 
-fn count(activity: Option<&Activity>, change: impl FnOnce(&AtomicU32) -> u32) {
-    if let Some(activity) = activity {
-        change(&activity.working);
-    }
-}
-
 impl Drop for Working {
     fn drop(&mut self) {
-        count(self.0.as_deref(), |working| working.fetch_sub(1, Relaxed));
+        if let Some(activity) = &self.0 {
+            activity.served.store(activity.pace.rounds(), Relaxed);
+            activity.working.fetch_sub(1, Relaxed);
+        }
     }
 }
 
@@ -272,8 +273,19 @@ mod tests {
         assert_eq!(one.told(CUT).await, Some((Step::End, END)));
         assert_eq!(one.told(100 * CUT).await, None);
         drop(work);
-        assert_eq!(one.told(CUT).await, Some((Step::Cut, 0)));
+        // What it made can be sent now.
+        assert_eq!(one.told(CUT).await, Some((Step::Cut, CUT)));
+        assert_eq!(one.activity.still_told(), Some(Step::Cut));
         drop(running);
+        let other = One::new();
+        let running = other.activity.request();
+        assert_eq!(other.told(CUT).await, Some((Step::End, END)));
+        let work = of(&other.activity, async { working() }).await;
+        assert_eq!(other.told(100 * CUT).await, None);
+        other.activity.body_begins();
+        drop((work, running));
+        // The client takes what was made, so it is sent to its end.
+        assert_eq!(other.told(CUT - 1).await, None);
         // Without the mark, it is the same as for an endpoint that waits for another server.
         let other = One::new();
         let _running = other.activity.request();
