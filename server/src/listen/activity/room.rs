@@ -271,6 +271,7 @@ mod tests {
         let work = of(&one.activity, async { working() }).await;
         // It is the last on its connection.
         assert_eq!(one.told(CUT).await, Some((Step::End, END)));
+        one.activity.end();
         assert_eq!(one.told(100 * CUT).await, None);
         drop(work);
         // What it made can be sent now.
