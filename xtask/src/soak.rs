@@ -7,7 +7,7 @@ mod frames;
 mod report;
 
 use crate::run::{Result, cargo, run};
-use report::{BOUND, Report, Seen};
+use report::{Answered, BOUND, Report, Seen};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -29,9 +29,10 @@ pub(crate) struct Shared {
     pub(crate) stop: AtomicBool,
     /// Connections of hostile clients.
     pub(crate) attacks: AtomicUsize,
-    /// Times of honest requests, and of those for `/livez` among them.
-    times: Mutex<Vec<Duration>>,
-    lively: Mutex<Vec<Duration>>,
+    began: Instant,
+    /// Honest requests that were answered, and those for `/livez` among them.
+    answered: Mutex<Vec<Answered>>,
+    lively: Mutex<Vec<Answered>>,
     failures: Mutex<Vec<(String, String, Duration)>>,
 }
 
@@ -109,7 +110,8 @@ pub(crate) fn soak(arguments: &[&str]) -> Result {
         address,
         stop: AtomicBool::new(false),
         attacks: AtomicUsize::new(0),
-        times: Mutex::default(),
+        began: Instant::now(),
+        answered: Mutex::default(),
         lively: Mutex::default(),
         failures: Mutex::default(),
     });
@@ -137,7 +139,7 @@ pub(crate) fn soak(arguments: &[&str]) -> Result {
     let stopped = stop(&mut server)?;
     let report = Report::new(Seen {
         attacks: shared.attacks.load(Relaxed),
-        times: std::mem::take(&mut lock(&shared.times)),
+        answered: std::mem::take(&mut lock(&shared.answered)),
         livez: std::mem::take(&mut lock(&shared.lively)),
         failures: std::mem::take(&mut lock(&shared.failures)),
         memory,
@@ -223,9 +225,10 @@ fn honest(shared: &Shared, n: usize) {
         let time = began.elapsed();
         match answer {
             Ok(200) => {
-                lock(&shared.times).push(time);
+                let answered = Answered { time, at: shared.began.elapsed() };
+                lock(&shared.answered).push(answered);
                 if path == "/livez" {
-                    lock(&shared.lively).push(time);
+                    lock(&shared.lively).push(answered);
                 }
             }
             Ok(code) => lock(&shared.failures).push((endpoint(&path), code.to_string(), time)),
