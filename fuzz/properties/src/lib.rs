@@ -52,6 +52,7 @@ properties! {
     input_compressed_bytes_keep_the_limit
     input_contents_agree_and_never_panic
     jsonpath_ends_within_its_bounds
+    lifecycle_annotated_documents_read_back
     managed_fields
     object_stored_again_is_the_same
     output_names_are_injective_and_stay_inside
