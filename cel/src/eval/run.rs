@@ -140,14 +140,12 @@ impl<'a> Runner<'_, 'a> {
                 if value.is_error() {
                     return Ok(value);
                 }
+                hashable(&value)?;
                 Ok(match value {
                     Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::String(_) => {
                         Value::Bool(set.contains(&Key::of(&value)))
                     }
                     Value::Double(d) => Value::Bool(!d.is_nan() && set.contains(&Key::of(&value))),
-                    Value::Bytes(_) => {
-                        Value::error("internal error: runtime error: hash of unhashable type types.Bytes")
-                    }
                     _ => Value::Bool(false),
                 })
             }
@@ -215,15 +213,14 @@ impl<'a> Runner<'_, 'a> {
                 value = match value {
                     Value::Optional(Some(inner)) => (*inner).clone(),
                     Value::Optional(None) => {
+                        hashable(&key)?;
                         out.remove(&Key::of(&key));
                         continue;
                     }
                     other => return Ok(wrong_entry(&print::plain(&key), &other)),
                 };
             }
-            if matches!(key, Value::Bytes(_)) {
-                return Ok(Value::error("internal error: runtime error: hash of unhashable type types.Bytes"));
-            }
+            hashable(&key)?;
             out.insert(Key::of(&key), (key, value));
         }
         Ok(Value::Map(Map::Made(Arc::new(out))))
@@ -272,6 +269,11 @@ impl<'a> Runner<'_, 'a> {
         if let Some(error) = failed {
             self.charge_call(call.function, call.overload, &args, &error)?;
             return Ok(error);
+        }
+        match (call.function, &args[..]) {
+            ("cel.@mapInsert", [_, key, _]) => hashable(key)?,
+            ("@in", [key, Value::Map(Map::Made(entries))]) if !entries.is_empty() => hashable(key)?,
+            _ => {}
         }
         // Lists and maps grow in place, so their sizes are looked at before.
         if let CallKind::Singleton((wanted, f)) = &call.kind
@@ -517,6 +519,15 @@ fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Val
 }
 
 /// Calls the implementation.
+/// Upstream keeps what it makes in Go's maps, and those end the evaluation at a key that they cannot hash.
+fn hashable(key: &Value<'_>) -> Result<(), Stopped> {
+    if matches!(key, Value::Bytes(_) | Value::Kube(Kube::Semver(_) | Kube::Format(_))) {
+        let ty = print::go_type(key);
+        return Err(Stopped(format!("internal error: runtime error: hash of unhashable type {ty}")));
+    }
+    Ok(())
+}
+
 fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
     let unmatched = |args: &[Value<'a>]| {
         let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();

@@ -11,6 +11,8 @@
 //! ```
 
 mod broken;
+mod draw;
+pub mod expression;
 mod manifest;
 mod openapi;
 mod print;
@@ -18,6 +20,7 @@ mod scalars;
 mod schema;
 mod tree;
 
+pub use draw::Draw;
 pub use manifest::{manifests, structural_manifests};
 pub use openapi::{Level, openapi_v2_document, openapi_v2_documents, openapi_v3_document};
 pub use tree::{Style, Tree};
