@@ -314,6 +314,8 @@ func readValue(text json.RawMessage) (any, error) {
 // writeValue gives a value in the form of the records.
 func writeValue(value ref.Val) (any, error) {
 	switch v := value.(type) {
+	case *types.Err:
+		return map[string]any{"error": v.Error()}, nil
 	case types.Null:
 		return nil, nil
 	case types.Bool:

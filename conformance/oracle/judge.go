@@ -155,6 +155,8 @@ func judgeDefinition(r definitionRequest, record *definitionRecord) error {
 		})
 	}
 	update.ResourceVersion = "1"
+	// What the endpoint does before it asks the strategy.
+	update.Generation = old.Generation
 	strategy.PrepareForUpdate(ctx, update, old)
 	list := judgedErrors(strategy.ValidateUpdate(ctx, update, old))
 	warnings := strategy.WarningsOnUpdate(ctx, update, old)

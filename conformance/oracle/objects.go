@@ -18,6 +18,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	apiservervalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -100,6 +101,12 @@ func runObjects(_ []string, in io.Reader, out *bufio.Writer) error {
 func newResource(text []byte) (*resource, error) {
 	internal, err := decodeInternal(text)
 	if err != nil {
+		return nil, err
+	}
+	created := internal.DeepCopy()
+	definitions := customresourcedefinition.NewStrategy(scheme)
+	definitions.PrepareForCreate(context.Background(), created)
+	if err := definitions.Validate(context.Background(), created).ToAggregate(); err != nil {
 		return nil, err
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}

@@ -221,7 +221,7 @@ impl<'a> Runner<'_, 'a> {
                 };
             }
             hashable(&key)?;
-            out.insert(Key::of(&key), (key, value));
+            out.insert(Key::made(&key, &out), (key, value));
         }
         Ok(Value::Map(Map::Made(Arc::new(out))))
     }

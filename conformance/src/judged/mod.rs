@@ -1,18 +1,23 @@
 //! Area `judged`: what the Kubernetes libraries answer about generated expressions, definitions and objects, in the same
 //! run. Before a difference is shown, its input is made as small as possible.
 
+mod definitions;
+mod objects;
 mod reduce;
 
 use crate::generated::Plan;
+use crate::golden;
 use crate::known::Known;
 use crate::oracle::{self, Oracle};
+use crate::structural::crds_of;
 use crate::table::Table;
 use kubeshape_conformance_cel as cel;
 use kubeshape_corpus::generate::{Draw, expression};
 use serde_json::Value;
+use std::path::Path;
 
 /// How many differences of a kind of input are made small. Further ones are only counted.
-const SHOWN: usize = 30;
+const SHOWN: usize = 8;
 
 /// Compares all of a plan.
 ///
@@ -23,7 +28,33 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     let mut table = Table::new("judged", known);
     let oracle = &mut Oracle::start(&program, &["expressions"])?;
     each(plan, plan.count, oracle, expression::request, &compare_expression, &mut table)?;
+    let real = real_definitions()?;
+    let oracle = &mut Oracle::start(&program, &["definitions"])?;
+    let count = plan.count / 4;
+    each(plan, count, oracle, definitions::generated, &definitions::compare, &mut table)?;
+    each(plan, count, oracle, |draw| definitions::changed(draw, &real), &definitions::compare, &mut table)?;
+    let oracle = &mut Oracle::start(&program, &["objects"])?;
+    let count = plan.count / 2 / objects::PER_DEFINITION / 2;
+    each(plan, count, oracle, objects::generated, &objects::compare, &mut table)?;
+    each(plan, count, oracle, |draw| objects::of_real(draw, &real), &objects::compare, &mut table)?;
     Ok(table)
+}
+
+/// The definitions of the own corpus, and those of the folder of inputs if there is one.
+fn real_definitions() -> Result<Vec<Value>, String> {
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for file in kubeshape_corpus::files().map_err(|error| error.to_string())? {
+        texts.push(file.bytes);
+    }
+    if let Some(folder) = std::env::var_os("KUBESHAPE_CORPUS") {
+        for file in golden::files(&Path::new(&folder).join("crds")) {
+            texts.push(golden::read(&file).map_err(|error| format!("{}: {error}", file.display()))?);
+        }
+    }
+    let found = texts.iter().flat_map(|text| crds_of(text));
+    let found = found.filter_map(|source| serde_json::from_str::<Value>(&source).ok());
+    // Those of the older version say some things at other places.
+    Ok(found.filter(|crd| crd["apiVersion"] == "apiextensions.k8s.io/v1" && crd["spec"]["versions"][0].is_object()).collect())
 }
 
 /// Generates inputs one by one, asks for the answer, compares, and makes the input of a difference small.

@@ -4,7 +4,7 @@ use kubeshape_corpus::generate::expression::words;
 use serde_json::Value;
 
 /// How often a smaller input is tried.
-const TRIALS: usize = 1500;
+const TRIALS: usize = 400;
 
 /// The smallest input found that still fails.
 pub(super) fn json(input: &Value, fails: &mut dyn FnMut(&Value) -> bool) -> Value {

@@ -11,6 +11,7 @@
 //! ```
 
 mod broken;
+pub mod definition;
 mod draw;
 pub mod expression;
 mod manifest;
