@@ -84,7 +84,7 @@ func (ten) EstimateSize(element checker.AstNode) *checker.SizeEstimate {
 }
 
 // attempts is how often an expression is evaluated, to find out whether the order of a map changes the answer.
-const attempts = 3
+const attempts = 8
 
 func judgeExpression(base *cel.Env, r expressionRequest, record *expressionRecord) error {
 	var options []cel.EnvOption

@@ -189,7 +189,7 @@ type ruleVerdict struct {
 	UsesOldSelf              bool         `json:"usesOldSelf,omitempty"`
 	MaxCost                  uint64       `json:"maxCost"`
 	MaxCardinality           uint64       `json:"maxCardinality"`
-	MessageExpressionMaxCost uint64       `json:"messageExpressionMaxCost,omitempty"`
+	MessageExpressionMaxCost *uint64      `json:"messageExpressionMaxCost,omitempty"`
 	MessageExpressionError   *ruleProblem `json:"messageExpressionError,omitempty"`
 }
 
@@ -259,15 +259,18 @@ func compileNode(path string, node *structuralschema.Structural, declType *apise
 		return record
 	}
 	for _, result := range results {
-		record.Rules = append(record.Rules, ruleVerdict{
-			Compiled:                 result.Program != nil,
-			Error:                    problem(result.Error),
-			UsesOldSelf:              result.UsesOldSelf,
-			MaxCost:                  result.MaxCost,
-			MaxCardinality:           result.MaxCardinality,
-			MessageExpressionMaxCost: result.MessageExpressionMaxCost,
-			MessageExpressionError:   problem(result.MessageExpressionError),
-		})
+		verdict := ruleVerdict{
+			Compiled:               result.Program != nil,
+			Error:                  problem(result.Error),
+			UsesOldSelf:            result.UsesOldSelf,
+			MaxCost:                result.MaxCost,
+			MaxCardinality:         result.MaxCardinality,
+			MessageExpressionError: problem(result.MessageExpressionError),
+		}
+		if result.MessageExpression != nil {
+			verdict.MessageExpressionMaxCost = &result.MessageExpressionMaxCost
+		}
+		record.Rules = append(record.Rules, verdict)
 	}
 	return record
 }

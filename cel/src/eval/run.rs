@@ -96,7 +96,8 @@ impl<'a> Runner<'_, 'a> {
             }
             Node::Has(attr) => {
                 let value = self.attr(attr)?;
-                self.charge(0)?;
+                // A presence test costs one less than what it looks at, and a condition costs nothing itself.
+                self.charge(if matches!(attr, Attr::Choice { .. }) { u64::MAX } else { 0 })?;
                 Ok(match value {
                     Value::Optional(inner) => Value::Bool(inner.is_some()),
                     other => other,

@@ -6,6 +6,7 @@ mod objects;
 mod reduce;
 
 use crate::generated::Plan;
+use crate::doctor;
 use crate::golden;
 use crate::known::Known;
 use crate::oracle::{self, Oracle};
@@ -13,6 +14,7 @@ use crate::structural::crds_of;
 use crate::table::Table;
 use kubeshape_conformance_cel as cel;
 use kubeshape_corpus::generate::{Draw, expression};
+use kubeshape_validate::Release;
 use serde_json::Value;
 use std::path::Path;
 
@@ -33,11 +35,29 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     let count = plan.count / 4;
     each(plan, count, oracle, definitions::generated, &definitions::compare, &mut table)?;
     each(plan, count, oracle, |draw| definitions::changed(draw, &real), &definitions::compare, &mut table)?;
+    proposals(plan, count, oracle, &mut table)?;
     let oracle = &mut Oracle::start(&program, &["objects"])?;
     let count = plan.count / 2 / objects::PER_DEFINITION / 2;
     each(plan, count, oracle, objects::generated, &objects::compare, &mut table)?;
     each(plan, count, oracle, |draw| objects::of_real(draw, &real), &objects::compare, &mut table)?;
     Ok(table)
+}
+
+/// The proposals of the cost doctor for definitions that cost too much: the libraries accept the costs with all of the
+/// bounds, and refuse them without any one.
+fn proposals(plan: &Plan, count: u64, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
+    for n in 0..count {
+        let id = format!("seed {}", plan.seed.wrapping_add(n));
+        let input = definitions::costly(&mut Draw::new(plan.seed.wrapping_add(n)));
+        let mut too_much = |definition: &Value| {
+            let answer: Value = oracle.ask(&id, &serde_json::json!({ "new": definition }))?;
+            Ok::<bool, String>(definitions::costs_too_much(&answer))
+        };
+        if too_much(&input)? {
+            doctor::propose("cost doctor", &id, &input, Release::DEFAULT, table, &mut too_much)?;
+        }
+    }
+    Ok(())
 }
 
 /// The definitions of the own corpus, and those of the folder of inputs if there is one.

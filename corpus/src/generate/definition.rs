@@ -320,6 +320,22 @@ pub fn definition(draw: &mut Draw) -> Value {
     })
 }
 
+/// Takes the bounds of lengths out of a schema, and all within it.
+pub fn drop_bounds(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for bound in ["maxLength", "maxItems", "maxProperties", "enum"] {
+                if !members.get(bound).is_some_and(Value::is_object) {
+                    members.remove(bound);
+                }
+            }
+            members.values_mut().for_each(drop_bounds);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_bounds),
+        _ => {}
+    }
+}
+
 /// A value for a schema. In `wrong` of 20 places it does not fit.
 fn value(draw: &mut Draw, schema: &Value, wrong: usize) -> Value {
     if draw.below(20) < wrong {
