@@ -25,6 +25,9 @@ var commands = map[string]command{
 	"answer-openapi": {"answer-openapi < requests.ndjson", runAnswerOpenAPI},
 	"aggregate":      {"aggregate < requests.ndjson", runAggregate},
 	"yaml":           {"yaml < requests.ndjson", runYAML},
+	"definitions":    {"definitions < requests.ndjson", runDefinitions},
+	"expressions":    {"expressions < requests.ndjson", runExpressions},
+	"objects":        {"objects < requests.ndjson", runObjects},
 	"merge-v2":       {"merge-v2 [-onto swagger.json] < requests.ndjson", runMergeV2},
 	"bench":          {"bench -shape v3|v2|smd [-j N] PATH", runBench},
 	"bench-openapi":  {"bench-openapi -shape " + strings.Join(documentShapeNames(), "|") + " [-j N] [-rounds N] PATH...", runBenchOpenAPI},
@@ -58,7 +61,7 @@ func main() {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage:")
-	for _, name := range []string{"answer", "answer-openapi", "aggregate", "yaml", "merge-v2", "bench", "bench-openapi", "record"} {
+	for _, name := range []string{"answer", "answer-openapi", "aggregate", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-openapi", "record"} {
 		fmt.Fprintln(os.Stderr, "  oracle", commands[name].usage)
 	}
 	os.Exit(2)
