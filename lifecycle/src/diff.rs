@@ -120,7 +120,8 @@ pub fn diff(old: Side<'_>, new: Side<'_>) -> Vec<Change> {
     for key in keys {
         let (was, is) = (before.get(&key), after.get(&key));
         let stage = |field: Option<&Field<'_>>| field.and_then(|field| field.state.stage);
-        let gates = |field: Option<&Field<'_>>| field.map(|field| field.tags.gate_names().join(",")).unwrap_or_default();
+        let gates =
+            |field: Option<&Field<'_>>| field.map(|field| field.tags.gate_names().join(",")).unwrap_or_default();
         let (old_stage, new_stage) = (stage(was), stage(is));
         let (old_gates, new_gates) = (gates(was), gates(is));
         let exists = (all_before.contains_key(&key), all_after.contains_key(&key));

@@ -159,7 +159,8 @@ impl Features {
             debug_assert!(!constant.is_empty());
             features.gates.entry(known.name.clone()).or_insert(gate);
         }
-        let name = |constant: &str| constants.get(constant).map_or_else(|| constant.to_owned(), |known| known.name.clone());
+        let name =
+            |constant: &str| constants.get(constant).map_or_else(|| constant.to_owned(), |known| known.name.clone());
         for entry in entries {
             let gate = features.gates.entry(name(&entry.constant)).or_insert_with_key(|name| Gate {
                 name: name.clone(),

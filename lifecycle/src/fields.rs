@@ -145,7 +145,8 @@ pub(crate) fn tagged(
             None if is_versioned => return (None, true),
             _ => {}
         }
-    } else if let (Some(release), Some(since)) = (options.release, entry.min_version.as_deref().and_then(Version::strict))
+    } else if let (Some(release), Some(since)) =
+        (options.release, entry.min_version.as_deref().and_then(Version::strict))
         && since > release
     {
         return (None, true);

@@ -220,7 +220,8 @@ impl GoFile {
                     }
                 }
                 "package_clause" => {
-                    self.package = node.named_child(0).map(|name| self::text(name, text).to_owned()).unwrap_or_default();
+                    self.package =
+                        node.named_child(0).map(|name| self::text(name, text).to_owned()).unwrap_or_default();
                     self.header = 0..node.start_byte();
                     comments.clear();
                 }
@@ -276,8 +277,7 @@ impl GoFile {
                 "comment" if last_row != Some(child.start_position().row) => inner.add(child),
                 "type_spec" | "type_alias" => {
                     last_row = Some(child.end_position().row);
-                    let comments =
-                        if is_group { inner.before(child, true) } else { comments.before(node, true) };
+                    let comments = if is_group { inner.before(child, true) } else { comments.before(node, true) };
                     inner.clear();
                     self.type_spec(child, comments, text);
                 }
@@ -340,13 +340,7 @@ fn field(node: Node<'_>, comments: &Range<usize>, text: &str, out: &mut Vec<GoFi
         let is_exported = name.chars().next().is_some_and(char::is_uppercase);
         // The members of an embedded struct count even if its name is not exported.
         let json = if is_exported || json == Json::Inline { json } else { Json::None };
-        out.push(GoField {
-            name: name.to_owned(),
-            span,
-            comments: comments.clone(),
-            json,
-            type_ref: type_ref.clone(),
-        });
+        out.push(GoField { name: name.to_owned(), span, comments: comments.clone(), json, type_ref: type_ref.clone() });
     };
     if names.is_empty() {
         let json = match json {
@@ -411,7 +405,8 @@ fn type_ref(node: Node<'_>, text: &str) -> TypeRef {
             }
             "qualified_type" => {
                 out.package = node.child_by_field_name("package").map(|name| self::text(name, text).to_owned());
-                out.name = node.child_by_field_name("name").map(|name| self::text(name, text).to_owned()).unwrap_or_default();
+                out.name =
+                    node.child_by_field_name("name").map(|name| self::text(name, text).to_owned()).unwrap_or_default();
                 None
             }
             _ => None,

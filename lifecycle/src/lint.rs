@@ -92,7 +92,12 @@ impl<'l> Lint<'l> {
                 Json::Inline => "its members stand in the object around it; tag the fields of its type",
                 _ => "it is not in JSON; delete the tag",
             };
-            self.findings.push(about(field, Code::LifecycleNotSerialized, line, format!("{}: {why}", field.field.name)));
+            self.findings.push(about(
+                field,
+                Code::LifecycleNotSerialized,
+                line,
+                format!("{}: {why}", field.field.name),
+            ));
         }
     }
 
@@ -117,10 +122,22 @@ impl<'l> Lint<'l> {
     fn kubernetes(&mut self, field: &Field<'_>, tag: &LifecycleTag, line: Line<'_>) {
         // What is missing in a tag without members is said once.
         if tag.min_version.is_none() && !tag.faults.iter().any(|fault| fault.starts_with("minVersion")) {
-            self.findings.push(about(field, Code::LifecycleTag, line, "minVersion is missing; add minVersion=v1.20 or the like"));
+            self.findings.push(about(
+                field,
+                Code::LifecycleTag,
+                line,
+                "minVersion is missing; add minVersion=v1.20 or the like",
+            ));
         }
-        if tag.status.is_none() && !tag.faults.iter().any(|fault| fault.contains("status ") || fault.contains("status and")) {
-            self.findings.push(about(field, Code::LifecycleTag, line, "status is missing; add status=alpha, beta or deprecated"));
+        if tag.status.is_none()
+            && !tag.faults.iter().any(|fault| fault.contains("status ") || fault.contains("status and"))
+        {
+            self.findings.push(about(
+                field,
+                Code::LifecycleTag,
+                line,
+                "status is missing; add status=alpha, beta or deprecated",
+            ));
         }
         if let Some(version) = tag.min_version.as_deref().filter(|_| tag.version().is_none()) {
             let detail = format!("found {version:?}, expected a minor release such as v1.20");
@@ -136,7 +153,8 @@ impl<'l> Lint<'l> {
         let Some((now, since)) = gate.stage(self.options.release).filter(|(now, _)| *now != Stage::Ga) else { return };
         let since_text = since.map(|since| format!(" since {since}")).unwrap_or_default();
         if now != status {
-            let detail = format!("the tag says {status}, and {} is {now}{since_text}; correct status and minVersion", gate.name);
+            let detail =
+                format!("the tag says {status}, and {} is {now}{since_text}; correct status and minVersion", gate.name);
             self.findings.push(about(field, Code::LifecycleStage, line, detail));
             return;
         }
@@ -158,25 +176,37 @@ impl<'l> Lint<'l> {
         }
         for place in types.types() {
             for field in &place.of.fields {
-                let is_about_gates =
-                    |line: &Line<'_>| line.text.to_ascii_lowercase().split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(word, "feature" | "featuregate" | "gate" | "gates" | "features"));
-                if !matches!(field.json, Json::Member(_)) || !place.file.lines(&field.comments).any(|line| is_about_gates(&line)) {
+                let is_about_gates = |line: &Line<'_>| {
+                    line.text
+                        .to_ascii_lowercase()
+                        .split(|c: char| !c.is_ascii_alphanumeric())
+                        .any(|word| matches!(word, "feature" | "featuregate" | "gate" | "gates" | "features"))
+                };
+                if !matches!(field.json, Json::Member(_))
+                    || !place.file.lines(&field.comments).any(|line| is_about_gates(&line))
+                {
                     continue;
                 }
                 let tags = fields::Tags::of(place.file, field);
-                let mut named: BTreeSet<&str> = tags.gates.iter().chain(&tags.conditions).map(|(gate, _)| *gate).collect();
+                let mut named: BTreeSet<&str> =
+                    tags.gates.iter().chain(&tags.conditions).map(|(gate, _)| *gate).collect();
                 named.extend(tags.lifecycle.iter().filter_map(|(tag, _)| tag.feature_gate.as_deref()));
                 for line in place.file.lines(&field.comments).filter(|line| !line.text.starts_with('+')) {
                     for word in line.text.split(|c: char| !c.is_ascii_alphanumeric()) {
-                        let is_gate = word.len() >= MIN_GATE_NAME && !named.contains(word) && self.features.get(word).is_some();
+                        let is_gate =
+                            word.len() >= MIN_GATE_NAME && !named.contains(word) && self.features.get(word).is_some();
                         // A gate that is generally available needs no tag.
                         let stage = self.features.get(word).and_then(|gate| gate.stage(self.options.release));
-                        if !is_gate || !stage.is_some_and(|(stage, _)| stage != Stage::Ga) || field_has_name(place.of, word) {
+                        if !is_gate
+                            || !stage.is_some_and(|(stage, _)| stage != Stage::Ga)
+                            || field_has_name(place.of, word)
+                        {
                             continue;
                         }
                         named.insert(word);
                         let detail = format!("add +featureGate={word} if the field depends on {word}");
-                        let at = Line { text: word, at: line.at + (word.as_ptr() as usize - line.text.as_ptr() as usize) };
+                        let at =
+                            Line { text: word, at: line.at + (word.as_ptr() as usize - line.text.as_ptr() as usize) };
                         let finding = place.file.source.finding(Code::LifecycleUntagged, at.span(), detail);
                         self.findings.push(finding.of_resource(format!("{}.{}", place.of.name, field.name)));
                     }
@@ -197,7 +227,13 @@ impl<'l> Lint<'l> {
                 continue;
             }
             let gates = field.tags.gate_names();
-            let statuses = |field: &Field<'_>| field.tags.lifecycle.iter().find_map(|(tag, _)| tag.status.clone().filter(|_| tag.project == KUBERNETES));
+            let statuses = |field: &Field<'_>| {
+                field
+                    .tags
+                    .lifecycle
+                    .iter()
+                    .find_map(|(tag, _)| tag.status.clone().filter(|_| tag.project == KUBERNETES))
+            };
             if gates.is_empty() && statuses(field).is_none() {
                 continue;
             }
@@ -262,12 +298,15 @@ fn stage_at(gate: &Gate, version: Version) -> Option<Option<Stage>> {
 
 /// How the specs of a gate disagree with a line of its comment.
 fn disagreement(gate: &Gate, stage: Stage, version: Version) -> Option<String> {
-    let versions: Vec<Version> = gate.specs.iter().filter(|spec| spec.stage == stage).filter_map(|spec| spec.version).collect();
+    let versions: Vec<Version> =
+        gate.specs.iter().filter(|spec| spec.stage == stage).filter_map(|spec| spec.version).collect();
     if gate.specs.iter().any(|spec| spec.version.is_some()) {
         let first = versions.first();
         return match first {
             Some(first) if *first == version => None,
-            Some(first) => Some(format!("found {stage} since {version}, and the specs say {first}; correct the comment")),
+            Some(first) => {
+                Some(format!("found {stage} since {version}, and the specs say {first}; correct the comment"))
+            }
             None => Some(format!("found {stage} since {version}, and no spec has that stage; correct the comment")),
         };
     }

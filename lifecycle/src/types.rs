@@ -120,7 +120,9 @@ impl Types {
 
     /// All types, by package and name.
     pub fn types(&self) -> impl Iterator<Item = TypePlace<'_>> {
-        self.packages.iter().flat_map(move |package| package.types.keys().filter_map(|name| self.in_package(package, name)))
+        self.packages
+            .iter()
+            .flat_map(move |package| package.types.keys().filter_map(|name| self.in_package(package, name)))
     }
 
     /// The type of a package.
@@ -149,7 +151,9 @@ impl Types {
     /// The type of a kind of a CustomResourceDefinition.
     pub fn of_kind(&self, group: &str, version: &str, kind: &str) -> Option<TypePlace<'_>> {
         let candidates = self.by_name.get(kind)?;
-        let of_version = |at: &&usize| self.packages[**at].name == version || self.packages[**at].segments().next_back() == Some(version);
+        let of_version = |at: &&usize| {
+            self.packages[**at].name == version || self.packages[**at].segments().next_back() == Some(version)
+        };
         let in_version: Vec<usize> = candidates.iter().filter(of_version).copied().collect();
         let in_group = in_version.iter().find(|at| self.packages[**at].group.as_deref() == Some(group));
         // A package that names another group is not meant.

@@ -147,7 +147,9 @@ pub(crate) struct LifecycleTableArgs {
 ///
 /// OLD and NEW are folders with Go types and feature gates. Packages are compared by their paths below these folders.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  kubeshape lifecycle diff v1.34/ v1.36/\n  kubeshape lifecycle diff v1.34/ v1.36/ -o md")]
+#[command(
+    after_help = "Examples:\n  kubeshape lifecycle diff v1.34/ v1.36/\n  kubeshape lifecycle diff v1.34/ v1.36/ -o md"
+)]
 pub(crate) struct LifecycleDiffArgs {
     /// Folder of the older release
     #[arg(value_name = "OLD", value_hint = ValueHint::DirPath)]

@@ -107,7 +107,9 @@ fn targets<'g>(args: &AnnotateArgs, gathered: &'g Gathered) -> Result<BTreeMap<&
     let Some(output) = &args.output else {
         return match gathered.inputs.len() {
             0 | 1 => Ok(BTreeMap::new()),
-            several => Err(Fatal::Usage(format!("{several} documents need a folder for their results: give -o FOLDER"))),
+            several => {
+                Err(Fatal::Usage(format!("{several} documents need a folder for their results: give -o FOLDER")))
+            }
         };
     };
     let is_folder = output.is_dir() || !gathered.roots.is_empty() || gathered.inputs.len() > 1;

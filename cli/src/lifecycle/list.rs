@@ -115,7 +115,13 @@ fn csv(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
         let cells: Vec<String> = row
             .iter()
             .map(|value| cell(value.as_ref()))
-            .map(|text| if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() })
+            .map(|text| {
+                if text.contains([',', '"', '\n', '\r']) {
+                    format!("\"{}\"", text.replace('"', "\"\""))
+                } else {
+                    text.to_owned()
+                }
+            })
             .collect();
         out.push_str(&cells.join(","));
         out.push('\n');

@@ -23,7 +23,8 @@ pub(super) fn read(types: &[PathBuf], features: &[PathBuf], session: &mut Sessio
 
 /// The Go files of files and folders, without tests.
 fn files(paths: &[PathBuf], session: &mut Session) -> Vec<Source> {
-    let walk = WalkArgs { include: vec!["*.go".to_owned()], exclude: vec!["*_test.go".to_owned()], ..WalkArgs::default() };
+    let walk =
+        WalkArgs { include: vec!["*.go".to_owned()], exclude: vec!["*_test.go".to_owned()], ..WalkArgs::default() };
     let filter = match Filter::new(&walk) {
         Ok(filter) => filter,
         Err(error) => {

@@ -5,8 +5,8 @@ mod definitions;
 mod objects;
 mod reduce;
 
-use crate::generated::Plan;
 use crate::doctor;
+use crate::generated::Plan;
 use crate::golden;
 use crate::known::Known;
 use crate::oracle::{self, Oracle};
@@ -74,7 +74,9 @@ fn real_definitions() -> Result<Vec<Value>, String> {
     let found = texts.iter().flat_map(|text| crds_of(text));
     let found = found.filter_map(|source| serde_json::from_str::<Value>(&source).ok());
     // Those of the older version say some things at other places.
-    Ok(found.filter(|crd| crd["apiVersion"] == "apiextensions.k8s.io/v1" && crd["spec"]["versions"][0].is_object()).collect())
+    Ok(found
+        .filter(|crd| crd["apiVersion"] == "apiextensions.k8s.io/v1" && crd["spec"]["versions"][0].is_object())
+        .collect())
 }
 
 /// Generates inputs one by one, asks for the answer, compares, and makes the input of a difference small.

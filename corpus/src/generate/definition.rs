@@ -28,21 +28,74 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 const FORMATS: &[&str] = &[
-    "date-time", "duration", "byte", "date", "int32", "int64", "uuid", "email", "uri", "hostname", "ipv4", "ipv6", "cidr", "mac", "password",
-    "float", "double", "binary", "datetime", "bsonobjectid", "hexcolor", "rgbcolor", "isbn", "creditcard", "ssn", "k8s-short-name",
-    "k8s-long-name", "made-up",
+    "date-time",
+    "duration",
+    "byte",
+    "date",
+    "int32",
+    "int64",
+    "uuid",
+    "email",
+    "uri",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "cidr",
+    "mac",
+    "password",
+    "float",
+    "double",
+    "binary",
+    "datetime",
+    "bsonobjectid",
+    "hexcolor",
+    "rgbcolor",
+    "isbn",
+    "creditcard",
+    "ssn",
+    "k8s-short-name",
+    "k8s-long-name",
+    "made-up",
 ];
 
 const PATTERNS: &[&str] =
     &["^[a-z]+$", "^a", "[0-9]{2,}", "^(foo|bar)$", "^.{1,5}$", "\\d+", "(", "^$", "(?i)^ab", "[\u{e9}]", "x{1001}"];
 
 const TEXTS: &[&str] = &[
-    "", "a", "foo", "bar", "foo bar", "12", "1h", "90s", "2009-02-13T23:31:30Z", "2001-02-29", "2000-01-01", "YQ==", "10.0.0.1", "::1",
-    "a@b.c", "https://example.com/x", "50%", "\u{e9}t\u{e9}", "\u{1F600}", "123e4567-e89b-12d3-a456-426614174000", "aaaaaaaaaaaaaaaaaaaaaaaa",
-    "<a>&", "null", "AB", "10.0.0.0/8",
+    "",
+    "a",
+    "foo",
+    "bar",
+    "foo bar",
+    "12",
+    "1h",
+    "90s",
+    "2009-02-13T23:31:30Z",
+    "2001-02-29",
+    "2000-01-01",
+    "YQ==",
+    "10.0.0.1",
+    "::1",
+    "a@b.c",
+    "https://example.com/x",
+    "50%",
+    "\u{e9}t\u{e9}",
+    "\u{1F600}",
+    "123e4567-e89b-12d3-a456-426614174000",
+    "aaaaaaaaaaaaaaaaaaaaaaaa",
+    "<a>&",
+    "null",
+    "AB",
+    "10.0.0.0/8",
 ];
 
-fn yes(draw: &mut Draw, percent: usize, node: &mut Map<String, Value>, key: &str, value: impl FnOnce(&mut Draw) -> Value) {
+fn yes(
+    draw: &mut Draw,
+    percent: usize,
+    node: &mut Map<String, Value>,
+    key: &str,
+    value: impl FnOnce(&mut Draw) -> Value,
+) {
     if draw.percent(percent) {
         let value = value(draw);
         node.insert(key.to_owned(), value);
@@ -55,8 +108,23 @@ fn small(draw: &mut Draw) -> Value {
 
 fn number(draw: &mut Draw) -> Value {
     let numbers = [
-        json!(0), json!(1), json!(-1), json!(5), json!(1.5), json!(-0.5), json!(10), json!(1e3), json!(1e21), json!(9_007_199_254_740_993_i64),
-        json!(i64::MAX), json!(i64::MIN), json!(0.1), json!(2_147_483_648_i64), json!(1e-7), json!(100), json!(3.0),
+        json!(0),
+        json!(1),
+        json!(-1),
+        json!(5),
+        json!(1.5),
+        json!(-0.5),
+        json!(10),
+        json!(1e3),
+        json!(1e21),
+        json!(9_007_199_254_740_993_i64),
+        json!(i64::MAX),
+        json!(i64::MIN),
+        json!(0.1),
+        json!(2_147_483_648_i64),
+        json!(1e-7),
+        json!(100),
+        json!(3.0),
     ];
     draw.pick(&numbers).clone()
 }
@@ -80,8 +148,12 @@ fn schema(draw: &mut Draw, depth: usize) -> Value {
             yes(draw, 20, &mut node, "maximum", number);
             yes(draw, 6, &mut node, "exclusiveMinimum", |draw| json!(draw.percent(70)));
             yes(draw, 6, &mut node, "exclusiveMaximum", |draw| json!(draw.percent(70)));
-            yes(draw, 8, &mut node, "multipleOf", |draw| draw.pick(&[json!(2), json!(0.1), json!(5), json!(1e10)]).clone());
-            yes(draw, 20, &mut node, "format", |draw| json!(draw.text(&["int32", "int64", "float", "double", "uint8"])));
+            yes(draw, 8, &mut node, "multipleOf", |draw| {
+                draw.pick(&[json!(2), json!(0.1), json!(5), json!(1e10)]).clone()
+            });
+            yes(draw, 20, &mut node, "format", |draw| {
+                json!(draw.text(&["int32", "int64", "float", "double", "uint8"]))
+            });
             yes(draw, 8, &mut node, "enum", |draw| (0..=draw.below(3)).map(|_| number(draw)).collect());
         }
         7 => drop(node.insert("type".to_owned(), json!("boolean"))),
@@ -187,9 +259,20 @@ fn condition(draw: &mut Draw, shape: &Value) -> Value {
         };
     }
     match shape.get("type").and_then(Value::as_str) {
-        Some("string") => draw.pick(&[json!({"pattern": "^a"}), json!({"maxLength": 3}), json!({"enum": ["a", "foo"]}), json!({"format": "ipv4"})]).clone(),
-        Some("integer" | "number") => draw.pick(&[json!({"minimum": 3}), json!({"maximum": 7, "exclusiveMaximum": true}), json!({"multipleOf": 2})]).clone(),
-        Some("array") => draw.pick(&[json!({"maxItems": 1}), json!({"minItems": 1}), json!({"items": {"minimum": 1}})]).clone(),
+        Some("string") => draw
+            .pick(&[
+                json!({"pattern": "^a"}),
+                json!({"maxLength": 3}),
+                json!({"enum": ["a", "foo"]}),
+                json!({"format": "ipv4"}),
+            ])
+            .clone(),
+        Some("integer" | "number") => draw
+            .pick(&[json!({"minimum": 3}), json!({"maximum": 7, "exclusiveMaximum": true}), json!({"multipleOf": 2})])
+            .clone(),
+        Some("array") => {
+            draw.pick(&[json!({"maxItems": 1}), json!({"minItems": 1}), json!({"items": {"minimum": 1}})]).clone()
+        }
         _ => draw.pick(&[json!({"enum": [1, "a"]}), json!({}), json!({"not": {"pattern": "b"}})]).clone(),
     }
 }
@@ -227,7 +310,9 @@ fn cel_type(schema: &Value, resource: bool) -> Type {
         "integer" => Type::simple("int"),
         "number" => Type::simple("double"),
         "boolean" => Type::simple("bool"),
-        "array" => Type::list(schema.get("items").map_or_else(|| Type::simple("unknown"), |items| cel_type(items, false))),
+        "array" => {
+            Type::list(schema.get("items").map_or_else(|| Type::simple("unknown"), |items| cel_type(items, false)))
+        }
         "object" => {
             if let Some(values) = schema.get("additionalProperties") {
                 return Type::map(cel_type(values, false));
@@ -261,7 +346,8 @@ fn with_rules(draw: &mut Draw, mut node: Value, resource: bool) -> Value {
         let mut variables = vec![("self".to_owned(), ty.clone())];
         let optional = draw.percent(8);
         if draw.percent(15) {
-            let old = if optional { Type { inner: vec![ty.clone()], ..Type::simple("optional_type") } } else { ty.clone() };
+            let old =
+                if optional { Type { inner: vec![ty.clone()], ..Type::simple("optional_type") } } else { ty.clone() };
             variables.push(("oldSelf".to_owned(), old));
         }
         let wrong = if draw.percent(6) { 6 } else { 0 };
@@ -276,7 +362,13 @@ fn with_rules(draw: &mut Draw, mut node: Value, resource: bool) -> Value {
         }
         yes(draw, 20, &mut rule, "message", |draw| json!(draw.text(&["no", "must not be so", "line\nbreak", " "])));
         yes(draw, 12, &mut rule, "reason", |draw| {
-            json!(draw.text(&["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate", "Other"]))
+            json!(draw.text(&[
+                "FieldValueInvalid",
+                "FieldValueForbidden",
+                "FieldValueRequired",
+                "FieldValueDuplicate",
+                "Other"
+            ]))
         });
         yes(draw, 10, &mut rule, "fieldPath", |draw| {
             json!(draw.text(&[".a", ".name", ".x.name", "['my-field']", ".missing", ".spec['a.b']", "a", ".items[0]"]))
@@ -298,7 +390,10 @@ pub fn definition(draw: &mut Draw) -> Value {
     if let Some(Value::Object(properties)) = root.get_mut("properties") {
         properties.remove("kind");
         if draw.percent(6) {
-            properties.insert("metadata".to_owned(), json!({"type": "object", "properties": {"name": {"type": "string", "maxLength": 10}}}));
+            properties.insert(
+                "metadata".to_owned(),
+                json!({"type": "object", "properties": {"name": {"type": "string", "maxLength": 10}}}),
+            );
         }
     }
     root.remove("required");
@@ -354,8 +449,15 @@ fn value(draw: &mut Draw, schema: &Value, wrong: usize) -> Value {
         return if draw.percent(50) { json!(draw.below(100)) } else { json!(draw.text(TEXTS)) };
     }
     if schema.get("x-kubernetes-embedded-resource") == Some(&json!(true)) {
-        let names = [json!({"name": "a"}), json!({"name": "A_b", "labels": {"x": "y"}}), json!({"namespace": "n", "other": 1}), json!(null), json!({"name": 1})];
-        let mut out = json!({"apiVersion": draw.text(&["v1", "apps/v1", "a/b/c"]), "kind": draw.text(&["Pod", "ConfigMap", ""])});
+        let names = [
+            json!({"name": "a"}),
+            json!({"name": "A_b", "labels": {"x": "y"}}),
+            json!({"namespace": "n", "other": 1}),
+            json!(null),
+            json!({"name": 1}),
+        ];
+        let mut out =
+            json!({"apiVersion": draw.text(&["v1", "apps/v1", "a/b/c"]), "kind": draw.text(&["Pod", "ConfigMap", ""])});
         if draw.percent(70) {
             out["metadata"] = draw.pick(&names).clone();
         }
@@ -385,7 +487,8 @@ fn value(draw: &mut Draw, schema: &Value, wrong: usize) -> Value {
         Some("object") => {
             let mut out = Map::new();
             for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                let required = schema.get("required").and_then(Value::as_array).is_some_and(|names| names.contains(&json!(name)));
+                let required =
+                    schema.get("required").and_then(Value::as_array).is_some_and(|names| names.contains(&json!(name)));
                 if draw.percent(if required { 96 } else { 75 }) {
                     out.insert(name.clone(), value(draw, property, wrong));
                 }
@@ -400,7 +503,9 @@ fn value(draw: &mut Draw, schema: &Value, wrong: usize) -> Value {
             }
             Value::Object(out)
         }
-        _ => draw.pick(&[json!({"any": [1, null, {"x": 1.5}]}), json!(1), json!("text"), json!(null), json!([{}])]).clone(),
+        _ => draw
+            .pick(&[json!({"any": [1, null, {"x": 1.5}]}), json!(1), json!("text"), json!(null), json!([{}])])
+            .clone(),
     }
 }
 
@@ -440,8 +545,13 @@ pub fn custom_resource(draw: &mut Draw, definition: &Value) -> Value {
 pub fn updated(draw: &mut Draw, object: &Value, definition: &Value) -> Value {
     let mut changed = object.clone();
     let other = custom_resource(draw, definition);
-    let names: Vec<&String> =
-        other.as_object().into_iter().flatten().map(|(name, _)| name).filter(|name| !["kind", "apiVersion", "metadata"].contains(&name.as_str())).collect();
+    let names: Vec<&String> = other
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name)
+        .filter(|name| !["kind", "apiVersion", "metadata"].contains(&name.as_str()))
+        .collect();
     if !names.is_empty() {
         let name = *draw.pick(&names);
         changed[name] = other[name].clone();
@@ -452,26 +562,87 @@ pub fn updated(draw: &mut Draw, object: &Value, definition: &Value) -> Value {
 /// Keywords and what they may be set to.
 fn keyword(draw: &mut Draw) -> (&'static str, Value) {
     let name = draw.text(&[
-        "type", "format", "pattern", "default", "enum", "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "minProperties",
-        "maxProperties", "multipleOf", "uniqueItems", "nullable", "required", "items", "additionalProperties", "properties", "anyOf", "allOf",
-        "oneOf", "not", "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string",
-        "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type", "x-kubernetes-validations", "exclusiveMinimum", "$ref",
-        "definitions", "dependencies", "patternProperties", "id", "title", "example", "externalDocs", "additionalItems",
+        "type",
+        "format",
+        "pattern",
+        "default",
+        "enum",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+        "multipleOf",
+        "uniqueItems",
+        "nullable",
+        "required",
+        "items",
+        "additionalProperties",
+        "properties",
+        "anyOf",
+        "allOf",
+        "oneOf",
+        "not",
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-embedded-resource",
+        "x-kubernetes-int-or-string",
+        "x-kubernetes-list-type",
+        "x-kubernetes-list-map-keys",
+        "x-kubernetes-map-type",
+        "x-kubernetes-validations",
+        "exclusiveMinimum",
+        "$ref",
+        "definitions",
+        "dependencies",
+        "patternProperties",
+        "id",
+        "title",
+        "example",
+        "externalDocs",
+        "additionalItems",
     ]);
     let value = match name {
         "type" => json!(draw.text(&["string", "integer", "number", "boolean", "array", "object", "", "null", "any"])),
         "format" => json!(draw.text(FORMATS)),
         "pattern" => json!(draw.text(PATTERNS)),
-        "default" => draw.pick(&[json!({}), json!("a"), json!(1), json!(null), json!([]), json!({"a": 1}), json!(true), json!([null])]).clone(),
+        "default" => draw
+            .pick(&[
+                json!({}),
+                json!("a"),
+                json!(1),
+                json!(null),
+                json!([]),
+                json!({"a": 1}),
+                json!(true),
+                json!([null]),
+            ])
+            .clone(),
         "enum" => draw.pick(&[json!([]), json!(["a", "a"]), json!([1, "b", null]), json!([{"a": 1}])]).clone(),
-        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => json!(draw.pick(&[0, 1, 5, -1, 1000, i64::MAX])),
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            json!(draw.pick(&[0, 1, 5, -1, 1000, i64::MAX]))
+        }
         "minimum" | "maximum" | "multipleOf" => number(draw),
         "uniqueItems" | "nullable" | "exclusiveMinimum" => json!(draw.percent(70)),
         "x-kubernetes-preserve-unknown-fields" => json!(draw.percent(80)),
         "x-kubernetes-embedded-resource" | "x-kubernetes-int-or-string" => json!(draw.percent(85)),
         "required" => draw.pick(&[json!(["a"]), json!(["name", "name"]), json!([])]).clone(),
-        "items" | "not" => if draw.percent(40) { condition(draw, &Value::Null) } else { schema(draw, 1) },
-        "additionalProperties" | "additionalItems" => if draw.percent(40) { json!(draw.percent(60)) } else { schema(draw, 1) },
+        "items" | "not" => {
+            if draw.percent(40) {
+                condition(draw, &Value::Null)
+            } else {
+                schema(draw, 1)
+            }
+        }
+        "additionalProperties" | "additionalItems" => {
+            if draw.percent(40) {
+                json!(draw.percent(60))
+            } else {
+                schema(draw, 1)
+            }
+        }
         "properties" | "patternProperties" | "definitions" => {
             let inner = schema(draw, 1);
             json!({draw.text(&["a", "name", "", "metadata", "kind", "spec"]): inner})
@@ -482,9 +653,22 @@ fn keyword(draw: &mut Draw) -> (&'static str, Value) {
         }
         "x-kubernetes-list-type" => json!(draw.text(&["set", "map", "atomic", "other", ""])),
         "x-kubernetes-map-type" => json!(draw.text(&["granular", "atomic", "set"])),
-        "x-kubernetes-list-map-keys" => draw.pick(&[json!(["name"]), json!(["a", "a"]), json!([]), json!(["missing"])]).clone(),
+        "x-kubernetes-list-map-keys" => {
+            draw.pick(&[json!(["name"]), json!(["a", "a"]), json!([]), json!(["missing"])]).clone()
+        }
         "x-kubernetes-validations" => {
-            let rules = ["self.size() < 5", "has(self.a)", "self.all(x, x > 0)", "self == oldSelf", "self.matches('^a')", "true", " ", "1", "self.a.b.c", "self.exists(k, k.startsWith('a'))"];
+            let rules = [
+                "self.size() < 5",
+                "has(self.a)",
+                "self.all(x, x > 0)",
+                "self == oldSelf",
+                "self.matches('^a')",
+                "true",
+                " ",
+                "1",
+                "self.a.b.c",
+                "self.exists(k, k.startsWith('a'))",
+            ];
             let rule = draw.text(&rules);
             draw.pick(&[json!([{"rule": rule}]), json!([{"rule": rule, "messageExpression": "'a' + self"}, {"rule": "true", "message": "m", "fieldPath": ".a"}])]).clone()
         }
@@ -509,7 +693,8 @@ fn schemas(value: &Value, path: &str, found: &mut Vec<String>) {
     };
     for (name, inner) in members {
         let step = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
-        let within = path.ends_with("/properties") || ["openAPIV3Schema", "items", "additionalProperties", "not"].contains(&name.as_str());
+        let within = path.ends_with("/properties")
+            || ["openAPIV3Schema", "items", "additionalProperties", "not"].contains(&name.as_str());
         if within && inner.is_object() && step.contains("openAPIV3Schema") {
             found.push(step.clone());
         }
@@ -545,7 +730,9 @@ pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
             }
             8 => {
                 // A copy of a schema within itself would grow too much.
-                if copied.to_string().len() < 5000 && let Value::Object(copied) = copied {
+                if copied.to_string().len() < 5000
+                    && let Value::Object(copied) = copied
+                {
                     *node = copied;
                 }
             }
@@ -561,7 +748,19 @@ pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
 }
 
 fn change_spec(draw: &mut Draw, spec: &mut Value) {
-    let texts = ["", "Test", "tests", "a.b", "Tests", "v1", "v2", "UPPER", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "1a", "a_b"];
+    let texts = [
+        "",
+        "Test",
+        "tests",
+        "a.b",
+        "Tests",
+        "v1",
+        "v2",
+        "UPPER",
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "1a",
+        "a_b",
+    ];
     let text = json!(draw.text(&texts));
     match draw.below(14) {
         0 => spec["group"] = text,

@@ -165,26 +165,198 @@ const MACROS: &[(&str, &str)] = &[
 
 /// Texts that mean something to a function.
 const HINTS: &[(&str, &[&str])] = &[
-    ("quantity isQuantity", &["1k", "1.5Gi", "100m", "-3e2", "0", "1Ei", "9223372036854775807", "1.1n", "12e", "1 k", "+5", ".5", "1e-9", "5Mi"]),
-    ("ip isIP ip.isCanonical containsIP", &["10.0.0.1", "::1", "127.0.0.1", "fe80::1", "FE80::1", "::ffff:1.2.3.4", "1.2.3", "224.0.0.1", "2001:db8::", "01.2.3.4", "ff02::1%eth0", "0.0.0.0"]),
-    ("cidr isCIDR containsCIDR", &["10.0.0.0/8", "10.1.2.3/16", "::/0", "2001:db8::/32", "0.0.0.0/0", "1.2.3.4/33", "1.2.3.4", "fe80::1/64", "10.0.0.0/08"]),
-    ("semver isSemver", &["1.2.3", "v1.2.3", "1.2", "1.0.0-alpha.1", "1.0.0+build", "01.2.3", "2.0.0-rc.1+x", "v1", "1.2.3-", "99999999999999999999.0.0"]),
-    ("url isURL", &["https://example.com:80/a/b?x=1&x=2&y=#f", "/a/b", "http://[::1]:8080/", "a b", "//host", "http://u:p@h/%20", "mailto:a@b", "http://h/\u{e9}?q=%zz", "https://a:b"]),
-    ("timestamp", &["2009-02-13T23:31:30Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "2000-02-29T12:00:00+05:30", "0001-01-01T00:00:00Z", "2001-13-01T00:00:00Z", "2001-01-01"]),
-    ("duration", &["1h", "90s", "1.5h", "-2m", "1ns", "1h2m3s4ms5us6ns", "0", "2562047h", "2562048h", "1d", "1us", "315576000000s"]),
-    ("matches find findAll", &["^a", "[a-z]+", "a*", "(a|b)+c?", "\\\\d{2,3}", ".*", "(?i)AB", "[[:alpha:]]", "\\\\pL", "(", "x{1001}", "\\\\bfoo\\\\b", "^$", "(?P<n>a)", "[^a]"]),
+    (
+        "quantity isQuantity",
+        &[
+            "1k",
+            "1.5Gi",
+            "100m",
+            "-3e2",
+            "0",
+            "1Ei",
+            "9223372036854775807",
+            "1.1n",
+            "12e",
+            "1 k",
+            "+5",
+            ".5",
+            "1e-9",
+            "5Mi",
+        ],
+    ),
+    (
+        "ip isIP ip.isCanonical containsIP",
+        &[
+            "10.0.0.1",
+            "::1",
+            "127.0.0.1",
+            "fe80::1",
+            "FE80::1",
+            "::ffff:1.2.3.4",
+            "1.2.3",
+            "224.0.0.1",
+            "2001:db8::",
+            "01.2.3.4",
+            "ff02::1%eth0",
+            "0.0.0.0",
+        ],
+    ),
+    (
+        "cidr isCIDR containsCIDR",
+        &[
+            "10.0.0.0/8",
+            "10.1.2.3/16",
+            "::/0",
+            "2001:db8::/32",
+            "0.0.0.0/0",
+            "1.2.3.4/33",
+            "1.2.3.4",
+            "fe80::1/64",
+            "10.0.0.0/08",
+        ],
+    ),
+    (
+        "semver isSemver",
+        &[
+            "1.2.3",
+            "v1.2.3",
+            "1.2",
+            "1.0.0-alpha.1",
+            "1.0.0+build",
+            "01.2.3",
+            "2.0.0-rc.1+x",
+            "v1",
+            "1.2.3-",
+            "99999999999999999999.0.0",
+        ],
+    ),
+    (
+        "url isURL",
+        &[
+            "https://example.com:80/a/b?x=1&x=2&y=#f",
+            "/a/b",
+            "http://[::1]:8080/",
+            "a b",
+            "//host",
+            "http://u:p@h/%20",
+            "mailto:a@b",
+            "http://h/\u{e9}?q=%zz",
+            "https://a:b",
+        ],
+    ),
+    (
+        "timestamp",
+        &[
+            "2009-02-13T23:31:30Z",
+            "1970-01-01T00:00:00Z",
+            "9999-12-31T23:59:59.999999999Z",
+            "2000-02-29T12:00:00+05:30",
+            "0001-01-01T00:00:00Z",
+            "2001-13-01T00:00:00Z",
+            "2001-01-01",
+        ],
+    ),
+    (
+        "duration",
+        &[
+            "1h",
+            "90s",
+            "1.5h",
+            "-2m",
+            "1ns",
+            "1h2m3s4ms5us6ns",
+            "0",
+            "2562047h",
+            "2562048h",
+            "1d",
+            "1us",
+            "315576000000s",
+        ],
+    ),
+    (
+        "matches find findAll",
+        &[
+            "^a",
+            "[a-z]+",
+            "a*",
+            "(a|b)+c?",
+            "\\\\d{2,3}",
+            ".*",
+            "(?i)AB",
+            "[[:alpha:]]",
+            "\\\\pL",
+            "(",
+            "x{1001}",
+            "\\\\bfoo\\\\b",
+            "^$",
+            "(?P<n>a)",
+            "[^a]",
+        ],
+    ),
     ("format.named", &["dns1123Label", "uri", "nothing", "byte", "qualifiedName"]),
-    ("validate", &["a-b", "A_b", "2020-01-01", "2020-01-01T00:00:00Z", "YQ==", "http://x", "a/b", "", "123e4567-e89b-12d3-a456-426614174000", "-a", "é"]),
-    ("getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds getMilliseconds", &["UTC", "+02:00", "-08:30", "Local", "24:00", "", "05:45", "Nowhere/None"]),
-    ("int uint", &["1", "-5", "9223372036854775807", "9223372036854775808", "x", "", "0x1F", "1.5", "+1", "18446744073709551615"]),
+    (
+        "validate",
+        &[
+            "a-b",
+            "A_b",
+            "2020-01-01",
+            "2020-01-01T00:00:00Z",
+            "YQ==",
+            "http://x",
+            "a/b",
+            "",
+            "123e4567-e89b-12d3-a456-426614174000",
+            "-a",
+            "é",
+        ],
+    ),
+    (
+        "getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds getMilliseconds",
+        &["UTC", "+02:00", "-08:30", "Local", "24:00", "", "05:45", "Nowhere/None"],
+    ),
+    (
+        "int uint",
+        &[
+            "1",
+            "-5",
+            "9223372036854775807",
+            "9223372036854775808",
+            "x",
+            "",
+            "0x1F",
+            "1.5",
+            "+1",
+            "18446744073709551615",
+        ],
+    ),
     ("double", &["1.5", "1e400", "-0", "NaN", "Infinity", "x", "0x1p-2", "1_0", ".5"]),
     ("bool", &["true", "false", "True", "t", "0", "yes"]),
     ("format", &["%s", "%d", "%%", "%.3f", "%x", "%q", "%s%s", "%5d", "%", "%.99f", "%b"]),
 ];
 
 const TEXTS: &[&str] = &[
-    "''", "'a'", "\"foo\"", "'foo bar'", "'a,b,c'", "'ABC'", "'\u{e9}t\u{e9}'", "'\\u00e9'", "r'\\d'", "'\u{1F600}x'", "\"it's\"", "'\\n\\t'",
-    "'\\\\'", "'b'", "'k'", "'%s'", "'a-b'", "'1'", "'  x  '", "'''q'''", "'\\x41'", "'z'",
+    "''",
+    "'a'",
+    "\"foo\"",
+    "'foo bar'",
+    "'a,b,c'",
+    "'ABC'",
+    "'\u{e9}t\u{e9}'",
+    "'\\u00e9'",
+    "r'\\d'",
+    "'\u{1F600}x'",
+    "\"it's\"",
+    "'\\n\\t'",
+    "'\\\\'",
+    "'b'",
+    "'k'",
+    "'%s'",
+    "'a-b'",
+    "'1'",
+    "'  x  '",
+    "'''q'''",
+    "'\\x41'",
+    "'z'",
 ];
 
 /// Literals of a type without others in it.
@@ -192,35 +364,68 @@ fn literals(name: &str) -> &'static [&'static str] {
     match name {
         "bool" => &["true", "false"],
         "int" => &[
-            "0", "1", "2", "3", "-1", "10", "42", "9223372036854775807", "-9223372036854775808", "0x1F", "4294967296",
+            "0",
+            "1",
+            "2",
+            "3",
+            "-1",
+            "10",
+            "42",
+            "9223372036854775807",
+            "-9223372036854775808",
+            "0x1F",
+            "4294967296",
             "253402300800",
         ],
         "uint" => &["0u", "1u", "2u", "18446744073709551615u", "0x10u", "7U"],
         "double" => &["0.0", "1.5", "-2.25", "1e3", "1e300", "-0.0", "9007199254740993.0", "0.1", "1e-320", "2.5e18"],
         "bytes" => &["b''", "b'abc'", "b'\\xff\\x00'", "b'\u{e9}'", "b\"\\303\\251\""],
-        "google.protobuf.Duration" => &[
-            "duration('1h')", "duration('-1.5s')", "duration('0')", "duration('2562047h47m16s')", "duration('1ns')",
-        ],
+        "google.protobuf.Duration" => {
+            &["duration('1h')", "duration('-1.5s')", "duration('0')", "duration('2562047h47m16s')", "duration('1ns')"]
+        }
         "google.protobuf.Timestamp" => &[
-            "timestamp('2009-02-13T23:31:30.5Z')", "timestamp('1970-01-01T00:00:00Z')",
-            "timestamp('9999-12-31T23:59:59Z')", "timestamp(1)", "timestamp('0001-01-01T00:00:00Z')",
+            "timestamp('2009-02-13T23:31:30.5Z')",
+            "timestamp('1970-01-01T00:00:00Z')",
+            "timestamp('9999-12-31T23:59:59Z')",
+            "timestamp(1)",
+            "timestamp('0001-01-01T00:00:00Z')",
         ],
         "null_type" => &["null"],
-        "kubernetes.Quantity" => &["quantity('1')", "quantity('1.5Gi')", "quantity('-100m')", "quantity('9223372036854775807')"],
+        "kubernetes.Quantity" => {
+            &["quantity('1')", "quantity('1.5Gi')", "quantity('-100m')", "quantity('9223372036854775807')"]
+        }
         "net.IP" => &["ip('10.0.0.1')", "ip('::1')", "ip('fe80::1')"],
         "net.CIDR" => &["cidr('10.0.0.0/8')", "cidr('2001:db8::1/32')"],
         "kubernetes.URL" => &["url('https://example.com:80/a?b=c&b=d')", "url('/x%20y')"],
         "kubernetes.Semver" => &["semver('1.2.3')", "semver('1.0.0-rc.1')", "semver('v1.2', true)"],
-        "kubernetes.NamedFormat" => &["format.dns1123Label()", "format.uri()", "format.date()", "format.qualifiedName()"],
+        "kubernetes.NamedFormat" => {
+            &["format.dns1123Label()", "format.uri()", "format.date()", "format.qualifiedName()"]
+        }
         "type" => &["int", "string", "type(1)"],
         _ => &["dyn(1)", "dyn('a')", "dyn([1])", "dyn({'a': 1})", "dyn(null)", "dyn(2.5)"],
     }
 }
 
 const SIMPLE: &[&str] = &[
-    "bool", "int", "int", "string", "string", "string", "uint", "double", "bytes", "google.protobuf.Duration",
-    "google.protobuf.Timestamp", "dyn", "null_type", "kubernetes.Quantity", "net.IP", "net.CIDR", "kubernetes.URL",
-    "kubernetes.Semver", "kubernetes.NamedFormat",
+    "bool",
+    "int",
+    "int",
+    "string",
+    "string",
+    "string",
+    "uint",
+    "double",
+    "bytes",
+    "google.protobuf.Duration",
+    "google.protobuf.Timestamp",
+    "dyn",
+    "null_type",
+    "kubernetes.Quantity",
+    "net.IP",
+    "net.CIDR",
+    "kubernetes.URL",
+    "kubernetes.Semver",
+    "kubernetes.NamedFormat",
 ];
 
 /// Makes expressions over the variables of a scope.
@@ -289,10 +494,8 @@ impl<'d> Expressions<'d> {
             }
         }
         if depth > 0 && self.draw.percent(25) {
-            let fitting: Vec<_> = MACROS
-                .iter()
-                .filter(|(result, _)| Type::parse(result).unify(wanted, &mut Vec::new()))
-                .collect();
+            let fitting: Vec<_> =
+                MACROS.iter().filter(|(result, _)| Type::parse(result).unify(wanted, &mut Vec::new())).collect();
             if !fitting.is_empty() {
                 let (result, text) = self.draw.pick(&fitting);
                 let mut bound = Vec::new();
@@ -400,7 +603,8 @@ impl<'d> Expressions<'d> {
 
     /// Takes what a new variable hides out of the scope.
     fn hide(&mut self, variable: &str) {
-        let hides = |name: &str| name.strip_prefix(variable).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let hides =
+            |name: &str| name.strip_prefix(variable).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         self.scope.retain(|(name, _)| !hides(name));
     }
 
@@ -440,9 +644,65 @@ fn bracketed(text: &str) -> String {
 
 /// Words and signs that damage inserts.
 const DEBRIS: &[&str] = &[
-    "a", "b", ".", "(", ")", "[", "]", "{", "}", ",", ":", "?", "-", "!", "+", "*", "/", "%", "in", "==", "<", "&&", "||", "1", "2.5",
-    "3u", "'s'", "\"t\"", "b'x'", "true", "false", "null", " ", "\n", "\t", "for", "`a-b`", "$", "#", "&", "=", "|", ".?", "[?", "has",
-    "map", "x", "\"", "\\", "..", "\u{e9}", "'''", "r'", "0x", "1e", "\u{1F600}", "//c\n", "package", "\\u12",
+    "a",
+    "b",
+    ".",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    ":",
+    "?",
+    "-",
+    "!",
+    "+",
+    "*",
+    "/",
+    "%",
+    "in",
+    "==",
+    "<",
+    "&&",
+    "||",
+    "1",
+    "2.5",
+    "3u",
+    "'s'",
+    "\"t\"",
+    "b'x'",
+    "true",
+    "false",
+    "null",
+    " ",
+    "\n",
+    "\t",
+    "for",
+    "`a-b`",
+    "$",
+    "#",
+    "&",
+    "=",
+    "|",
+    ".?",
+    "[?",
+    "has",
+    "map",
+    "x",
+    "\"",
+    "\\",
+    "..",
+    "\u{e9}",
+    "'''",
+    "r'",
+    "0x",
+    "1e",
+    "\u{1F600}",
+    "//c\n",
+    "package",
+    "\\u12",
 ];
 
 /// Splits a text into words, texts in quotes and single signs.

@@ -9,8 +9,8 @@ use crate::tag::KUBERNETES;
 use crate::types::TypePlace;
 use crate::{Features, GoField, Json, Options, Stage, Step, Types};
 use kubeshape_input::{Code, Document, Finding};
-use kubeshape_yaml::edit::{self, Edit};
 use kubeshape_yaml::Node;
+use kubeshape_yaml::edit::{self, Edit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the extension.
@@ -153,7 +153,12 @@ impl<'w> Walk<'w> {
                         todo.extend(below(property, &field.type_ref.steps).map(|schema| (schema, inner)));
                     }
                     // Without a type, the extensions of the document count.
-                    None => todo.extend([Some(property), property.get("items"), property.get("additionalProperties")].into_iter().flatten().map(|schema| (schema, None))),
+                    None => todo.extend(
+                        [Some(property), property.get("items"), property.get("additionalProperties")]
+                            .into_iter()
+                            .flatten()
+                            .map(|schema| (schema, None)),
+                    ),
                 }
             }
             if properties.is_some() {
@@ -172,7 +177,10 @@ impl<'w> Walk<'w> {
     fn unplaced(&mut self, name: &str, place: TypePlace<'w>, field: &'w GoField, schema: Node<'w>) {
         if self.state(place, field).is_some_and(|state| !state.projects.is_empty()) {
             let at = self.document.source().location(schema.span().start);
-            let detail = format!("{}.{} is the property {name:?}, which the schema at {at} does not have", place.of.name, field.name);
+            let detail = format!(
+                "{}.{} is the property {name:?}, which the schema at {at} does not have",
+                place.of.name, field.name
+            );
             self.out.findings.push(place.file.source.finding(Code::LifecycleUnplaced, field.span.clone(), detail));
         }
     }

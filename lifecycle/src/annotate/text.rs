@@ -90,7 +90,8 @@ impl<'s> Style<'s> {
             let is_pretty = lead.contains('\n');
             let inner = lead.rsplit('\n').next().unwrap_or_default();
             let outer = close.rsplit('\n').next().unwrap_or_default();
-            let unit = if is_pretty { inner.strip_prefix(outer).filter(|unit| !unit.is_empty()).unwrap_or("  ") } else { "" };
+            let unit =
+                if is_pretty { inner.strip_prefix(outer).filter(|unit| !unit.is_empty()).unwrap_or("  ") } else { "" };
             return Style { source, is_flow, lead: lead.to_owned(), unit: unit.to_owned(), colon, begin: start + 1 };
         }
         let line = source.get(..start).unwrap_or_default();
@@ -102,7 +103,8 @@ impl<'s> Style<'s> {
     /// The extension, without what stands before and behind it.
     fn member(&self, entries: &BTreeMap<String, Lifecycle>) -> String {
         if !self.is_flow {
-            let (one, two) = (format!("{}{}", self.lead, self.unit), format!("{}{}{}", self.lead, self.unit, self.unit));
+            let (one, two) =
+                (format!("{}{}", self.lead, self.unit), format!("{}{}{}", self.lead, self.unit, self.unit));
             let mut out = format!("{EXTENSION}:");
             for (project, entry) in entries {
                 out.push_str(&one);
@@ -123,7 +125,8 @@ impl<'s> Style<'s> {
             return out;
         }
         let is_pretty = self.lead.contains('\n');
-        let lead = |depth: usize| if is_pretty { format!("{}{}", self.lead, self.unit.repeat(depth)) } else { String::new() };
+        let lead =
+            |depth: usize| if is_pretty { format!("{}{}", self.lead, self.unit.repeat(depth)) } else { String::new() };
         let comma = if is_pretty || self.colon == ":" { "," } else { ", " };
         let mut out = format!("\"{EXTENSION}\"{}{{", self.colon);
         for (at, (project, entry)) in entries.iter().enumerate() {
@@ -236,11 +239,8 @@ impl<'s> Style<'s> {
 impl Lifecycle {
     /// The members in the order of the proposal.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let members = [
-            ("minVersion", &self.min_version),
-            ("status", &self.status),
-            ("featureGate", &self.feature_gate),
-        ];
+        let members =
+            [("minVersion", &self.min_version), ("status", &self.status), ("featureGate", &self.feature_gate)];
         members.into_iter().filter_map(|(key, value)| Some((key, value.as_deref()?)))
     }
 }

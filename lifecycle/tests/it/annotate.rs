@@ -54,7 +54,8 @@ fn run_for(text: &str, release: Option<&str>) -> Annotated {
 #[test]
 fn compact_v2_has_the_extension_beside_a_reference() {
     let text = r##"{"swagger":"2.0","definitions":{"io.k8s.api.example.v1.WidgetSpec":{"properties":{"size":{"type":"integer"},"ref":{"$ref":"#/definitions/x"},"done":{"type":"integer"},"plain":{},"parts":{},"old":{"type":"string","x-kubernetes-map-type":"atomic"}}}}}"##;
-    let lifecycle = r#""x-kubernetes-api-lifecycle":{"kubernetes":{"minVersion":"v1.33","status":"beta","featureGate":"One"}}"#;
+    let lifecycle =
+        r#""x-kubernetes-api-lifecycle":{"kubernetes":{"minVersion":"v1.33","status":"beta","featureGate":"One"}}"#;
     let expected = text
         .replace(r#"{"type":"integer"},"ref""#, &format!(r#"{{"type":"integer",{lifecycle}}},"ref""#))
         .replace(r##""#/definitions/x""##, &format!(r##""#/definitions/x",{lifecycle}"##))

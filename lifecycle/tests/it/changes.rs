@@ -9,7 +9,16 @@ fn told(old: (&Types, &Features), new: (&Types, &Features)) -> Vec<String> {
     let stage = |stage: Option<Stage>| stage.map_or("-", Stage::name);
     diff(side(old, "old/"), side(new, "new"))
         .iter()
-        .map(|change| format!("{} {} {} {} -> {}", change.kind.name(), change.package, change.property, stage(change.old), stage(change.new)))
+        .map(|change| {
+            format!(
+                "{} {} {} {} -> {}",
+                change.kind.name(),
+                change.package,
+                change.property,
+                stage(change.old),
+                stage(change.new)
+            )
+        })
         .collect()
 }
 

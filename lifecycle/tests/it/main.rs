@@ -28,7 +28,9 @@ fn features(gates: &[(&str, &str)]) -> Features {
         text.push_str(&format!("\t{name}: {{\n"));
         for spec in specs.split_whitespace() {
             let (version, stage) = spec.split_once('=').unwrap_or((spec, "Alpha"));
-            text.push_str(&format!("\t\t{{Version: version.MustParse(\"{version}\"), PreRelease: featuregate.{stage}}},\n"));
+            text.push_str(&format!(
+                "\t\t{{Version: version.MustParse(\"{version}\"), PreRelease: featuregate.{stage}}},\n"
+            ));
         }
         text.push_str("\t},\n");
     }

@@ -47,7 +47,14 @@ const V1_36: [Row; 15] = [
     ("scheduling/v1alpha2", "PodGroupSpec", "disruptionMode", "alpha", "v1.36", "WorkloadAwarePreemption"),
     ("storage/v1", "VolumeError", "errorCode", "ga", "-", "-"),
     ("apps/v1", "RollingUpdateStatefulSetStrategy", "maxUnavailable", "beta", "v1.35", "MaxUnavailableStatefulSet"),
-    ("apiextensions/v1beta1", "CustomResourceDefinitionCondition", "observedGeneration", "beta", "v1.35", "CRDObservedGenerationTracking"),
+    (
+        "apiextensions/v1beta1",
+        "CustomResourceDefinitionCondition",
+        "observedGeneration",
+        "beta",
+        "v1.35",
+        "CRDObservedGenerationTracking",
+    ),
     ("meta/v1", "ListOptions", "shardSelector", "alpha", "v1.36", "ShardedListAndWatch"),
 ];
 
@@ -59,10 +66,12 @@ fn fields_of_two_releases_are_what_their_sources_say() {
 }
 
 fn check(folder: &Path, rows: &[Row]) {
-    let sources = || go_files(folder).into_iter().map(|path| {
-        let text = std::fs::read_to_string(&path).expect("a Go file");
-        Source::from_text(path.to_string_lossy(), text)
-    });
+    let sources = || {
+        go_files(folder).into_iter().map(|path| {
+            let text = std::fs::read_to_string(&path).expect("a Go file");
+            Source::from_text(path.to_string_lossy(), text)
+        })
+    };
     let (types, findings) = Types::read(sources());
     assert_eq!(findings, Vec::new());
     let (features, findings) = Features::read(sources());

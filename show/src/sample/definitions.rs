@@ -141,7 +141,8 @@ impl<'a> Definitions<'a> {
         let Some((_, found)) = self.find(name).filter(|(_, found)| found.is_go) else { return false };
         let required: BTreeSet<&str> = found.schema.required.iter().copied().collect();
         let mut properties = found.schema.properties.iter().filter(|property| property.name != "status");
-        let needs = properties.any(|property| self.is_needed_within(property.name, &[&property.schema], &required, structs));
+        let needs =
+            properties.any(|property| self.is_needed_within(property.name, &[&property.schema], &required, structs));
         self.needs.borrow_mut().insert(name, needs);
         needs
     }
