@@ -1,8 +1,8 @@
 //! Area `generated`: random manifests, documents, objects of built-in kinds and sequences of server-side apply, answered by the Kubernetes libraries
 //! in the same run. Before a difference is shown, its input is made as small as possible.
 
-use crate::builtins;
 use crate::answers::{compare_file, compare_merged};
+use crate::builtins;
 use crate::input::{Answer, answers};
 use crate::known::Known;
 use crate::openapi::compare_record;

@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 const SHOWN: u64 = 3;
 /// The same of denied findings, which are shown with their source.
 const DENIED: u64 = 5;
+/// So many bytes are collected before they are written.
+const BUFFER: usize = 64 * 1024;
 /// A progress bar is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -172,6 +174,8 @@ pub(crate) struct Ui {
     kept: Option<RefCell<String>>,
     /// Whether it is shown on standard output.
     on_output: bool,
+    /// What is to be written to standard output at once.
+    buffer: Option<RefCell<Vec<u8>>>,
     /// Why standard output could not be written; nothing is shown there any more.
     failed: RefCell<Option<Fatal>>,
 }
@@ -206,6 +210,7 @@ impl Ui {
             first_error: None,
             kept: None,
             on_output: false,
+            buffer: None,
             failed: RefCell::new(None),
         }
     }
@@ -235,9 +240,16 @@ impl Ui {
         self
     }
 
+    /// The same, but lines are collected before they are written to standard output, unless somebody reads along.
+    /// Whoever asks for this writes nothing else there.
+    pub(crate) fn buffered(mut self) -> Ui {
+        self.buffer = (!io::stdout().is_terminal()).then(RefCell::default);
+        self
+    }
+
     /// What was kept.
-    pub(crate) fn into_text(self) -> String {
-        self.kept.map(RefCell::into_inner).unwrap_or_default()
+    pub(crate) fn into_text(mut self) -> String {
+        self.kept.take().map(RefCell::into_inner).unwrap_or_default()
     }
 
     /// The same in this format. Only people get a progress bar and a summary.
@@ -421,6 +433,7 @@ impl Ui {
     /// # Errors
     /// Standard output is closed or full.
     pub(crate) fn written(&mut self) -> Result<(), Fatal> {
+        self.flush();
         self.failed.take().map_or(Ok(()), Err)
     }
 
@@ -443,16 +456,44 @@ impl Ui {
                 let _ = writeln!(io::stderr().lock(), "{text}");
                 return;
             }
-            let mut failed = self.failed.borrow_mut();
-            if failed.is_none() {
-                let mut out = io::stdout().lock();
-                *failed = writeln!(out, "{text}").and_then(|()| out.flush()).err().map(Fatal::Stdout);
+            let Some(buffer) = &self.buffer else { return self.put(format!("{text}\n").as_bytes()) };
+            let mut buffer = buffer.borrow_mut();
+            buffer.extend_from_slice(text.as_bytes());
+            buffer.push(b'\n');
+            if buffer.len() >= BUFFER {
+                self.put(&std::mem::take(&mut *buffer));
             }
         };
         match &self.bar {
             Some(bar) => bar.suspend(write),
             None => write(),
         }
+    }
+
+    /// Writes to standard output.
+    fn put(&self, bytes: &[u8]) {
+        let mut failed = self.failed.borrow_mut();
+        if failed.is_none() {
+            let mut out = io::stdout().lock();
+            *failed = out.write_all(bytes).and_then(|()| out.flush()).err().map(Fatal::Stdout);
+        }
+    }
+
+    /// Writes what was collected.
+    fn flush(&self) {
+        if let Some(buffer) = &self.buffer {
+            let collected = std::mem::take(&mut *buffer.borrow_mut());
+            if !collected.is_empty() {
+                self.put(&collected);
+            }
+        }
+    }
+}
+
+/// A run may end with an error before its end.
+impl Drop for Ui {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         .with_levels(setup.levels(&args.levels))
         .with_notes();
     if args.print.is_none() {
-        ui = ui.on_output(setup.color);
+        ui = ui.on_output(setup.color).buffered();
     }
     let mut run = Run { args, ui: ui.in_format(args.output_format), counts: Counts::default(), printed: false };
     let filter = Filter::new(&args.walk)?;
