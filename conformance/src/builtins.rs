@@ -10,8 +10,8 @@ use kubeshape_input::Limits;
 use kubeshape_registry::{Kind, Object, Registry, duplicate_fields};
 use kubeshape_schema::Bump;
 use kubeshape_smd::{ToValue, Value as Decodable};
+use kubeshape_validate::Release as Rules;
 use kubeshape_validate::typed::{GO_NAMES, Typed};
-use kubeshape_validate::{Release as Rules, typed};
 use kubeshape_yaml::Node;
 use proptest::prelude::any;
 use proptest::strategy::{BoxedStrategy, Strategy};
@@ -41,12 +41,13 @@ fn built_in() -> Result<Registry, String> {
 /// What a server says of an object of a built-in kind when it decodes it with strict field validation; empty if it takes it. `object`
 /// is the text of the object, which tells the fields that stand twice.
 fn decoded(typed: &Typed, value: Decodable<'_>, object: Node<'_>) -> String {
-    let typed::Decoded { errors, unknown, .. } = typed.decode(value);
-    if let Some(error) = errors.into_iter().next() {
-        return error.message;
+    let decoded = typed.decode(value);
+    if let Some(error) = decoded.errors.first() {
+        return error.message.clone();
     }
-    let twice = duplicate_fields(object).into_iter().map(|(path, _)| format!("duplicate field {path:?}"));
-    let unknown = unknown.into_iter().map(|path| format!("unknown field {path:?}"));
+    let twice = decoded.told_twice(duplicate_fields(object));
+    let twice = twice.into_iter().map(|(path, _)| format!("duplicate field {path:?}"));
+    let unknown = decoded.unknown.iter().map(|path| format!("unknown field {path:?}"));
     let all: Vec<String> = twice.chain(unknown).collect();
     if all.is_empty() { String::new() } else { format!("strict decoding error: {}", all.join(", ")) }
 }
@@ -134,8 +135,8 @@ struct Answer {
 fn created(registry: &Registry, object: &Object, mode: &str) -> Option<Answer> {
     let judged = match registry.judge(kubeshape_registry::Request::Create(object)) {
         Ok(judged) => judged,
-        Err(kubeshape_registry::Error::Refused(error)) => {
-            return Some(Answer { refused: true, texts: vec![error.to_string()] });
+        Err(kubeshape_registry::Error::Refused { message, .. }) => {
+            return Some(Answer { refused: true, texts: vec![message] });
         }
         Err(_) => return None,
     };

@@ -12,12 +12,16 @@ use std::fmt::Write;
 
 /// How many values are made for a sample, those that did not fit included.
 const MAX_VALUES: usize = 200_000;
+/// The same for a sample of a definition of an OpenAPI document, whose references multiply values.
+const MAX_VALUES_OF_DOCUMENT: usize = 20_000;
 /// How many items a list gets at most.
 const MAX_ITEMS: usize = 1_000;
 /// How many combinations of branches of `anyOf` and `oneOf` are tried.
 const MAX_TRIES: usize = 16;
-/// How deep a sample may be.
-const MAX_DEPTH: usize = 128;
+/// What users write of the metadata of a template.
+const METADATA: [&str; 3] = ["annotations", "labels", "name"];
+/// How deep a sample of a definition of an OpenAPI document may be.
+const MAX_DEPTH: usize = 48;
 
 /// Something that no value was found for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +80,14 @@ impl<'b, 'a> Builder<'b, 'a> {
     /// A value that fits all the schemas, as far as one is found.
     pub(super) fn value(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {
         let Some(definitions) = self.definitions else { return self.of_schemas(schemas, salt, path) };
-        if self.depth == MAX_DEPTH {
-            self.problem(path, format!("a sample has at most {MAX_DEPTH} levels"));
+        if self.values > MAX_VALUES_OF_DOCUMENT {
+            return Value::Null;
+        }
+        if self.depth == MAX_DEPTH || self.values == MAX_VALUES_OF_DOCUMENT {
+            let limits = format!("a sample has at most {MAX_DEPTH} levels and {MAX_VALUES_OF_DOCUMENT} values");
+            self.problem(path, limits);
+            // Nothing more is made.
+            self.values = MAX_VALUES_OF_DOCUMENT + 1;
             return Value::Null;
         }
         if let Some(Some(text)) = self.asked.get(path) {
@@ -283,6 +293,7 @@ impl<'b, 'a> Builder<'b, 'a> {
         let most = schemas.iter().filter_map(|schema| schema.extra().max_properties).min().map_or(usize::MAX, bound);
         let mut entries: Vec<(&'a str, Value<'a>)> = Vec::new();
         let mut left: Vec<(&'a str, &Schemas<'a>)> = Vec::new();
+        let in_metadata = self.open.last().is_some_and(|name| name.ends_with(".meta.v1.ObjectMeta"));
         for (name, below) in &properties {
             let path = child(path, name);
             let is_wanted = self.definitions.is_some_and(|definitions| definitions.is_needed(name, below, &required))
@@ -293,7 +304,9 @@ impl<'b, 'a> Builder<'b, 'a> {
                     && !below.iter().any(|schema| schema.default.is_some());
             let may_be_left = |definitions: &Definitions<'a>| definitions.lead_to(below, &self.open);
             let is_required = is_required && !(self.definitions.is_some() && excluded.contains(name));
-            let excluded = excluded.contains(name) || !is_required && self.definitions.is_some_and(may_be_left);
+            let is_the_servers = in_metadata && !METADATA.contains(name);
+            let excluded =
+                excluded.contains(name) || is_the_servers || !is_required && self.definitions.is_some_and(may_be_left);
             let is_wanted = (is_required || self.maximal && !excluded && entries.len() < most)
                 ^ (!required.contains(name) && self.toggled.contains(&path));
             if is_wanted {

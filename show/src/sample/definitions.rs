@@ -9,6 +9,8 @@ use kubeshape_yaml::Node;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Definitions that describe one value, one by reference to the other.
+const MAX_REFERENCES: usize = 64;
 /// Structs in structs that are looked through for required fields.
 const MAX_STRUCTS: usize = 32;
 
@@ -68,13 +70,14 @@ impl<'a> Definitions<'a> {
     /// Follows the references of schemas that describe one value.
     pub(super) fn resolve(&self, schemas: &[&'a Schema<'a>]) -> Resolved<'a> {
         let mut out = Resolved { schemas: schemas.to_vec(), names: Vec::new(), special: None };
+        let mut seen = BTreeSet::new();
         let mut at = 0;
         while let Some(schema) = out.schemas.get(at).copied() {
             at += 1;
             // What is in `allOf` is taken in later, except for what it refers to.
             let all_of = schema.extra().all_of.iter();
             for (name, found) in std::iter::once(schema).chain(all_of).filter_map(|schema| self.referred(schema)) {
-                if out.names.contains(&name) {
+                if out.names.len() == MAX_REFERENCES || !seen.insert(name) {
                     continue;
                 }
                 out.names.push(name);
@@ -127,7 +130,8 @@ impl<'a> Definitions<'a> {
         if required.contains(name) && defaults().all(is_zero) {
             return true;
         }
-        let is_struct = defaults().any(|default| matches!(default, Json::Object([])));
+        // Documents of v2 have no defaults.
+        let is_struct = name == "spec" || defaults().any(|default| matches!(default, Json::Object([])));
         is_struct && self.resolve(schemas).names.iter().any(|name| self.needs(name, structs))
     }
 

@@ -10,6 +10,9 @@ use kubeshape_validate::typed::Typed;
 use kubeshape_yaml::Node;
 use std::collections::BTreeSet;
 
+/// Fields that are told to be missing.
+const MAX_PROBLEMS: usize = 50;
+
 /// What users do not write: the server ignores it, or it is written in another way.
 const LEFT_OUT: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
@@ -79,7 +82,8 @@ pub fn sample_of_document<'a>(
     problems.extend(decoded.errors.into_iter().map(|error| Problem { path: error.path, text: error.message }));
     let unknown = decoded.unknown.into_iter();
     problems.extend(unknown.map(|path| Problem { path, text: "unknown field".to_owned() }));
-    let departures = decoded.departures.into_iter();
+    // What no value was found for is told once.
+    let departures = decoded.departures.into_iter().take(if problems.is_empty() { MAX_PROBLEMS } else { 0 });
     problems.extend(departures.map(|error| Problem { path: error.path.clone(), text: error.to_string() }));
     Some(Sample { value, problems })
 }

@@ -49,7 +49,7 @@ impl<'d> Compiler<'d> {
             Some(Special::Time) => return Type::Time,
             None => {}
         }
-        if !is_struct(schema) {
+        if !is_struct(schema) && !is_empty_struct(name, schema) {
             return self.ty(schema, references);
         }
         if let Some(at) = self.by_name.get(name) {
@@ -141,6 +141,17 @@ impl<'d> Compiler<'d> {
 
 fn flag(schema: Node<'_>, key: &str) -> bool {
     schema.get(key).and_then(Node::as_bool) == Some(true)
+}
+
+/// Whether a definition is that of a Go struct without fields, and not of a type that takes any JSON.
+fn is_empty_struct(name: &str, schema: Node<'_>) -> bool {
+    const FREE: [&str; 3] = ["meta.v1.FieldsV1", "meta.v1.Patch", "pkg.runtime.RawExtension"];
+    name.starts_with("io.k8s.")
+        && schema.get("type").and_then(Node::as_str) == Some("object")
+        && schema.get("additionalProperties").is_none()
+        && !flag(schema, "x-kubernetes-preserve-unknown-fields")
+        && !FREE.contains(&last_of(name, 3))
+        && is_go_type(name, schema)
 }
 
 /// Whether a definition of a document describes a Go type. If not, it is that of a custom resource, whose name consists of

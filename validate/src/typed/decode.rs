@@ -7,6 +7,7 @@ use kubeshape_cel::Quantity;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_smd::Value;
 use kubeshape_yaml::go::Time;
+use std::collections::BTreeSet;
 
 /// What a server finds when it decodes an object.
 #[derive(Clone, Debug, Default)]
@@ -33,11 +34,26 @@ pub struct Mismatch {
     pub message: String,
 }
 
+impl Decoded {
+    /// Of fields that stand twice, those that a server tells: it tells an unknown field once, and looks at nothing below it.
+    pub fn told_twice<T>(&self, fields: Vec<(String, T)>) -> Vec<(String, T)> {
+        let unknown: BTreeSet<&str> = self.unknown.iter().map(String::as_str).collect();
+        let is_unknown = |path: &str| {
+            let ends = path.match_indices(['.', '[']).map(|(at, _)| at).chain([path.len()]);
+            ends.into_iter().any(|end| unknown.contains(&path[..end]))
+        };
+        fields.into_iter().filter(|(path, _)| unknown.is_empty() || !is_unknown(path)).collect()
+    }
+}
+
 impl Typed {
     /// Decodes an object. The depth of the object is limited by its reader.
     pub fn decode(&self, object: Value<'_>) -> Decoded {
-        let mut decoder = Decoder { typed: self, out: Decoded::default(), in_status: false };
+        let mut decoder = Decoder { typed: self, out: Decoded::default(), in_status: false, stopped: None };
         decoder.value(object, &self.root, &Path::Root, Place { owner: "", fields: None, go_type: None });
+        if let Some(at) = decoder.stopped {
+            decoder.out.errors[..=at].rotate_right(1);
+        }
         decoder.out
     }
 
@@ -98,10 +114,21 @@ struct Decoder<'t> {
     typed: &'t Typed,
     out: Decoded,
     in_status: bool,
+    /// The first error of a type that reads its JSON itself. Go stops there, and tells no error before it.
+    stopped: Option<usize>,
 }
 
 impl Decoder<'_> {
     fn value(&mut self, value: Value<'_>, ty: &Type, path: &Path<'_>, place: Place<'_>) {
+        let before = self.out.errors.len();
+        self.typed_value(value, ty, path, place);
+        let reads_itself = matches!(ty, Type::Quantity | Type::IntOrString | Type::Time | Type::MicroTime);
+        if reads_itself && self.stopped.is_none() && self.out.errors.len() > before {
+            self.stopped = Some(before);
+        }
+    }
+
+    fn typed_value(&mut self, value: Value<'_>, ty: &Type, path: &Path<'_>, place: Place<'_>) {
         match (ty, value) {
             // Null leaves everything as it is.
             (_, Value::Null)
