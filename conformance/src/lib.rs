@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod apiserver;
+mod builtins;
 pub mod cel;
 pub mod clients;
 pub mod cluster;
@@ -12,6 +13,7 @@ pub mod exchanges;
 pub mod generated;
 pub mod golden;
 pub mod input;
+pub mod judged;
 pub mod known;
 pub mod objects;
 pub mod openapi;
