@@ -23,7 +23,9 @@ pub(super) fn json(input: &Value, fails: &mut dyn FnMut(&Value) -> bool) -> Valu
             }
         }
         for path in paths(&best) {
-            let Some(text) = best.pointer(&path).and_then(Value::as_str).filter(|text| text.len() > 1) else { continue };
+            let Some(text) = best.pointer(&path).and_then(Value::as_str).filter(|text| text.len() > 1) else {
+                continue;
+            };
             let text = text.to_owned();
             let shorter = shortened(&text, &mut left, &mut |shorter| {
                 let mut changed = best.clone();
