@@ -62,7 +62,8 @@ impl fmt::Display for Issues {
             let Some(line) = usize::try_from(issue.line - 1).ok().and_then(|n| self.source.split('\n').nth(n)) else {
                 continue;
             };
-            if line.len() > MAX_SNIPPET {
+            // Nothing of an empty text is shown either.
+            if self.source.is_empty() || line.len() > MAX_SNIPPET {
                 continue;
             }
             write!(f, "\n | {}\n | ", line.replace('\t', " "))?;

@@ -27,6 +27,9 @@ var commands = map[string]command{
 	"typed":          {"typed < requests.ndjson", runTyped},
 	"go-names":       {"go-names", runGoNames},
 	"yaml":           {"yaml < requests.ndjson", runYAML},
+	"definitions":    {"definitions < requests.ndjson", runDefinitions},
+	"expressions":    {"expressions < requests.ndjson", runExpressions},
+	"objects":        {"objects < requests.ndjson", runObjects},
 	"merge-v2":       {"merge-v2 [-onto swagger.json] < requests.ndjson", runMergeV2},
 	"bench":          {"bench -shape v3|v2|smd [-j N] PATH", runBench},
 	"bench-openapi":  {"bench-openapi -shape " + strings.Join(documentShapeNames(), "|") + " [-j N] [-rounds N] PATH...", runBenchOpenAPI},
@@ -60,7 +63,7 @@ func main() {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage:")
-	for _, name := range []string{"answer", "answer-openapi", "aggregate", "typed", "go-names", "yaml", "merge-v2", "bench", "bench-openapi", "record"} {
+	for _, name := range []string{"answer", "answer-openapi", "aggregate", "typed", "go-names", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-openapi", "record"} {
 		fmt.Fprintln(os.Stderr, "  oracle", commands[name].usage)
 	}
 	os.Exit(2)

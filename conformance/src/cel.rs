@@ -21,7 +21,7 @@ pub fn compare(golden: &Path, corpus: &Path, known: Known) -> Table {
     table
 }
 
-fn add(table: &mut Table, compared: Vec<cel::Comparison>) {
+pub(crate) fn add(table: &mut Table, compared: Vec<cel::Comparison>) {
     for (row, record, verdict) in compared {
         let verdict = match verdict {
             cel::Verdict::Equal => Verdict::Equal,

@@ -7,40 +7,59 @@ use kubeshape_validate::crd::{self, Bound, Defaults};
 use serde_json::Value;
 
 /// What is recorded of a definition that costs too much.
-const OVER: &str = "exceeds budget by factor of";
+pub(crate) const OVER: &str = "exceeds budget by factor of";
 
 /// Tries the proposals for a definition that costs too much in a release. Others are left out.
 pub(crate) fn add(row: &str, label: &str, definition: &Value, release: Release, table: &mut Table) {
-    if !is_over(definition, release) {
-        return;
+    if is_over(definition, release) {
+        let mut verdict = |changed: &Value| Ok(is_over(changed, release));
+        // This verdict has no failure.
+        let _: Result<(), String> = propose(row, label, definition, release, table, &mut verdict);
     }
+}
+
+/// Tries the proposals for a definition that costs too much, by a verdict on whether a definition does.
+pub(crate) fn propose(
+    row: &str,
+    label: &str,
+    definition: &Value,
+    release: Release,
+    table: &mut Table,
+    costs_too_much: &mut dyn FnMut(&Value) -> Result<bool, String>,
+) -> Result<(), String> {
     let diagnoses = with_definition(&definition.to_string(), Defaults::Set, |definition, arena| {
         crd::diagnose_costs(&definition.prepare_for_create(release, arena), release)
     });
     let diagnoses = diagnoses.unwrap_or_default();
     let Some(bounds) = diagnoses.iter().map(|diagnosis| diagnosis.bounds.clone()).collect::<Option<Vec<_>>>() else {
-        return table.add(&format!("{row} without proposal"), label, Verdict::Equal);
+        table.add(&format!("{row} without proposal"), label, Verdict::Equal);
+        return Ok(());
     };
     let bounds: Vec<Bound> = bounds.into_iter().flatten().collect();
-    let with = |left_out: Option<usize>| {
+    let mut with = |left_out: Option<usize>| {
         let mut changed = definition.clone();
         for (i, bound) in bounds.iter().enumerate() {
-            if left_out != Some(i) {
-                put(&mut changed, bound)?;
+            if left_out != Some(i) && put(&mut changed, bound).is_none() {
+                return Ok(None);
             }
         }
-        Some(is_over(&changed, release))
+        costs_too_much(&changed).map(Some)
     };
-    let verdict = if bounds.is_empty() {
-        Verdict::Differing("costs too much, and there is no diagnosis".to_owned())
-    } else if with(None) != Some(false) {
-        Verdict::Differing(format!("still over the limits with {bounds:?}"))
-    } else if let Some(spare) = (0..bounds.len()).find(|i| with(Some(*i)) != Some(true)) {
-        Verdict::Differing(format!("{:?} of {} bounds is not needed", bounds[spare], bounds.len()))
+    let mut verdict = Verdict::Equal;
+    if bounds.is_empty() {
+        verdict = Verdict::Differing("costs too much, and there is no diagnosis".to_owned());
+    } else if with(None)? != Some(false) {
+        verdict = Verdict::Differing(format!("still over the limits with {bounds:?}"));
     } else {
-        Verdict::Equal
-    };
+        for (i, spare) in bounds.iter().enumerate() {
+            if with(Some(i))? != Some(true) {
+                verdict = Verdict::Differing(format!("{spare:?} of {} bounds is not needed", bounds.len()));
+                break;
+            }
+        }
+    }
     table.add(row, label, verdict);
+    Ok(())
 }
 
 fn is_over(definition: &Value, release: Release) -> bool {

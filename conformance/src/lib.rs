@@ -13,6 +13,7 @@ pub mod exchanges;
 pub mod generated;
 pub mod golden;
 pub mod input;
+pub mod judged;
 pub mod known;
 pub mod objects;
 pub mod openapi;

@@ -3,13 +3,14 @@
 
 use kubeshape_conformance::known::Known;
 use kubeshape_conformance::table::Table;
-use kubeshape_conformance::{AREAS, BaseFolder, clients, compare, generated, has_records, own};
+use kubeshape_conformance::{AREAS, BaseFolder, clients, compare, generated, has_records, judged, own};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: kubeshape-conformance [AREA…] [--json] [--all]
        kubeshape-conformance generated [--count N] [--seed S] [--json] [--all]
+       kubeshape-conformance judged [--count N] [--seed S] [--json] [--all]
        kubeshape-conformance clients [--program KUBESHAPE] [--json] [--all]
 
 Compares kubeshape's answers with recorded answers of Kubernetes and its libraries, and prints a table per area.
@@ -28,12 +29,14 @@ areas:
   suites      test suites of APIs: what their authors get from an API server
   corpus      the libraries' answers for the project's own corpus (needs no folder)
   generated   the libraries' answers for generated manifests, documents and sequences (needs Go, and no folder)
+  judged      the libraries' verdicts on generated expressions, definitions and objects (needs Go, and no folder)
   clients     kubectl and client-go of two minors against `kubeshape serve` (needs Go; without folders the own corpus)
-Without areas: all but the last three, as far as the folders hold them.
+Without areas: all but the last four, as far as the folders hold them.
 
 --all      print every difference, not only the first of every row
 --count N  how many streams of manifests, and as many YAML documents, are generated (2000); of sequences of
-           server-side apply five for every two
+           server-side apply five for every two. In the area `judged`: how many expressions, half as many objects, and
+           a quarter as many generated and changed definitions
 --seed S   where generating begins (1)
 --program  the `kubeshape` command that serves (the one built beside this program)
 
@@ -81,7 +84,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Option<Arguments
             "--seed" => out.generated.seed = number(&mut arguments, "--seed")?,
             "--program" => out.program = arguments.next().map(PathBuf::from),
             "--help" | "-h" => return Ok(None),
-            area if AREAS.contains(&area) || ["corpus", "generated", "clients"].contains(&area) => {
+            area if AREAS.contains(&area) || ["corpus", "generated", "judged", "clients"].contains(&area) => {
                 out.areas.push(argument);
             }
             other => return Err(format!("unknown area {other:?}\n\n{USAGE}")),
@@ -123,6 +126,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
                 own::compare(base.as_ref().map(|base| &base.publisher), known).map_err(|error| error.to_string())?
             }
             "generated" => generated::compare(&arguments.generated, known)?,
+            "judged" => judged::compare(&arguments.generated, known)?,
             "clients" => {
                 let program = arguments.program.clone().unwrap_or_else(clients::program_of_this_build);
                 let recorded = folder("KUBESHAPE_CORPUS").zip(golden.clone());

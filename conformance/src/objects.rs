@@ -188,21 +188,21 @@ fn upstream(folder: &Path, table: &mut Table) {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Case {
-    id: usize,
-    crd: CrdName,
-    version: String,
-    object: Value,
-    decode_error: Option<String>,
+pub(crate) struct Case {
+    pub(crate) id: usize,
+    pub(crate) crd: CrdName,
+    pub(crate) version: String,
+    pub(crate) object: Value,
+    pub(crate) decode_error: Option<String>,
     #[serde(default)]
-    unknown: Vec<String>,
-    result: Option<Value>,
+    pub(crate) unknown: Vec<String>,
+    pub(crate) result: Option<Value>,
     #[serde(default)]
-    errors: Vec<Expected>,
+    pub(crate) errors: Vec<Expected>,
     #[serde(default)]
-    cel: Vec<Expected>,
-    cel_cost: Option<i64>,
-    update: Option<usize>,
+    pub(crate) cel: Vec<Expected>,
+    pub(crate) cel_cost: Option<i64>,
+    pub(crate) update: Option<usize>,
 }
 
 /// Calls about embedded resources.
@@ -264,7 +264,7 @@ fn resources(folder: &Path, corpus: &Path, table: &mut Table) {
     }
 }
 
-fn one_resource<'a>(
+pub(crate) fn one_resource<'a>(
     case: &Case,
     resource: &Resource<'a>,
     objects: &BTreeMap<usize, &Value>,

@@ -72,6 +72,9 @@ impl Oracle {
         let member = match arguments.first() {
             Some(&"answer-openapi") => "document",
             Some(&"aggregate") => "documents",
+            Some(&"expressions") => "expression",
+            Some(&"definitions") => "definition",
+            Some(&"objects") => "objects",
             _ => "yaml",
         };
         Ok(Oracle { child, input: Some(input), output: BufReader::new(output), member })

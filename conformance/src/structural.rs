@@ -219,7 +219,7 @@ impl Files<'_> {
     }
 }
 
-fn crds_of(bytes: &[u8]) -> Vec<String> {
+pub(crate) fn crds_of(bytes: &[u8]) -> Vec<String> {
     let mut out = Vec::new();
     let Ok(mut stream) = Stream::new(bytes, Limits::default()) else { return out };
     let source = stream.source();

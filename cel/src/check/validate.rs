@@ -114,7 +114,7 @@ fn format_call(checked: &Checked, expr: &Expr, report: &mut dyn FnMut(Id, String
         return;
     }
     let mut place = expr.id;
-    let result = format::walk(text, elements.len(), &mut |piece, index| {
+    let result = format::walk(text, elements.len(), true, &mut |piece, index| {
         let Piece::Clause(clause) = piece else { return Ok(()) };
         let wrong = if clause == format::Clause::String {
             wrong_string(checked, &elements[index])

@@ -96,7 +96,8 @@ impl<'a> Runner<'_, 'a> {
             }
             Node::Has(attr) => {
                 let value = self.attr(attr)?;
-                self.charge(0)?;
+                // A presence test costs one less than what it looks at, and a condition costs nothing itself.
+                self.charge(if matches!(attr, Attr::Choice { .. }) { u64::MAX } else { 0 })?;
                 Ok(match value {
                     Value::Optional(inner) => Value::Bool(inner.is_some()),
                     other => other,
@@ -140,14 +141,12 @@ impl<'a> Runner<'_, 'a> {
                 if value.is_error() {
                     return Ok(value);
                 }
+                hashable(&value)?;
                 Ok(match value {
                     Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::String(_) => {
                         Value::Bool(set.contains(&Key::of(&value)))
                     }
                     Value::Double(d) => Value::Bool(!d.is_nan() && set.contains(&Key::of(&value))),
-                    Value::Bytes(_) => {
-                        Value::error("internal error: runtime error: hash of unhashable type types.Bytes")
-                    }
                     _ => Value::Bool(false),
                 })
             }
@@ -215,16 +214,15 @@ impl<'a> Runner<'_, 'a> {
                 value = match value {
                     Value::Optional(Some(inner)) => (*inner).clone(),
                     Value::Optional(None) => {
+                        hashable(&key)?;
                         out.remove(&Key::of(&key));
                         continue;
                     }
                     other => return Ok(wrong_entry(&print::plain(&key), &other)),
                 };
             }
-            if matches!(key, Value::Bytes(_)) {
-                return Ok(Value::error("internal error: runtime error: hash of unhashable type types.Bytes"));
-            }
-            out.insert(Key::of(&key), (key, value));
+            hashable(&key)?;
+            out.insert(Key::made(&key, &out), (key, value));
         }
         Ok(Value::Map(Map::Made(Arc::new(out))))
     }
@@ -272,6 +270,11 @@ impl<'a> Runner<'_, 'a> {
         if let Some(error) = failed {
             self.charge_call(call.function, call.overload, &args, &error)?;
             return Ok(error);
+        }
+        match (call.function, &args[..]) {
+            ("cel.@mapInsert", [_, key, _]) => hashable(key)?,
+            ("@in", [key, Value::Map(Map::Made(entries))]) if !entries.is_empty() => hashable(key)?,
+            _ => {}
         }
         // Lists and maps grow in place, so their sizes are looked at before.
         if let CallKind::Singleton((wanted, f)) = &call.kind
@@ -517,6 +520,15 @@ fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Val
 }
 
 /// Calls the implementation.
+/// Upstream keeps what it makes in Go's maps, and those end the evaluation at a key that they cannot hash.
+fn hashable(key: &Value<'_>) -> Result<(), Stopped> {
+    if matches!(key, Value::Bytes(_) | Value::Kube(Kube::Semver(_) | Kube::Format(_))) {
+        let ty = print::go_type(key);
+        return Err(Stopped(format!("internal error: runtime error: hash of unhashable type {ty}")));
+    }
+    Ok(())
+}
+
 fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
     let unmatched = |args: &[Value<'a>]| {
         let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();

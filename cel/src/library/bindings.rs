@@ -165,7 +165,8 @@ fn insert<'a>(map: Value<'a>, key: Value<'a>, value: Value<'a>) -> Value<'a> {
         Map::Made(entries) => entries,
         other => Arc::new(other.iter().map(|(key, value)| (crate::value::Key::of(&key), (key, value))).collect()),
     };
-    Arc::make_mut(&mut entries).insert(crate::value::Key::of(&key), (key, value));
+    let made = crate::value::Key::made(&key, &entries);
+    Arc::make_mut(&mut entries).insert(made, (key, value));
     Value::Map(Map::Made(entries))
 }
 

@@ -30,9 +30,11 @@ pub(crate) enum Piece<'t> {
 }
 
 /// Goes through a format string. `count` is how many arguments there are. The callback gets the number of the argument.
+/// A format string without end is found before a missing argument only if it is `checked` without arguments.
 pub(crate) fn walk(
     format: &str,
     count: usize,
+    checked: bool,
     each: &mut dyn FnMut(Piece<'_>, usize) -> Result<(), String>,
 ) -> Result<usize, String> {
     let mut rest = format;
@@ -45,7 +47,7 @@ pub(crate) fn walk(
             rest = after;
             continue;
         }
-        if used >= count {
+        if used >= count && !(checked && rest.len() == 1) {
             return Err(format!("index {used} out of range"));
         }
         if rest.len() == 1 {
@@ -150,7 +152,7 @@ impl Clause {
 /// The text of a format string with its arguments.
 pub(crate) fn format<'a>(format: &str, args: &[Value<'a>]) -> Value<'a> {
     let mut out = String::new();
-    let result = walk(format, args.len(), &mut |piece, index| match piece {
+    let result = walk(format, args.len(), false, &mut |piece, index| match piece {
         Piece::Text(text) => push(&mut out, text),
         Piece::Clause(Clause::String) => string(&args[index], &mut out),
         Piece::Clause(clause) => push(&mut out, &one(clause, &args[index])?),

@@ -149,6 +149,15 @@ impl<'a> Typed<'a> {
         }
     }
 
+    /// Upstream's name for what a list of an object is.
+    pub(crate) fn go_type_of_list(self) -> &'static str {
+        match self.schema.list_type.as_deref() {
+            Some("set") => "*common.unstructuredSetList",
+            Some("map") => "*common.unstructuredMapList",
+            _ => "*common.unstructuredList",
+        }
+    }
+
     pub(crate) fn is_set(self) -> bool {
         self.schema.list_type.as_deref() == Some("set")
     }

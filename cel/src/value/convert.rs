@@ -19,6 +19,13 @@ pub(crate) fn double_to_uint(value: f64) -> Option<u64> {
 
 /// A text as Go's `strconv.ParseFloat` reads it.
 pub(crate) fn parse_double(text: &str) -> Option<f64> {
+    let joined;
+    let text = if text.contains('_') {
+        joined = has_underscores_between_digits(text).then(|| text.replace('_', ""))?;
+        &joined
+    } else {
+        text
+    };
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let lower = unsigned.to_ascii_lowercase();
     if let Some(hex) = lower.strip_prefix("0x") {
@@ -29,6 +36,23 @@ pub(crate) fn parse_double(text: &str) -> Option<f64> {
     }
     let value: f64 = text.parse().ok()?;
     (value.is_finite() || matches!(lower.as_str(), "inf" | "infinity" | "nan")).then_some(value)
+}
+
+/// Whether underscores stand between digits only, or between the mark of a base and a digit, as Go allows them.
+fn has_underscores_between_digits(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let hex = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
+    let mut before_is_digit = hex.is_some();
+    let mut underscore = false;
+    for c in hex.unwrap_or(unsigned).chars() {
+        let is_digit = c.is_ascii_digit() || hex.is_some() && c.is_ascii_hexdigit();
+        if underscore && !is_digit || c == '_' && !before_is_digit {
+            return false;
+        }
+        underscore = c == '_';
+        before_is_digit = is_digit;
+    }
+    !underscore
 }
 
 fn hex_double(text: &str) -> Option<f64> {

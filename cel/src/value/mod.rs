@@ -118,9 +118,25 @@ enum KeyKind<'a> {
     Duration(i64),
     Timestamp(i64, u32),
     Other(String),
+    /// One that nothing else is equal to. These are the last ones.
+    Distinct(usize),
 }
 
 impl<'a> Key<'a> {
+    /// The key under which a value that an expression made gets into a map. Upstream's maps compare lists, maps, optionals,
+    /// quantities and URLs as pointers, so such a key is never found again.
+    pub(crate) fn made(value: &Value<'a>, entries: &Entries<'a>) -> Key<'a> {
+        match value {
+            Value::List(_) | Value::Map(_) | Value::Optional(_) | Value::Kube(Kube::Quantity(..) | Kube::Url(_)) => {
+                Key(KeyKind::Distinct(match entries.last_key_value() {
+                    Some((Key(KeyKind::Distinct(last)), _)) => last + 1,
+                    _ => 0,
+                }))
+            }
+            other => Key::of(other),
+        }
+    }
+
     /// The key that a value is.
     pub fn of(value: &Value<'a>) -> Key<'a> {
         Key(match value {

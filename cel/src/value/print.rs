@@ -1,6 +1,6 @@
 //! Values in messages, as Go's `%v` prints them, and numbers as Go prints them.
 
-use super::Value;
+use super::{List, Map, Value};
 use kubeshape_yaml::go::escape::GoQuoted;
 
 /// A double as Go's `%g` prints it.
@@ -95,7 +95,9 @@ pub(crate) fn go_type(value: &Value<'_>) -> &'static str {
         Value::Duration(_) => "types.Duration",
         Value::Timestamp(_) => "types.Timestamp",
         Value::Type(_) => "*types.Type",
+        Value::List(List::Typed(typed, _)) => typed.go_type_of_list(),
         Value::List(_) => "*types.baseList",
+        Value::Map(Map::Typed(..)) => "*common.unstructuredMap",
         Value::Map(_) => "*types.baseMap",
         Value::Optional(_) => "*types.Optional",
         Value::Kube(kube) => kube.go_type(),

@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 const SHOWN: u64 = 3;
 /// The same of denied findings, which are shown with their source.
 const DENIED: u64 = 5;
-/// So many bytes are collected before they are written.
-const BUFFER: usize = 64 * 1024;
+/// Bytes of findings that are written to standard output at once.
+const PENDING: usize = 32 << 10;
 /// A progress bar is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -174,8 +174,8 @@ pub(crate) struct Ui {
     kept: Option<RefCell<String>>,
     /// Whether it is shown on standard output.
     on_output: bool,
-    /// What is to be written to standard output at once.
-    buffer: Option<RefCell<Vec<u8>>>,
+    /// What standard output still has to get. A terminal gets each line at once.
+    pending: Pending,
     /// Why standard output could not be written; nothing is shown there any more.
     failed: RefCell<Option<Fatal>>,
 }
@@ -210,7 +210,7 @@ impl Ui {
             first_error: None,
             kept: None,
             on_output: false,
-            buffer: None,
+            pending: Pending::default(),
             failed: RefCell::new(None),
         }
     }
@@ -240,16 +240,9 @@ impl Ui {
         self
     }
 
-    /// The same, but lines are collected before they are written to standard output, unless somebody reads along.
-    /// Whoever asks for this writes nothing else there.
-    pub(crate) fn buffered(mut self) -> Ui {
-        self.buffer = (!io::stdout().is_terminal()).then(RefCell::default);
-        self
-    }
-
     /// What was kept.
-    pub(crate) fn into_text(mut self) -> String {
-        self.kept.take().map(RefCell::into_inner).unwrap_or_default()
+    pub(crate) fn into_text(self) -> String {
+        self.kept.map(RefCell::into_inner).unwrap_or_default()
     }
 
     /// The same in this format. Only people get a progress bar and a summary.
@@ -377,6 +370,7 @@ impl Ui {
             OutputFormat::Junit => self.line(&self.junit.document()),
             OutputFormat::Short | OutputFormat::Json | OutputFormat::Github => {}
         }
+        self.flush();
         !denied.is_empty()
     }
 
@@ -456,12 +450,11 @@ impl Ui {
                 let _ = writeln!(io::stderr().lock(), "{text}");
                 return;
             }
-            let Some(buffer) = &self.buffer else { return self.put(format!("{text}\n").as_bytes()) };
-            let mut buffer = buffer.borrow_mut();
-            buffer.extend_from_slice(text.as_bytes());
-            buffer.push(b'\n');
-            if buffer.len() >= BUFFER {
-                self.put(&std::mem::take(&mut *buffer));
+            if self.failed.borrow().is_some() {
+                return;
+            }
+            if self.pending.add(&text) || io::stdout().is_terminal() {
+                self.flush();
             }
         };
         match &self.bar {
@@ -469,31 +462,41 @@ impl Ui {
             None => write(),
         }
     }
+}
 
-    /// Writes to standard output.
-    fn put(&self, bytes: &[u8]) {
-        let mut failed = self.failed.borrow_mut();
-        if failed.is_none() {
-            let mut out = io::stdout().lock();
-            *failed = out.write_all(bytes).and_then(|()| out.flush()).err().map(Fatal::Stdout);
-        }
-    }
-
-    /// Writes what was collected.
+impl Ui {
+    /// Writes what standard output still has to get.
     fn flush(&self) {
-        if let Some(buffer) = &self.buffer {
-            let collected = std::mem::take(&mut *buffer.borrow_mut());
-            if !collected.is_empty() {
-                self.put(&collected);
-            }
-        }
+        let written = self.pending.write();
+        let mut failed = self.failed.borrow_mut();
+        *failed = failed.take().or(written.err().map(Fatal::Stdout));
     }
 }
 
-/// A run may end with an error before its end.
-impl Drop for Ui {
+/// Lines that standard output still has to get.
+#[derive(Debug, Default)]
+struct Pending(RefCell<Vec<u8>>);
+
+impl Pending {
+    /// Adds a line. Returns whether it is time to write.
+    fn add(&self, line: &str) -> bool {
+        let mut lines = self.0.borrow_mut();
+        lines.extend_from_slice(line.as_bytes());
+        lines.push(b'\n');
+        lines.len() >= PENDING
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let lines = self.0.take();
+        let mut out = io::stdout().lock();
+        if lines.is_empty() { Ok(()) } else { out.write_all(&lines).and_then(|()| out.flush()) }
+    }
+}
+
+impl Drop for Pending {
+    /// An error that ends the command does not take with it what was found before.
     fn drop(&mut self) {
-        self.flush();
+        let _ = self.write();
     }
 }
 

@@ -75,7 +75,8 @@ fn verdict(ours: &Json, theirs: &Json) -> Verdict {
     first_difference(ours, theirs).map_or(Verdict::Equal, Verdict::Differing)
 }
 
-fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json) {
+/// Compares the answers about an expression. `file` begins the names of the rows.
+pub fn expression(out: &mut Vec<Comparison>, file: &str, record: &Json) {
     let id = text(record, "id");
     let source = text(record, "expr");
     if record.get("panic").is_some() {

@@ -11,6 +11,9 @@
 //! ```
 
 mod broken;
+pub mod definition;
+mod draw;
+pub mod expression;
 mod manifest;
 mod openapi;
 mod print;
@@ -18,6 +21,7 @@ mod scalars;
 mod schema;
 mod tree;
 
+pub use draw::Draw;
 pub use manifest::{manifests, structural_manifests};
 pub use openapi::{Level, openapi_v2_document, openapi_v2_documents, openapi_v3_document};
 pub use tree::{Style, Tree};

@@ -437,8 +437,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks selectable fields against their schema: `ValidateCustomResourceSelectableFields`. If the schema does not
-    /// convert, only the form of the paths is checked; upstream crashes then.
+    /// Checks selectable fields against their schema: `ValidateCustomResourceSelectableFields`. If there is no schema, or it
+    /// does not convert, only the form of the paths is checked; upstream crashes then.
     fn selectable_fields(
         &mut self,
         fields: &[&str],
@@ -448,12 +448,14 @@ impl Checker<'_> {
         path: &Path<'_>,
     ) {
         const FIELD: &str = "selectableFields";
-        let Some(schema) = schema else { return };
-        let converts = convert(schema);
-        if let Err(error) = &converts {
+        let none = Schema::default();
+        let converted = schema.map(convert);
+        if let Some(Err(error)) = &converted {
             let path = path.child("schema.openAPIV3Schema");
             self.errors.push(Error::invalid(&path, "", error.to_string(), error.at));
         }
+        let converts = matches!(converted, Some(Ok(_)));
+        let schema = schema.unwrap_or(&none);
         let fields_path = path.child(FIELD);
         let node = node.get(FIELD).unwrap_or(node);
         let mut nodes = node.items();
@@ -468,13 +470,13 @@ impl Checker<'_> {
             }
             let found = match field_path::find(field, schema, false) {
                 Ok(found) => found,
-                Err(error) if converts.is_err() && error == field_path::NO_FIELD => continue,
+                Err(error) if !converts && error == field_path::NO_FIELD => continue,
                 Err(error) => {
                     self.errors.push(Error::invalid(&path, *field, format!("is an invalid path: {error}"), at));
                     continue;
                 }
             };
-            if converts.is_err() {
+            if !converts {
                 continue;
             }
             if found.root == "metadata" {

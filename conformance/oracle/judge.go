@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	schemacel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel/model"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/environment"
+)
+
+// longValue is the length in bytes from which only the length of a bad value is told.
+const longValue = 300
+
+// judged is an error about a field, with its value.
+type judged struct {
+	Type          string          `json:"type"`
+	Field         string          `json:"field"`
+	Detail        string          `json:"detail"`
+	BadValue      json.RawMessage `json:"badValue,omitempty"`
+	BadValueBytes int             `json:"badValueBytes,omitempty"`
+}
+
+// selfType matches the names that upstream draws at random for the types of rules.
+var selfType = regexp.MustCompile(`selfType[0-9]+`)
+
+func judgedErrors(list field.ErrorList) []judged {
+	found := []judged{}
+	for _, err := range list {
+		j := judged{Type: string(err.Type), Field: err.Field, Detail: selfType.ReplaceAllString(err.Detail, "selfTypeN")}
+		if _, omitted := err.BadValue.(field.OmitValueType); !omitted && err.BadValue != nil {
+			var text strings.Builder
+			encoder := json.NewEncoder(&text)
+			encoder.SetEscapeHTML(false)
+			if encoder.Encode(err.BadValue) == nil {
+				value := strings.TrimSuffix(text.String(), "\n")
+				switch {
+				case value == "null":
+				case len(value) > longValue:
+					j.BadValueBytes = len(value)
+				default:
+					j.BadValue = json.RawMessage(value)
+				}
+			}
+		}
+		found = append(found, j)
+	}
+	key := func(j judged) string {
+		return j.Field + "\x00" + j.Type + "\x00" + j.Detail + "\x00" + string(j.BadValue)
+	}
+	sort.SliceStable(found, func(i, k int) bool { return key(found[i]) < key(found[k]) })
+	return found
+}
+
+type definitionRequest struct {
+	ID         string `json:"id"`
+	Definition struct {
+		New json.RawMessage `json:"new"`
+		// Old is the definition before an update, with the condition Established if Established is set.
+		Old         json.RawMessage `json:"old"`
+		Established bool            `json:"established"`
+	} `json:"definition"`
+}
+
+type definitionRecord struct {
+	ID             string       `json:"id"`
+	DecodeError    string       `json:"decodeError,omitempty"`
+	Panic          string       `json:"panic,omitempty"`
+	Unstable       bool         `json:"unstable,omitempty"`
+	Errors         []judged     `json:"errors,omitempty"`
+	Warnings       []string     `json:"warnings,omitempty"`
+	UpdateErrors   *[]judged    `json:"updateErrors,omitempty"`
+	UpdateWarnings *[]string    `json:"updateWarnings,omitempty"`
+	Compile        []ruleRecord `json:"compile,omitempty"`
+}
+
+func runDefinitions(_ []string, in io.Reader, out *bufio.Writer) error {
+	return eachRequest(in, out, func(r definitionRequest) (any, error) {
+		record := definitionRecord{ID: r.ID}
+		if err := guard(func() error { return judgeDefinition(r, &record) }); err != nil {
+			var p panicked
+			if errors.As(err, &p) {
+				record.Panic = err.Error()
+			} else {
+				record.DecodeError = err.Error()
+			}
+		}
+		return record, nil
+	})
+}
+
+func decodeInternal(text []byte) (*apiextensions.CustomResourceDefinition, error) {
+	object, err := runtime.Decode(codecs.UniversalDecoder(apiextensions.SchemeGroupVersion), text)
+	if err != nil {
+		return nil, err
+	}
+	crd, ok := object.(*apiextensions.CustomResourceDefinition)
+	if !ok {
+		return nil, errors.New("not a CustomResourceDefinition")
+	}
+	return crd, nil
+}
+
+// budget is what stands in every error that depends on costs.
+const budget = "contributed to "
+
+func judgeDefinition(r definitionRequest, record *definitionRecord) error {
+	ctx := context.Background()
+	strategy := customresourcedefinition.NewStrategy(scheme)
+	crd, err := decodeInternal(r.Definition.New)
+	if err != nil {
+		return err
+	}
+	update := crd.DeepCopy()
+	strategy.PrepareForCreate(ctx, crd)
+	record.Errors = judgedErrors(strategy.Validate(ctx, crd))
+	record.Warnings = strategy.WarningsOnCreate(ctx, crd)
+	if slices.ContainsFunc(record.Errors, func(j judged) bool { return strings.HasPrefix(j.Detail, budget) }) {
+		// Of rules that cost the same, upstream names some by chance.
+		again := judgedErrors(strategy.Validate(ctx, crd))
+		record.Unstable = !slices.EqualFunc(record.Errors, again, func(a, b judged) bool { return a.Field == b.Field && a.Detail == b.Detail })
+	}
+	if schema := storedSchema(crd); schema != nil {
+		if structural, err := structuralschema.NewStructural(schema); err == nil {
+			record.Compile = compileRules(structural)
+		}
+	}
+	if len(r.Definition.Old) == 0 {
+		return nil
+	}
+	old, err := decodeInternal(r.Definition.Old)
+	if err != nil {
+		return err
+	}
+	strategy.PrepareForCreate(ctx, old)
+	old.ResourceVersion = "1"
+	if r.Definition.Established {
+		old.Status.Conditions = append(old.Status.Conditions, apiextensions.CustomResourceDefinitionCondition{
+			Type: apiextensions.Established, Status: apiextensions.ConditionTrue,
+		})
+	}
+	update.ResourceVersion = "1"
+	// What the endpoint does before it asks the strategy.
+	update.Generation = old.Generation
+	strategy.PrepareForUpdate(ctx, update, old)
+	list := judgedErrors(strategy.ValidateUpdate(ctx, update, old))
+	warnings := strategy.WarningsOnUpdate(ctx, update, old)
+	record.UpdateErrors, record.UpdateWarnings = &list, &warnings
+	return nil
+}
+
+// storedSchema is the schema of the first version.
+func storedSchema(crd *apiextensions.CustomResourceDefinition) *apiextensions.JSONSchemaProps {
+	if crd.Spec.Validation != nil && crd.Spec.Validation.OpenAPIV3Schema != nil {
+		return crd.Spec.Validation.OpenAPIV3Schema
+	}
+	if len(crd.Spec.Versions) > 0 && crd.Spec.Versions[0].Schema != nil {
+		return crd.Spec.Versions[0].Schema.OpenAPIV3Schema
+	}
+	return nil
+}
+
+// ruleRecord is what the rules of one node compile to.
+type ruleRecord struct {
+	Path              string        `json:"path"`
+	Error             string        `json:"error,omitempty"`
+	MinSerializedSize int64         `json:"minSerializedSize,omitempty"`
+	Rules             []ruleVerdict `json:"rules,omitempty"`
+}
+
+type ruleVerdict struct {
+	Compiled                 bool         `json:"compiled"`
+	Error                    *ruleProblem `json:"error,omitempty"`
+	UsesOldSelf              bool         `json:"usesOldSelf,omitempty"`
+	MaxCost                  uint64       `json:"maxCost"`
+	MaxCardinality           uint64       `json:"maxCardinality"`
+	MessageExpressionMaxCost *uint64      `json:"messageExpressionMaxCost,omitempty"`
+	MessageExpressionError   *ruleProblem `json:"messageExpressionError,omitempty"`
+}
+
+type ruleProblem struct {
+	Type   string `json:"type"`
+	Detail string `json:"detail"`
+}
+
+func problem(err *apiservercel.Error) *ruleProblem {
+	if err == nil {
+		return nil
+	}
+	return &ruleProblem{string(err.Type), selfType.ReplaceAllString(err.Detail, "selfTypeN")}
+}
+
+// compileRules compiles the rules of all nodes that the server's validator visits.
+func compileRules(schema *structuralschema.Structural) []ruleRecord {
+	var found []ruleRecord
+	var visit func(path string, node *structuralschema.Structural, root bool, declType *apiservercel.DeclType)
+	visit = func(path string, node *structuralschema.Structural, root bool, declType *apiservercel.DeclType) {
+		if len(node.XValidations) > 0 {
+			found = append(found, compileNode(path, node, declType))
+		}
+		var elem *apiservercel.DeclType
+		if declType != nil {
+			elem = declType.ElemType
+		}
+		if node.Items != nil {
+			visit(path+"[]", node.Items, node.Items.XEmbeddedResource, elem)
+		}
+		for _, name := range slices.Sorted(maps.Keys(node.Properties)) {
+			property := node.Properties[name]
+			var fieldType *apiservercel.DeclType
+			if escaped, ok := apiservercel.Escape(name); ok {
+				if declType == nil {
+					continue
+				}
+				f, ok := declType.Fields[escaped]
+				if !ok {
+					continue
+				}
+				fieldType = f.Type
+			} else if fieldType = model.SchemaDeclType(&property, property.XEmbeddedResource); fieldType == nil {
+				continue
+			}
+			key, _ := json.Marshal([]string{name})
+			visit(path+string(key), &property, property.XEmbeddedResource, fieldType)
+		}
+		if node.AdditionalProperties != nil && node.AdditionalProperties.Structural != nil {
+			inner := node.AdditionalProperties.Structural
+			visit(path+"{}", inner, inner.XEmbeddedResource, elem)
+		}
+	}
+	visit("", schema, true, model.SchemaDeclType(schema, true))
+	return found
+}
+
+func compileNode(path string, node *structuralschema.Structural, declType *apiservercel.DeclType) ruleRecord {
+	record := ruleRecord{Path: path}
+	if declType != nil {
+		record.MinSerializedSize = declType.MinSerializedSize
+	}
+	results, err := schemacel.Compile(node, declType, celconfig.PerCallLimit,
+		environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), schemacel.StoredExpressionsEnvLoader())
+	if err != nil {
+		record.Error = err.Error()
+		return record
+	}
+	for _, result := range results {
+		verdict := ruleVerdict{
+			Compiled:               result.Program != nil,
+			Error:                  problem(result.Error),
+			UsesOldSelf:            result.UsesOldSelf,
+			MaxCost:                result.MaxCost,
+			MaxCardinality:         result.MaxCardinality,
+			MessageExpressionError: problem(result.MessageExpressionError),
+		}
+		if result.MessageExpression != nil {
+			verdict.MessageExpressionMaxCost = &result.MessageExpressionMaxCost
+		}
+		record.Rules = append(record.Rules, verdict)
+	}
+	return record
+}

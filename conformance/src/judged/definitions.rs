@@ -1,0 +1,143 @@
+//! Definitions that are created and updated: errors, warnings, and what rules compile to and cost.
+
+use crate::structural::{Expected, compare_errors, with_definition};
+use crate::table::{Table, Verdict};
+use kubeshape_conformance_cel as cel;
+use kubeshape_corpus::generate::{Draw, definition};
+use kubeshape_validate::Release;
+use kubeshape_validate::crd::{self, Defaults};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// The answer of `oracle definitions`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    decode_error: Option<String>,
+    panic: Option<String>,
+    #[serde(default)]
+    unstable: bool,
+    #[serde(default)]
+    errors: Vec<Expected>,
+    #[serde(default)]
+    warnings: Vec<String>,
+    update_errors: Option<Vec<Expected>>,
+    update_warnings: Option<Vec<String>>,
+    compile: Option<Value>,
+}
+
+/// A generated definition, most of them as they should be.
+pub(super) fn generated(draw: &mut Draw) -> Value {
+    let old = definition::definition(draw);
+    let new = if draw.percent(30) { definition::changed(draw, &old) } else { old.clone() };
+    request(draw, old, new)
+}
+
+/// A definition without bounds, whose rules go through lists and maps.
+pub(super) fn costly(draw: &mut Draw) -> Value {
+    let mut definition = definition::definition(draw);
+    definition::drop_bounds(&mut definition["spec"]["versions"][0]["schema"]);
+    definition
+}
+
+/// One of the given definitions, changed.
+pub(super) fn changed(draw: &mut Draw, real: &[Value]) -> Value {
+    let old = draw.pick(real).clone();
+    let new = definition::changed(draw, &old);
+    request(draw, old, new)
+}
+
+fn request(draw: &mut Draw, old: Value, new: Value) -> Value {
+    match draw.below(3) {
+        0 => json!({"new": new}),
+        1 => json!({"new": new, "old": old, "established": draw.percent(70)}),
+        _ => json!({"new": new, "old": new, "established": draw.percent(70)}),
+    }
+}
+
+/// Whether the Go program's answer says that rules cost too much.
+pub(super) fn costs_too_much(answer: &Value) -> bool {
+    let errors = answer["errors"].as_array();
+    errors.into_iter().flatten().any(|error| error["detail"].as_str().unwrap_or_default().contains(crate::doctor::OVER))
+}
+
+pub(super) fn compare(id: &str, input: &Value, answer: &Value, table: &mut Table) {
+    let theirs: Answer = match serde_json::from_value(answer.clone()) {
+        Ok(theirs) => theirs,
+        Err(error) => return table.add("reading", id, Verdict::Missing(error.to_string())),
+    };
+    if theirs.panic.is_some() || input["new"]["kind"].is_null() || input["new"]["apiVersion"].is_null() {
+        // There is no answer, or the document is no definition.
+        return;
+    }
+    let source = input["new"].to_string();
+    let ours = with_definition(&source, Defaults::Set, |definition, arena| {
+        let definition = definition.prepare_for_create(Release::DEFAULT, arena);
+        let warnings = texts(crd::warnings(&definition, Release::DEFAULT));
+        (crd::validate(&definition, Release::DEFAULT), warnings)
+    });
+    let (mut errors, warnings) = match (ours, &theirs.decode_error) {
+        (Some(ours), None) => ours,
+        (None, Some(_)) => return table.add("definitions not decoded", id, Verdict::Equal),
+        (Some(_), Some(error)) => {
+            return table.add("definitions not decoded", id, Verdict::Differing(format!("decoded, theirs {error}")));
+        }
+        (None, None) => {
+            return table.add("definitions not decoded", id, Verdict::Differing("not decoded, theirs are".to_owned()));
+        }
+    };
+    let mut expected: Vec<&Expected> = theirs.errors.iter().collect();
+    if theirs.unstable {
+        errors.retain(|error| !error.detail.starts_with(BY_CHANCE));
+        expected.retain(|error| !error.detail.starts_with(BY_CHANCE));
+    }
+    let refused = !expected.is_empty();
+    let row = if refused { "definitions refused" } else { "definitions accepted" };
+    table.add(row, id, compare_errors(&errors, expected));
+    table.add("definitions warnings", id, compare_texts(warnings, theirs.warnings));
+    if let Some(expected) = &theirs.update_errors {
+        let old = input["old"].to_string();
+        let established = input["established"] == true;
+        let ours = with_definition(&old, Defaults::Set, |old, arena| {
+            let mut old = old.prepare_for_create(Release::DEFAULT, arena);
+            old.metadata.resource_version = "1";
+            old.status.established = established;
+            with_definition(&source, Defaults::Set, |new, arena| {
+                let mut new = new.prepare_for_update(&old, Release::DEFAULT, arena);
+                new.metadata.resource_version = "1";
+                let warnings = texts(crd::warnings_of_update(&new, &old, Release::DEFAULT));
+                (crd::validate_update(&new, &old, Release::DEFAULT), warnings)
+            })
+        });
+        let (mut errors, warnings) = ours.flatten().unwrap_or_default();
+        let mut expected: Vec<&Expected> = expected.iter().collect();
+        if theirs.unstable {
+            errors.retain(|error| !error.detail.starts_with(BY_CHANCE));
+            expected.retain(|error| !error.detail.starts_with(BY_CHANCE));
+        }
+        table.add("definitions updated", id, compare_errors(&errors, expected));
+        let expected = theirs.update_warnings.unwrap_or_default();
+        table.add("definitions update warnings", id, compare_texts(warnings, expected));
+    }
+    // Rules of schemas that are not accepted are compiled with what is left of the schema.
+    if let (Some(compile), false) = (theirs.compile, refused) {
+        let schema = &input["new"]["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+        let record = json!({"id": id, "schema": schema, "isResourceRoot": true, "compile": compile});
+        let mut compared = Vec::new();
+        cel::rules(&mut compared, "definitions", &record);
+        crate::cel::add(table, compared);
+    }
+}
+
+/// Of rules that cost the same, upstream names some by chance.
+const BY_CHANCE: &str = "contributed to ";
+
+fn texts(warnings: Vec<crd::Warning>) -> Vec<String> {
+    warnings.into_iter().map(|warning| warning.text).collect()
+}
+
+fn compare_texts(mut ours: Vec<String>, mut theirs: Vec<String>) -> Verdict {
+    ours.sort();
+    theirs.sort();
+    crate::verdict::equal(&ours, &theirs)
+}

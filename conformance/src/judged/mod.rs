@@ -1,0 +1,130 @@
+//! Area `judged`: what the Kubernetes libraries answer about generated expressions, definitions and objects, in the same
+//! run. Before a difference is shown, its input is made as small as possible.
+
+mod definitions;
+mod objects;
+mod reduce;
+
+use crate::doctor;
+use crate::generated::Plan;
+use crate::golden;
+use crate::known::Known;
+use crate::oracle::{self, Oracle};
+use crate::structural::crds_of;
+use crate::table::Table;
+use kubeshape_conformance_cel as cel;
+use kubeshape_corpus::generate::{Draw, expression};
+use kubeshape_validate::Release;
+use serde_json::Value;
+use std::path::Path;
+
+/// How many differences of a kind of input are made small. Further ones are only counted.
+const SHOWN: usize = 8;
+
+/// Compares all of a plan.
+///
+/// # Errors
+/// Go is not installed, or the Go program fails.
+pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
+    let program = oracle::build()?;
+    let mut table = Table::new("judged", known);
+    let oracle = &mut Oracle::start(&program, &["expressions"])?;
+    each(plan, plan.count, oracle, expression::request, &compare_expression, &mut table)?;
+    let real = real_definitions()?;
+    let oracle = &mut Oracle::start(&program, &["definitions"])?;
+    let count = plan.count / 4;
+    each(plan, count, oracle, definitions::generated, &definitions::compare, &mut table)?;
+    each(plan, count, oracle, |draw| definitions::changed(draw, &real), &definitions::compare, &mut table)?;
+    proposals(plan, count, oracle, &mut table)?;
+    let oracle = &mut Oracle::start(&program, &["objects"])?;
+    let count = plan.count / 2 / objects::PER_DEFINITION / 2;
+    each(plan, count, oracle, objects::generated, &objects::compare, &mut table)?;
+    each(plan, count, oracle, |draw| objects::of_real(draw, &real), &objects::compare, &mut table)?;
+    Ok(table)
+}
+
+/// The proposals of the cost doctor for definitions that cost too much: the libraries accept the costs with all of the
+/// bounds, and refuse them without any one.
+fn proposals(plan: &Plan, count: u64, oracle: &mut Oracle, table: &mut Table) -> Result<(), String> {
+    for n in 0..count {
+        let id = format!("seed {}", plan.seed.wrapping_add(n));
+        let input = definitions::costly(&mut Draw::new(plan.seed.wrapping_add(n)));
+        let mut too_much = |definition: &Value| {
+            let answer: Value = oracle.ask(&id, &serde_json::json!({ "new": definition }))?;
+            Ok::<bool, String>(definitions::costs_too_much(&answer))
+        };
+        if too_much(&input)? {
+            doctor::propose("cost doctor", &id, &input, Release::DEFAULT, table, &mut too_much)?;
+        }
+    }
+    Ok(())
+}
+
+/// The definitions of the own corpus, and those of the folder of inputs if there is one.
+fn real_definitions() -> Result<Vec<Value>, String> {
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for file in kubeshape_corpus::files().map_err(|error| error.to_string())? {
+        texts.push(file.bytes);
+    }
+    if let Some(folder) = std::env::var_os("KUBESHAPE_CORPUS") {
+        for file in golden::files(&Path::new(&folder).join("crds")) {
+            texts.push(golden::read(&file).map_err(|error| format!("{}: {error}", file.display()))?);
+        }
+    }
+    let found = texts.iter().flat_map(|text| crds_of(text));
+    let found = found.filter_map(|source| serde_json::from_str::<Value>(&source).ok());
+    // Those of the older version say some things at other places.
+    Ok(found
+        .filter(|crd| crd["apiVersion"] == "apiextensions.k8s.io/v1" && crd["spec"]["versions"][0].is_object())
+        .collect())
+}
+
+/// Generates inputs one by one, asks for the answer, compares, and makes the input of a difference small.
+fn each(
+    plan: &Plan,
+    count: u64,
+    oracle: &mut Oracle,
+    mut generate: impl FnMut(&mut Draw) -> Value,
+    compare: &dyn Fn(&str, &Value, &Value, &mut Table),
+    table: &mut Table,
+) -> Result<(), String> {
+    let mut shown = 0;
+    for n in 0..count {
+        let seed = plan.seed.wrapping_add(n);
+        let id = format!("seed {seed}");
+        let input = generate(&mut Draw::new(seed));
+        let mut trial = table.like();
+        let answer: Value = oracle.ask(&id, &input)?;
+        compare(&id, &input, &answer, &mut trial);
+        if trial.objections() > 0 && shown < SHOWN {
+            shown += 1;
+            let rows = trial.failing_rows();
+            let mut failure = None;
+            let small = reduce::json(&input, &mut |smaller| {
+                let mut again = table.like();
+                match oracle.ask::<Value>(&id, smaller) {
+                    Ok(answer) => compare(&id, smaller, &answer, &mut again),
+                    Err(error) => failure = Some(error),
+                }
+                again.failing_rows().iter().any(|row| rows.contains(row))
+            });
+            if let Some(error) = failure {
+                return Err(error);
+            }
+            let mut again = table.like();
+            let answer: Value = oracle.ask(&id, &small)?;
+            compare(&id, &small, &answer, &mut again);
+            trial.append_to_differences(&format!("\n  made small: {}  {small}", again.differences()));
+        }
+        table.take(trial);
+    }
+    Ok(())
+}
+
+fn compare_expression(id: &str, _: &Value, answer: &Value, table: &mut Table) {
+    let mut record = answer.clone();
+    record["id"] = id.into();
+    let mut compared = Vec::new();
+    cel::expression(&mut compared, "expressions", &record);
+    crate::cel::add(table, compared);
+}

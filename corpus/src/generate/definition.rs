@@ -1,0 +1,786 @@
+//! CustomResourceDefinitions with rules, changed ones, and objects for them, as JSON.
+
+use super::draw::Draw;
+use super::expression::{Expressions, Type, damaged};
+use serde_json::{Map, Value, json};
+
+/// Names of properties, and the names by which rules reach them. Rules cannot reach those with an empty one.
+const NAMES: &[(&str, &str)] = &[
+    ("name", "name"),
+    ("size", "size"),
+    ("spec", "spec"),
+    ("mode", "mode"),
+    ("items", "items"),
+    ("a", "a"),
+    ("x", "x"),
+    ("my-field", "my__dash__field"),
+    ("a.b", "a__dot__b"),
+    ("on/off", "on__slash__off"),
+    ("namespace", "__namespace__"),
+    ("in", "__in__"),
+    ("self", "self"),
+    ("c__d", "c__underscores__d"),
+    ("type", "type"),
+    ("kind", "kind"),
+    ("1st", ""),
+    ("\u{fc}n\u{ef}", ""),
+    ("a b", ""),
+];
+
+const FORMATS: &[&str] = &[
+    "date-time",
+    "duration",
+    "byte",
+    "date",
+    "int32",
+    "int64",
+    "uuid",
+    "email",
+    "uri",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "cidr",
+    "mac",
+    "password",
+    "float",
+    "double",
+    "binary",
+    "datetime",
+    "bsonobjectid",
+    "hexcolor",
+    "rgbcolor",
+    "isbn",
+    "creditcard",
+    "ssn",
+    "k8s-short-name",
+    "k8s-long-name",
+    "made-up",
+];
+
+const PATTERNS: &[&str] =
+    &["^[a-z]+$", "^a", "[0-9]{2,}", "^(foo|bar)$", "^.{1,5}$", "\\d+", "(", "^$", "(?i)^ab", "[\u{e9}]", "x{1001}"];
+
+const TEXTS: &[&str] = &[
+    "",
+    "a",
+    "foo",
+    "bar",
+    "foo bar",
+    "12",
+    "1h",
+    "90s",
+    "2009-02-13T23:31:30Z",
+    "2001-02-29",
+    "2000-01-01",
+    "YQ==",
+    "10.0.0.1",
+    "::1",
+    "a@b.c",
+    "https://example.com/x",
+    "50%",
+    "\u{e9}t\u{e9}",
+    "\u{1F600}",
+    "123e4567-e89b-12d3-a456-426614174000",
+    "aaaaaaaaaaaaaaaaaaaaaaaa",
+    "<a>&",
+    "null",
+    "AB",
+    "10.0.0.0/8",
+];
+
+fn yes(
+    draw: &mut Draw,
+    percent: usize,
+    node: &mut Map<String, Value>,
+    key: &str,
+    value: impl FnOnce(&mut Draw) -> Value,
+) {
+    if draw.percent(percent) {
+        let value = value(draw);
+        node.insert(key.to_owned(), value);
+    }
+}
+
+fn small(draw: &mut Draw) -> Value {
+    json!(draw.pick(&[0, 1, 2, 3, 5, 10, 63, 100]))
+}
+
+fn number(draw: &mut Draw) -> Value {
+    let numbers = [
+        json!(0),
+        json!(1),
+        json!(-1),
+        json!(5),
+        json!(1.5),
+        json!(-0.5),
+        json!(10),
+        json!(1e3),
+        json!(1e21),
+        json!(9_007_199_254_740_993_i64),
+        json!(i64::MAX),
+        json!(i64::MIN),
+        json!(0.1),
+        json!(2_147_483_648_i64),
+        json!(1e-7),
+        json!(100),
+        json!(3.0),
+    ];
+    draw.pick(&numbers).clone()
+}
+
+/// A schema, nested so deep at most.
+fn schema(draw: &mut Draw, depth: usize) -> Value {
+    let mut node = Map::new();
+    match draw.below(if depth == 0 { 11 } else { 22 }) {
+        0..4 => {
+            node.insert("type".to_owned(), json!("string"));
+            yes(draw, 30, &mut node, "format", |draw| json!(draw.text(FORMATS)));
+            yes(draw, 45, &mut node, "maxLength", small);
+            yes(draw, 12, &mut node, "minLength", |draw| json!(draw.below(4)));
+            yes(draw, 15, &mut node, "pattern", |draw| json!(draw.text(&PATTERNS[..6])));
+            yes(draw, 12, &mut node, "enum", |draw| (0..=draw.below(4)).map(|_| json!(draw.text(TEXTS))).collect());
+        }
+        4..7 => {
+            let integer = draw.percent(70);
+            node.insert("type".to_owned(), json!(if integer { "integer" } else { "number" }));
+            yes(draw, 20, &mut node, "minimum", number);
+            yes(draw, 20, &mut node, "maximum", number);
+            yes(draw, 6, &mut node, "exclusiveMinimum", |draw| json!(draw.percent(70)));
+            yes(draw, 6, &mut node, "exclusiveMaximum", |draw| json!(draw.percent(70)));
+            yes(draw, 8, &mut node, "multipleOf", |draw| {
+                draw.pick(&[json!(2), json!(0.1), json!(5), json!(1e10)]).clone()
+            });
+            yes(draw, 20, &mut node, "format", |draw| {
+                json!(draw.text(&["int32", "int64", "float", "double", "uint8"]))
+            });
+            yes(draw, 8, &mut node, "enum", |draw| (0..=draw.below(3)).map(|_| number(draw)).collect());
+        }
+        7 => drop(node.insert("type".to_owned(), json!("boolean"))),
+        8 => {
+            node.insert("x-kubernetes-int-or-string".to_owned(), json!(true));
+            yes(draw, 40, &mut node, "anyOf", |_| json!([{"type": "integer"}, {"type": "string"}]));
+            yes(draw, 30, &mut node, "maxLength", small);
+            yes(draw, 15, &mut node, "pattern", |draw| json!(draw.text(PATTERNS)));
+        }
+        9 => {
+            node.insert("x-kubernetes-preserve-unknown-fields".to_owned(), json!(true));
+            yes(draw, 60, &mut node, "type", |_| json!("object"));
+        }
+        10 => {
+            node.insert("type".to_owned(), json!("object"));
+            node.insert("x-kubernetes-embedded-resource".to_owned(), json!(true));
+            if draw.percent(70) {
+                node.insert("x-kubernetes-preserve-unknown-fields".to_owned(), json!(true));
+            } else {
+                node.insert("properties".to_owned(), json!({"spec": schema(draw, 0)}));
+            }
+        }
+        11..16 => {
+            object(draw, depth, &mut node);
+            yes(draw, 8, &mut node, "x-kubernetes-preserve-unknown-fields", |_| json!(true));
+            yes(draw, 6, &mut node, "x-kubernetes-map-type", |draw| json!(draw.text(&["atomic", "granular"])));
+        }
+        16 | 17 => {
+            node.insert("type".to_owned(), json!("object"));
+            node.insert("additionalProperties".to_owned(), schema(draw, depth - 1));
+            yes(draw, 45, &mut node, "maxProperties", small);
+            yes(draw, 10, &mut node, "minProperties", |draw| json!(draw.below(3)));
+        }
+        18 => {
+            let mut item = Map::new();
+            object(draw, 0, &mut item);
+            let mut keys: Vec<String> = Vec::new();
+            if let Some(Value::Object(properties)) = item.get_mut("properties") {
+                for key in ["name", "x"].iter().take(draw.below(2) + 1) {
+                    properties.insert((*key).to_owned(), json!({"type": draw.text(&["string", "string", "integer"])}));
+                    keys.push((*key).to_owned());
+                }
+            }
+            item.insert("required".to_owned(), json!(keys));
+            node.insert("type".to_owned(), json!("array"));
+            node.insert("items".to_owned(), Value::Object(item));
+            node.insert("x-kubernetes-list-type".to_owned(), json!("map"));
+            node.insert("x-kubernetes-list-map-keys".to_owned(), json!(keys));
+            yes(draw, 50, &mut node, "maxItems", small);
+        }
+        _ => {
+            node.insert("type".to_owned(), json!("array"));
+            let set = draw.percent(25);
+            node.insert("items".to_owned(), if set { scalar(draw) } else { schema(draw, depth - 1) });
+            if set {
+                node.insert("x-kubernetes-list-type".to_owned(), json!("set"));
+            } else {
+                yes(draw, 10, &mut node, "x-kubernetes-list-type", |_| json!("atomic"));
+            }
+            yes(draw, 55, &mut node, "maxItems", small);
+            yes(draw, 10, &mut node, "minItems", |draw| json!(draw.below(3)));
+        }
+    }
+    yes(draw, 10, &mut node, "nullable", |draw| json!(draw.percent(80)));
+    yes(draw, 8, &mut node, "description", |_| json!("Text <b>&"));
+    if draw.percent(12) {
+        let junctor = draw.text(&["anyOf", "oneOf", "allOf", "not"]);
+        let shape = Value::Object(node.clone());
+        let inner = if junctor == "not" {
+            condition(draw, &shape)
+        } else {
+            (0..=draw.below(3)).map(|_| condition(draw, &shape)).collect()
+        };
+        node.entry(junctor).or_insert(inner);
+    }
+    if draw.percent(10) {
+        let value = value(draw, &Value::Object(node.clone()), 1);
+        if !value.is_null() || node.get("nullable") == Some(&json!(true)) {
+            node.insert("default".to_owned(), value);
+        }
+    }
+    let node = Value::Object(node);
+    if draw.percent(18) { with_rules(draw, node, false) } else { node }
+}
+
+fn scalar(draw: &mut Draw) -> Value {
+    let bounded = json!({"type": "string", "maxLength": 20});
+    draw.pick(&[json!({"type": "string"}), json!({"type": "integer"}), bounded, json!({"type": "boolean"})]).clone()
+}
+
+/// A condition without types, as the branches of `anyOf` have it.
+fn condition(draw: &mut Draw, shape: &Value) -> Value {
+    if let Some(properties) = shape.get("properties").and_then(Value::as_object).filter(|found| !found.is_empty()) {
+        let names: Vec<&String> = properties.keys().collect();
+        let name = (*draw.pick(&names)).clone();
+        return match draw.below(3) {
+            0 => json!({"required": [name]}),
+            1 => {
+                let inner = condition(draw, &properties[&name]);
+                json!({"properties": {name: inner}})
+            }
+            _ => json!({"minProperties": draw.below(3)}),
+        };
+    }
+    match shape.get("type").and_then(Value::as_str) {
+        Some("string") => draw
+            .pick(&[
+                json!({"pattern": "^a"}),
+                json!({"maxLength": 3}),
+                json!({"enum": ["a", "foo"]}),
+                json!({"format": "ipv4"}),
+            ])
+            .clone(),
+        Some("integer" | "number") => draw
+            .pick(&[json!({"minimum": 3}), json!({"maximum": 7, "exclusiveMaximum": true}), json!({"multipleOf": 2})])
+            .clone(),
+        Some("array") => {
+            draw.pick(&[json!({"maxItems": 1}), json!({"minItems": 1}), json!({"items": {"minimum": 1}})]).clone()
+        }
+        _ => draw.pick(&[json!({"enum": [1, "a"]}), json!({}), json!({"not": {"pattern": "b"}})]).clone(),
+    }
+}
+
+fn object(draw: &mut Draw, depth: usize, node: &mut Map<String, Value>) {
+    let mut properties = Map::new();
+    for _ in 0..=draw.below(4) {
+        let (name, _) = *draw.pick(NAMES);
+        let inner = schema(draw, depth.saturating_sub(1));
+        properties.insert(name.to_owned(), inner);
+    }
+    let names: Vec<String> = properties.keys().cloned().collect();
+    node.insert("type".to_owned(), json!("object"));
+    node.insert("properties".to_owned(), Value::Object(properties));
+    if draw.percent(35) {
+        let name = draw.pick(&names).clone();
+        node.insert("required".to_owned(), json!([name]));
+    }
+}
+
+/// The type that rules see.
+fn cel_type(schema: &Value, resource: bool) -> Type {
+    let is = |key: &str| schema.get(key) == Some(&json!(true));
+    if is("x-kubernetes-int-or-string") {
+        return Type::simple("dyn");
+    }
+    let text = |key: &str| schema.get(key).and_then(Value::as_str).unwrap_or_default();
+    match text("type") {
+        "string" => Type::parse(match text("format") {
+            "date-time" | "date" => "timestamp",
+            "duration" => "duration",
+            "byte" => "bytes",
+            _ => "string",
+        }),
+        "integer" => Type::simple("int"),
+        "number" => Type::simple("double"),
+        "boolean" => Type::simple("bool"),
+        "array" => {
+            Type::list(schema.get("items").map_or_else(|| Type::simple("unknown"), |items| cel_type(items, false)))
+        }
+        "object" => {
+            if let Some(values) = schema.get("additionalProperties") {
+                return Type::map(cel_type(values, false));
+            }
+            let mut fields = Vec::new();
+            for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let reached = NAMES.iter().find(|(known, _)| known == name).map(|(_, reached)| *reached);
+                if let Some(reached) = reached.filter(|reached| !reached.is_empty()) {
+                    fields.push((reached.to_owned(), cel_type(property, false)));
+                }
+            }
+            if resource || is("x-kubernetes-embedded-resource") {
+                let names = ["name", "generateName"].map(|name| (name.to_owned(), Type::simple("string")));
+                fields.push(("kind".to_owned(), Type::simple("string")));
+                fields.push(("metadata".to_owned(), Type::object(names.into())));
+            }
+            Type::object(fields)
+        }
+        _ => Type::simple("unknown"),
+    }
+}
+
+/// Adds rules over the schema's own fields.
+fn with_rules(draw: &mut Draw, mut node: Value, resource: bool) -> Value {
+    let ty = cel_type(&node, resource);
+    if ty.name == "unknown" {
+        return node;
+    }
+    let mut rules = Vec::new();
+    for _ in 0..=draw.below(2) {
+        let mut variables = vec![("self".to_owned(), ty.clone())];
+        let optional = draw.percent(8);
+        if draw.percent(15) {
+            let old =
+                if optional { Type { inner: vec![ty.clone()], ..Type::simple("optional_type") } } else { ty.clone() };
+            variables.push(("oldSelf".to_owned(), old));
+        }
+        let wrong = if draw.percent(6) { 6 } else { 0 };
+        let depth = *draw.pick(&[1, 2, 2, 3]);
+        let mut rule = Map::new();
+        let text = Expressions::new(draw, &variables, wrong).expression(&Type::simple("bool"), depth);
+        let text = if draw.percent(2) { damaged(draw, &text) } else { text };
+        rule.insert("rule".to_owned(), json!(text));
+        if draw.percent(15) {
+            let message = Expressions::new(draw, &variables, 0).expression(&Type::simple("string"), 1);
+            rule.insert("messageExpression".to_owned(), json!(message));
+        }
+        yes(draw, 20, &mut rule, "message", |draw| json!(draw.text(&["no", "must not be so", "line\nbreak", " "])));
+        yes(draw, 12, &mut rule, "reason", |draw| {
+            json!(draw.text(&[
+                "FieldValueInvalid",
+                "FieldValueForbidden",
+                "FieldValueRequired",
+                "FieldValueDuplicate",
+                "Other"
+            ]))
+        });
+        yes(draw, 10, &mut rule, "fieldPath", |draw| {
+            json!(draw.text(&[".a", ".name", ".x.name", "['my-field']", ".missing", ".spec['a.b']", "a", ".items[0]"]))
+        });
+        if optional {
+            rule.insert("optionalOldSelf".to_owned(), json!(true));
+        }
+        rules.push(Value::Object(rule));
+    }
+    node["x-kubernetes-validations"] = json!(rules);
+    node
+}
+
+/// A definition with one version, whose schema is mostly valid.
+pub fn definition(draw: &mut Draw) -> Value {
+    let mut root = Map::new();
+    let depth = *draw.pick(&[1, 2, 2, 3]);
+    object(draw, depth, &mut root);
+    if let Some(Value::Object(properties)) = root.get_mut("properties") {
+        properties.remove("kind");
+        if draw.percent(6) {
+            properties.insert(
+                "metadata".to_owned(),
+                json!({"type": "object", "properties": {"name": {"type": "string", "maxLength": 10}}}),
+            );
+        }
+    }
+    root.remove("required");
+    let root = Value::Object(root);
+    let root = if draw.percent(45) { with_rules(draw, root, true) } else { root };
+    let mut version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": root}});
+    if draw.percent(15) {
+        version["subresources"] = json!({"status": {}});
+    }
+    if draw.percent(6) {
+        version["selectableFields"] = json!([{"jsonPath": draw.text(&[".spec", ".name", ".size", ".mode"])}]);
+    }
+    let names = json!({"plural": "tests", "singular": "test", "kind": "Test", "listKind": "TestList"});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "tests.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": names, "versions": [version]},
+    })
+}
+
+/// Takes the bounds of lengths out of a schema, and all within it.
+pub fn drop_bounds(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for bound in ["maxLength", "maxItems", "maxProperties", "enum"] {
+                if !members.get(bound).is_some_and(Value::is_object) {
+                    members.remove(bound);
+                }
+            }
+            members.values_mut().for_each(drop_bounds);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_bounds),
+        _ => {}
+    }
+}
+
+/// A value for a schema. In `wrong` of 20 places it does not fit.
+fn value(draw: &mut Draw, schema: &Value, wrong: usize) -> Value {
+    if draw.below(20) < wrong {
+        return match draw.below(5) {
+            0 => Value::Null,
+            1 => number(draw),
+            2 => json!(draw.text(TEXTS)),
+            3 => json!({"other": 1, "a": {"b": null}}),
+            _ => json!([1, "a", 1]),
+        };
+    }
+    if let Some(options) = schema.get("enum").and_then(Value::as_array).filter(|options| !options.is_empty()) {
+        return draw.pick(options).clone();
+    }
+    if schema.get("x-kubernetes-int-or-string") == Some(&json!(true)) {
+        return if draw.percent(50) { json!(draw.below(100)) } else { json!(draw.text(TEXTS)) };
+    }
+    if schema.get("x-kubernetes-embedded-resource") == Some(&json!(true)) {
+        let names = [
+            json!({"name": "a"}),
+            json!({"name": "A_b", "labels": {"x": "y"}}),
+            json!({"namespace": "n", "other": 1}),
+            json!(null),
+            json!({"name": 1}),
+        ];
+        let mut out =
+            json!({"apiVersion": draw.text(&["v1", "apps/v1", "a/b/c"]), "kind": draw.text(&["Pod", "ConfigMap", ""])});
+        if draw.percent(70) {
+            out["metadata"] = draw.pick(&names).clone();
+        }
+        if draw.percent(50) {
+            out["spec"] = json!({"n": 5});
+        }
+        return out;
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("string") => {
+            let fitting: &[&str] = match schema.get("format").and_then(Value::as_str) {
+                Some("date-time") => &["2009-02-13T23:31:30Z", "1970-01-01T00:00:00.5+02:00", "2000-02-29T24:00:00Z"],
+                Some("duration") => &["1h", "90s", "1.5h", "-1m"],
+                Some("byte") => &["YQ==", "", "/wA="],
+                Some("date") => &["2000-01-01", "2009-02-13"],
+                _ => TEXTS,
+            };
+            json!(draw.text(fitting))
+        }
+        Some("integer") => json!(draw.pick(&[0, 1, 2, 5, 7, 10, -1, 100, i64::MAX, 2_147_483_648])),
+        Some("number") => number(draw),
+        Some("boolean") => json!(draw.percent(50)),
+        Some("array") => {
+            let items = schema.get("items").unwrap_or(&Value::Null);
+            (0..draw.below(4)).map(|_| value(draw, items, wrong)).collect()
+        }
+        Some("object") => {
+            let mut out = Map::new();
+            for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                let required =
+                    schema.get("required").and_then(Value::as_array).is_some_and(|names| names.contains(&json!(name)));
+                if draw.percent(if required { 96 } else { 75 }) {
+                    out.insert(name.clone(), value(draw, property, wrong));
+                }
+            }
+            if let Some(values) = schema.get("additionalProperties") {
+                for key in ["k", "a", "a-b", ""].iter().take(draw.below(4)) {
+                    out.insert((*key).to_owned(), value(draw, values, wrong));
+                }
+            }
+            if draw.below(20) < wrong {
+                out.insert(draw.text(&["unknown", "a", "name"]).to_owned(), json!({"b": [1, null]}));
+            }
+            Value::Object(out)
+        }
+        _ => draw
+            .pick(&[json!({"any": [1, null, {"x": 1.5}]}), json!(1), json!("text"), json!(null), json!([{}])])
+            .clone(),
+    }
+}
+
+/// An object of the first version of a definition.
+pub fn custom_resource(draw: &mut Draw, definition: &Value) -> Value {
+    let schema = &definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+    let wrong = *draw.pick(&[0, 0, 1, 2]);
+    let mut object = match value(draw, schema, 0) {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    };
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        if wrong > 0 && draw.percent(40) {
+            object.insert(name.clone(), value(draw, property, wrong));
+        }
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let group = text(&definition["spec"]["group"]);
+    let version = text(&definition["spec"]["versions"][0]["name"]);
+    object.insert("apiVersion".to_owned(), json!(format!("{group}/{version}")));
+    object.insert("kind".to_owned(), definition["spec"]["names"]["kind"].clone());
+    let usual = json!({"name": "a", "namespace": "default"});
+    let odd = [
+        json!({"name": "a", "namespace": "default", "labels": {"a": "b"}, "annotations": {"x": ""}}),
+        json!({"generateName": "a-", "namespace": "default"}),
+        json!({"name": "A b", "namespace": "default", "finalizers": ["x"]}),
+        json!({"name": "a", "namespace": "default", "unknown": 1, "labels": null}),
+        json!({"name": "a", "namespace": "default", "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u", "x": 1}]}),
+        json!({"name": "a", "namespace": "default", "labels": {"a": 1}}),
+    ];
+    let metadata = if draw.percent(80) { usual } else { draw.pick(&odd).clone() };
+    object.insert("metadata".to_owned(), metadata);
+    Value::Object(object)
+}
+
+/// The same object with one field changed.
+pub fn updated(draw: &mut Draw, object: &Value, definition: &Value) -> Value {
+    let mut changed = object.clone();
+    let other = custom_resource(draw, definition);
+    let names: Vec<&String> = other
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name)
+        .filter(|name| !["kind", "apiVersion", "metadata"].contains(&name.as_str()))
+        .collect();
+    if !names.is_empty() {
+        let name = *draw.pick(&names);
+        changed[name] = other[name].clone();
+    }
+    changed
+}
+
+/// Keywords and what they may be set to.
+fn keyword(draw: &mut Draw) -> (&'static str, Value) {
+    let name = draw.text(&[
+        "type",
+        "format",
+        "pattern",
+        "default",
+        "enum",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+        "multipleOf",
+        "uniqueItems",
+        "nullable",
+        "required",
+        "items",
+        "additionalProperties",
+        "properties",
+        "anyOf",
+        "allOf",
+        "oneOf",
+        "not",
+        "x-kubernetes-preserve-unknown-fields",
+        "x-kubernetes-embedded-resource",
+        "x-kubernetes-int-or-string",
+        "x-kubernetes-list-type",
+        "x-kubernetes-list-map-keys",
+        "x-kubernetes-map-type",
+        "x-kubernetes-validations",
+        "exclusiveMinimum",
+        "$ref",
+        "definitions",
+        "dependencies",
+        "patternProperties",
+        "id",
+        "title",
+        "example",
+        "externalDocs",
+        "additionalItems",
+    ]);
+    let value = match name {
+        "type" => json!(draw.text(&["string", "integer", "number", "boolean", "array", "object", "", "null", "any"])),
+        "format" => json!(draw.text(FORMATS)),
+        "pattern" => json!(draw.text(PATTERNS)),
+        "default" => draw
+            .pick(&[
+                json!({}),
+                json!("a"),
+                json!(1),
+                json!(null),
+                json!([]),
+                json!({"a": 1}),
+                json!(true),
+                json!([null]),
+            ])
+            .clone(),
+        "enum" => draw.pick(&[json!([]), json!(["a", "a"]), json!([1, "b", null]), json!([{"a": 1}])]).clone(),
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            json!(draw.pick(&[0, 1, 5, -1, 1000, i64::MAX]))
+        }
+        "minimum" | "maximum" | "multipleOf" => number(draw),
+        "uniqueItems" | "nullable" | "exclusiveMinimum" => json!(draw.percent(70)),
+        "x-kubernetes-preserve-unknown-fields" => json!(draw.percent(80)),
+        "x-kubernetes-embedded-resource" | "x-kubernetes-int-or-string" => json!(draw.percent(85)),
+        "required" => draw.pick(&[json!(["a"]), json!(["name", "name"]), json!([])]).clone(),
+        "items" | "not" => {
+            if draw.percent(40) {
+                condition(draw, &Value::Null)
+            } else {
+                schema(draw, 1)
+            }
+        }
+        "additionalProperties" | "additionalItems" => {
+            if draw.percent(40) {
+                json!(draw.percent(60))
+            } else {
+                schema(draw, 1)
+            }
+        }
+        "properties" | "patternProperties" | "definitions" => {
+            let inner = schema(draw, 1);
+            json!({draw.text(&["a", "name", "", "metadata", "kind", "spec"]): inner})
+        }
+        "anyOf" | "allOf" | "oneOf" => {
+            let inner = if draw.percent(60) { condition(draw, &Value::Null) } else { schema(draw, 1) };
+            draw.pick(&[json!([inner]), json!([]), json!([inner, {}])]).clone()
+        }
+        "x-kubernetes-list-type" => json!(draw.text(&["set", "map", "atomic", "other", ""])),
+        "x-kubernetes-map-type" => json!(draw.text(&["granular", "atomic", "set"])),
+        "x-kubernetes-list-map-keys" => {
+            draw.pick(&[json!(["name"]), json!(["a", "a"]), json!([]), json!(["missing"])]).clone()
+        }
+        "x-kubernetes-validations" => {
+            let rules = [
+                "self.size() < 5",
+                "has(self.a)",
+                "self.all(x, x > 0)",
+                "self == oldSelf",
+                "self.matches('^a')",
+                "true",
+                " ",
+                "1",
+                "self.a.b.c",
+                "self.exists(k, k.startsWith('a'))",
+            ];
+            let rule = draw.text(&rules);
+            draw.pick(&[json!([{"rule": rule}]), json!([{"rule": rule, "messageExpression": "'a' + self"}, {"rule": "true", "message": "m", "fieldPath": ".a"}])]).clone()
+        }
+        "dependencies" => json!({"a": ["b"]}),
+        "externalDocs" => json!({"url": "u"}),
+        "example" => number(draw),
+        _ => json!(draw.text(&["a", "", "#/definitions/a"])),
+    };
+    (name, value)
+}
+
+/// The places of schemas within a definition, as pointers.
+fn schemas(value: &Value, path: &str, found: &mut Vec<String>) {
+    let Some(members) = value.as_object() else {
+        for (at, item) in value.as_array().into_iter().flatten().enumerate() {
+            if path.ends_with("Of") {
+                found.push(format!("{path}/{at}"));
+            }
+            schemas(item, &format!("{path}/{at}"), found);
+        }
+        return;
+    };
+    for (name, inner) in members {
+        let step = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+        let within = path.ends_with("/properties")
+            || ["openAPIV3Schema", "items", "additionalProperties", "not"].contains(&name.as_str());
+        if within && inner.is_object() && step.contains("openAPIV3Schema") {
+            found.push(step.clone());
+        }
+        schemas(inner, &step, found);
+    }
+}
+
+/// A definition with one to three changes, most of them in its schemas.
+pub fn changed(draw: &mut Draw, definition: &Value) -> Value {
+    let mut changed = definition.clone();
+    for _ in 0..*draw.pick(&[1, 1, 2, 3]) {
+        let mut places = Vec::new();
+        schemas(&changed, "", &mut places);
+        let spec = &mut changed["spec"];
+        if places.is_empty() || draw.percent(12) {
+            change_spec(draw, spec);
+            continue;
+        }
+        let place = draw.pick(&places).clone();
+        let other = draw.pick(&places).clone();
+        let copied = changed.pointer(&other).cloned().unwrap_or_default();
+        let Some(node) = changed.pointer_mut(&place).and_then(Value::as_object_mut) else { continue };
+        match draw.below(10) {
+            0..6 => {
+                let (name, value) = keyword(draw);
+                node.insert(name.to_owned(), value);
+            }
+            6 | 7 => {
+                let names: Vec<String> = node.keys().cloned().collect();
+                if !names.is_empty() {
+                    node.remove(draw.pick(&names));
+                }
+            }
+            8 => {
+                // A copy of a schema within itself would grow too much.
+                if copied.to_string().len() < 5000
+                    && let Value::Object(copied) = copied
+                {
+                    *node = copied;
+                }
+            }
+            _ => {
+                let whole = with_rules(draw, Value::Object(node.clone()), false);
+                if let Value::Object(whole) = whole {
+                    *node = whole;
+                }
+            }
+        }
+    }
+    changed
+}
+
+fn change_spec(draw: &mut Draw, spec: &mut Value) {
+    let texts = [
+        "",
+        "Test",
+        "tests",
+        "a.b",
+        "Tests",
+        "v1",
+        "v2",
+        "UPPER",
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "1a",
+        "a_b",
+    ];
+    let text = json!(draw.text(&texts));
+    match draw.below(14) {
+        0 => spec["group"] = text,
+        1 => spec["scope"] = text,
+        2 => spec["names"]["plural"] = text,
+        3 => spec["names"]["kind"] = text,
+        4 => spec["names"]["listKind"] = text,
+        5 => spec["names"]["shortNames"] = json!(["a", "a", "B"]),
+        6 => spec["preserveUnknownFields"] = json!(draw.percent(60)),
+        7 => spec["conversion"] = draw.pick(&[json!({"strategy": "Webhook"}), json!({"strategy": "None"}), json!({"strategy": "Other"}), json!({"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://a/b"}}})]).clone(),
+        8 => {
+            let first = spec["versions"][0].clone();
+            if let Some(versions) = spec["versions"].as_array_mut() {
+                versions.push(first);
+            }
+        }
+        9 => spec["versions"][0]["storage"] = json!(draw.percent(50)),
+        10 => spec["versions"][0]["subresources"] = draw.pick(&[json!({"scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}}), json!({"status": {}, "scale": {"specReplicasPath": "", "statusReplicasPath": "x"}}), json!({})]).clone(),
+        11 => spec["versions"][0]["additionalPrinterColumns"] = draw.pick(&[json!([{"name": "A", "type": "string", "jsonPath": ".spec.a"}]), json!([{"name": "", "type": "other", "jsonPath": "a", "format": "x"}])]).clone(),
+        12 => spec["versions"][0]["selectableFields"] = draw.pick(&[json!([{"jsonPath": ".spec.a"}, {"jsonPath": ".spec.a"}]), json!([{"jsonPath": ".metadata.name"}]), json!([{"jsonPath": "x["}])]).clone(),
+        _ => spec["versions"][0]["name"] = text,
+    }
+}
