@@ -31,7 +31,8 @@ var commands = map[string]command{
 	"expressions":    {"expressions < requests.ndjson", runExpressions},
 	"objects":        {"objects < requests.ndjson", runObjects},
 	"merge-v2":       {"merge-v2 [-onto swagger.json] < requests.ndjson", runMergeV2},
-	"bench":          {"bench -shape v3|v2|smd [-j N] PATH", runBench},
+	"bench":          {"bench -shape v3|v2|smd|check [-j N] PATH", runBench},
+	"bench-objects":  {"bench-objects [-time D] STREAM", runBenchObjects},
 	"bench-openapi":  {"bench-openapi -shape " + strings.Join(documentShapeNames(), "|") + " [-j N] [-rounds N] PATH...", runBenchOpenAPI},
 	"record":         {"record CORPUS_DIR OUT_DIR", runRecord},
 }
@@ -63,7 +64,7 @@ func main() {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage:")
-	for _, name := range []string{"answer", "answer-openapi", "aggregate", "typed", "go-names", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-openapi", "record"} {
+	for _, name := range []string{"answer", "answer-openapi", "aggregate", "typed", "go-names", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-objects", "bench-openapi", "record"} {
 		fmt.Fprintln(os.Stderr, "  oracle", commands[name].usage)
 	}
 	os.Exit(2)

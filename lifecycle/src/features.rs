@@ -60,15 +60,15 @@ impl Gate {
     /// use kubeshape_lifecycle::{Features, Stage, Version};
     /// let text = r#"package features
     /// const (
-    /// 	// owner: @you
-    /// 	Frobber2D featuregate.Feature = "Frobber2D"
+    ///     // owner: @you
+    ///     Frobber2D featuregate.Feature = "Frobber2D"
     /// )
     /// var specs = map[featuregate.Feature]featuregate.VersionedSpecs{
-    /// 	Frobber2D: {
-    /// 		{Version: version.MustParse("1.20"), Default: false, PreRelease: featuregate.Alpha},
-    /// 		{Version: version.MustParse("1.22"), Default: false, PreRelease: featuregate.Beta},
-    /// 		{Version: version.MustParse("1.23"), Default: true, PreRelease: featuregate.Beta},
-    /// 	},
+    ///     Frobber2D: {
+    ///         {Version: version.MustParse("1.20"), Default: false, PreRelease: featuregate.Alpha},
+    ///         {Version: version.MustParse("1.22"), Default: false, PreRelease: featuregate.Beta},
+    ///         {Version: version.MustParse("1.23"), Default: true, PreRelease: featuregate.Beta},
+    ///     },
     /// }
     /// "#;
     /// let features = Features::read([Source::from_text("kube_features.go", text)]).0;
@@ -135,7 +135,7 @@ impl Features {
             }
             read_file(&tree, file, source.text(), &mut constants, &mut entries);
         }
-        for (constant, known) in &constants {
+        for known in constants.values() {
             let source = Arc::clone(&sources[known.file]);
             let mut gate = Gate {
                 name: known.name.clone(),
@@ -156,7 +156,6 @@ impl Features {
                     gate.comments.push((stage, version, line.span()));
                 }
             }
-            debug_assert!(!constant.is_empty());
             features.gates.entry(known.name.clone()).or_insert(gate);
         }
         let name =

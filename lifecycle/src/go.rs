@@ -344,9 +344,8 @@ fn field(node: Node<'_>, comments: &Range<usize>, text: &str, out: &mut Vec<GoFi
     };
     if names.is_empty() {
         let json = match json {
-            None => Json::Inline,
             Some(("-", "")) => Json::None,
-            Some(("", _)) => Json::Inline,
+            None | Some(("", _)) => Json::Inline,
             Some((name, _)) => Json::Member(name.to_owned()),
         };
         push(&type_ref.name, kind.byte_range(), json);

@@ -15,24 +15,24 @@
 //! let types = "package v1
 //!
 //! type Frobber struct {
-//! 	Height *int32 `json:\"height\"`
-//! 	Param  string `json:\"param\"`
-//! 	// width indicates how wide the object is.
-//! 	// +optional
-//! 	// +lifecycle:kubernetes:minVersion=v1.20,status=alpha,featureGate=Frobber2D
-//! 	Width *int32 `json:\"width,omitempty\"`
+//!     Height *int32 `json:\"height\"`
+//!     Param  string `json:\"param\"`
+//!     // width indicates how wide the object is.
+//!     // +optional
+//!     // +lifecycle:kubernetes:minVersion=v1.20,status=alpha,featureGate=Frobber2D
+//!     Width *int32 `json:\"width,omitempty\"`
 //! }
 //! ";
 //! let gates = "package features
 //!
 //! const (
-//! 	// owner: @you
-//! 	// alpha: v1.20
-//! 	Frobber2D utilfeature.Feature = \"Frobber2D\"
+//!     // owner: @you
+//!     // alpha: v1.20
+//!     Frobber2D utilfeature.Feature = \"Frobber2D\"
 //! )
 //!
 //! var gates = map[utilfeature.Feature]utilfeature.FeatureSpec{
-//! 	Frobber2D: {Default: false, PreRelease: utilfeature.Alpha},
+//!     Frobber2D: {Default: false, PreRelease: utilfeature.Alpha},
 //! }
 //! ";
 //! let (types, _) = Types::read([Source::from_text("example/v1/types.go", types)]);
@@ -71,5 +71,5 @@ pub use features::{Features, Gate, Spec};
 pub use fields::{Lifecycle, Options};
 pub use go::{GoField, GoFile, GoType, Json, Step, TypeRef};
 pub use tag::{KUBERNETES, LifecycleTag, Line};
-pub use types::{Package, Types};
+pub use types::{Package, TypePlace, Types};
 pub use version::{Stage, Version};

@@ -2,7 +2,8 @@
 
 use crate::fields::{self, Field};
 use crate::tag::{KUBERNETES, LifecycleTag, Line};
-use crate::{Features, Gate, Json, Options, Stage, Types, Version};
+use crate::types::TypePlace;
+use crate::{Features, Gate, GoField, GoType, Json, Options, Stage, Types, Version};
 use kubeshape_input::{Code, Finding};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +18,15 @@ const MIN_GATE_NAME: usize = 6;
 /// use kubeshape_lifecycle::{Features, Options, Types, lint};
 /// let text = "package v1
 /// type A struct {
-/// 	// +lifecycle:kubernetes:minVersion=1.20,status=alpha
-/// 	B string `json:\"b\"`
+///     // +lifecycle:kubernetes:minVersion=1.20,status=alpha
+///     B string `json:\"b\"`
 /// }
 /// ";
 /// let (types, _) = Types::read([Source::from_text("v1/types.go", text)]);
 /// let findings = lint::lint(&types, &Features::default(), &Options::default());
 /// assert_eq!(
 ///     findings[0].to_string(),
-///     "v1/types.go:3:5: KS8303 The minVersion of a lifecycle tag is no version: found \"1.20\", expected a minor \
+///     "v1/types.go:3:8: KS8303 The minVersion of a lifecycle tag is no version: found \"1.20\", expected a minor \
 ///      release such as v1.20 (in A.b)",
 /// );
 /// ```
@@ -175,42 +176,31 @@ impl<'l> Lint<'l> {
             return;
         }
         for place in types.types() {
-            for field in &place.of.fields {
-                let is_about_gates = |line: &Line<'_>| {
-                    line.text
-                        .to_ascii_lowercase()
-                        .split(|c: char| !c.is_ascii_alphanumeric())
-                        .any(|word| matches!(word, "feature" | "featuregate" | "gate" | "gates" | "features"))
-                };
-                if !matches!(field.json, Json::Member(_))
-                    || !place.file.lines(&field.comments).any(|line| is_about_gates(&line))
-                {
+            let fields = place.of.fields.iter().filter(|field| matches!(field.json, Json::Member(_)));
+            for field in fields {
+                if place.file.lines(&field.comments).any(|line| speaks_of_gates(line.text)) {
+                    self.untagged_field(place, field);
+                }
+            }
+        }
+    }
+
+    fn untagged_field(&mut self, place: TypePlace<'_>, field: &GoField) {
+        let tags = fields::Tags::of(place.file, field);
+        let mut named: BTreeSet<&str> = tags.gates.iter().chain(&tags.conditions).map(|(gate, _)| *gate).collect();
+        named.extend(tags.lifecycle.iter().filter_map(|(tag, _)| tag.feature_gate.as_deref()));
+        for line in place.file.lines(&field.comments).filter(|line| !line.text.starts_with('+')) {
+            for (at, word) in words(line.text).filter(|(_, word)| word.len() >= MIN_GATE_NAME) {
+                // A gate that is generally available needs no tag.
+                let stage = self.features.get(word).and_then(|gate| gate.stage(self.options.release));
+                let is_open = stage.is_some_and(|(stage, _)| stage != Stage::Ga);
+                if !is_open || has_name(place.of, word) || !named.insert(word) {
                     continue;
                 }
-                let tags = fields::Tags::of(place.file, field);
-                let mut named: BTreeSet<&str> =
-                    tags.gates.iter().chain(&tags.conditions).map(|(gate, _)| *gate).collect();
-                named.extend(tags.lifecycle.iter().filter_map(|(tag, _)| tag.feature_gate.as_deref()));
-                for line in place.file.lines(&field.comments).filter(|line| !line.text.starts_with('+')) {
-                    for word in line.text.split(|c: char| !c.is_ascii_alphanumeric()) {
-                        let is_gate =
-                            word.len() >= MIN_GATE_NAME && !named.contains(word) && self.features.get(word).is_some();
-                        // A gate that is generally available needs no tag.
-                        let stage = self.features.get(word).and_then(|gate| gate.stage(self.options.release));
-                        if !is_gate
-                            || !stage.is_some_and(|(stage, _)| stage != Stage::Ga)
-                            || field_has_name(place.of, word)
-                        {
-                            continue;
-                        }
-                        named.insert(word);
-                        let detail = format!("add +featureGate={word} if the field depends on {word}");
-                        let at =
-                            Line { text: word, at: line.at + (word.as_ptr() as usize - line.text.as_ptr() as usize) };
-                        let finding = place.file.source.finding(Code::LifecycleUntagged, at.span(), detail);
-                        self.findings.push(finding.of_resource(format!("{}.{}", place.of.name, field.name)));
-                    }
-                }
+                let detail = format!("add +featureGate={word} if the field depends on {word}");
+                let span = Line { text: word, at: line.at + at }.span();
+                let finding = place.file.source.finding(Code::LifecycleUntagged, span, detail);
+                self.findings.push(finding.of_resource(format!("{}.{}", place.of.name, field.name)));
             }
         }
     }
@@ -283,7 +273,24 @@ impl<'l> Lint<'l> {
     }
 }
 
-fn field_has_name(of: &crate::GoType, word: &str) -> bool {
+/// The words of a text and where they begin.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split(|c: char| !c.is_ascii_alphanumeric()).map(move |word| {
+        let begin = at;
+        let behind = text[begin + word.len()..].chars().next();
+        at = begin + word.len() + behind.map_or(0, char::len_utf8);
+        (begin, word)
+    })
+}
+
+fn speaks_of_gates(text: &str) -> bool {
+    let known = ["feature", "features", "featuregate", "gate", "gates"];
+    words(text).any(|(_, word)| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
+}
+
+/// Whether a type or one of its fields has the name of the gate, so that the comment may mean that.
+fn has_name(of: &GoType, word: &str) -> bool {
     of.name == word || of.fields.iter().any(|field| field.name == word)
 }
 

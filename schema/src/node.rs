@@ -109,6 +109,8 @@ flags! {
     REQUIRED_WRITTEN = 18;
     /// The type is `array` and there are no `items`.
     ARRAY_WITHOUT_ITEMS = 19;
+    /// `$ref` was written, if only as an empty text: schemas with and without it differ.
+    REF_WRITTEN = 20;
 }
 
 impl Flags {

@@ -133,7 +133,9 @@ fn markdown(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
     let mut out = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
     for row in rows {
         let cells: Vec<String> = row.iter().map(|value| cell(value.as_ref()).replace('|', "\\|")).collect();
-        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+        out.push_str("| ");
+        out.push_str(&cells.join(" | "));
+        out.push_str(" |\n");
     }
     out
 }

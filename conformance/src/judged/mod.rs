@@ -10,11 +10,12 @@ use crate::generated::Plan;
 use crate::golden;
 use crate::known::Known;
 use crate::oracle::{self, Oracle};
-use crate::structural::crds_of;
+use crate::structural::{crds_of, with_definition};
 use crate::table::Table;
 use kubeshape_conformance_cel as cel;
 use kubeshape_corpus::generate::{Draw, expression};
 use kubeshape_validate::Release;
+use kubeshape_validate::crd::Defaults;
 use serde_json::Value;
 use std::path::Path;
 
@@ -72,6 +73,8 @@ fn real_definitions() -> Result<Vec<Value>, String> {
         }
     }
     let found = texts.iter().flat_map(|text| crds_of(text));
+    // What is not decoded cannot be the definition before an update.
+    let found = found.filter(|source| with_definition(source, Defaults::Set, |_, _| ()).is_some());
     let found = found.filter_map(|source| serde_json::from_str::<Value>(&source).ok());
     // Those of the older version say some things at other places.
     Ok(found

@@ -428,6 +428,9 @@ const SIMPLE: &[&str] = &[
     "kubernetes.NamedFormat",
 ];
 
+/// Types of keys by which a map can be indexed.
+const KEYS: &[&str] = &["bool", "int", "uint", "string"];
+
 /// Makes expressions over the variables of a scope.
 #[derive(Debug)]
 pub struct Expressions<'d> {
@@ -541,7 +544,13 @@ impl<'d> Expressions<'d> {
         let hints = HINTS.iter().find(|(names, _)| names.split(' ').any(|name| name == signature.name));
         let mut arguments = Vec::new();
         for (at, ty) in signature.arguments.iter().enumerate() {
-            let ty = self.resolved(ty, &mut bound);
+            let mut ty = self.resolved(ty, &mut bound);
+            if signature.name.starts_with("_[") && ty.name == "map" && !KEYS.contains(&ty.inner[0].name.as_str()) {
+                // The error about such an index names a type of Go's, which depends on how the value came about.
+                ty.inner[0] = Type::simple("string");
+                bound.retain(|(name, _)| name != "K" && name != "A");
+                bound.extend(["K", "A"].map(|name| (name.to_owned(), Type::simple("string"))));
+            }
             let hinted = ty.name == "string" && (at > 0 || !signature.member || signature.name == "format");
             let text = match hints {
                 Some((_, texts)) if hinted && self.draw.percent(80) => format!("'{}'", self.draw.pick(texts)),

@@ -187,7 +187,8 @@ impl<'w> Walk<'w> {
 
     /// Gives a property the extension that it should have.
     fn property(&mut self, key: Node<'w>, property: Node<'w>, known: Option<(TypePlace<'w>, &'w GoField)>) {
-        let existing = property.pairs().find(|(key, _)| key.text() == EXTENSION);
+        // Of repeated keys, the last one counts.
+        let existing = property.pairs().filter(|(key, _)| key.text() == EXTENSION).last();
         let wanted = match known.and_then(|(place, field)| self.state(place, field)) {
             Some(state) => state.projects,
             None => match existing {
@@ -255,7 +256,7 @@ pub fn stage(entry: &Lifecycle) -> Option<Stage> {
     entry.status.as_deref().and_then(Stage::of_status)
 }
 
-fn step<'w>(schema: Node<'w>, step: Step) -> Option<Node<'w>> {
+fn step(schema: Node<'_>, step: Step) -> Option<Node<'_>> {
     match step {
         Step::Items => schema.get("items"),
         Step::Values => schema.get("additionalProperties"),

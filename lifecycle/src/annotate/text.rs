@@ -36,7 +36,7 @@ pub(super) fn edits(
 ) {
     let style = Style::of(document, schema);
     let pairs: Vec<(Node<'_>, Node<'_>)> = schema.pairs().collect();
-    let at = pairs.iter().position(|(key, _)| key.text() == EXTENSION);
+    let at = pairs.iter().rposition(|(key, _)| key.text() == EXTENSION);
     if entries.is_empty() {
         if let Some(at) = at {
             out.push(style.removal(&pairs, at));

@@ -2,6 +2,7 @@
 
 use kubeshape_input::Source;
 use kubeshape_lifecycle::{Features, Options, Types, fields, lint};
+use std::fmt::Write as _;
 
 fn all(text: &str) -> Types {
     let (types, _) = Types::read([Source::from_text("v1/types.go", text)]);
@@ -32,7 +33,7 @@ fn structs_that_embed_each_other_end() {
 fn long_chains_of_embedded_structs_are_bounded() {
     let mut text = "package v1\n".to_owned();
     for at in 0..500 {
-        text.push_str(&format!("type T{at} struct {{ T{}; F{at} int `json:\"f{at}\"` }}\n", at + 1));
+        let _ = writeln!(text, "type T{at} struct {{ T{}; F{at} int `json:\"f{at}\"` }}", at + 1);
     }
     let types = all(&text);
     assert!(types.types().all(|place| types.members(place).len() <= 256));

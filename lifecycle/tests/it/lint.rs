@@ -153,6 +153,6 @@ var specs = map[featuregate.Feature]featuregate.VersionedSpecs{{
         found.iter().map(|finding| (finding.code, finding.location())).collect::<Vec<_>>()
     };
     let unused = (Code::LifecycleUnusedGate, "f.go:5:2".to_owned());
-    assert_eq!(told("v1.30"), [unused.clone()]);
+    assert_eq!(told("v1.30"), std::slice::from_ref(&unused));
     assert_eq!(told("1.31"), [(Code::LifecycleComment, "f.go:4:5".to_owned()), unused]);
 }

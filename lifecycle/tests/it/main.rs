@@ -19,22 +19,20 @@ fn types(files: &[(&str, &str)]) -> Types {
 
 /// Reads a file of gates, `NAME: SPECS` on each line.
 fn features(gates: &[(&str, &str)]) -> Features {
-    let mut text = "package features\nconst (\n".to_owned();
-    for (name, _) in gates {
-        text.push_str(&format!("\t{name} featuregate.Feature = \"{name}\"\n"));
-    }
-    text.push_str(")\nvar specs = map[featuregate.Feature]featuregate.VersionedSpecs{\n");
-    for (name, specs) in gates {
-        text.push_str(&format!("\t{name}: {{\n"));
-        for spec in specs.split_whitespace() {
-            let (version, stage) = spec.split_once('=').unwrap_or((spec, "Alpha"));
-            text.push_str(&format!(
-                "\t\t{{Version: version.MustParse(\"{version}\"), PreRelease: featuregate.{stage}}},\n"
-            ));
-        }
-        text.push_str("\t},\n");
-    }
-    text.push_str("}\n");
+    let constant = |(name, _): &(&str, &str)| format!("\t{name} featuregate.Feature = \"{name}\"\n");
+    let spec = |spec: &str| {
+        let (version, stage) = spec.split_once('=').unwrap_or((spec, "Alpha"));
+        format!("\t\t{{Version: version.MustParse(\"{version}\"), PreRelease: featuregate.{stage}}},\n")
+    };
+    let entry = |(name, specs): &(&str, &str)| {
+        let specs: String = specs.split_whitespace().map(spec).collect();
+        format!("\t{name}: {{\n{specs}\t}},\n")
+    };
+    let text = format!(
+        "package features\nconst (\n{})\nvar specs = map[featuregate.Feature]featuregate.VersionedSpecs{{\n{}}}\n",
+        gates.iter().map(constant).collect::<String>(),
+        gates.iter().map(entry).collect::<String>(),
+    );
     let (features, findings) = Features::read([Source::from_text("kube_features.go", text)]);
     assert_eq!(findings, Vec::new());
     features
