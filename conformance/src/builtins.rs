@@ -185,7 +185,7 @@ pub(crate) fn generated(plan: &Plan, program: &Path, table: &mut Table) -> Resul
         let object = match Object::read("object", &text) {
             Ok(object) => object,
             Err(error) => {
-                table.add("typed verdict", &id, Verdict::Missing(error.detail.to_string()));
+                table.add("typed verdict", &id, Verdict::Missing(error.detail.clone()));
                 continue;
             }
         };
@@ -350,7 +350,7 @@ fn print(value: &Value, path: &str, twice: Option<&str>, out: &mut String) {
             let mut count = 0;
             for (name, below) in members {
                 let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
-                for _ in 0..1 + usize::from(twice == Some(path.as_str())) {
+                for _ in 0..=usize::from(twice == Some(path.as_str())) {
                     let _ = write!(out, "{}{}:", comma(count), Value::from(name.as_str()));
                     print(below, &path, twice, out);
                     count += 1;

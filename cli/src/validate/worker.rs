@@ -210,7 +210,7 @@ impl<'j> Judged<'j, '_> {
                 return Verdict::Refused;
             }
         };
-        self.fields(&decoded.unknown, duplicate_fields(self.location.node()));
+        self.fields(&decoded.unknown, &duplicate_fields(self.location.node()));
         let server::Judged { stored, errors } = match self.old(decoded.value, resource) {
             Some(old) => resource.update(decoded.value, old, arena),
             None => resource.create(decoded.value, arena),
@@ -233,7 +233,7 @@ impl<'j> Judged<'j, '_> {
     fn structure(&mut self, value: Value<'j>, gvk: Gvk<'_>, typed: &Typed) -> Verdict {
         self.by_structure = Some(clean(gvk.kind()));
         let decoded = typed.decode(without_sops(value, self.arena));
-        self.fields(&decoded.unknown, decoded.told_twice(duplicate_fields(self.location.node())));
+        self.fields(&decoded.unknown, &decoded.told_twice(duplicate_fields(self.location.node())));
         for error in decoded.errors.iter().take(MOST) {
             let found = locate::at_field(self.location.node(), &error.path);
             self.tell(Code::ObjectNotDecoded, found.shown(), format!("{}: {}", error.path, error.message));
@@ -263,7 +263,7 @@ impl<'j> Judged<'j, '_> {
     }
 
     /// Tells of fields that are not known, and of fields that stand twice.
-    fn fields(&mut self, unknown: &[String], again: Vec<(String, Node<'_>)>) {
+    fn fields(&mut self, unknown: &[String], again: &[(String, Node<'_>)]) {
         let code = match self.context.field_validation {
             FieldValidation::Strict => Code::ObjectField,
             FieldValidation::Warn => Code::ObjectFieldDropped,

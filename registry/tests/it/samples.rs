@@ -21,10 +21,10 @@ fn samples_of_built_in_kinds_fit_their_types() {
     let mut made = 0;
     for kind in registry.kinds() {
         for maximal in [false, true] {
-            let sampled = kind.sample(maximal, Rules::NEWEST).unwrap();
+            let sampled = kind.sample(maximal, Rules::NEWEST).expect("a sample");
             assert_eq!(sampled.problems, [], "{} {maximal}: {:#}", kind.gvk(), sampled.object);
             let arena = Bump::new();
-            let decoded = kind.typed().unwrap().decode(sampled.object.to_value(&arena));
+            let decoded = kind.typed().expect("a type").decode(sampled.object.to_value(&arena));
             let is_fine = decoded.errors.is_empty() && decoded.unknown.is_empty() && decoded.departures.is_empty();
             assert!(is_fine, "{} {maximal}: {decoded:?}", kind.gvk());
             made += 1;
@@ -37,8 +37,8 @@ fn samples_of_built_in_kinds_fit_their_types() {
 fn a_small_workload_has_what_go_code_demands() {
     let registry = registry();
     let sample = |api_version, kind| {
-        let kind = registry.kind(Gvk::new(api_version, kind)).unwrap();
-        let mut object = kind.sample(false, Rules::NEWEST).unwrap().object;
+        let kind = registry.kind(Gvk::new(api_version, kind)).expect("a kind");
+        let mut object = kind.sample(false, Rules::NEWEST).expect("a sample").object;
         object["spec"].take()
     };
     let template = serde_json::json!({
