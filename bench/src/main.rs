@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::cast_precision_loss)]
 
 mod documents;
+mod lifecycle;
 mod objects;
 mod report;
 mod serve;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Some("documents") => documents::all(&arguments),
         Some("one-smd") => smd::one(&arguments[1..]),
         Some("smd") => smd::all(&arguments),
+        Some("lifecycle") if arguments.len() == 2 => lifecycle::run(Path::new(&arguments[1])),
         Some("objects") => objects::all(&arguments[1..]),
         Some("serve") => serve::all(&arguments),
         Some("serve-update") => serve_update::run(&arguments[1..]),
@@ -33,7 +35,8 @@ fn main() -> ExitCode {
         _ => {
             eprintln!("usage: kubeshape-bench PATH [--rounds N] [--oracle PROGRAM] [--base FOLDER]");
             eprintln!("       kubeshape-bench documents --swagger FILE --v3 FILE [--rounds N] [--oracle PROGRAM]");
-            eprintln!("       kubeshape-bench objects STREAM…");
+            eprintln!("       kubeshape-bench lifecycle FOLDER");
+            eprintln!("       kubeshape-bench objects STREAM… [--oracle PROGRAM]");
             eprintln!("       kubeshape-bench serve-update FOLDER [N…]");
             eprintln!("       kubeshape-bench smd FOLDER [--oracle PROGRAM] [--rounds N] [--time MS] [--only WORD,…]");
             eprintln!("       kubeshape-bench serve FOLDER [--base FOLDER] [--program KUBESHAPE] [--oracle PROGRAM]");

@@ -17,6 +17,8 @@ pub(crate) struct Measured {
 }
 
 const SHAPES: [&str; 3] = ["v3", "v2", "smd"];
+/// What Go is timed at.
+const GO: [&str; 4] = ["v3", "v2", "smd", "check"];
 
 /// Runs all benchmarks and prints the table.
 pub(crate) fn all(arguments: &[String]) -> ExitCode {
@@ -39,7 +41,7 @@ pub(crate) fn all(arguments: &[String]) -> ExitCode {
             }
         }
         // The Go programs are slow and their times vary little, so two rounds are enough.
-        for shape in SHAPES.iter().filter(|_| round < 2) {
+        for shape in GO.iter().filter(|_| round < 2) {
             for jobs in [1, cores] {
                 keep(
                     &mut best,
@@ -120,6 +122,10 @@ fn print(best: &BTreeMap<(String, usize), Measured>, cores: usize) {
             "at least 40, aim at 60",
         );
     }
+    let check = "check: times Go's throughput, one core";
+    ratio(check.to_owned(), seconds("go-check", 1), seconds("check", 1), "at least 20");
+    let all = "check: all releases over one".to_owned();
+    ratio(all, seconds("check-all", 1), seconds("check", 1), "at most 2");
     ratio("v3: share of saphyr-parser's events".to_owned(), seconds("v3", 1), seconds("saphyr", 1), "less than 0.5");
     for shape in SHAPES {
         ratio(
@@ -129,7 +135,7 @@ fn print(best: &BTreeMap<(String, usize), Measured>, cores: usize) {
             "at most 1.6",
         );
     }
-    for shape in SHAPES {
+    for shape in GO {
         ratio(
             format!("{shape}: peak memory as a share of Go's"),
             memory(shape, 1),

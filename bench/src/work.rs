@@ -1,5 +1,6 @@
 //! The benchmarks: each is a pass over all files that discards the bytes it makes.
 
+use kubeshape_check::{Check, Releases};
 use kubeshape_publish::{Publisher, Resource};
 use kubeshape_schema::{Bump, escape};
 use kubeshape_yaml::{Kind, Limits, Stream, Tape};
@@ -22,6 +23,10 @@ pub(crate) enum Work {
     V2,
     /// The complete conversion to a shape.
     Smd,
+    /// What a server of 1.36 says to the creation of the definitions.
+    Check,
+    /// What the servers of all releases say to it.
+    CheckAll,
     /// kubeshape's reader, and printing as many bytes as the shape has with the same printer.
     FloorV3,
     /// kubeshape's reader, and printing as many bytes as the shape has with the same printer.
@@ -32,7 +37,7 @@ pub(crate) enum Work {
 
 impl Work {
     /// All, with their names.
-    pub(crate) const ALL: [(&'static str, Work); 10] = [
+    pub(crate) const ALL: [(&'static str, Work); 12] = [
         ("disk", Work::Disk),
         ("read", Work::Read),
         ("saphyr", Work::Saphyr),
@@ -40,6 +45,8 @@ impl Work {
         ("v3", Work::V3),
         ("v2", Work::V2),
         ("smd", Work::Smd),
+        ("check", Work::Check),
+        ("check-all", Work::CheckAll),
         ("floor-v3", Work::FloorV3),
         ("floor-v2", Work::FloorV2),
         ("floor-smd", Work::FloorSmd),
@@ -178,6 +185,14 @@ fn documents(work: Work, publisher: &Publisher, scratch: &mut Scratch, counts: &
                     }
                 }
                 counts.output += out.len();
+            }
+            Work::Check | Work::CheckAll => {
+                arena.reset();
+                let releases = if work == Work::CheckAll { Releases::ALL } else { Releases::default() };
+                for manifest in kubeshape_structural::read::manifests(root).0 {
+                    counts.crds += 1;
+                    counts.output += Check::new(releases).definition(manifest, arena).problems.len();
+                }
             }
             _ => {
                 arena.reset();

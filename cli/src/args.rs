@@ -2,6 +2,7 @@
 
 mod check;
 mod findings;
+mod lifecycle;
 mod serve;
 mod show;
 mod ssa;
@@ -10,6 +11,9 @@ mod walk;
 
 pub(crate) use check::{CheckArgs, CheckLevel};
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
+pub(crate) use lifecycle::{
+    AnnotateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleFormat, LifecycleTableArgs, LintArgs,
+};
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};
 pub(crate) use ssa::{
@@ -82,6 +86,7 @@ pub(crate) enum Command {
     Table(TableArgs),
     Explain(ExplainFieldArgs),
     Sample(SampleArgs),
+    Lifecycle(LifecycleArgs),
     Serve(Box<ServeArgs>),
     ExplainCode(ExplainArgs),
     Config(ConfigArgs),

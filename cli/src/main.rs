@@ -1,8 +1,8 @@
 //! The `kubeshape` command.
 //!
 //! [`args`] is the command line. [`convert`] makes what is published for an API, [`check`] says which
-//! releases install one, [`validate`] what a server says of objects, [`ssa`] works on objects, [`serve`]
-//! answers clients, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
+//! releases install one, [`validate`] what a server says of objects, [`ssa`] works on objects, [`lifecycle`]
+//! on how stable fields are, [`serve`] answers clients, [`explain`] prints the pages of codes. All of them read their inputs with [`input`], write with
 //! [`output`], and tell people about it with [`report`]. [`config`] completes the command line by the configuration file.
 //!
 //! Every command has the same exit codes: 0 for success; 1 for errors in the inputs, conflicts, differences, and
@@ -16,6 +16,7 @@ mod convert;
 mod error;
 mod explain;
 mod input;
+mod lifecycle;
 mod output;
 mod report;
 mod serve;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         Command::Table(args) => ssa::run(ssa::Job::Table(args), &setup),
         Command::Explain(args) => ssa::run(ssa::Job::Explain(args), &setup),
         Command::Sample(args) => ssa::run(ssa::Job::Sample(args), &setup),
+        Command::Lifecycle(args) => lifecycle::run(args, &setup),
         Command::Serve(args) => serve::run(args, &setup),
         Command::ExplainCode(args) => explain::run(args, cli.color).map(|()| true),
         Command::Config(args) => config::run(args, cli.config.clone(), cli.no_config).map(|()| true),

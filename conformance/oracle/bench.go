@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -10,10 +11,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 )
 
 // benchResult is the line a benchmark prints. Counts are of what was built, so that runs can be compared.
@@ -42,13 +47,13 @@ func (r *benchResult) add(o benchResult) {
 // runBench times the way from files to printed documents: reading, decoding, building, marshalling.
 func runBench(args []string, _ io.Reader, out *bufio.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
-	shape := flags.String("shape", "v3", "v3, v2 or smd")
+	shape := flags.String("shape", "v3", "v3, v2, smd or check")
 	jobs := flags.Int("j", 1, "number of workers")
 	flags.Parse(args)
 	if flags.NArg() != 1 {
 		return fmt.Errorf("bench: one PATH expected")
 	}
-	if *shape != "v3" && *shape != "v2" && *shape != "smd" {
+	if !slices.Contains([]string{"v3", "v2", "smd", "check"}, *shape) {
 		return fmt.Errorf("bench: unknown shape %q", *shape)
 	}
 	runtime.GOMAXPROCS(*jobs)
@@ -115,6 +120,20 @@ func benchFile(file, shape string) (r benchResult, err error) {
 			continue
 		}
 		r.CRDs++
+		if shape == "check" {
+			r.Versions += len(m.crd.Spec.Versions)
+			internal := &apiextensions.CustomResourceDefinition{}
+			if err := scheme.Convert(m.crd, internal, nil); err != nil {
+				r.Errors++
+				continue
+			}
+			ctx := context.Background()
+			strategy := customresourcedefinition.NewStrategy(scheme)
+			strategy.PrepareForCreate(ctx, internal)
+			r.Errors += len(strategy.Validate(ctx, internal))
+			r.OutBytes += len(strategy.WarningsOnCreate(ctx, internal))
+			continue
+		}
 		if shape == "smd" {
 			r.Versions += len(m.crd.Spec.Versions)
 			schema, err := buildSMD(m.crd)

@@ -1,4 +1,4 @@
-// Command oracle asks the Kubernetes libraries themselves what they make of CustomResourceDefinitions, OpenAPI documents and YAML.
+// Command oracle asks the Kubernetes libraries themselves what they make of CustomResourceDefinitions, OpenAPI documents, objects and YAML.
 //
 // It is the reference that conformance tests and benchmarks compare with; README.md describes its commands and records.
 package main
@@ -24,12 +24,15 @@ var commands = map[string]command{
 	"answer":         {"answer [-no-merged] [-answers structural,v3,v2,smd] < requests.ndjson", runAnswer},
 	"answer-openapi": {"answer-openapi < requests.ndjson", runAnswerOpenAPI},
 	"aggregate":      {"aggregate < requests.ndjson", runAggregate},
+	"typed":          {"typed < requests.ndjson", runTyped},
+	"go-names":       {"go-names", runGoNames},
 	"yaml":           {"yaml < requests.ndjson", runYAML},
 	"definitions":    {"definitions < requests.ndjson", runDefinitions},
 	"expressions":    {"expressions < requests.ndjson", runExpressions},
 	"objects":        {"objects < requests.ndjson", runObjects},
 	"merge-v2":       {"merge-v2 [-onto swagger.json] < requests.ndjson", runMergeV2},
-	"bench":          {"bench -shape v3|v2|smd [-j N] PATH", runBench},
+	"bench":          {"bench -shape v3|v2|smd|check [-j N] PATH", runBench},
+	"bench-objects":  {"bench-objects [-time D] STREAM", runBenchObjects},
 	"bench-openapi":  {"bench-openapi -shape " + strings.Join(documentShapeNames(), "|") + " [-j N] [-rounds N] PATH...", runBenchOpenAPI},
 	"record":         {"record CORPUS_DIR OUT_DIR", runRecord},
 }
@@ -61,7 +64,7 @@ func main() {
 
 func usage() {
 	fmt.Fprintln(os.Stderr, "usage:")
-	for _, name := range []string{"answer", "answer-openapi", "aggregate", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-openapi", "record"} {
+	for _, name := range []string{"answer", "answer-openapi", "aggregate", "typed", "go-names", "yaml", "definitions", "expressions", "objects", "merge-v2", "bench", "bench-objects", "bench-openapi", "record"} {
 		fmt.Fprintln(os.Stderr, "  oracle", commands[name].usage)
 	}
 	os.Exit(2)

@@ -1,7 +1,8 @@
-//! Area `generated`: random manifests, documents and sequences of server-side apply, answered by the Kubernetes libraries
+//! Area `generated`: random manifests, documents, objects of built-in kinds and sequences of server-side apply, answered by the Kubernetes libraries
 //! in the same run. Before a difference is shown, its input is made as small as possible.
 
 use crate::answers::{compare_file, compare_merged};
+use crate::builtins;
 use crate::input::{Answer, answers};
 use crate::known::Known;
 use crate::openapi::compare_record;
@@ -62,6 +63,7 @@ pub fn compare(plan: &Plan, known: Known) -> Result<Table, String> {
     generated(plan, &mut oracle, &streams(&manifests()), compare, &mut table)?;
     whole_documents(plan, &mut Oracle::start(&program, &["answer-openapi"])?, &mut table)?;
     aggregates(plan, &mut Oracle::start(&program, &["aggregate"])?, &mut table)?;
+    builtins::generated(plan, &program, &mut table)?;
     smd::generated(plan.seed, plan.count * SEQUENCES / 2, &oracle::target(), &mut table)?;
     Ok(table)
 }

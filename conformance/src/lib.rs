@@ -2,6 +2,7 @@
 
 pub mod answers;
 pub mod apiserver;
+mod builtins;
 pub mod cel;
 pub mod clients;
 pub mod cluster;

@@ -42,6 +42,7 @@ mod finding;
 mod lines;
 mod reader;
 mod resolve;
+mod skim;
 mod source;
 mod unpack;
 
@@ -51,6 +52,7 @@ pub use finding::{Finding, Shape};
 pub use lines::{Excerpt, Lines, Place};
 pub use reader::{Documents, Input, Reader, read};
 pub use resolve::Resolver;
+pub use skim::{Defined, skim};
 pub use source::Source;
 pub use unpack::{UnpackError, unpack};
 

@@ -220,6 +220,8 @@ impl<'r> Documents<'r> {
         let (name, has_lines) = (&self.name, self.has_lines);
         let new = || Arc::new(Source::new(Arc::clone(name), stream.source().into(), has_lines));
         let source = Arc::clone(self.source.get_or_insert_with(new));
-        Some(Document::new(source, std::mem::take(self.tape), content))
+        let mut tape = std::mem::take(self.tape);
+        tape.shrink_to_fit();
+        Some(Document::new(source, tape, content))
     }
 }

@@ -20,6 +20,17 @@ impl Source {
         Source { name, text, has_lines, milestones: OnceLock::new() }
     }
 
+    /// A text with lines that is read elsewhere, such as source code.
+    ///
+    /// # Example
+    /// ```
+    /// let source = kubeshape_input::Source::from_text("types.go", "package v1\n");
+    /// assert_eq!(source.location(8), "types.go:1:9");
+    /// ```
+    pub fn from_text(name: impl Into<Arc<str>>, text: impl Into<Box<str>>) -> Source {
+        Source::new(name.into(), text.into(), true)
+    }
+
     pub(crate) fn without_lines(self) -> Source {
         Source { has_lines: false, ..self }
     }

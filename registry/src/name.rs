@@ -153,6 +153,35 @@ fn built_in(group: &str, kind: &str) -> &'static [&'static str] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubeshape_discovery::Records;
+    use kubeshape_discovery::read::read_node;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn short_names_are_those_of_all_releases() {
+        let mut short: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+        for release in kubeshape_builtin::Release::all() {
+            let mut records = Records::default();
+            for (name, document) in release.api().discovery() {
+                let input = kubeshape_input::read(name, document.as_bytes(), kubeshape_input::Limits::default());
+                for document in &input.documents {
+                    records.add(read_node(document.root()).expect("a discovery document"));
+                }
+            }
+            for group in records.groups() {
+                for resource in group.versions.iter().flat_map(|version| &version.resources) {
+                    let kind = (group.name.to_string(), resource.response_kind.kind.to_lowercase());
+                    let names = resource.short_names.iter().map(ToString::to_string);
+                    short.entry(kind).or_default().extend(names);
+                }
+            }
+        }
+        assert!(short.values().flatten().count() > 20);
+        for ((group, kind), names) in short {
+            let known: BTreeSet<String> = built_in(&group, &kind).iter().map(ToString::to_string).collect();
+            assert_eq!(known, names, "{group}/{kind}");
+        }
+    }
 
     #[test]
     fn plurals_are_guessed_as_kubernetes_does() {

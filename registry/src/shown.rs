@@ -8,7 +8,7 @@ use kubeshape_publish::Shape;
 use kubeshape_schema::Profile;
 use kubeshape_schema::{Bump, Dialect};
 use kubeshape_show::explain::Gvr;
-use kubeshape_show::sample::{Problem, sample};
+use kubeshape_show::sample::{Problem, sample, sample_of_document};
 use kubeshape_show::table::{Column, Convertor, Unrecognized};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Compat;
@@ -137,19 +137,26 @@ pub struct Sampled {
     pub object: serde_json::Value,
     /// Why the server would refuse it; empty if it accepts it.
     pub problems: Vec<Problem>,
+    /// Whether an OpenAPI document defines the kind: then a server may have more rules for it, which exist as Go code only.
+    pub is_typed: bool,
 }
 
 impl Kind {
     /// An object of the kind that a server accepts: the smallest one, or one with every field if it is `maximal` (see
-    /// [`sample`]). None if no CustomResourceDefinition defines the kind.
+    /// [`sample`], and [`sample_of_document`] for a kind that an OpenAPI document defines). None if neither defines the kind.
     pub fn sample(&self, maximal: bool, release: Release) -> Option<Sampled> {
+        if let Some((root, name)) = self.in_document() {
+            let arena = Bump::new();
+            let made = sample_of_document(root, name, (self.api_version(), self.kind()), maximal, &arena)?;
+            return Some(Sampled { object: made.value.to_serde(), problems: made.problems, is_typed: true });
+        }
         let definition = self.definition();
         let Form::CustomResource(implied) = definition.form() else { return None };
         let made = definition.with_crd(implied, |crd, memory| {
             let version = crd.versions.iter().find(|version| version.name == self.version_name())?;
             let resource = Resource::new(crd, version, release, memory);
             let made = sample(&resource, maximal, memory);
-            Some(Sampled { object: made.value.to_serde(), problems: made.problems })
+            Some(Sampled { object: made.value.to_serde(), problems: made.problems, is_typed: false })
         });
         made.flatten()
     }

@@ -3,6 +3,7 @@
 use crate::Kind;
 use crate::definition::Form;
 use kubeshape_validate::typed::Typed;
+use kubeshape_yaml::Node;
 
 impl Kind {
     /// The Go types of a kind that an OpenAPI document defines: a built-in one. They tell unknown fields and values of
@@ -24,10 +25,16 @@ impl Kind {
     /// assert_eq!(decoded.unknown, ["colour"]);
     /// ```
     pub fn typed(&self) -> Option<Typed> {
+        let (root, name) = self.in_document()?;
+        Typed::of_document(root, name)
+    }
+
+    /// The OpenAPI document that defines the kind, and the name of its definition; none if anything else defines it.
+    pub(crate) fn in_document(&self) -> Option<(Node<'_>, &str)> {
         let Form::OpenApi(_) = self.definition().form() else { return None };
         let root = self.definition().location().node();
         let schemas = root.get("definitions").or_else(|| root.get("components")?.get("schemas"))?;
         let (name, _) = schemas.pairs().find(|(_, schema)| Some(schema.index()) == self.schema)?;
-        Typed::of_document(root, name.text())
+        Some((root, name.text()))
     }
 }

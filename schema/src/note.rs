@@ -323,6 +323,21 @@ codes! {
     ObjectNotDecoded = 8104, Error, "The API server cannot decode the object.";
     ObjectNotJudged = 8105, Warning, "The object is not judged.";
     ObjectDeparts = 8106, Warning, "The object differs from what the OpenAPI document of its kind says.";
+    // 83xx: the lifecycle of fields
+    LifecycleSource = 8301, Error, "A file is not Go.";
+    LifecycleTag = 8302, Error, "A lifecycle tag is not written correctly.";
+    LifecycleVersion = 8303, Error, "The minVersion of a lifecycle tag is no version.";
+    LifecycleStatus = 8304, Error, "The status of a lifecycle tag is none of alpha, beta and deprecated.";
+    LifecycleGate = 8305, Error, "A tag names a feature gate that no feature file has.";
+    LifecycleStage = 8306, Error, "A lifecycle tag disagrees with the specs of its feature gate.";
+    LifecycleComment = 8307, Warning, "The comment of a feature gate disagrees with its specs.";
+    LifecycleGraduated = 8308, Warning, "A field still has the tag of a feature gate that is generally available.";
+    LifecycleNotSerialized = 8309, Warning, "A lifecycle tag stands on a field that is not serialized.";
+    LifecycleDuplicate = 8310, Error, "A lifecycle tag stands twice on a field.";
+    LifecycleContradiction = 8311, Warning, "Two versions of a type say different things about the lifecycle of a field.";
+    LifecycleUnusedGate = 8312, Note, "No field names the feature gate.";
+    LifecycleUntagged = 8313, Warning, "The comment of a field names a feature gate that no tag names.";
+    LifecycleUnplaced = 8314, Warning, "The lifecycle of a field cannot be written into a document.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";

@@ -11,6 +11,9 @@ pub struct Features {
     pub custom_resources_in_v2: bool,
     /// Whether `/openapi/v3` exists.
     pub openapi_v3: bool,
+    /// Whether `/openapi/v3` is that of the alpha in 1.23: the index is a list of paths, hashes in URLs mean nothing, and
+    /// documents have the media types that Go sniffs.
+    pub openapi_v3_alpha: bool,
     /// Whether aggregated discovery exists as v2.
     pub aggregated_v2: bool,
     /// Whether aggregated discovery exists as v2beta1.
@@ -21,7 +24,13 @@ impl Default for Features {
     /// Those of 1.36.
     fn default() -> Self {
         Emulation::new(NEWEST, &[]).map_or(
-            Features { custom_resources_in_v2: true, openapi_v3: true, aggregated_v2: true, aggregated_v2beta1: false },
+            Features {
+                custom_resources_in_v2: true,
+                openapi_v3: true,
+                openapi_v3_alpha: false,
+                aggregated_v2: true,
+                aggregated_v2beta1: false,
+            },
             |emulation| emulation.features,
         )
     }
@@ -51,13 +60,15 @@ const fn stage(gate: &'static str, from: u16, default: bool, locked: bool) -> St
     Stage { gate, from, default, locked }
 }
 
-/// All gates, older stages first (Kubernetes' `kube_features.go`). The alpha of OpenAPIV3 in 1.23 has an index of another
-/// format, which nobody asks for any more, so it cannot be turned on.
+/// The first release whose index of `/openapi/v3` has URLs.
+const OPENAPI_V3_BETA: u16 = 24;
+
+/// All gates, older stages first (Kubernetes' `kube_features.go`).
 const STAGES: [Stage; 10] = [
     stage(PUBLISH, 14, false, false),
     stage(PUBLISH, 15, true, false),
     stage(PUBLISH, 16, true, true),
-    stage(OPENAPI_V3, 23, false, true),
+    stage(OPENAPI_V3, 23, false, false),
     stage(OPENAPI_V3, 24, true, false),
     stage(OPENAPI_V3, 27, true, true),
     stage(AGGREGATED, 26, false, false),
@@ -147,6 +158,7 @@ impl Emulation {
         let features = Features {
             custom_resources_in_v2: is_on(PUBLISH),
             openapi_v3: is_on(OPENAPI_V3),
+            openapi_v3_alpha: is_on(OPENAPI_V3) && minor < OPENAPI_V3_BETA,
             aggregated_v2: aggregated && minor >= AGGREGATED_V2,
             aggregated_v2beta1: aggregated && !is_on(REMOVE_BETA),
         };
@@ -203,8 +215,14 @@ mod tests {
             (33..=36, [true, true, true, false]),
         ] {
             for minor in releases {
-                let Features { custom_resources_in_v2, openapi_v3, aggregated_v2, aggregated_v2beta1 } =
-                    Emulation::new(minor, &[])?.features;
+                let Features {
+                    custom_resources_in_v2,
+                    openapi_v3,
+                    openapi_v3_alpha,
+                    aggregated_v2,
+                    aggregated_v2beta1,
+                } = Emulation::new(minor, &[])?.features;
+                assert!(!openapi_v3_alpha);
                 assert_eq!(
                     [custom_resources_in_v2, openapi_v3, aggregated_v2, aggregated_v2beta1],
                     expected,
@@ -220,6 +238,8 @@ mod tests {
     fn gates_are_those_of_the_release() -> Result<(), EmulationError> {
         assert!(Emulation::new(14, &[(PUBLISH, true)])?.features.custom_resources_in_v2);
         assert!(!Emulation::new(24, &[(OPENAPI_V3, false)])?.features.openapi_v3);
+        let alpha = Emulation::new(23, &[(OPENAPI_V3, true)])?.features;
+        assert!(alpha.openapi_v3 && alpha.openapi_v3_alpha);
         assert!(Emulation::new(34, &[(REMOVE_BETA, false)])?.features.aggregated_v2beta1);
         assert!(Emulation::new(26, &[(AGGREGATED, true), (AGGREGATED, false)])?.features.openapi_v3);
         let error = |minor, gate, value| Emulation::new(minor, &[(gate, value)]).map_err(|error| error.to_string());

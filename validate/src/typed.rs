@@ -30,9 +30,51 @@
 
 mod compile;
 mod decode;
+mod names;
 mod text;
 
+pub use compile::is_go_type;
 pub use decode::{Decoded, Mismatch};
+pub use names::GO_NAMES;
+
+use kubeshape_yaml::{Kind, Node};
+
+/// Types that read their JSON themselves. Documents describe them as texts, so that they are known by their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// `500m`
+    Quantity,
+    /// `8080` or `http`
+    IntOrString,
+    /// `2026-01-02T03:04:05.000006Z`
+    MicroTime,
+    /// `2026-01-02T03:04:05Z`
+    Time,
+}
+
+impl Special {
+    /// The type that a definition describes, if it is one of these.
+    pub fn of_definition(name: &str) -> Option<Special> {
+        match compile::last_of(name, 3) {
+            "api.resource.Quantity" => Some(Special::Quantity),
+            "util.intstr.IntOrString" => Some(Special::IntOrString),
+            "meta.v1.MicroTime" => Some(Special::MicroTime),
+            "meta.v1.Time" => Some(Special::Time),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a value is what a variable of its type holds in Go before something is assigned to it.
+fn is_zero(value: Node<'_>) -> bool {
+    match value.kind() {
+        Kind::Null | Kind::False => true,
+        Kind::Int | Kind::Float => matches!(value.text(), "0" | "0.0"),
+        Kind::Str => value.text().is_empty(),
+        Kind::Map | Kind::Seq => value.is_empty(),
+        Kind::True => false,
+    }
+}
 
 /// The Go types of a kind, as far as an OpenAPI document tells them. It owns everything.
 #[derive(Clone, Debug)]
@@ -47,6 +89,10 @@ struct Struct {
     name: String,
     /// The name with its package, as Go prints it: `v1.DeploymentSpec`.
     go_name: String,
+    /// Whether it is a Go type (see [`is_go_type`]).
+    is_go: bool,
+    /// The last three parts of the definition's name, `core.v1.Container`, if it is Kubernetes' own.
+    definition: String,
     /// Sorted by name.
     fields: Vec<(String, Field)>,
     /// What other fields hold; none if there are no others.
@@ -66,6 +112,7 @@ struct Field {
     required: bool,
     /// The texts that it may be; empty if it may be any.
     allowed: Vec<String>,
+    go_name: names::Name,
 }
 
 #[derive(Clone, Debug)]

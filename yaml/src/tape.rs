@@ -119,6 +119,12 @@ impl Tape {
         self.lone_surrogate = None;
     }
 
+    /// Gives back the memory that the document does not need.
+    pub fn shrink_to_fit(&mut self) {
+        self.entries.shrink_to_fit();
+        self.text.shrink_to_fit();
+    }
+
     /// The document that was read from `source`.
     pub fn document<'a>(&'a self, source: &'a str) -> Document<'a> {
         Document { source, tape: self }

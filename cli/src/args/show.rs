@@ -148,10 +148,15 @@ pub(crate) enum ExplainFormat {
 /// The smallest object has the required fields only. What the schema demands of a value is solved: types, enums, bounds,
 /// lengths, patterns, formats, keys of lists. The sample is checked as the server checks it; if the command finds no
 /// value for a field, it says so, and the exit code is 1.
+///
+/// Built-in kinds, such as Deployment, come from --kubernetes, or from the OpenAPI documents of a cluster, which have
+/// descriptions as well. Servers have rules for these kinds that exist as Go code only. Of those, the best known are
+/// followed: a Deployment gets a selector, the labels that fit, and a container with an image.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kubeshape sample --schemas crds/ Widget
+  kubeshape sample --kubernetes 1.36 Deployment
   kubeshape sample --schemas crds/ widgets.example.com --maximal --comments")]
 pub(crate) struct SampleArgs {
     /// The kind, or a name of its resource

@@ -11,6 +11,10 @@ use std::time::Duration;
 /// Files in flight per worker. Sizes of files differ by a factor of 1,000: while one worker converts a large file, the others
 /// must not wait for it.
 const WINDOW: usize = 32;
+/// Files that a worker takes at once, if there are many: asking for each costs as much as a small file.
+const MOST_AT_ONCE: usize = 16;
+/// There are at least so many portions for each worker, so that all of them end at about the same time.
+const PORTIONS: usize = 128;
 /// Stack size of threads. Limits on depth bound the recursion, and this is more than enough for it.
 pub(crate) const STACK: usize = 32 << 20;
 /// How often `commit` is called while there is nothing to commit.
@@ -81,6 +85,7 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
 ) -> Result<(), E> {
     let jobs = jobs.min(count).max(1);
     let window = jobs * WINDOW;
+    let at_once = (count / (jobs * PORTIONS)).clamp(1, MOST_AT_ONCE);
     let pool = pool(jobs)?;
     let state =
         State { next: 0, committed: 0, waiting: VecDeque::new(), is_commit_idle: false, idle_workers: 0, stop: false };
@@ -88,7 +93,7 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
     pool.in_place_scope(|scope| {
         let _stop = StopAtEnd(&shared);
         for _ in 0..jobs {
-            scope.spawn(|_| work(&shared, count, window, &worker));
+            scope.spawn(|_| work(&shared, Portions { count, window, at_once }, &worker));
         }
         let mut state = shared.lock();
         while state.committed < count {
@@ -120,8 +125,19 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
     })
 }
 
-fn work<R, W: FnMut(usize) -> R>(shared: &Shared<Option<R>>, count: usize, window: usize, worker: impl Fn() -> W) {
+/// How the files are shared out.
+#[derive(Clone, Copy)]
+struct Portions {
+    count: usize,
+    /// Files that are taken before the first of them is committed.
+    window: usize,
+    at_once: usize,
+}
+
+fn work<R, W: FnMut(usize) -> R>(shared: &Shared<Option<R>>, portions: Portions, worker: impl Fn() -> W) {
+    let Portions { count, window, at_once } = portions;
     let mut run = worker();
+    let mut results = Vec::with_capacity(at_once);
     loop {
         let mut state = shared.lock();
         while !state.stop && state.next < count && state.next >= state.committed + window {
@@ -132,18 +148,24 @@ fn work<R, W: FnMut(usize) -> R>(shared: &Shared<Option<R>>, count: usize, windo
         if state.stop || state.next >= count {
             return;
         }
-        let number = state.next;
-        state.next += 1;
-        state.waiting.push_back(None);
+        let first = state.next;
+        state.next = count.min(first + at_once);
+        let numbers = first..state.next;
+        state.waiting.extend(numbers.clone().map(|_| None));
         drop(state);
-        // After a panic the state of a worker is unknown, so the next file gets a new one.
-        let result = catch_unwind(AssertUnwindSafe(|| run(number))).ok();
-        if result.is_none() {
-            run = worker();
+        for number in numbers {
+            // After a panic the state of a worker is unknown, so the next file gets a new one.
+            let result = catch_unwind(AssertUnwindSafe(|| run(number))).ok();
+            if result.is_none() {
+                run = worker();
+            }
+            results.push(result);
         }
         let mut state = shared.lock();
-        let place = number - state.committed;
-        state.waiting[place] = Some(result);
+        let place = first - state.committed;
+        for (slot, result) in state.waiting.range_mut(place..).zip(results.drain(..)) {
+            *slot = Some(result);
+        }
         // Waking a thread costs as much as converting a small file.
         let is_awaited = place == 0 && state.is_commit_idle;
         drop(state);
@@ -160,7 +182,7 @@ mod tests {
 
     #[test]
     fn commits_come_in_order_for_any_number_of_workers() -> std::io::Result<()> {
-        for jobs in [1, 2, 3, 16] {
+        for (jobs, count) in [(1, 200), (2, 200), (3, 2_000), (16, 200)] {
             let mut seen = Vec::new();
             let worker = || {
                 |n: usize| {
@@ -168,11 +190,11 @@ mod tests {
                     n * n
                 }
             };
-            run(jobs, 200, worker, |done| {
+            run(jobs, count, worker, |done| {
                 seen.extend(done);
                 Ok::<_, std::io::Error>(())
             })?;
-            assert_eq!(seen, (0..200).map(|n| (n, Some(n * n))).collect::<Vec<_>>());
+            assert_eq!(seen, (0..count).map(|n| (n, Some(n * n))).collect::<Vec<_>>());
         }
         Ok(())
     }

@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 const SHOWN: u64 = 3;
 /// The same of denied findings, which are shown with their source.
 const DENIED: u64 = 5;
+/// Bytes of findings that are written to standard output at once.
+const PENDING: usize = 32 << 10;
 /// A progress bar is shown after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -172,6 +174,8 @@ pub(crate) struct Ui {
     kept: Option<RefCell<String>>,
     /// Whether it is shown on standard output.
     on_output: bool,
+    /// What standard output still has to get. A terminal gets each line at once.
+    pending: Pending,
     /// Why standard output could not be written; nothing is shown there any more.
     failed: RefCell<Option<Fatal>>,
 }
@@ -206,6 +210,7 @@ impl Ui {
             first_error: None,
             kept: None,
             on_output: false,
+            pending: Pending::default(),
             failed: RefCell::new(None),
         }
     }
@@ -365,6 +370,7 @@ impl Ui {
             OutputFormat::Junit => self.line(&self.junit.document()),
             OutputFormat::Short | OutputFormat::Json | OutputFormat::Github => {}
         }
+        self.flush();
         !denied.is_empty()
     }
 
@@ -421,6 +427,7 @@ impl Ui {
     /// # Errors
     /// Standard output is closed or full.
     pub(crate) fn written(&mut self) -> Result<(), Fatal> {
+        self.flush();
         self.failed.take().map_or(Ok(()), Err)
     }
 
@@ -443,16 +450,53 @@ impl Ui {
                 let _ = writeln!(io::stderr().lock(), "{text}");
                 return;
             }
-            let mut failed = self.failed.borrow_mut();
-            if failed.is_none() {
-                let mut out = io::stdout().lock();
-                *failed = writeln!(out, "{text}").and_then(|()| out.flush()).err().map(Fatal::Stdout);
+            if self.failed.borrow().is_some() {
+                return;
+            }
+            if self.pending.add(&text) || io::stdout().is_terminal() {
+                self.flush();
             }
         };
         match &self.bar {
             Some(bar) => bar.suspend(write),
             None => write(),
         }
+    }
+}
+
+impl Ui {
+    /// Writes what standard output still has to get.
+    fn flush(&self) {
+        let written = self.pending.write();
+        let mut failed = self.failed.borrow_mut();
+        *failed = failed.take().or(written.err().map(Fatal::Stdout));
+    }
+}
+
+/// Lines that standard output still has to get.
+#[derive(Debug, Default)]
+struct Pending(RefCell<Vec<u8>>);
+
+impl Pending {
+    /// Adds a line. Returns whether it is time to write.
+    fn add(&self, line: &str) -> bool {
+        let mut lines = self.0.borrow_mut();
+        lines.extend_from_slice(line.as_bytes());
+        lines.push(b'\n');
+        lines.len() >= PENDING
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let lines = self.0.take();
+        let mut out = io::stdout().lock();
+        if lines.is_empty() { Ok(()) } else { out.write_all(&lines).and_then(|()| out.flush()) }
+    }
+}
+
+impl Drop for Pending {
+    /// An error that ends the command does not take with it what was found before.
+    fn drop(&mut self) {
+        let _ = self.write();
     }
 }
 

@@ -24,8 +24,10 @@ pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<boo
     };
     let definition = kind.definition().location();
     let Some(sampled) = kind.sample(args.maximal, Release::NEWEST) else {
-        let detail =
-            format!("{} is not defined by a CustomResourceDefinition; samples are made of these only", kind.gvk());
+        let detail = format!(
+            "{} is defined by neither a CustomResourceDefinition nor an OpenAPI document; samples are made of these only",
+            kind.gvk()
+        );
         session.tell(&definition.finding(Code::UnknownKind, detail));
         return Ok(false);
     };
@@ -43,6 +45,12 @@ pub(crate) fn sample(args: &SampleArgs, session: &mut Session<'_>) -> Result<boo
             format!("{}: {}", problem.path, problem.text)
         };
         session.tell(&definition.finding(Code::InvalidValue, format!("the server would refuse the sample: {place}")));
+    }
+    if sampled.is_typed {
+        session.remark(&format!(
+            "A server may have more rules for {} than its OpenAPI document tells: they exist as Go code only.",
+            kind.kind()
+        ));
     }
     Ok(sampled.problems.is_empty())
 }

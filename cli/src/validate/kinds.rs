@@ -1,31 +1,28 @@
 //! The kinds of the schemas, each prepared once, when the first object of it is judged.
 
-use crate::error::Fatal;
-use crate::input::{Filter, Input, Reader, gather};
+use super::schemas::{Read, Schemas, Waiting};
 use crate::ssa::types;
 use kubeshape_builtin as builtin;
-use kubeshape_input::{Code, Finding, Limits};
-use kubeshape_registry::{Form, Gvk, Kind, KindError, Location, Registry};
+use kubeshape_registry::{Definition, Form, Gvk, Kind, KindError, Registry};
 use kubeshape_schema::Bump;
+use kubeshape_smd::typed::nearest;
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 use kubeshape_validate::typed::Typed;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Something per kind and API version.
 type ByKind<T> = BTreeMap<String, BTreeMap<String, T>>;
 
-/// The kinds of a registry that objects are judged by.
+/// The kinds that objects are judged by.
 #[derive(Debug)]
 pub(super) struct Kinds<'a> {
-    registry: &'a Registry,
-    /// By kind and API version.
-    prepared: BTreeMap<&'a str, BTreeMap<&'a str, Prepared<'a>>>,
+    schemas: &'a Schemas,
+    /// Kinds of custom resources, by group and kind.
+    custom: BTreeMap<&'a str, BTreeMap<&'a str, Custom<'a>>>,
     release: Release,
     /// Kubernetes' own kinds, if they are asked for.
     built_in: Option<BuiltIn>,
@@ -35,39 +32,50 @@ pub(super) struct Kinds<'a> {
     unknown: Mutex<BTreeMap<(String, String), String>>,
 }
 
-/// A kind, and what is made of it at first use.
+/// A kind, and what is made of its versions at first use.
 #[derive(Debug)]
-struct Prepared<'a> {
-    kind: &'a Kind,
+struct Custom<'a> {
+    /// Its files, if they are not read yet.
+    waiting: Option<&'a Waiting>,
     /// The memory of what is made; gone when it is made.
     arena: Mutex<Option<&'a mut Bump>>,
-    resource: OnceLock<Option<Resource<'a>>>,
+    /// By API version.
+    versions: OnceLock<BTreeMap<&'a str, Resource<'a>>>,
 }
 
 impl<'a> Kinds<'a> {
-    /// The kinds of a registry, of which none is prepared yet. There is an arena for each. If a release is asked for,
+    /// The kinds of the schemas, of which none is prepared yet. There is an arena for each. If a release is asked for,
     /// its built-in kinds are known as well.
-    pub(super) fn new(registry: &'a Registry, arenas: &'a mut Vec<Bump>, asked: Option<Release>) -> Kinds<'a> {
-        let custom: Vec<&Kind> = registry.kinds().filter(|kind| kind.definition().is_custom_resource()).collect();
-        arenas.resize_with(custom.len(), Bump::new);
-        let mut prepared: BTreeMap<&str, BTreeMap<&str, Prepared<'_>>> = BTreeMap::new();
-        for (kind, arena) in custom.into_iter().zip(arenas) {
-            let empty = Prepared { kind, arena: Mutex::new(Some(arena)), resource: OnceLock::new() };
-            prepared.entry(kind.kind()).or_default().insert(kind.api_version(), empty);
+    pub(super) fn new(schemas: &'a Schemas, arenas: &'a mut Vec<Bump>, asked: Option<Release>) -> Kinds<'a> {
+        let read = schemas.registry().kinds().filter(|kind| kind.definition().is_custom_resource());
+        let mut names: BTreeMap<(&str, &str), Option<&Waiting>> =
+            read.map(|kind| ((kind.group(), kind.kind()), None)).collect();
+        names.extend(schemas.waiting().map(|(group, kind, waiting)| ((group, kind), Some(waiting))));
+        arenas.resize_with(names.len(), Bump::new);
+        let mut custom: BTreeMap<&str, BTreeMap<&str, Custom<'_>>> = BTreeMap::new();
+        for (((group, kind), waiting), arena) in names.into_iter().zip(arenas) {
+            let empty = Custom { waiting, arena: Mutex::new(Some(arena)), versions: OnceLock::new() };
+            custom.entry(group).or_default().insert(kind, empty);
         }
         let built_in = asked.and_then(BuiltIn::new);
         let release = asked.unwrap_or_default();
-        Kinds { registry, prepared, release, built_in, typed: Mutex::default(), unknown: Mutex::default() }
+        Kinds { schemas, custom, release, built_in, typed: Mutex::default(), unknown: Mutex::default() }
     }
 
     /// What is known about objects; none if nothing is known of their kind.
     pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<&Resource<'a>> {
-        let prepared = self.prepared.get(gvk.kind())?.get(gvk.api_version())?;
+        let custom = self.custom.get(gvk.group())?.get(gvk.kind())?;
         let make = || {
-            let arena = prepared.arena.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-            resource(prepared.kind, self.release, arena)
+            let registry = custom.waiting.map_or(self.schemas.registry(), |waiting| &waiting.read().registry);
+            let arena = custom.arena.lock().unwrap_or_else(PoisonError::into_inner).take();
+            arena.map(|arena| resources(registry, gvk, self.release, arena)).unwrap_or_default()
         };
-        prepared.resource.get_or_init(make).as_ref()
+        custom.versions.get_or_init(make).get(gvk.api_version())
+    }
+
+    /// What is to be told about the files of a kind; none if there is nothing.
+    pub(super) fn told(&self, gvk: Gvk<'_>) -> Option<&'a Read> {
+        self.schemas.of(gvk).filter(|read| read.unread || !read.findings.is_empty())
     }
 
     /// What an OpenAPI document says of objects; none if no document has their kind.
@@ -76,7 +84,7 @@ impl<'a> Kinds<'a> {
         if let Some(found) = typed.get(gvk.kind()).and_then(|versions| versions.get(gvk.api_version())) {
             return Some(Arc::clone(found));
         }
-        let given = self.registry.kind(gvk).and_then(Kind::typed);
+        let given = self.schemas.registry().kind(gvk).and_then(Kind::typed);
         let found = given.or_else(|| self.built_in_of(gvk)?.kind(gvk)?.typed()).map(Arc::new);
         // Whoever sends kinds that nobody knows does not fill the memory.
         if let Some(found) = &found {
@@ -110,13 +118,29 @@ impl<'a> Kinds<'a> {
         let key = (gvk.api_version().to_owned(), gvk.kind().to_owned());
         let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
         let text = || {
-            let error: KindError = self.registry.unknown(gvk);
+            let error = self.unknown_to_schemas(gvk);
             let has_versions = !error.versions.is_empty();
             let built_in = self.built_in_of(gvk).filter(|_| !has_versions).map(|registry| registry.unknown(gvk));
             let has_kinds = error.has_kinds || self.built_in.is_some();
             built_in.unwrap_or(KindError { has_kinds, ..error }).to_string()
         };
         unknown.entry(key).or_insert_with(text).clone()
+    }
+}
+
+impl Kinds<'_> {
+    /// What there is to say about a kind that is not among the schemas, whether their files are read or not.
+    fn unknown_to_schemas(&self, gvk: Gvk<'_>) -> KindError {
+        let mut error = self.schemas.registry().unknown(gvk);
+        error.has_kinds |= self.schemas.waiting().next().is_some();
+        if let Some(read) = self.schemas.of(gvk) {
+            error.versions.extend(read.registry.unknown(gvk).versions);
+            error.versions.sort();
+            error.versions.dedup();
+        }
+        let names = self.schemas.waiting().map(|(_, kind, _)| kind).chain(error.nearest.iter().map(String::as_str));
+        let nearest = if gvk.kind().is_empty() { Vec::new() } else { nearest(gvk.kind(), names) };
+        KindError { nearest, ..error }
     }
 }
 
@@ -147,62 +171,27 @@ impl BuiltIn {
     }
 }
 
-fn resource<'a>(kind: &'a Kind, release: Release, arena: &'a Bump) -> Option<Resource<'a>> {
-    let definition = kind.definition();
-    let Form::CustomResource(implied) = definition.form() else { return None };
-    let crd = Manifest { node: definition.location().node(), implied }.read(arena).value?;
-    let crd: &'a Crd<'a> = arena.alloc(crd);
-    let version = crd.versions.iter().find(|version| version.name == kind.version_name())?;
-    Some(Resource::new(crd, version, release, arena))
-}
-
-/// The documents of inputs, in their order.
-pub(super) struct Read {
-    pub(super) inputs: Vec<(Input, kubeshape_input::Input)>,
-    /// What is to be told about inputs, and whether one could not be read.
-    pub(super) findings: Vec<Finding>,
-    pub(super) unread: bool,
-}
-
-/// Reads files and folders on all threads.
-///
-/// # Errors
-/// Threads cannot be started.
-pub(super) fn read(paths: &[PathBuf], filter: &Filter, jobs: usize) -> Result<Read, Fatal> {
-    let gathered = gather(paths, None, filter);
-    let mut out = Read { inputs: Vec::new(), findings: gathered.findings, unread: !gathered.unreadable.is_empty() };
-    for (path, why) in gathered.unreadable {
-        out.findings.push(Finding::new(Code::Unreadable, why).in_input(path.to_string_lossy()));
-    }
-    let one = |reader: &mut Reader, input: Input| {
-        let limits = Limits::default();
-        match reader.read(&input, &limits) {
-            Ok(bytes) => {
-                let read = kubeshape_input::read(input.name(), bytes, limits);
-                Ok((input, read))
-            }
-            Err(finding) => Err(finding),
-        }
-    };
-    let pool = crate::convert::pool(jobs)?;
-    let read: Vec<_> = pool.install(|| gathered.inputs.into_par_iter().map_init(Reader::default, one).collect());
-    for input in read {
-        match input {
-            Ok(input) => out.inputs.push(input),
-            Err(finding) => {
-                out.unread |= finding.code == Code::Unreadable;
-                out.findings.push(*finding);
-            }
+/// The versions of a kind of custom resources, prepared for requests, by API version.
+fn resources<'a>(
+    registry: &'a Registry,
+    gvk: Gvk<'_>,
+    release: Release,
+    arena: &'a Bump,
+) -> BTreeMap<&'a str, Resource<'a>> {
+    let mut out = BTreeMap::new();
+    // Most of the time one definition has all versions.
+    let mut last: Option<(&Definition, Option<&Crd<'_>>)> = None;
+    for kind in registry.versions(gvk.group(), gvk.kind()) {
+        let definition = kind.definition();
+        let Form::CustomResource(implied) = definition.form() else { continue };
+        let read = || Manifest { node: definition.location().node(), implied }.read(arena).value;
+        let known = last.filter(|(known, _)| std::ptr::eq(*known, definition));
+        let crd = known.map_or_else(|| read().map(|crd| &*arena.alloc(crd)), |(_, crd)| crd);
+        last = Some((definition, crd));
+        let Some(crd) = crd else { continue };
+        if let Some(version) = crd.versions.iter().find(|version| version.name == kind.version_name()) {
+            out.insert(kind.api_version(), Resource::new(crd, version, release, arena));
         }
     }
-    Ok(out)
-}
-
-/// Adds the definitions of an input. Returns whether there are any.
-pub(super) fn add(registry: &mut Registry, documents: Vec<kubeshape_input::Document>) -> (String, bool) {
-    // Inputs count in the order in which they are given.
-    let name = format!("{:09}", registry.inputs().count());
-    let parts = documents.into_iter().map(|document| Location::root(Arc::new(document)));
-    let is_used = registry.set(name.as_str(), parts, Vec::new());
-    (name, is_used)
+    out
 }

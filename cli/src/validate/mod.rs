@@ -4,20 +4,22 @@
 //! a file, [`stored`] prints them as they are stored. What a server does with an object is in `kubeshape-validate`.
 
 mod kinds;
+mod schemas;
 mod stored;
 mod worker;
 
 use crate::args::{OutputFormat, Printed, ValidateArgs, When};
 use crate::convert::{jobs, run_in_order};
 use crate::error::Fatal;
-use crate::input::{Filter, gather};
+use crate::input::{Filter, Input, gather};
 use crate::report::{self, Setup, Ui};
 use crate::ssa::text::check_stdin;
 use kinds::Kinds;
 use kubeshape_input::{Code, Finding};
-use kubeshape_registry::{Location, Registry};
+use kubeshape_registry::Location;
 use kubeshape_schema::{Bump, NoteKind};
 use kubeshape_smd::Value;
+use schemas::Schemas;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -38,7 +40,13 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     if args.print.is_none() {
         ui = ui.on_output(setup.color);
     }
-    let mut run = Run { args, ui: ui.in_format(args.output_format), counts: Counts::default(), printed: false };
+    let mut run = Run {
+        args,
+        ui: ui.in_format(args.output_format),
+        counts: Counts::default(),
+        printed: false,
+        told: BTreeSet::new(),
+    };
     let filter = Filter::new(&args.walk)?;
     let threads = jobs(args.jobs);
     let mut paths = args.filenames.and(&args.objects);
@@ -46,7 +54,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         paths.push(PathBuf::from("-"));
     }
     check_stdin(args.schemas.iter().chain(&args.old).chain(&paths))?;
-    let registry = run.schemas(&filter, threads)?;
+    let schemas = run.schemas(&filter, threads)?;
     let old = run.old(&filter, threads)?;
 
     let gathered = gather(&paths, None, &filter);
@@ -63,7 +71,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     }
     let mut arenas = Vec::new();
     let context = Context {
-        kinds: Kinds::new(&registry, &mut arenas, args.kubernetes),
+        kinds: Kinds::new(&schemas, &mut arenas, args.kubernetes),
         old,
         field_validation: args.field_validation,
         missing_schemas: args.missing_schemas,
@@ -109,6 +117,8 @@ struct Run<'r> {
     counts: Counts,
     /// Whether an object was printed.
     printed: bool,
+    /// The files of `--schemas` about which everything is told that was found when they were read, by number.
+    told: BTreeSet<usize>,
 }
 
 impl Run<'_> {
@@ -117,27 +127,20 @@ impl Run<'_> {
         self.ui.finding(finding);
     }
 
-    /// The kinds of `--schemas`. What is wrong with them is told.
-    fn schemas(&mut self, filter: &Filter, threads: usize) -> Result<Registry, Fatal> {
-        let mut registry = Registry::default();
+    /// The kinds of `--schemas`. What is wrong with them is told, as far as it is known before the objects are.
+    fn schemas(&mut self, filter: &Filter, threads: usize) -> Result<Schemas, Fatal> {
+        let mut schemas = Schemas::default();
         for path in &self.args.schemas {
             let before = self.counts.errors;
-            let read = kinds::read(std::slice::from_ref(path), filter, threads)?;
-            self.counts.unread |= read.unread;
-            read.findings.iter().for_each(|finding| self.finding(finding));
-            let mut is_used = false;
-            for (_, input) in read.inputs {
-                input.findings.iter().for_each(|finding| self.finding(finding));
-                let (name, has_kinds) = kinds::add(&mut registry, input.documents);
-                registry.text_findings(&name).for_each(|finding| self.finding(finding));
-                is_used |= has_kinds;
-            }
+            let (is_used, unread) = schemas.add(path, filter, threads, |finding| self.finding(finding))?;
+            self.counts.unread |= unread;
             if !is_used && self.counts.errors == before {
                 let detail = "neither a CustomResourceDefinition nor an OpenAPI document was found in it";
                 self.finding(&Finding::new(Code::Nothing, detail).in_input(path.to_string_lossy()));
             }
         }
-        Ok(registry)
+        self.counts.unread |= schemas.settle(|finding| self.finding(finding));
+        Ok(schemas)
     }
 
     /// The objects of `--old`, of several with the same name the first.
@@ -146,10 +149,10 @@ impl Run<'_> {
         if self.args.old.is_empty() {
             return Ok(out);
         }
-        let read = kinds::read(&self.args.old, filter, threads)?;
-        self.counts.unread |= read.unread;
-        read.findings.iter().for_each(|finding| self.finding(finding));
-        for (_, input) in read.inputs {
+        let read = |input: &Input, bytes: &[u8], limits| kubeshape_input::read(input.name(), bytes, limits);
+        let (inputs, unread) = schemas::each(&self.args.old, filter, threads, |finding| self.finding(finding), read)?;
+        self.counts.unread |= unread;
+        for (_, input) in inputs {
             input.findings.iter().for_each(|finding| self.finding(finding));
             for document in input.documents.into_iter().map(Arc::new) {
                 for node in document.objects() {
@@ -162,11 +165,12 @@ impl Run<'_> {
         Ok(out)
     }
 
-    fn file(&mut self, input: &str, result: FileResult) -> Result<(), Fatal> {
+    fn file(&mut self, input: &str, result: FileResult<'_>) -> Result<(), Fatal> {
         self.counts.unread |= result.unreadable;
         for event in result.events {
             match event {
                 Event::Finding(finding) => self.finding(&finding),
+                Event::Schemas(read) => self.read(read),
                 Event::Object { name, verdict, by_structure } => {
                     if let Some(kind) = by_structure {
                         self.counts.structures += 1;
@@ -177,6 +181,17 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Tells what was found when the files of a kind were read, once for each.
+    fn read(&mut self, read: &schemas::Read) {
+        self.counts.unread |= read.unread;
+        let new: Vec<&(usize, Finding)> =
+            read.findings.iter().filter(|(number, _)| !self.told.contains(number)).collect();
+        for (number, finding) in new {
+            self.told.insert(*number);
+            self.finding(finding);
+        }
     }
 
     fn object(&mut self, input: &str, name: &str, verdict: Verdict) -> Result<(), Fatal> {

@@ -1,6 +1,7 @@
 //! Judging the objects of one file.
 
 use super::kinds::Kinds;
+use super::schemas::Read;
 use super::stored;
 use crate::args::{FieldValidation, MissingSchemas};
 use crate::input::{self, Input};
@@ -36,8 +37,8 @@ pub(super) type Identity = (String, String, String, String);
 
 /// What is to be told about a file.
 #[derive(Debug, Default)]
-pub(super) struct FileResult {
-    pub(super) events: Vec<Event>,
+pub(super) struct FileResult<'a> {
+    pub(super) events: Vec<Event<'a>>,
     /// Whether its bytes could not be read.
     pub(super) unreadable: bool,
 }
@@ -45,9 +46,15 @@ pub(super) struct FileResult {
 /// A finding, or an object that the findings before it are about. An object of which only the structure was judged has
 /// its kind in `by_structure`.
 #[derive(Debug)]
-pub(super) enum Event {
+pub(super) enum Event<'a> {
     Finding(Box<Finding>),
-    Object { name: String, verdict: Verdict, by_structure: Option<String> },
+    /// What was found when the files of the next object's kind were read.
+    Schemas(&'a Read),
+    Object {
+        name: String,
+        verdict: Verdict,
+        by_structure: Option<String>,
+    },
 }
 
 /// What became of an object.
@@ -75,7 +82,7 @@ impl<'c, 'a> Worker<'c, 'a> {
     }
 
     /// Judges the objects of a file.
-    pub(super) fn file(&mut self, input: &Input) -> FileResult {
+    pub(super) fn file(&mut self, input: &Input) -> FileResult<'a> {
         let mut out = FileResult::default();
         let limits = Limits::default();
         let read = match self.bytes.read(input, &limits) {
@@ -107,10 +114,11 @@ impl<'c, 'a> Worker<'c, 'a> {
         out
     }
 
-    fn object(&mut self, location: &Location, events: &mut Vec<Event>) {
+    fn object(&mut self, location: &Location, events: &mut Vec<Event<'a>>) {
         self.arena.reset();
         let value = in_list(Value::from_node(location.node(), &self.arena), location, &self.arena);
         let name = name_of(value);
+        events.extend(self.context.kinds.told(value.gvk()).map(Event::Schemas));
         let mut judged = Judged {
             context: self.context,
             location,
@@ -202,7 +210,7 @@ impl<'j> Judged<'j, '_> {
                 return Verdict::Refused;
             }
         };
-        self.fields(&decoded.unknown);
+        self.fields(&decoded.unknown, duplicate_fields(self.location.node()));
         let server::Judged { stored, errors } = match self.old(decoded.value, resource) {
             Some(old) => resource.update(decoded.value, old, arena),
             None => resource.create(decoded.value, arena),
@@ -225,7 +233,7 @@ impl<'j> Judged<'j, '_> {
     fn structure(&mut self, value: Value<'j>, gvk: Gvk<'_>, typed: &Typed) -> Verdict {
         self.by_structure = Some(clean(gvk.kind()));
         let decoded = typed.decode(without_sops(value, self.arena));
-        self.fields(&decoded.unknown);
+        self.fields(&decoded.unknown, decoded.told_twice(duplicate_fields(self.location.node())));
         for error in decoded.errors.iter().take(MOST) {
             let found = locate::at_field(self.location.node(), &error.path);
             self.tell(Code::ObjectNotDecoded, found.shown(), format!("{}: {}", error.path, error.message));
@@ -255,13 +263,12 @@ impl<'j> Judged<'j, '_> {
     }
 
     /// Tells of fields that are not known, and of fields that stand twice.
-    fn fields(&mut self, unknown: &[String]) {
+    fn fields(&mut self, unknown: &[String], again: Vec<(String, Node<'_>)>) {
         let code = match self.context.field_validation {
             FieldValidation::Strict => Code::ObjectField,
             FieldValidation::Warn => Code::ObjectFieldDropped,
             FieldValidation::Ignore => return,
         };
-        let again = duplicate_fields(self.location.node());
         for (path, key) in again.iter().take(MOST) {
             self.tell(code, *key, format!("duplicate field {path:?}"));
         }

@@ -18,6 +18,7 @@ mod kept;
 mod kinds;
 mod kustomize;
 mod layouts;
+mod lifecycle;
 mod other;
 mod output;
 mod record;

@@ -165,3 +165,44 @@ spec:
         .run("sample --schemas crd.yaml Tab")
         .says(1, &["the server would refuse the sample: spec.size", "found no value"]);
 }
+
+#[test]
+fn samples_of_built_in_kinds_have_what_their_documents_require() {
+    let folder = folder();
+    let expected = "\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: example
+spec:
+  template:
+    spec:
+      containers:
+      - image: example
+        name: example
+      restartPolicy: Never
+";
+    let run = folder.run("sample --kubernetes 1.36 Job");
+    let more = "A server may have more rules for Job than its OpenAPI document tells: they exist\nas Go code only.\n";
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, more));
+    folder.write("job.yaml", &run.out);
+    folder.run("validate --kubernetes 1.36 job.yaml -q").says(0, &[]);
+    // Descriptions come from a document that has them.
+    let document = r##"{"openapi": "3.0.0", "info": {"title": "", "version": ""}, "paths": {}, "components": {"schemas": {
+      "io.k8s.api.example.v1.Tab": {"type": "object",
+        "x-kubernetes-group-version-kind": [{"group": "example.k8s.io", "version": "v1", "kind": "Tab"}],
+        "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"},
+          "tabs": {"type": "array", "description": "Tabs in tabs. And so on.",
+            "items": {"$ref": "#/components/schemas/io.k8s.api.example.v1.Tab"}},
+          "size": {"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"}}},
+      "io.k8s.apimachinery.pkg.api.resource.Quantity": {"description": "A number with a unit.", "type": "string"}}}}"##;
+    folder.write("tab.json", document);
+    let expected = "\
+apiVersion: example.k8s.io/v1
+kind: Tab
+# A number with a unit.
+size: \"1\"
+";
+    let run = folder.run("sample --schemas tab.json Tab --maximal --comments -q");
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (Some(0), expected, ""));
+}

@@ -199,3 +199,74 @@ fn without_documents_of_a_release_it_is_said_what_to_give() {
     let run = folder.run("validate --schemas cluster.json a.yaml");
     assert_eq!(run.code, Some(0), "{}", run.out);
 }
+
+/// A definition in the form that programs write: the names of its kind are found without reading it.
+fn definition(kind: &str, group: &str, schema: &str) -> String {
+    let plural = format!("{}s", kind.to_lowercase());
+    format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: {plural}.{group}\nspec:\n  \
+         group: {group}\n  names:\n    kind: {kind}\n    plural: {plural}\n  scope: Cluster\n  versions:\n  - name: v1\n    \
+         served: true\n    storage: true\n    schema:\n      openAPIV3Schema: {schema}\n"
+    )
+}
+
+const EMPTY: &str = "{type: object, properties: {}}";
+
+fn object(kind: &str, rest: &str) -> String {
+    format!("apiVersion: example.com/v1\nkind: {kind}\nmetadata: {{name: a}}\n{rest}")
+}
+
+#[test]
+fn definitions_that_no_object_needs_are_not_read() {
+    let folder = Folder::new();
+    folder.write("crds/a.yaml", definition("A", "example.com", EMPTY));
+    folder.write("crds/b.yaml", definition("B", "example.com", "{type: object"));
+    folder.write("crds/c.yaml", definition("C", "example.com", "{type: 1}"));
+    folder.write("a.yaml", object("A", "")).write("b.yaml", object("B", "")).write("c.yaml", object("C", ""));
+    let run = folder.run("validate --schemas crds a.yaml --output-format short");
+    assert_eq!((run.code, run.out.as_str()), (Some(0), ""), "{}", run.err);
+    for jobs in ["1", "7"] {
+        // Each definition is told about once, in front of the first object that needs it.
+        let run =
+            folder.run(&format!("validate --schemas crds a.yaml b.yaml b.yaml c.yaml -j{jobs} --output-format short"));
+        let codes: Vec<&str> = run.out.lines().filter_map(|line| line.split(['[', ']']).nth(1)).collect();
+        assert_eq!(run.code, Some(1), "{}", run.err);
+        assert_eq!(codes.first(), Some(&"KS1001"), "{}", run.out);
+        assert_eq!(codes.iter().filter(|code| **code == "KS1001").count(), 1, "{}", run.out);
+        let places: Vec<&str> = run.out.lines().filter_map(|line| line.split(':').next()).collect();
+        assert_eq!(places, ["crds/b.yaml", "b.yaml", "crds/c.yaml", "c.yaml"], "{}", run.out);
+    }
+    // It is not there any more when it is needed: that is no question of what it holds.
+    let run = folder.run("validate --schemas crds/none.yaml a.yaml");
+    assert_eq!(run.code, Some(2), "{}", run.err);
+}
+
+#[test]
+fn of_definitions_of_one_kind_the_first_counts_read_or_not() {
+    let first = "{type: object, properties: {x: {type: integer}}}";
+    let second = "{type: object, properties: {x: {type: string}}}";
+    let flow =
+        |text: String| text.replace("  names:\n    kind: A\n    plural: as\n", "  names: {kind: A, plural: as}\n");
+    let (a, b) = (definition("A", "example.com", first), definition("A", "example.com", second));
+    for (one, two) in
+        [(a.clone(), b.clone()), (flow(a.clone()), b.clone()), (a.clone(), flow(b.clone())), (flow(a), flow(b))]
+    {
+        let folder = Folder::new();
+        folder.write("crds/1.yaml", one).write("crds/2.yaml", two).write("a.yaml", object("A", "x: 1\n"));
+        let run = folder.run("validate --schemas crds a.yaml --output-format short");
+        assert_eq!((run.code, run.out.as_str()), (Some(0), ""), "{}", run.err);
+        let run = folder.run("validate --schemas crds/2.yaml --schemas crds/1.yaml a.yaml --output-format short");
+        assert_eq!((run.code, run.out.matches("KS8101").count()), (Some(1), 1), "{}", run.out);
+    }
+}
+
+#[test]
+fn kinds_of_definitions_that_are_not_read_are_named_in_errors() {
+    let folder = Folder::new();
+    let text = definition("Widget", "example.com", EMPTY);
+    folder.write("crds/1.yaml", format!("{text}---\n{}", definition("Other", "example.com", EMPTY)));
+    folder.write("a.yaml", object("Wigdet", "")).write("b.yaml", object("Widget", "").replace("/v1", "/v2"));
+    let run = folder.run("validate --schemas crds a.yaml b.yaml --output-format short");
+    assert!(run.out.contains("did you mean `Widget`?"), "{}", run.out);
+    assert!(run.out.contains("the schemas have example.com/v1"), "{}", run.out);
+}

@@ -51,7 +51,9 @@ properties! {
     field_set_json
     input_compressed_bytes_keep_the_limit
     input_contents_agree_and_never_panic
+    input_skimmed_kinds_are_all_that_reading_finds
     jsonpath_ends_within_its_bounds
+    lifecycle_annotated_documents_read_back
     managed_fields
     object_stored_again_is_the_same
     output_names_are_injective_and_stay_inside

@@ -5,3 +5,4 @@ mod common;
 mod inputs;
 mod lookup;
 mod objects;
+mod samples;

@@ -56,7 +56,7 @@ pub fn merge_v2<'o>(
         }
         match merge(&document, overlay, profile == Profile::Kube) {
             Ok(merged) => document = merged.document,
-            Err(error) => tracing::warn!(server, %error, "the v2 document of an aggregated server does not merge"),
+            Err(error) => tracing::warn!(server, %error, "the OpenAPI v2 spec of an aggregated server does not merge"),
         }
     }
     document

@@ -22,6 +22,8 @@ pub(super) struct DiscoveryPoll {
     lists: BTreeMap<&'static str, Cached<Published>>,
     /// The responses of group versions, for servers without aggregated discovery.
     versions: BTreeMap<GroupVersionName, Cached<Arc<GroupVersion>>>,
+    /// What the last poll downloaded, and did not have already.
+    downloaded: Option<&'static str>,
     /// The last good result.
     published: Option<Published>,
 }
@@ -34,7 +36,7 @@ struct Cached<T> {
 
 impl DiscoveryPoll {
     pub(super) fn new(server: Arc<Downstream>) -> DiscoveryPoll {
-        DiscoveryPoll { server, lists: BTreeMap::new(), versions: BTreeMap::new(), published: None }
+        DiscoveryPoll { server, lists: BTreeMap::new(), versions: BTreeMap::new(), downloaded: None, published: None }
     }
 
     /// Reports the group versions that are configured, before the server was asked.
@@ -53,6 +55,10 @@ impl DiscoveryPoll {
         let start = Instant::now();
         let total = self.server.client.options.timeouts.total;
         let answer = timeout(total, self.fetch()).await.unwrap_or(Err(Failure::Timeout("discovery")));
+        if let Some(what) = self.downloaded.filter(|_| answer.is_ok()) {
+            // KEP-3352 has people look for this line. kube-aggregator writes it at level 3.
+            tracing::debug!("DiscoveryManager: Successfully downloaded {what} for {}", self.server.client.options.name);
+        }
         let polled = answer.map(|published| {
             if self.published.as_ref() == Some(&published) {
                 return Polled::Unchanged;
@@ -78,6 +84,7 @@ impl DiscoveryPoll {
     async fn fetch(&mut self) -> Result<Published, Failure> {
         let server = Arc::clone(&self.server);
         let wanted = Wanted::of(&server.client.options);
+        self.downloaded = None;
         let mut all = Published::new();
         for (place, core) in [("/apis", false), ("/api", true)] {
             let named = wanted.named();
@@ -115,6 +122,7 @@ impl DiscoveryPoll {
         self.lists.remove(place);
         match body {
             DiscoveryBody::Groups(groups) => {
+                self.downloaded = Some("discovery");
                 let mut value = published(&groups, wanted);
                 value.retain(|name, _| name.group.is_empty() == core);
                 if let Some(tag) = tag {
@@ -166,6 +174,7 @@ impl DiscoveryPoll {
             status => return Err(Failure::Status { path, status: status.as_u16() }),
         }
         let resources = resources(&body, name).map_err(|fault| Failure::Content { path, fault })?;
+        self.downloaded = Some("legacy discovery");
         let version = Arc::new(GroupVersion {
             version: Arc::clone(&name.version),
             priority: super::groups::priority(name),

@@ -16,7 +16,7 @@ pub(super) async fn poll(server: Downstream, mut stop: watch::Receiver<bool>) {
     let mut openapi = OpenApiPoll::new(Arc::clone(&server));
     let mut discovery = DiscoveryPoll::new(Arc::clone(&server));
     let openapi = async {
-        let mut schedule = Schedule::new(&server, "OpenAPI");
+        let mut schedule = Schedule::new(&server, "OpenAPI spec");
         while let Ok(polled) = openapi.poll().await {
             sleep(schedule.next(polled.err())).await;
         }

@@ -83,7 +83,7 @@ impl Upstream for Proxied {
             };
             metrics.downstream(&client.options.name, "document", result, start.elapsed());
             answer.unwrap_or_else(|failure| {
-                tracing::warn!(server = &*client.options.name, %path, %failure, "a document cannot be handed on");
+                tracing::warn!(server = &*client.options.name, %path, %failure, "an OpenAPI v3 spec cannot be handed on");
                 refusal(&client.options.name, &path, &failure)
             })
         })

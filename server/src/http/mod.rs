@@ -131,7 +131,8 @@ impl Shared {
         let parts = &parts;
         match *route {
             Route::OpenApiV3(_) | Route::OpenApiV3Index if !features.openapi_v3 => reply::page_not_found(parts).into(),
-            Route::OpenApiV3(path) => match openapi::leaf(parts, snapshot, path, &self.work) {
+            Route::OpenApiV3(path) => match openapi::leaf(parts, snapshot, path, features.openapi_v3_alpha, &self.work)
+            {
                 Some(answer) => answer,
                 None => match snapshot.v3.get(path) {
                     Some(Leaf::Remote(upstream)) => Answer::Later(upstream.forward(request.map(Body::new))),
@@ -139,6 +140,16 @@ impl Shared {
                 },
             },
             Route::OpenApiV2 => openapi::v2(parts, self.v2(snapshot), &self.merged, &self.work),
+            Route::OpenApiV3Index if features.openapi_v3_alpha => {
+                let printed = self.printed(snapshot);
+                if openapi::alpha_is_made(snapshot, &printed) {
+                    return openapi::alpha(parts, snapshot, &printed).into();
+                }
+                let is_made = |_: &RequestParts<'_>, snapshot: &Snapshot, printed: &Printed| {
+                    openapi::alpha_is_made(snapshot, printed)
+                };
+                self.later(parts, snapshot, Some(Kept::Index), is_made, openapi::alpha)
+            }
             Route::OpenApiV3Index if openapi::index_is_made(parts, snapshot) => openapi::index(parts, snapshot).into(),
             Route::OpenApiV3Index => self.later(
                 parts,

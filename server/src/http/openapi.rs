@@ -3,6 +3,7 @@
 
 use super::accept::{self, Choice, Offer, Reading};
 use super::content::{Content, is_settled};
+use super::printed::Printed;
 use super::request::{OwnedParts, RequestParts};
 use super::work::{LARGE, NotDone, Workshop};
 use super::{Answer, reply, status, target};
@@ -26,7 +27,11 @@ const V3: [Offer; 3] = [
     Offer::plain("application", "com.github.proto-openapi.spec.v3.v1.0+protobuf"),
     Offer::plain("application", "com.github.proto-openapi.spec.v3@v1.0+protobuf"),
 ];
+/// In 1.23, kube-apiserver has only the older name.
+const V3_ALPHA: [Offer; 2] = [V3[0], V3[2]];
 const V3_PROTOBUF: HeaderValue = HeaderValue::from_static("application/com.github.proto-openapi.spec.v3.v1.0+protobuf");
+
+const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 
 static BOTH: [HeaderValue; 2] = [reply::ACCEPT_ENCODING, reply::ACCEPT];
 static ENCODING: [HeaderValue; 1] = [reply::ACCEPT_ENCODING];
@@ -135,7 +140,7 @@ fn send_v2(parts: &RequestParts<'_>, merged: &LazyV2, form: Form) -> Response {
     let (document, plain) = match made {
         Ok(made) => made,
         Err(error) => {
-            tracing::error!(%error, "there is no OpenAPI v2 document");
+            tracing::error!(%error, "there is no OpenAPI v2 spec");
             let mut response = unavailable(parts);
             vary(&mut response, &BOTH);
             return response;
@@ -156,7 +161,7 @@ fn send_v2(parts: &RequestParts<'_>, merged: &LazyV2, form: Form) -> Response {
 
 /// A form was not made.
 pub(super) fn interrupted(parts: &RequestParts<'_>, error: &NotDone) -> Response {
-    tracing::error!(%error, "a document was not made");
+    tracing::error!(%error, "an OpenAPI spec or a discovery document was not made");
     status::UNAVAILABLE.answer(parts)
 }
 
@@ -195,14 +200,46 @@ pub(super) fn index(parts: &RequestParts<'_>, snapshot: &Snapshot) -> Response {
     .send(parts, document.json(), || gzip.then(|| document.gzip().clone()))
 }
 
-/// `/openapi/v3/PATH`; `None` if a downstream server has it.
-pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str, work: &Arc<Workshop>) -> Option<Answer> {
+/// Whether the index of 1.23 is made already, or is small.
+pub(super) fn alpha_is_made(snapshot: &Snapshot, printed: &Printed) -> bool {
+    printed.has_alpha() || snapshot.index.json().len() < LARGE
+}
+
+/// `/openapi/v3` in 1.23.
+pub(super) fn alpha(parts: &RequestParts<'_>, snapshot: &Snapshot, printed: &Printed) -> Response {
+    Content {
+        media: reply::TEXT,
+        sniffed: true,
+        etag: None,
+        modified: snapshot.index.modified(),
+        last_modified: snapshot.index.last_modified(),
+        vary: &[],
+        lasting: None,
+    }
+    .send(parts, printed.alpha(snapshot), || None)
+}
+
+/// `/openapi/v3/PATH`; `None` if a downstream server has it. `alpha`: as in 1.23.
+pub(super) fn leaf(
+    parts: &RequestParts<'_>,
+    snapshot: &Snapshot,
+    path: &str,
+    alpha: bool,
+    work: &Arc<Workshop>,
+) -> Option<Answer> {
     let document = match snapshot.v3.get(path) {
         Some(Leaf::Local(document)) => document,
         Some(Leaf::Remote(_)) => return None,
+        // The handler of 1.23 returns without writing anything.
+        None if alpha => {
+            let mut response = reply::empty(parts, StatusCode::OK);
+            vary(&mut response, &TYPE);
+            return Some(response.into());
+        }
         None => return Some(reply::empty(parts, StatusCode::NOT_FOUND).into()),
     };
-    let place = match accept::openapi(&parts.accept(), &V3, parts.reading()) {
+    let offers: &[Offer] = if alpha { &V3_ALPHA } else { &V3 };
+    let place = match accept::openapi(&parts.accept(), offers, parts.reading()) {
         Choice::Offer(place) => place,
         // The handler in kube-apiserver returns without writing anything.
         Choice::Unreadable if parts.reading() == Reading::Kube => {
@@ -215,9 +252,10 @@ pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str, wo
         }
     };
     let whole = parts.header(header::RANGE).is_empty();
-    let form = Form { protobuf: place > 0, gzip: parts.extensions && whole && parts.gzip() };
+    let form = Form { protobuf: place > 0, gzip: !alpha && parts.extensions && whole && parts.gzip() };
+    let send = if alpha { send_alpha } else { send_v3 };
     if document.json().len() < LARGE || form.is_ready(parts, document) {
-        return Some(send_v3(parts, document, path, form).into());
+        return Some(send(parts, document, path, form).into());
     }
     let (document, path, owned) = (Arc::clone(document), path.to_owned(), OwnedParts::of(parts));
     let work = Arc::clone(work);
@@ -230,10 +268,34 @@ pub(super) fn leaf(parts: &RequestParts<'_>, snapshot: &Snapshot, path: &str, wo
         });
         let made = made.await;
         owned.with(|parts| match made {
-            Ok(()) => send_v3(parts, &document, &path, form),
+            Ok(()) => send(parts, &document, &path, form),
             Err(error) => interrupted(parts, &error),
         })
     })))
+}
+
+fn send_alpha(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form) -> Response {
+    let plain = match form.plain(document) {
+        Ok(plain) => plain,
+        Err(error) => return without_protobuf(parts, path, error),
+    };
+    let headers = document.headers();
+    Content {
+        // What Go's `net/http` takes it for.
+        media: if form.protobuf { OCTETS } else { reply::TEXT },
+        sniffed: true,
+        etag: Some(headers.etag.clone()),
+        modified: document.modified(),
+        last_modified: headers.last_modified.clone(),
+        vary: &TYPE,
+        lasting: None,
+    }
+    .send(parts, plain, || None)
+}
+
+fn without_protobuf(parts: &RequestParts<'_>, path: &str, error: &str) -> Response {
+    tracing::error!(%error, path, "this OpenAPI v3 spec has no protobuf form");
+    status::UNAVAILABLE.answer(parts)
 }
 
 fn send_v3(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form) -> Response {
@@ -250,10 +312,7 @@ fn send_v3(parts: &RequestParts<'_>, document: &Document, path: &str, form: Form
     }
     let plain = match form.plain(document) {
         Ok(plain) => plain,
-        Err(error) => {
-            tracing::error!(%error, path, "this OpenAPI v3 document has no protobuf form");
-            return status::UNAVAILABLE.answer(parts);
-        }
+        Err(error) => return without_protobuf(parts, path, error),
     };
     Content {
         media,

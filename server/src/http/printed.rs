@@ -21,6 +21,7 @@ pub(super) struct Printed {
     named: [Forms; 2],
     groups: Forms,
     root: OnceLock<Rope>,
+    alpha: OnceLock<Rope>,
     /// Whether `/openapi/v3` exists.
     openapi_v3: bool,
 }
@@ -33,6 +34,7 @@ impl Printed {
             named: Default::default(),
             groups: Default::default(),
             root: OnceLock::new(),
+            alpha: OnceLock::new(),
             openapi_v3,
         }
     }
@@ -80,6 +82,19 @@ impl Printed {
             Arc::new(Document::new(None, Bytes::from(out), snapshot.discovery.aggregated.modified()))
         };
         Arc::clone(self.groups[form as usize].get_or_init(make))
+    }
+
+    /// Whether the index of OpenAPI v3 in 1.23 is printed already.
+    pub(super) fn has_alpha(&self) -> bool {
+        self.alpha.get().is_some()
+    }
+
+    /// The index of OpenAPI v3 in 1.23: the paths in order (kube-openapi's `getGroupBytes`).
+    pub(super) fn alpha(&self, snapshot: &Snapshot) -> &Rope {
+        self.alpha.get_or_init(|| {
+            let paths: Vec<&str> = snapshot.v3.keys().map(|path| &**path).collect();
+            Rope::from(Bytes::from(serde_json::json!({ "Paths": paths }).to_string()))
+        })
     }
 
     /// The paths of `/`, as indented JSON.

@@ -68,6 +68,7 @@ impl Workshop {
         job: Job,
         make: impl FnOnce() -> T + Send + 'static,
     ) -> Result<(), NotDone> {
+        let _working = crate::listen::working();
         let mut done = {
             let mut shared = self.shared();
             if let Some(done) = shared.get(&job) {
@@ -95,6 +96,7 @@ impl Workshop {
 
     /// Does the work for one request on another thread, when it is its turn.
     pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, NotDone> {
+        let _working = crate::listen::working();
         let permit = {
             let before = self.waiting.fetch_add(1, Relaxed);
             let _waiting = Waiting(&self.waiting);

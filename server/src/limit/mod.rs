@@ -18,8 +18,9 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Open connections. When the limit is reached, others make room: those that have been idle, have not taken their
-    /// answers, or have been answered for longest; clients without a valid token before others.
+    /// Open connections. When the limit is reached, others make room: first those that wait for their clients, then those
+    /// that are answered for longest; clients without a valid token before others. No request is cut while the server works
+    /// for it.
     pub connections: usize,
     /// Requests per second from all clients; `None` for no limit. More are answered with 429.
     pub rate: Option<u32>,

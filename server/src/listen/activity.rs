@@ -3,21 +3,23 @@
 //! What counts is what a client takes of its answers. Bytes on the socket do not: over HTTP/2, a client can exchange PINGs
 //! for ever and not give a stream any room. So [`Observed`] reads the heads of frames in both directions.
 
+mod observed;
+mod room;
+
+pub(crate) use observed::Observed;
+pub(crate) use room::working;
+pub(super) use room::{Pace, ROUND, Step, of};
+
 use super::frames::{self, Frames, Protocol};
 use crate::limit::Limits;
 use std::collections::BTreeMap;
 use std::io;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Bytes that a connection writes before others have their turn.
-const TURN: usize = 256 << 10;
 /// Bytes of an answer that allow the client to send one more frame.
 const BYTES_PER_FRAME: u64 = 1 << 10;
 /// Answers add no frames beyond so many: updates of a window of 64 MiB in steps of 1 KiB.
@@ -33,10 +35,14 @@ const BURST_SECONDS: u64 = 10;
 #[derive(Debug)]
 pub(crate) struct Activity {
     began: Instant,
+    /// The time that the server had for all connections.
+    pace: Arc<Pace>,
     /// Frames per second that do not belong to answers.
     frames: u64,
     /// Since when the first request is waited for.
     ready: AtomicU64,
+    /// The round in which all that the client had sent was read, and was no request, plus one.
+    hungry: AtomicU64,
     requests: AtomicU64,
     /// Requests whose answer has not begun.
     running: AtomicU32,
@@ -44,8 +50,10 @@ pub(crate) struct Activity {
     bodies: AtomicU32,
     /// Bodies that wait for their source, such as another server.
     sourcing: AtomicU32,
-    /// When the last request came.
-    asked: AtomicU64,
+    /// Requests for which other threads of the server work.
+    working: AtomicU32,
+    /// The round in which the server last finished something for a request: work, or its answer without the body.
+    served: AtomicU64,
     /// When the client last took something of an answer, or an answer ended.
     last: AtomicU64,
     /// When the first byte of the next request arrived.
@@ -59,8 +67,8 @@ pub(crate) struct Activity {
     /// Whether no further request is answered on this connection.
     ending: AtomicBool,
     wire: Mutex<Wire>,
-    /// Whether the connection has to make room for others.
-    shed: AtomicBool,
+    /// The [`Step`] that the connection was told to do, to make room for others; zero for none.
+    step: AtomicU8,
     pub(super) told: Notify,
 }
 
@@ -72,8 +80,10 @@ struct Wire {
     outbound: Frames,
     /// The highest stream that the client opened.
     last_stream: u32,
-    /// When the streams were opened whose answer is not sent yet.
-    open: BTreeMap<u32, u64>,
+    /// When the last request came (HTTP/1).
+    asked: Begun,
+    /// The streams whose answer is not sent yet.
+    open: BTreeMap<u32, Begun>,
     /// Bytes of answers that were sent.
     taken: u64,
     /// Answers that ended.
@@ -90,18 +100,19 @@ struct Wire {
 struct Window {
     since: u64,
     /// When the client began to owe, over several windows.
-    owing: u64,
+    owing: Begun,
     taken: u64,
     ended: u64,
 }
 
-/// When a connection makes room for others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Rank {
-    /// Those with the earliest make room first.
-    pub(super) order: Instant,
-    /// Until then it has only just begun what it does, and stays.
-    pub(super) from: Instant,
+/// When something began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Begun {
+    at: u64,
+    /// See [`Pace::rounds`].
+    round: u64,
+    /// Bytes of answers that were sent before.
+    taken: u64,
 }
 
 /// What to do with a connection on which something takes too long.
@@ -111,31 +122,31 @@ pub(crate) enum Overdue {
     Idle,
     /// The client does not send its request, or does not take its answer: cut it.
     Stalled,
+    /// It was told to make room for others.
+    Told,
+    /// The client did not close it after it was told to leave.
+    Left,
 }
 
-/// A connection without a request, or whose client does not take its answer, stays for so long when others need the room.
-const SHED_AFTER: Duration = Duration::from_millis(250);
-/// A connection with a request that is being answered stays for so long.
-const SHED_BUSY_AFTER: Duration = Duration::from_secs(2);
-/// A client with a valid token stays longer than others by so much.
-const TRUSTED_LONGER: Duration = Duration::from_secs(60);
-
 impl Activity {
-    pub(crate) fn new(limits: &Limits) -> Arc<Activity> {
+    pub(super) fn new(limits: &Limits, pace: &Arc<Pace>) -> Arc<Activity> {
         let frames = u64::from(limits.frames);
         Arc::new(Activity {
             began: Instant::now(),
+            pace: Arc::clone(pace),
             frames,
             ready: AtomicU64::new(1),
+            hungry: AtomicU64::new(0),
             requests: AtomicU64::new(0),
             running: AtomicU32::new(0),
             bodies: AtomicU32::new(0),
             sourcing: AtomicU32::new(0),
-            asked: AtomicU64::new(0),
+            working: AtomicU32::new(0),
+            served: AtomicU64::new(0),
             last: AtomicU64::new(1),
             head: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
-            turn: AtomicUsize::new(TURN),
+            turn: AtomicUsize::new(pace.turn()),
             trusted: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             wire: Mutex::new(Wire {
@@ -143,6 +154,7 @@ impl Activity {
                 inbound: Frames::default(),
                 outbound: Frames::default(),
                 last_stream: 0,
+                asked: Begun::default(),
                 open: BTreeMap::new(),
                 taken: 0,
                 ended: 0,
@@ -150,7 +162,7 @@ impl Activity {
                 refilled: 1,
                 window: None,
             }),
-            shed: AtomicBool::new(false),
+            step: AtomicU8::new(0),
             told: Notify::new(),
         })
     }
@@ -167,9 +179,21 @@ impl Activity {
         self.wire.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn begun(&self, at: u64, wire: &Wire) -> Begun {
+        Begun { at, round: self.pace.rounds(), taken: wire.taken }
+    }
+
     /// Notes that the connection is set up, so that the time for the first request begins.
     pub(crate) fn begin(&self) {
         self.ready.store(self.now(), Relaxed);
+        self.hungry.store(0, Relaxed);
+    }
+
+    /// Notes that nothing more can be read, so that it is the client's turn.
+    pub(super) fn hungers(&self) {
+        if self.hungry.load(Relaxed) == 0 {
+            self.hungry.store(self.pace.rounds() + 1, Relaxed);
+        }
     }
 
     /// Notes that a request begins. Its endpoint has answered when the result is dropped.
@@ -177,7 +201,8 @@ impl Activity {
         self.running.fetch_add(1, Relaxed);
         self.requests.fetch_add(1, Relaxed);
         self.head.store(0, Relaxed);
-        self.asked.store(self.now(), Relaxed);
+        let mut wire = self.wire();
+        wire.asked = self.begun(self.now(), &wire);
         Running(Arc::clone(self))
     }
 
@@ -198,7 +223,7 @@ impl Activity {
 
     /// Gives the connection the right to write for one turn.
     pub(crate) fn turn(&self) {
-        self.turn.store(TURN, Relaxed);
+        self.turn.store(self.pace.turn(), Relaxed);
     }
 
     /// Whether no request has arrived yet.
@@ -231,7 +256,8 @@ impl Activity {
     pub(crate) fn deadline(&self, limits: &Limits) -> Option<(Instant, Overdue)> {
         let mut wire = self.wire();
         let owed = self.owed(&mut wire, limits).map(|at| (at, Overdue::Stalled));
-        let answered = self.answered(&wire).map(|at| (self.at(at, limits.request + limits.answer), Overdue::Stalled));
+        let answered =
+            self.answered(&wire).map(|begun| (self.at(begun.at, limits.request + limits.answer), Overdue::Stalled));
         if owed.is_some() || answered.is_some() {
             return owed.into_iter().chain(answered).min_by_key(|(at, _)| *at);
         }
@@ -255,7 +281,8 @@ impl Activity {
         let now = self.now();
         let least = u64::try_from(u128::from(limits.slowest) * limits.stall.as_millis() / 1000).unwrap_or(u64::MAX);
         let (taken, ended) = (wire.taken, wire.ended);
-        let window = wire.window.get_or_insert(Window { since: now, owing: now, taken, ended });
+        let owing = self.begun(now, wire);
+        let window = wire.window.get_or_insert(Window { since: now, owing, taken, ended });
         let moves = ended > window.ended || taken - window.taken >= least.max(1);
         if moves && self.at(window.since, limits.stall) <= Instant::now() {
             *window = Window { since: now, taken, ended, ..*window };
@@ -264,38 +291,13 @@ impl Activity {
     }
 
     /// When the oldest request came that is not answered to the end.
-    fn answered(&self, wire: &Wire) -> Option<u64> {
+    fn answered(&self, wire: &Wire) -> Option<Begun> {
         if wire.protocol == Protocol::Http2 {
-            return wire.open.values().min().copied();
+            // Numbers of streams grow.
+            return wire.open.first_key_value().map(|(_, begun)| *begun);
         }
         let is_answering = self.running.load(Relaxed) > 0 || self.bodies.load(Relaxed) > 0;
-        is_answering.then(|| self.asked.load(Relaxed))
-    }
-
-    /// Whether and when the connection makes room for others. `None` if it was told to already.
-    pub(super) fn rank(&self) -> Option<Rank> {
-        if self.shed.load(Relaxed) {
-            return None;
-        }
-        let wire = self.wire();
-        let (since, least) = if self.is_quiet(&wire) {
-            (self.last.load(Relaxed), Duration::ZERO)
-        } else if self.is_fresh() {
-            (self.ready.load(Relaxed), SHED_AFTER)
-        } else if let Some(window) = wire.window {
-            (window.owing, SHED_AFTER)
-        } else {
-            (self.answered(&wire).unwrap_or(self.asked.load(Relaxed)), SHED_BUSY_AFTER)
-        };
-        let from = self.at(since, least);
-        let longer = if self.trusted.load(Relaxed) { TRUSTED_LONGER } else { Duration::ZERO };
-        Some(Rank { from, order: from + longer })
-    }
-
-    /// Tells the connection to make room for others.
-    pub(super) fn shed(&self) {
-        self.shed.store(true, Relaxed);
-        self.told.notify_one();
+        is_answering.then_some(wire.asked)
     }
 
     /// Notes bytes from the client.
@@ -322,6 +324,7 @@ impl Activity {
             wire.allowed = (wire.allowed + earned).min(wire.allowed.max(self.frames * BURST_SECONDS));
         }
         let mut cost = 0;
+        let begun = self.begun(now, wire);
         let Wire { inbound, open, last_stream, .. } = wire;
         inbound.pass(rest, |frame| {
             cost += 1;
@@ -329,7 +332,7 @@ impl Activity {
                 // A later frame of this type has trailers.
                 frames::HEADERS if frame.stream > *last_stream => {
                     *last_stream = frame.stream;
-                    open.insert(frame.stream, now);
+                    open.insert(frame.stream, begun);
                 }
                 frames::RST_STREAM if open.remove(&frame.stream).is_some() => cost += CANCEL,
                 _ => {}
@@ -407,98 +410,8 @@ pub(crate) struct Running(Arc<Activity>);
 impl Drop for Running {
     fn drop(&mut self) {
         self.0.last.store(self.0.now(), Relaxed);
+        self.0.served.store(self.0.pace.rounds(), Relaxed);
         self.0.running.fetch_sub(1, Relaxed);
-    }
-}
-
-/// A stream that notes its activity.
-#[derive(Debug)]
-pub(crate) struct Observed<S> {
-    stream: S,
-    activity: Arc<Activity>,
-}
-
-impl<S> Observed<S> {
-    pub(crate) fn new(stream: S, activity: Arc<Activity>) -> Observed<S> {
-        Observed { stream, activity }
-    }
-
-    /// Whether the turn is over. The task runs again after those that are ready now.
-    fn is_over(&self, cx: &Context<'_>) -> bool {
-        let is_over = self.activity.turn.load(Relaxed) == 0;
-        if is_over {
-            cx.waker().wake_by_ref();
-        }
-        is_over
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for Observed<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        let result = Pin::new(&mut self.stream).poll_read(cx, buf);
-        let new = &buf.filled()[before..];
-        if !new.is_empty()
-            && let Err(error) = self.activity.received(new)
-        {
-            return Poll::Ready(Err(error));
-        }
-        result
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Observed<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        if self.is_over(cx) {
-            return Poll::Pending;
-        }
-        let result = Pin::new(&mut self.stream).poll_write(cx, buf);
-        match &result {
-            Poll::Pending => self.activity.waits(),
-            Poll::Ready(Ok(count)) => self.activity.sent([buf], *count),
-            Poll::Ready(Err(_)) => {}
-        }
-        result
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        if self.is_over(cx) {
-            return Poll::Pending;
-        }
-        let result = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
-        match &result {
-            Poll::Pending => self.activity.waits(),
-            Poll::Ready(Ok(count)) => self.activity.sent(bufs.iter().map(|buf| &**buf), *count),
-            Poll::Ready(Err(_)) => {}
-        }
-        result
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let result = Pin::new(&mut self.stream).poll_flush(cx);
-        // TLS buffers what it could not send.
-        if result.is_pending() {
-            self.activity.waits();
-        } else if self.activity.blocked.load(Relaxed) != 0 {
-            self.activity.sent([], 0);
-        }
-        result
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let result = Pin::new(&mut self.stream).poll_shutdown(cx);
-        if result.is_pending() {
-            self.activity.waits();
-        }
-        result
     }
 }
 
@@ -530,7 +443,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn every_phase_has_its_deadline() {
         let limits = limits();
-        let activity = Activity::new(&limits);
+        let activity = Activity::new(&limits, &Arc::default());
         assert!(activity.is_fresh());
         tokio::time::advance(seconds(4)).await;
         // Bytes that are not a request do not move the deadline.
@@ -568,7 +481,7 @@ mod tests {
     async fn a_reader_below_the_rate_is_overdue_and_one_above_is_not() {
         for (bytes, is_overdue) in [(1, true), (9, true), (10, false), (1000, false)] {
             let limits = limits();
-            let activity = Activity::new(&limits);
+            let activity = Activity::new(&limits, &Arc::default());
             drop(activity.request());
             activity.body_begins();
             activity.waits();
@@ -591,7 +504,7 @@ mod tests {
     }
 
     fn http2(limits: &Limits) -> Arc<Activity> {
-        let activity = Activity::new(limits);
+        let activity = Activity::new(limits, &Arc::default());
         activity.received(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").expect("a preface");
         activity
     }
@@ -620,30 +533,6 @@ mod tests {
         tokio::time::advance(seconds(1)).await;
         activity.received(&frame(PING, 0, 0, 8)).expect("a PING");
         assert_eq!(left(&activity, &limits), Some((seconds(99), Overdue::Idle)));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn who_has_done_nothing_for_longest_makes_room_first() {
-        let limits = limits();
-        let old = Activity::new(&limits);
-        drop(old.request());
-        tokio::time::advance(seconds(100)).await;
-        let trusted = Activity::new(&limits);
-        drop(trusted.request());
-        trusted.trust();
-        let owing = Activity::new(&limits);
-        drop(owing.request());
-        owing.waits();
-        owing.deadline(&limits);
-        tokio::time::advance(seconds(2)).await;
-        // Times are compared, not the ages that connections have in them.
-        let silent = Activity::new(&limits);
-        assert!(silent.rank().is_some_and(|rank| rank.from > Instant::now()));
-        tokio::time::advance(seconds(1)).await;
-        let ranks = [&old, &owing, &silent, &trusted].map(|activity| activity.rank());
-        assert!(ranks.is_sorted() && ranks.iter().all(Option::is_some), "{ranks:?}");
-        old.shed();
-        assert_eq!(old.rank(), None);
     }
 
     #[tokio::test(start_paused = true)]

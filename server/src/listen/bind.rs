@@ -10,8 +10,9 @@ use tokio::net::{UnixListener, UnixStream};
 /// Bytes that the system holds for a client that reads slowly. With a larger buffer, which Linux would choose, it could take
 /// minutes to see that a slow client reads at all.
 const SEND_BUFFER: u32 = 192 << 10;
-/// Connections that the system accepts before the server does.
-const BACKLOG: u32 = 1024;
+/// Connections that the system may hold until they are accepted. It takes less if its own limit is lower (Linux:
+/// `net.core.somaxconn`). A client that finds no place tries again after a second.
+const BACKLOG: u32 = 65_535;
 
 /// A listening socket.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! One connection, from its first byte to its end.
 
-use super::activity::{Activity, Observed, Overdue};
+use super::activity::{Activity, Observed, Overdue, Step, of};
 use super::answer;
 use super::bind::Accepted;
 use super::service::{Endpoint, Shared};
@@ -24,6 +24,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 const FIRST: Duration = Duration::from_millis(500);
 /// How long a client that has no request may take to close its connection when others need the room.
 const LEAVE: Duration = Duration::from_secs(1);
+/// How long a connection that makes room looks whether the client has sent something. When a timer runs out, tokio has asked the
+/// system for all that arrived before.
+const LOOK: Duration = Duration::from_millis(10);
 /// Bytes of request bodies that a connection holds (HTTP/2). No endpoint reads them.
 const UNREAD: u32 = 65_535;
 
@@ -82,6 +85,7 @@ pub(crate) async fn accepted<S: Endpoint>(
         }
         (Accepted::Tcp(stream), Some(tls)) => {
             let mut ended = control.clone();
+            activity.hungers();
             let peer = address(&stream);
             let stream = tokio::select! {
                 stream = timeout(shared.limits.handshake, handshake(stream, tls)) => stream,
@@ -156,8 +160,8 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         let (shared, activity) = (Arc::clone(shared), Arc::clone(activity));
         async move {
             let is_old = request.version() < Version::HTTP_2;
-            let mut response =
-                shared.guarded(request, is_tcp, async |request| shared.answer(request, &activity).await).await;
+            let answer = shared.guarded(request, is_tcp, async |request| shared.answer(request, &activity).await);
+            let mut response = of(&activity, answer).await;
             if is_old && activity.is_ending() {
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
@@ -176,6 +180,8 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let mut draining = false;
     // A deadline besides those of the activity.
     let mut end: Option<(Instant, Overdue)> = None;
+    // When the connection makes room for others.
+    let mut room: Option<Instant> = None;
     let mut control = *controls.borrow_and_update();
     loop {
         if control.phase == Phase::Ended {
@@ -195,7 +201,8 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         }
         let deadline = || {
             let own = activity.deadline(limits).filter(|(_, overdue)| !closing || *overdue == Overdue::Stalled);
-            own.into_iter().chain(end).min_by_key(|(at, _)| *at)
+            let room = room.map(|at| (at, Overdue::Told));
+            own.into_iter().chain(end).chain(room).min_by_key(|(at, _)| *at)
         };
         let watched = std::future::poll_fn(|cx| {
             activity.turn();
@@ -227,6 +234,28 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
                     tracing::debug!("a connection was cut: the client sends or takes nothing, or too slowly");
                     return;
                 }
+                Some((_, Overdue::Told)) => {
+                    room = None;
+                    match activity.still_told() {
+                        None | Some(Step::End) => {}
+                        Some(Step::Cut) => {
+                            tracing::debug!("a connection was cut: others need the room");
+                            return;
+                        }
+                        Some(Step::Leave) => {
+                            activity.end();
+                            closing = true;
+                            connection.as_mut().graceful_shutdown();
+                            end = Some((Instant::now() + LEAVE, Overdue::Left));
+                        }
+                    }
+                }
+                // A request may have come before the client read that it has to leave.
+                Some((_, Overdue::Left)) if !activity.is_idle() => {
+                    end = None;
+                    activity.stays();
+                }
+                Some((_, Overdue::Left)) => return,
                 Some((_, Overdue::Idle)) if closing => return,
                 Some((_, Overdue::Idle)) => {
                     closing = true;
@@ -237,15 +266,85 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             },
             Event::Control => control = *controls.borrow_and_update(),
             Event::Shed => {
-                if activity.is_fresh() || !activity.is_idle() {
-                    tracing::debug!("a connection was cut: others need the room");
-                    return;
+                if activity.told() != Some(Step::End) {
+                    room = Some(Instant::now() + LOOK);
+                } else if !closing {
+                    activity.end();
+                    closing = true;
+                    connection.as_mut().graceful_shutdown();
                 }
-                activity.end();
-                closing = true;
-                connection.as_mut().graceful_shutdown();
-                end = Some((Instant::now() + LEAVE, Overdue::Stalled));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::Limits;
+    use crate::listen::crowd::Crowd;
+    use axum::Router;
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, DuplexStream, duplex};
+
+    /// A connection, of which the client has sent `bytes`, and the server has read nothing.
+    async fn sent(bytes: &str, crowd: &Crowd) -> (DuplexStream, Arc<Activity>, impl Future<Output = ()> + use<>) {
+        let endpoint = Router::new().route(
+            "/",
+            get(|| async {
+                tokio::time::sleep(Duration::from_secs(30)).await;
+                "hello"
+            }),
+        );
+        let limits = Limits::default();
+        let builder = builder(&limits);
+        let shared = Arc::new(Shared {
+            endpoint,
+            limits,
+            authenticator: None,
+            guard: crate::listen::Guard::default(),
+            rate: None,
+            metrics: Arc::default(),
+        });
+        let activity = Activity::new(&shared.limits, crowd.pace());
+        let (mut client, stream) = duplex(1 << 16);
+        client.write_all(bytes.as_bytes()).await.expect("sent");
+        let own = Arc::clone(&activity);
+        let serving = async move {
+            let (_sender, control) = watch::channel(Control { phase: Phase::Running });
+            serve(stream, false, None, &shared, &builder, control, &own).await;
+        };
+        (client, activity, serving)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_was_sent_before_room_was_needed_is_answered() {
+        for step in [Step::End, Step::Leave, Step::Cut] {
+            let (mut client, activity, serving) = sent("GET / HTTP/1.1\r\nHost: x\r\n\r\n", &Crowd::default()).await;
+            // The server has not come round to it, and others need the room.
+            activity.tell(step);
+            let serving = tokio::spawn(serving);
+            let mut answer = vec![0; 1024];
+            let length = client.read(&mut answer).await.expect("an answer");
+            assert!(answer[..length].ends_with(b"hello"), "{step:?}");
+            drop(client);
+            serving.await.expect("no panic");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_sent_half_a_request_is_cut() {
+        let crowd = Crowd::default();
+        let (mut client, activity, serving) = sent("GET / HTTP/1.1\r\nHo", &crowd).await;
+        let serving = tokio::spawn(serving);
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        for _ in 0..100 {
+            crowd.pace().pass();
+        }
+        activity.tell(Step::Cut);
+        let began = Instant::now();
+        serving.await.expect("no panic");
+        assert!(began.elapsed() <= 2 * LOOK);
+        assert_eq!(client.read(&mut [0; 10]).await.ok(), Some(0));
     }
 }

@@ -21,15 +21,17 @@ pub use tls::{Tls, TlsError};
 use crate::auth::{AllowedHosts, Authenticator, Cors};
 use crate::limit::{Limits, Rate};
 use crate::metrics::Metrics;
-use activity::Activity;
+use activity::{Activity, ROUND};
 use connection::{Control, Phase};
 use crowd::Crowd;
 use guard::Guard;
 use service::Shared;
+
+pub(crate) use activity::working;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout};
 
 /// A server: endpoints behind authentication, limits and TLS.
 ///
@@ -176,10 +178,6 @@ struct AcceptLoop<S> {
     shared: Arc<Shared<S>>,
 }
 
-/// Pause when the system has no room for a connection.
-const PAUSE: Duration = Duration::from_millis(20);
-/// How often connections are told to make room while others wait, at least and at most.
-const SHED: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(100)];
 /// When the server stops: how long to wait for another connection in the backlog.
 const QUIET: Duration = Duration::from_millis(5);
 /// When the server stops: how long to accept connections from the backlog.
@@ -218,7 +216,7 @@ impl<S: Endpoint> AcceptLoop<S> {
                         }
                         is_short = true;
                         self.crowd.shed();
-                        sleep(PAUSE).await;
+                        round(&self.crowd).await;
                     }
                 },
                 () = stopped.as_mut() => break,
@@ -243,7 +241,7 @@ impl<S: Endpoint> AcceptLoop<S> {
         let (tls, shared, builder) = (self.tls.clone(), Arc::clone(&self.shared), Arc::clone(&self.builder));
         let control = self.control.clone();
         let open = shared.metrics.connection();
-        let activity = Activity::new(&shared.limits);
+        let activity = Activity::new(&shared.limits, self.crowd.pace());
         let member = self.crowd.join(&activity);
         tokio::spawn(async move {
             connection::accepted(stream, tls.as_ref(), &shared, &builder, control, &activity).await;
@@ -264,12 +262,22 @@ async fn permit(permits: &Arc<Semaphore>, crowd: &Crowd) -> Option<tokio::sync::
         return Some(permit);
     }
     let mut waiting = std::pin::pin!(Arc::clone(permits).acquire_owned());
+    let mut next = crowd.shed();
     loop {
-        // Those that cannot be told yet are told as soon as they can be.
-        let now = Instant::now();
-        let next = crowd.shed().unwrap_or(now + SHED[1]).clamp(now + SHED[0], now + SHED[1]);
-        if let Ok(permit) = timeout_at(next, waiting.as_mut()).await {
-            return permit.ok();
+        tokio::select! {
+            permit = waiting.as_mut() => return permit.ok(),
+            () = round(crowd) => {}
+        }
+        if crowd.pace().rounds() >= next {
+            next = crowd.shed();
         }
     }
+}
+
+/// Waits for the next round.
+async fn round(crowd: &Crowd) {
+    sleep(ROUND).await;
+    // Those have their turn first that are ready.
+    tokio::task::yield_now().await;
+    crowd.pass();
 }

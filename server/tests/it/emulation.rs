@@ -103,3 +103,37 @@ async fn the_version_is_that_of_the_release() -> Result<(), Box<dyn std::error::
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn the_alpha_of_openapi_v3_has_a_list_of_paths() -> Result<(), EmulationError> {
+    const PATH: &str = "/openapi/v3/apis/example.com/v1";
+    let alpha = release(23, &[("OpenAPIV3", true)], false)?;
+    let index = get(&alpha, "/openapi/v3", &[]).await;
+    assert_eq!(index.code, 200);
+    // Go sniffs the type, and nothing tells caches apart.
+    assert_eq!(index.header("content-type"), "text/plain; charset=utf-8");
+    assert!(!index.headers.contains_key("etag") && !index.headers.contains_key("vary"));
+    let beta = get(&release(24, &[], false)?, "/openapi/v3", &[]).await;
+    let urls: serde_json::Value = serde_json::from_slice(&beta.body).expect("JSON");
+    let mut paths: Vec<&String> = urls["paths"].as_object().expect("URLs by path").keys().collect();
+    paths.sort();
+    assert!(paths.len() > 1 && paths.iter().any(|path| PATH.ends_with(*path)));
+    assert_eq!(index.text(), serde_json::json!({ "Paths": paths }).to_string());
+
+    let document = get(&alpha, PATH, &[]).await;
+    let today = get(&release(24, &[], false)?, PATH, &[]).await;
+    assert_eq!((document.code, document.text()), (today.code, today.text()));
+    assert_eq!(document.header("etag"), today.header("etag"));
+    assert_eq!(document.header("content-type"), "text/plain; charset=utf-8");
+    assert_eq!(document.header("vary"), "Accept");
+    // Hashes mean nothing yet.
+    assert_eq!(get(&alpha, &format!("{PATH}?hash=OLD"), &[]).await.code, 200);
+    let old = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
+    let protobuf = get(&alpha, PATH, &[("accept", old)]).await;
+    assert_eq!((protobuf.code.as_u16(), protobuf.header("content-type")), (200, "application/octet-stream"));
+    assert_eq!(get(&alpha, PATH, &[("accept", &old.replace('@', "."))]).await.code, 406);
+    // The handler writes nothing for what it does not know.
+    let unknown = get(&alpha, "/openapi/v3/apis/other.example.com/v1", &[]).await;
+    assert_eq!((unknown.code.as_u16(), unknown.text()), (200, ""));
+    Ok(())
+}

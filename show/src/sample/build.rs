@@ -1,5 +1,7 @@
 //! Values from schemas.
 
+use super::definitions::Definitions;
+use super::go_rules;
 use super::scalar::{candidates, named};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
 use kubeshape_smd::Value;
@@ -10,10 +12,16 @@ use std::fmt::Write;
 
 /// How many values are made for a sample, those that did not fit included.
 const MAX_VALUES: usize = 200_000;
+/// The same for a sample of a definition of an OpenAPI document, whose references multiply values.
+const MAX_VALUES_OF_DOCUMENT: usize = 20_000;
 /// How many items a list gets at most.
 const MAX_ITEMS: usize = 1_000;
 /// How many combinations of branches of `anyOf` and `oneOf` are tried.
 const MAX_TRIES: usize = 16;
+/// What users write of the metadata of a template.
+const METADATA: [&str; 3] = ["annotations", "labels", "name"];
+/// How deep a sample of a definition of an OpenAPI document may be.
+const MAX_DEPTH: usize = 48;
 
 /// Something that no value was found for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,18 +40,100 @@ pub(super) struct Builder<'b, 'a> {
     pub(super) toggled: &'b BTreeSet<String>,
     pub(super) problems: Vec<Problem>,
     pub(super) values: usize,
+    /// What references lead to; none in a CustomResourceDefinition.
+    pub(super) definitions: Option<&'b Definitions<'a>>,
+    /// The definitions whose values are being made, outermost first.
+    pub(super) open: Vec<&'a str>,
+    /// Fields that are included because of [`go_rules`], and the texts that they hold.
+    pub(super) asked: BTreeMap<String, Option<&'static str>>,
+    /// How many values are being made, one inside the other.
+    pub(super) depth: usize,
 }
 
 /// The schemas that describe one value: the one of the field, and what branches say of it.
 type Schemas<'a> = Vec<&'a Schema<'a>>;
 
-impl<'a> Builder<'_, 'a> {
+impl<'b, 'a> Builder<'b, 'a> {
+    pub(super) fn new(
+        maximal: bool,
+        toggled: &'b BTreeSet<String>,
+        definitions: Option<&'b Definitions<'a>>,
+        arena: &'a Bump,
+    ) -> Self {
+        Builder {
+            arena,
+            maximal,
+            toggled,
+            problems: Vec::new(),
+            values: 0,
+            definitions,
+            open: Vec::new(),
+            asked: BTreeMap::new(),
+            depth: 0,
+        }
+    }
+
     fn problem(&mut self, path: &str, text: impl Into<String>) {
         self.problems.push(Problem { path: path.to_owned(), text: text.into() });
     }
 
     /// A value that fits all the schemas, as far as one is found.
     pub(super) fn value(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {
+        let Some(definitions) = self.definitions else { return self.of_schemas(schemas, salt, path) };
+        if self.values > MAX_VALUES_OF_DOCUMENT {
+            return Value::Null;
+        }
+        if self.depth == MAX_DEPTH || self.values == MAX_VALUES_OF_DOCUMENT {
+            let limits = format!("a sample has at most {MAX_DEPTH} levels and {MAX_VALUES_OF_DOCUMENT} values");
+            self.problem(path, limits);
+            // Nothing more is made.
+            self.values = MAX_VALUES_OF_DOCUMENT + 1;
+            return Value::Null;
+        }
+        if let Some(Some(text)) = self.asked.get(path) {
+            return Value::String(text);
+        }
+        let resolved = definitions.resolve(schemas);
+        if let Some(value) = resolved.special {
+            return value;
+        }
+        let open = self.open.len();
+        for name in &resolved.names {
+            self.ask(name, path);
+        }
+        self.open.extend(&resolved.names);
+        self.depth += 1;
+        let value = self.of_schemas(&resolved.schemas, salt, path);
+        self.depth -= 1;
+        self.open.truncate(open);
+        value
+    }
+
+    /// A value of a definition without these fields.
+    pub(super) fn root(&mut self, definition: &str, without: &[&'static str]) -> Value<'a> {
+        let found = self.definitions.and_then(|definitions| definitions.get(definition));
+        let Some((name, schema)) = found else { return Value::Null };
+        self.ask(name, "");
+        self.open.push(name);
+        let value = self.object(&[schema], &without.iter().copied().collect(), 0, "");
+        self.open.pop();
+        value
+    }
+
+    /// Notes the fields of a definition that servers demand in Go code.
+    fn ask(&mut self, definition: &str, path: &str) {
+        for (field, text) in go_rules::of(definition) {
+            let field = child(path, field);
+            // So are the fields above it.
+            for (at, _) in field.match_indices(['.', '[']).filter(|(at, _)| *at > path.len()) {
+                self.asked.entry(field[..at].to_owned()).or_default();
+            }
+            self.asked.insert(field, text);
+        }
+    }
+
+    /// As [`value`](Self::value), after references were followed.
+    fn of_schemas(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {
         self.values += 1;
         if self.values > MAX_VALUES {
             if self.values == MAX_VALUES + 1 {
@@ -130,7 +220,10 @@ impl<'a> Builder<'_, 'a> {
     fn scalar(&mut self, schemas: &[&'a Schema<'a>], types: &[Type], salt: usize, path: &str) -> Value<'a> {
         let validators: Vec<Validator<'a>> = schemas.iter().map(|schema| Validator::new(schema, self.arena)).collect();
         let fits = |value: &Value<'a>| validators.iter().all(|validator| validator.is_valid(*value));
-        let named = named(schemas, self.arena);
+        let mut named = named(schemas, self.arena);
+        if self.definitions.is_some() {
+            named.retain(|value| !is_zero(*value));
+        }
         let fitting: Vec<Value<'a>> = named.iter().copied().filter(fits).collect();
         if let Some(value) = fitting.get(salt) {
             return *value;
@@ -159,7 +252,9 @@ impl<'a> Builder<'_, 'a> {
         if least > MAX_ITEMS {
             self.problem(path, format!("the list needs {least} items; a sample has at most {MAX_ITEMS}"));
         }
-        let count = least.max(usize::from(self.maximal)).min(most).min(MAX_ITEMS);
+        // A list that a document requires is seldom allowed to be empty.
+        let some = self.maximal || self.definitions.is_some();
+        let count = least.max(usize::from(some)).min(most).min(MAX_ITEMS);
         let differ = schemas.iter().any(|schema| {
             matches!(schema.extra().list_type, Some("set" | "map")) || schema.flags.any(Flags::UNIQUE_ITEMS)
         });
@@ -198,14 +293,25 @@ impl<'a> Builder<'_, 'a> {
         let most = schemas.iter().filter_map(|schema| schema.extra().max_properties).min().map_or(usize::MAX, bound);
         let mut entries: Vec<(&'a str, Value<'a>)> = Vec::new();
         let mut left: Vec<(&'a str, &Schemas<'a>)> = Vec::new();
+        let in_metadata = self.open.last().is_some_and(|name| name.ends_with(".meta.v1.ObjectMeta"));
         for (name, below) in &properties {
             let path = child(path, name);
-            let is_required = required.contains(name) && !below.iter().any(|schema| schema.default.is_some());
-            let is_wanted = (is_required || self.maximal && !excluded.contains(name) && entries.len() < most)
+            let is_wanted = self.definitions.is_some_and(|definitions| definitions.is_needed(name, below, &required))
+                || self.asked.contains_key(&path);
+            let is_required = is_wanted
+                || self.definitions.is_none()
+                    && required.contains(name)
+                    && !below.iter().any(|schema| schema.default.is_some());
+            let may_be_left = |definitions: &Definitions<'a>| definitions.lead_to(below, &self.open);
+            let is_required = is_required && !(self.definitions.is_some() && excluded.contains(name));
+            let is_the_servers = in_metadata && !METADATA.contains(name);
+            let excluded =
+                excluded.contains(name) || is_the_servers || !is_required && self.definitions.is_some_and(may_be_left);
+            let is_wanted = (is_required || self.maximal && !excluded && entries.len() < most)
                 ^ (!required.contains(name) && self.toggled.contains(&path));
             if is_wanted {
                 entries.push((*name, self.value(below, salt, &path)));
-            } else if !excluded.contains(name) {
+            } else if !excluded {
                 left.push((*name, below));
             }
         }
@@ -218,9 +324,11 @@ impl<'a> Builder<'_, 'a> {
                     _ => None,
                 })
                 .collect();
-            let count = least.max(usize::from(self.maximal)).min(most).min(MAX_ITEMS);
+            let some = self.maximal || self.asked.contains_key(path);
+            let count = least.max(usize::from(some)).min(most).min(MAX_ITEMS);
             for at in 0..count {
-                let key = if at == 0 { "key" } else { self.arena.alloc_str(&format!("key-{at}")) };
+                let asked = go_rules::key(path, &self.open);
+                let key = if at == 0 { asked.unwrap_or("key") } else { self.arena.alloc_str(&format!("key-{at}")) };
                 entries.push((key, self.value(&below, salt, &format!("{path}[{key}]"))));
             }
         }
@@ -266,6 +374,15 @@ fn excluded_by_not<'a>(schemas: &[&'a Schema<'a>]) -> BTreeSet<&'a str> {
         out.extend(not.extra().any_of.iter().flat_map(|branch| branch.required.iter().copied()));
     }
     out
+}
+
+/// Whether this is what a variable holds in Go before something is assigned to it.
+fn is_zero(value: Value<'_>) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) | Value::Int(0) => true,
+        Value::String(text) => text.is_empty(),
+        _ => false,
+    }
 }
 
 /// What schemas demand of a value, as the end of a message.

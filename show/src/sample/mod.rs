@@ -1,8 +1,11 @@
 //! Objects of a kind that a server accepts.
 
 mod build;
+mod definitions;
+mod go_rules;
 mod pattern;
 mod scalar;
+mod typed;
 
 use build::{Builder, child};
 use kubeshape_schema::{Additional, Bump, Items, Schema};
@@ -12,6 +15,7 @@ use kubeshape_validate::object::Resource;
 use std::collections::BTreeSet;
 
 pub use build::Problem;
+pub use typed::sample_of_document;
 
 /// How often a sample is made anew because the server would refuse it.
 const MAX_ROUNDS: usize = 60;
@@ -106,7 +110,7 @@ pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sa
 
 /// Makes an object and asks what the server says of it.
 fn attempt<'a>(resource: &Resource<'a>, maximal: bool, toggled: &BTreeSet<String>, arena: &'a Bump) -> Sample<'a> {
-    let mut builder = Builder { arena, maximal, toggled, problems: Vec::new(), values: 0 };
+    let mut builder = Builder::new(maximal, toggled, None, arena);
     let value = root(resource, &mut builder);
     let mut problems = builder.problems;
     match resource.decode(value, arena) {

@@ -168,7 +168,7 @@ fn node<'v, 's, 'a>(
         }
         Value::Null | Value::Bool(_) => {}
     }
-    if !node.enumeration.is_empty() && !out.is_done() && !is_listed(node, value) {
+    if !node.enumeration().is_empty() && !out.is_done() && !is_listed(node, value) {
         out.fail(|base| not_listed(base, node, value, name));
     }
 }
@@ -180,7 +180,7 @@ fn null(node: &Node<'_>, name: &Name<'_>, out: &mut Outcome<'_>) {
         out.fail(|base| wrong_type(base, name, node.types.text, "null"));
     }
     // No enumeration holds null, even if it lists it.
-    if !node.enumeration.is_empty() {
+    if !node.enumeration().is_empty() {
         out.fail(|base| not_listed(base, node, Value::Null, name));
     }
 }
@@ -229,7 +229,7 @@ fn check_type(node: &Node<'_>, value: Value<'_>, name: &Name<'_>, out: &mut Outc
 
 fn string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<'_>) {
     let extra = node.extra;
-    if extra.max_length.is_some() || extra.min_length.is_some() || node.pattern.is_some() {
+    if extra.max_length.is_some() || extra.min_length.is_some() || node.has_pattern() {
         check_string(node, text, name, out);
     }
     if let Some(format) = node.check
@@ -287,7 +287,7 @@ fn number(node: &Node<'_>, value: Number, name: &Name<'_>, out: &mut Outcome<'_>
 /// Whether an enumeration lists a value, which takes the type of the element first, as Go converts.
 fn is_listed(node: &Node<'_>, value: Value<'_>) -> bool {
     #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "as Go converts and compares")]
-    node.enumeration.iter().any(|element| match (value, *element) {
+    node.enumeration().iter().any(|element| match (value, *element) {
         (Value::Float(n), Value::Int(element)) => number::to_int(n) == element,
         (Value::Int(n), Value::Float(element)) => n as f64 == element,
         (Value::Int(n), Value::String(element)) => {
@@ -301,7 +301,7 @@ fn is_listed(node: &Node<'_>, value: Value<'_>) -> bool {
 
 fn not_listed(base: &Path<'_>, node: &Node<'_>, value: Value<'_>, name: &Name<'_>) -> Failure {
     let texts: Vec<String> = node
-        .enumeration
+        .enumeration()
         .iter()
         .map(|element| match element {
             Value::String(text) => GoQuoted(text).to_string(),
@@ -320,9 +320,9 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
         value(validator, branch, instance, name, None, &mut own);
         own
     };
-    if !node.any_of.is_empty() {
+    if !node.any_of().is_empty() {
         let mut best: Option<Outcome<'_>> = None;
-        for branch in &node.any_of {
+        for branch in node.any_of() {
             let own = run(*branch);
             let valid = own.is_valid();
             if valid || best.as_ref().is_none_or(|best| own.matches > best.matches) {
@@ -342,11 +342,11 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
             return;
         }
     }
-    if !node.one_of.is_empty() {
+    if !node.one_of().is_empty() {
         let mut best: Option<Outcome<'_>> = None;
         let mut first = None;
         let mut valid = 0usize;
-        for branch in &node.one_of {
+        for branch in node.one_of() {
             let own = run(*branch);
             if own.is_valid() {
                 valid += 1;
@@ -373,9 +373,9 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
             return;
         }
     }
-    if !node.all_of.is_empty() {
+    if !node.all_of().is_empty() {
         let mut valid = 0usize;
-        for branch in &node.all_of {
+        for branch in node.all_of() {
             let own = run(*branch);
             valid += usize::from(own.is_valid());
             out.take(own);
@@ -383,12 +383,12 @@ fn branches(validator: &Validator<'_>, node: &Node<'_>, instance: Value<'_>, nam
                 return;
             }
         }
-        if valid != node.all_of.len() {
+        if valid != node.all_of().len() {
             let none = if valid == 0 { ". None validated" } else { "" };
             out.fail(|base| composite(base, format!("{} must validate all the schemas (allOf){none}", quoted())));
         }
     }
-    if let Some(not) = node.not {
+    if let Some(not) = node.not() {
         let mut own = Outcome::quick();
         value(validator, not, instance, name, None, &mut own);
         if own.is_valid() {

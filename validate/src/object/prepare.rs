@@ -11,7 +11,7 @@ use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
 use kubeshape_smd::Value;
 use kubeshape_structural::regex::{CompileError, compile};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::OnceLock;
 
 /// What a schema is prepared for.
@@ -53,7 +53,7 @@ pub enum Purpose {
 /// ```
 #[derive(Debug)]
 pub struct Validator<'a> {
-    nodes: Vec<Node<'a>>,
+    nodes: Box<[Node<'a>]>,
     root: u32,
 }
 
@@ -79,20 +79,27 @@ pub(super) struct Node<'a> {
     pub(super) extra: &'a Extra<'a>,
     /// Whether `extra` says something about numbers.
     pub(super) bounds: bool,
-    pub(super) pattern: Option<OnceLock<Result<Regex, CompileError>>>,
-    pub(super) enumeration: Vec<Value<'a>>,
     pub(super) required: &'a [&'a str],
     /// Sorted by the bytes of their names.
-    pub(super) properties: Vec<(&'a str, u32)>,
+    pub(super) properties: Box<[(&'a str, u32)]>,
     pub(super) rest: Rest,
     pub(super) items: Option<u32>,
     pub(super) unique_items: bool,
-    pub(super) all_of: Vec<u32>,
-    pub(super) any_of: Vec<u32>,
-    pub(super) one_of: Vec<u32>,
-    pub(super) not: Option<u32>,
+    /// None if all of it is empty, as in most schemas.
+    rare: Option<Box<Rare<'a>>>,
     /// The keys of a list of type map.
     pub(super) map_keys: Option<&'a [&'a str]>,
+}
+
+/// What few schemas have.
+#[derive(Debug, Default)]
+struct Rare<'a> {
+    pattern: OnceLock<Result<Regex, CompileError>>,
+    enumeration: Box<[Value<'a>]>,
+    all_of: Box<[u32]>,
+    any_of: Box<[u32]>,
+    one_of: Box<[u32]>,
+    not: Option<u32>,
 }
 
 /// The types that a schema takes.
@@ -136,9 +143,9 @@ impl<'a> Validator<'a> {
 
     /// Prepares a schema for one of the two places where a server uses it.
     pub fn with_purpose(schema: &'a Schema<'a>, purpose: Purpose, arena: &'a Bump) -> Validator<'a> {
-        let mut builder = Builder { nodes: Vec::new(), purpose, arena };
+        let mut builder = Builder { nodes: Vec::new(), leaves: BTreeMap::new(), purpose, arena };
         let root = builder.node(schema, false);
-        Validator { nodes: builder.nodes, root }
+        Validator { nodes: builder.nodes.into(), root }
     }
 
     /// The errors of a value that is created: `ValidateCustomResource`. `base` is the path of the value.
@@ -202,7 +209,7 @@ impl<'a> Validator<'a> {
     }
 }
 
-impl Node<'_> {
+impl<'a> Node<'a> {
     pub(super) fn property(&self, name: &str) -> Option<u32> {
         let at = self.properties.binary_search_by(|property| property.0.cmp(name)).ok()?;
         Some(self.properties[at].1)
@@ -210,12 +217,39 @@ impl Node<'_> {
 
     /// The compiled pattern, if there is one.
     pub(super) fn pattern(&self) -> Option<&Result<Regex, CompileError>> {
-        self.pattern.as_ref().map(|cell| cell.get_or_init(|| compile(self.extra.pattern)))
+        let rare = self.rare.as_ref().filter(|_| self.has_pattern())?;
+        Some(rare.pattern.get_or_init(|| compile(self.extra.pattern)))
+    }
+
+    pub(super) fn has_pattern(&self) -> bool {
+        !self.extra.pattern.is_empty()
+    }
+
+    pub(super) fn enumeration(&self) -> &[Value<'a>] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.enumeration)
+    }
+
+    pub(super) fn all_of(&self) -> &[u32] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.all_of)
+    }
+
+    pub(super) fn any_of(&self) -> &[u32] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.any_of)
+    }
+
+    pub(super) fn one_of(&self) -> &[u32] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.one_of)
+    }
+
+    pub(super) fn not(&self) -> Option<u32> {
+        self.rare.as_ref()?.not
     }
 }
 
 struct Builder<'a> {
     nodes: Vec<Node<'a>>,
+    /// Schemas that say nothing but a type and a format: those that are equal share a node.
+    leaves: BTreeMap<(&'a str, &'a str, bool), u32>,
     purpose: Purpose,
     arena: &'a Bump,
 }
@@ -232,6 +266,11 @@ impl<'a> Builder<'a> {
             Purpose::Defaults(release) => is_known(schema.format, release),
         };
         let format = if counts { schema.format } else { "" };
+        let nullable = schema.flags.any(Flags::NULLABLE);
+        let leaf = is_leaf(schema).then_some((types.text, format, nullable));
+        if let Some(known) = leaf.and_then(|leaf| self.leaves.get(&leaf)) {
+            return *known;
+        }
         let range = match types.text {
             "integer" => Range::Integer { format: known(format, ["int32", "int64"]) },
             "number" => Range::Number { format: known(format, ["float", "double"]) },
@@ -253,31 +292,36 @@ impl<'a> Builder<'a> {
         let mut branches = |list: &'a [Schema<'a>]| list.iter().map(|branch| self.node(branch, true)).collect();
         let (all_of, any_of, one_of) = (branches(extra.all_of), branches(extra.any_of), branches(extra.one_of));
         let not = extra.not.map(|schema| self.node(schema, true));
+        let enumeration = schema.enumeration.iter().map(|json| Value::from_json(json, self.arena)).collect();
+        let rare = Rare { pattern: OnceLock::new(), enumeration, all_of, any_of, one_of, not };
+        let is_empty = extra.pattern.is_empty()
+            && rare.enumeration.is_empty()
+            && rare.all_of.is_empty()
+            && rare.any_of.is_empty()
+            && rare.one_of.is_empty()
+            && not.is_none();
         let node = Node {
             types,
-            nullable: schema.flags.any(Flags::NULLABLE),
+            nullable,
             format,
             check: Format::named(format),
             range,
             exclusive: [schema.flags.any(Flags::EXCLUSIVE_MAXIMUM), schema.flags.any(Flags::EXCLUSIVE_MINIMUM)],
             extra,
             bounds: extra.maximum.is_some() || extra.minimum.is_some() || extra.multiple_of.is_some(),
-            pattern: (!extra.pattern.is_empty()).then(OnceLock::new),
-            enumeration: schema.enumeration.iter().map(|json| Value::from_json(json, self.arena)).collect(),
             required: schema.required,
-            properties,
+            properties: properties.into(),
             rest,
             items,
             unique_items: schema.flags.any(Flags::UNIQUE_ITEMS),
-            all_of,
-            any_of,
-            one_of,
-            not,
+            rare: (!is_empty).then(|| Box::new(rare)),
             map_keys: (extra.list_type == Some("map") && schema.ty == Type::Array && !extra.list_map_keys.is_empty())
                 .then_some(extra.list_map_keys),
         };
         self.nodes.push(node);
-        self.nodes.len() as u32 - 1
+        let at = self.nodes.len() as u32 - 1;
+        self.leaves.extend(leaf.map(|leaf| (leaf, at)));
+        at
     }
 
     fn types(&self, schema: &Schema<'a>, objects: bool) -> Types<'a> {
@@ -293,6 +337,19 @@ impl<'a> Builder<'a> {
         let text = schema.type_name();
         Types { set: Types::of_name(text), text }
     }
+}
+
+/// Whether a schema has nothing that counts besides its types, its format and whether it is nullable.
+fn is_leaf(schema: &Schema<'_>) -> bool {
+    schema.extra.is_none()
+        && schema.required.is_empty()
+        && schema.properties.is_empty()
+        && schema.additional.is_none()
+        && schema.items.is_none()
+        && schema.enumeration.is_empty()
+        && [Flags::UNIQUE_ITEMS, Flags::EXCLUSIVE_MAXIMUM, Flags::EXCLUSIVE_MINIMUM]
+            .iter()
+            .all(|flag| !schema.flags.any(*flag))
 }
 
 /// One of two formats, or the empty text.

@@ -1,6 +1,7 @@
 //! Types from the schemas of an OpenAPI document.
 
-use super::{Field, Struct, Type, Typed};
+use super::names::Names;
+use super::{Field, Special, Struct, Type, Typed, is_zero};
 use kubeshape_yaml::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,13 @@ impl Typed {
         let schemas = root.get("definitions").or_else(|| root.get("components")?.get("schemas"))?;
         let definitions: BTreeMap<&str, Node<'_>> =
             schemas.pairs().map(|(name, schema)| (name.text(), schema)).collect();
-        let mut compiler = Compiler { definitions, structs: Vec::new(), by_name: BTreeMap::new(), pending: Vec::new() };
+        let mut compiler = Compiler {
+            definitions,
+            structs: Vec::new(),
+            by_name: BTreeMap::new(),
+            pending: Vec::new(),
+            names: Names::new(),
+        };
         let (name, schema) = compiler.definitions.get_key_value(definition).map(|(name, schema)| (*name, *schema))?;
         let root = compiler.named(name, schema, 0);
         while let Some((at, schema)) = compiler.pending.pop() {
@@ -30,25 +37,31 @@ struct Compiler<'d> {
     by_name: BTreeMap<&'d str, usize>,
     /// Structs whose fields are not read yet: definitions may refer to each other, however deep.
     pending: Vec<(usize, Node<'d>)>,
+    names: Names,
 }
 
 impl<'d> Compiler<'d> {
     fn named(&mut self, name: &'d str, schema: Node<'d>, references: usize) -> Type {
-        // What unmarshals itself is known by its name.
-        match last_of(name, 3) {
-            "api.resource.Quantity" => return Type::Quantity,
-            "util.intstr.IntOrString" => return Type::IntOrString,
-            "meta.v1.MicroTime" => return Type::MicroTime,
-            "meta.v1.Time" => return Type::Time,
-            _ => {}
+        match Special::of_definition(name) {
+            Some(Special::Quantity) => return Type::Quantity,
+            Some(Special::IntOrString) => return Type::IntOrString,
+            Some(Special::MicroTime) => return Type::MicroTime,
+            Some(Special::Time) => return Type::Time,
+            None => {}
         }
-        if !is_struct(schema) {
+        if !is_struct(schema) && !is_empty_struct(name, schema) {
             return self.ty(schema, references);
         }
         if let Some(at) = self.by_name.get(name) {
             return Type::Struct(*at);
         }
         let at = self.add(last_of(name, 1).to_owned(), last_of(name, 2).to_owned(), schema);
+        if let Some(added) = self.structs.get_mut(at) {
+            added.is_go = is_go_type(name, schema);
+            if added.is_go && name.starts_with("io.k8s.") {
+                last_of(name, 3).clone_into(&mut added.definition);
+            }
+        }
         self.by_name.insert(name, at);
         Type::Struct(at)
     }
@@ -99,13 +112,18 @@ impl<'d> Compiler<'d> {
     fn fill(&mut self, at: usize, schema: Node<'d>) {
         let required: BTreeSet<&str> =
             schema.get("required").into_iter().flat_map(Node::items).filter_map(Node::as_str).collect();
+        let found = self.structs.get(at);
+        let is_go = found.is_some_and(|found| found.is_go);
+        let definition = found.map(|found| found.definition.clone()).unwrap_or_default();
         let mut fields: BTreeMap<String, Field> = BTreeMap::new();
         for (name, property) in schema.get("properties").into_iter().flat_map(Node::pairs) {
             let allowed = property.get("enum").into_iter().flat_map(Node::items).filter_map(Node::as_str);
             let allowed = allowed.map(str::to_owned).collect();
-            // A server fills in what has a default.
-            let required = required.contains(name.text()) && property.get("default").is_none();
-            let field = Field { ty: self.ty(property, 0), required, allowed };
+            // A server fills in what has a default. That of a field in Go is often its zero value, which nobody fills in.
+            let default = property.get("default").filter(|default| !(is_go && is_zero(*default)));
+            let required = required.contains(name.text()) && default.is_none();
+            let go_name = self.names.get(&definition, name.text());
+            let field = Field { ty: self.ty(property, 0), required, allowed, go_name };
             fields.insert(name.text().to_owned(), field);
         }
         let others = match schema.get("additionalProperties") {
@@ -125,11 +143,34 @@ fn flag(schema: Node<'_>, key: &str) -> bool {
     schema.get(key).and_then(Node::as_bool) == Some(true)
 }
 
+/// Whether a definition is that of a Go struct without fields, and not of a type that takes any JSON.
+fn is_empty_struct(name: &str, schema: Node<'_>) -> bool {
+    const FREE: [&str; 3] = ["meta.v1.FieldsV1", "meta.v1.Patch", "pkg.runtime.RawExtension"];
+    name.starts_with("io.k8s.")
+        && schema.get("type").and_then(Node::as_str) == Some("object")
+        && schema.get("additionalProperties").is_none()
+        && !flag(schema, "x-kubernetes-preserve-unknown-fields")
+        && !FREE.contains(&last_of(name, 3))
+        && is_go_type(name, schema)
+}
+
+/// Whether a definition of a document describes a Go type. If not, it is that of a custom resource, whose name consists of
+/// the resource's group backwards, its version and its kind.
+pub fn is_go_type(name: &str, schema: Node<'_>) -> bool {
+    let kinds = schema.get("x-kubernetes-group-version-kind").into_iter().flat_map(Node::items);
+    let is_custom = |gvk: Node<'_>| {
+        let text = |key| gvk.get(key).and_then(Node::as_str).unwrap_or_default();
+        let group = text("group").rsplit('.').collect::<Vec<_>>().join(".");
+        name == format!("{group}.{}.{}", text("version"), text("kind"))
+    };
+    !kinds.into_iter().any(is_custom)
+}
+
 fn is_struct(schema: Node<'_>) -> bool {
     schema.get("properties").is_some_and(|properties| !properties.is_empty())
 }
 
 /// The last parts of a name with dots.
-fn last_of(name: &str, parts: usize) -> &str {
+pub(super) fn last_of(name: &str, parts: usize) -> &str {
     name.rmatch_indices('.').nth(parts - 1).map_or(name, |(at, _)| &name[at + 1..])
 }

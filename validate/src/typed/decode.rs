@@ -7,6 +7,7 @@ use kubeshape_cel::Quantity;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_smd::Value;
 use kubeshape_yaml::go::Time;
+use std::collections::BTreeSet;
 
 /// What a server finds when it decodes an object.
 #[derive(Clone, Debug, Default)]
@@ -27,17 +28,32 @@ pub struct Decoded {
 pub struct Mismatch {
     /// Where it stands: `spec.containers[0].name`.
     pub path: String,
-    /// Go's text: `json: cannot unmarshal number into Go struct field Container.spec.containers.name of type string`. Documents
-    /// name neither Go's types for strings, lists and maps nor its embedded structs. So a text has `string` in place
-    /// of `v1.PullPolicy`, and `volumes.emptyDir` in place of `volumes.VolumeSource.emptyDir`.
+    /// Go's text: `json: cannot unmarshal number into Go struct field Container.spec.containers.name of type string`. The names of
+    /// Go's types for strings, lists and maps, and of its embedded structs, are known of Kubernetes' own kinds (see
+    /// [`GO_NAMES`](super::GO_NAMES)). Of other kinds, a text has `string` in place of `v1.PullPolicy`.
     pub message: String,
+}
+
+impl Decoded {
+    /// Of fields that stand twice, those that a server tells: it tells an unknown field once, and looks at nothing below it.
+    pub fn told_twice<T>(&self, fields: Vec<(String, T)>) -> Vec<(String, T)> {
+        let unknown: BTreeSet<&str> = self.unknown.iter().map(String::as_str).collect();
+        let is_unknown = |path: &str| {
+            let ends = path.match_indices(['.', '[']).map(|(at, _)| at).chain([path.len()]);
+            ends.into_iter().any(|end| unknown.contains(&path[..end]))
+        };
+        fields.into_iter().filter(|(path, _)| unknown.is_empty() || !is_unknown(path)).collect()
+    }
 }
 
 impl Typed {
     /// Decodes an object. The depth of the object is limited by its reader.
     pub fn decode(&self, object: Value<'_>) -> Decoded {
-        let mut decoder = Decoder { typed: self, out: Decoded::default(), in_status: false };
-        decoder.value(object, &self.root, &Path::Root, Place { owner: "", fields: None });
+        let mut decoder = Decoder { typed: self, out: Decoded::default(), in_status: false, stopped: None };
+        decoder.value(object, &self.root, &Path::Root, Place { owner: "", fields: None, go_type: None });
+        if let Some(at) = decoder.stopped {
+            decoder.out.errors[..=at].rotate_right(1);
+        }
         decoder.out
     }
 
@@ -78,6 +94,15 @@ impl Typed {
 struct Place<'p> {
     owner: &'p str,
     fields: Option<&'p Fields<'p>>,
+    /// What Go calls the type of the value, if the document does not tell.
+    go_type: Option<&'p str>,
+}
+
+impl Place<'_> {
+    /// The place of an item of a list or map: its type has this before the name of the item's type.
+    fn of_items(self, prefix: &str) -> Self {
+        Place { go_type: self.go_type.and_then(|name| name.strip_prefix(prefix)), ..self }
+    }
 }
 
 struct Fields<'p> {
@@ -89,10 +114,21 @@ struct Decoder<'t> {
     typed: &'t Typed,
     out: Decoded,
     in_status: bool,
+    /// The first error of a type that reads its JSON itself. Go stops there, and tells no error before it.
+    stopped: Option<usize>,
 }
 
 impl Decoder<'_> {
     fn value(&mut self, value: Value<'_>, ty: &Type, path: &Path<'_>, place: Place<'_>) {
+        let before = self.out.errors.len();
+        self.typed_value(value, ty, path, place);
+        let reads_itself = matches!(ty, Type::Quantity | Type::IntOrString | Type::Time | Type::MicroTime);
+        if reads_itself && self.stopped.is_none() && self.out.errors.len() > before {
+            self.stopped = Some(before);
+        }
+    }
+
+    fn typed_value(&mut self, value: Value<'_>, ty: &Type, path: &Path<'_>, place: Place<'_>) {
         match (ty, value) {
             // Null leaves everything as it is.
             (_, Value::Null)
@@ -122,6 +158,7 @@ impl Decoder<'_> {
                     let text = number(*item);
                     if !item.is_null() && text.parse::<u8>().is_err() {
                         let found = format!("{} {text}", json_name(*item));
+                        let place = Place { go_type: None, ..place };
                         self.mismatch(found.trim_end(), "uint8", &path.index(at), place);
                     }
                 }
@@ -158,8 +195,10 @@ impl Decoder<'_> {
                         let allowed: Vec<&str> = field.allowed.iter().map(String::as_str).collect();
                         self.out.departures.push(Error::not_supported(&path, *text, &allowed, 0));
                     }
-                    let fields = Fields { parent: place.fields, name: key };
-                    self.value(*value, &field.ty, &path, Place { owner: &found.name, fields: Some(&fields) });
+                    let embedded = field.go_name.embedded.map(|name| Fields { parent: place.fields, name });
+                    let fields = Fields { parent: embedded.as_ref().or(place.fields), name: key };
+                    let go_type = field.go_name.go_type;
+                    self.value(*value, &field.ty, &path, Place { owner: &found.name, fields: Some(&fields), go_type });
                     self.in_status &= !is_root;
                 }
                 if !self.in_status {
@@ -173,12 +212,12 @@ impl Decoder<'_> {
             }
             (Type::Map(items), Value::Map(map)) => {
                 for (key, value) in map.entries() {
-                    self.value(*value, items, &path.child(key), place);
+                    self.value(*value, items, &path.child(key), place.of_items("map[string]"));
                 }
             }
             (Type::List(items), Value::List(list)) => {
                 for (at, item) in list.iter().enumerate() {
-                    self.value(*item, items, &path.index(at), place);
+                    self.value(*item, items, &path.index(at), place.of_items("[]"));
                 }
             }
             (_, other) => self.mismatch(json_name(other), &self.typed.go_name(ty), path, place),
@@ -207,6 +246,7 @@ impl Decoder<'_> {
         }
         names.extend(Some(place.owner).filter(|owner| !owner.is_empty()));
         names.reverse();
+        let expected = place.go_type.unwrap_or(expected);
         let target = if names.is_empty() { "value".to_owned() } else { format!("struct field {}", names.join(".")) };
         self.error(path, format!("json: cannot unmarshal {found} into Go {target} of type {expected}"));
     }

@@ -27,7 +27,11 @@ fn document() -> Value {
 }
 
 fn decode(definition: &str, object: &Value) -> Decoded {
-    let source = document().to_string();
+    decode_in(&document(), definition, object)
+}
+
+fn decode_in(document: &Value, definition: &str, object: &Value) -> Decoded {
+    let source = document.to_string();
     let mut tape = Tape::new();
     Stream::new(source.as_bytes(), Limits::default()).unwrap().next(&mut tape).unwrap().unwrap();
     let typed = Typed::of_document(tape.document(&source).root().unwrap(), definition).unwrap();
@@ -100,4 +104,72 @@ fn what_a_document_requires_is_no_error_and_not_asked_of_a_status() {
 fn references_without_end_are_followed_no_further() {
     let decoded = decode("example.v1.Loop", &json!({"a": 1}));
     assert_eq!((decoded.unknown.len(), decoded.errors.len()), (0, 0));
+}
+
+/// Parts of Kubernetes' own document of v3, where fields have the zero values of Go as defaults.
+fn own_document() -> Value {
+    json!({"components": {"schemas": {
+        "io.k8s.api.core.v1.Pod": {"type": "object",
+            "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "Pod"}],
+            "properties": {
+                "spec": {"default": {}, "allOf": [{"$ref": "#/components/schemas/io.k8s.api.core.v1.Container"}]},
+                "empty": {"$ref": "#/components/schemas/io.k8s.api.core.v1.Empty"},
+                "volume": {"$ref": "#/components/schemas/io.k8s.api.core.v1.Volume"},
+                "wait": {"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Time"}}},
+        "io.k8s.api.core.v1.Empty": {"type": "object"},
+        "io.k8s.api.core.v1.Volume": {"type": "object", "properties": {"emptyDir": {"type": "object", "properties": {"a": {}}}}},
+        "io.k8s.api.core.v1.Container": {"type": "object", "required": ["name"], "properties": {
+            "imagePullPolicy": {"type": "string"}, "name": {"type": "string", "default": ""}}},
+        "io.k8s.apimachinery.pkg.apis.meta.v1.Time": {"type": "string", "format": "date-time"},
+        "com.example.v1.Tab": {"type": "object", "required": ["name"],
+            "x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Tab"}],
+            "properties": {"name": {"type": "string", "default": ""}}}}}})
+}
+
+fn decode_own(definition: &str, object: &Value) -> Decoded {
+    decode_in(&own_document(), definition, object)
+}
+
+#[test]
+fn errors_name_the_go_types_that_documents_lack() {
+    let errors = |object| -> Vec<String> {
+        let errors = decode_own("io.k8s.api.core.v1.Pod", &object).errors;
+        errors.into_iter().map(|error| error.message).collect()
+    };
+    assert_eq!(
+        errors(json!({"spec": {"imagePullPolicy": 1}, "volume": {"emptyDir": 1}})),
+        [
+            "json: cannot unmarshal number into Go struct field Container.spec.imagePullPolicy of type v1.PullPolicy",
+            "json: cannot unmarshal number into Go struct field Volume.volume.VolumeSource.emptyDir of type struct",
+        ]
+    );
+    assert_eq!(
+        errors(json!({"empty": 1})),
+        ["json: cannot unmarshal number into Go struct field Pod.empty of type v1.Empty"]
+    );
+}
+
+#[test]
+fn the_first_error_is_that_of_a_type_that_reads_itself() {
+    let errors = decode_own("io.k8s.api.core.v1.Pod", &json!({"empty": 1, "spec": 1, "wait": "x"})).errors;
+    let paths: Vec<&str> = errors.iter().map(|error| error.path.as_str()).collect();
+    assert_eq!(paths, ["wait", "empty", "spec"]);
+}
+
+#[test]
+fn the_zero_value_of_go_fills_in_no_required_field() {
+    let departures = |definition: &str, object: &Value| decode_own(definition, object).departures.len();
+    assert_eq!(departures("io.k8s.api.core.v1.Container", &json!({})), 1);
+    // That of a custom resource does.
+    assert_eq!(departures("com.example.v1.Tab", &json!({})), 0);
+}
+
+#[test]
+fn unknown_fields_are_told_once() {
+    let decoded =
+        decode_own("io.k8s.api.core.v1.Pod", &json!({"spec": {"name": "a"}, "nope": {"b": 1}, "empty": {"c": 1}}));
+    assert_eq!(decoded.unknown, ["empty.c", "nope"]);
+    let twice = ["spec.name", "nope", "nope.b", "nope[0]", "nopes", "empty.c"].map(|path| (path.to_owned(), ()));
+    let told: Vec<String> = decoded.told_twice(twice.to_vec()).into_iter().map(|(path, ())| path).collect();
+    assert_eq!(told, ["spec.name", "nopes"]);
 }

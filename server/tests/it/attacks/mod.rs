@@ -9,6 +9,7 @@ mod pressure;
 mod ranges;
 mod raw;
 mod slow;
+mod unbounded;
 
 use crate::listener::{Running, exchange, one};
 use std::time::Duration;

@@ -1,0 +1,191 @@
+//! The command line of `lifecycle`.
+
+use super::FindingArgs;
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use kubeshape_lifecycle::Version;
+use std::path::PathBuf;
+
+/// Tell which fields are alpha, beta or deprecated (KEP-2558)
+///
+/// Reads Go types with their tags (`+lifecycle:kubernetes:…`, `+featureGate=…`, `+k8s:ifEnabled(…)`, `Deprecated:`
+/// paragraphs), and feature gates with their stages by release.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape lifecycle lint api/ --features features/
+  kubeshape lifecycle annotate swagger.json --types api/ --features features/ \\
+    -o annotated.json
+  kubeshape lifecycle table --types api/ --features features/ -o md
+  kubeshape lifecycle diff v1.34/ v1.36/")]
+pub(crate) struct LifecycleArgs {
+    #[command(subcommand)]
+    pub(crate) command: LifecycleCommand,
+}
+
+/// What to do about lifecycles.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LifecycleCommand {
+    Lint(LintArgs),
+    Annotate(AnnotateArgs),
+    Table(LifecycleTableArgs),
+    Diff(LifecycleDiffArgs),
+}
+
+/// Where the lifecycle of fields is written.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SourceArgs {
+    /// Go files with types, or folders of them (repeatable)
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) types: Vec<PathBuf>,
+
+    /// Go files with feature gates, or folders of them (repeatable)
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) features: Vec<PathBuf>,
+
+    /// Release of Kubernetes whose stages count, such as v1.36 [default: the newest one that the feature files know]
+    ///
+    /// Without it, a tag with a status means what it says, unless its gate is generally available. With it, the specs
+    /// of the gate in that release count.
+    #[arg(long, value_name = "RELEASE", value_parser = version)]
+    pub(crate) release: Option<Version>,
+}
+
+/// Check tags and feature gates
+///
+/// Every finding has a code, a file, a line and a column. Notes, such as gates that no field names, are shown with `-v`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape lifecycle lint api/ --features features/
+  kubeshape lifecycle lint api/ --features features/ --output-format sarif
+  kubeshape lifecycle lint api/ --features features/ --deny KS8308")]
+pub(crate) struct LintArgs {
+    /// Go files with types, or folders of them
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Go files with feature gates, or folders of them (repeatable); without any, gates are not checked
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) features: Vec<PathBuf>,
+
+    /// Release of Kubernetes whose stages count [default: the newest one that the feature files know]
+    #[arg(long, value_name = "RELEASE", value_parser = version)]
+    pub(crate) release: Option<Version>,
+
+    /// Print errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Print all warnings and notes
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
+}
+
+/// Write x-kubernetes-api-lifecycle into documents
+///
+/// Nothing else in the documents changes. The extension of a field that is generally available is removed. The size is
+/// reported, because etcd does not store objects of more than 1.5 MB.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape lifecycle annotate swagger.json --types api/ --features features/ \\
+    -o annotated.json
+  kubeshape lifecycle annotate crds/ --types api/ --features features/ -o out/
+  kubeshape lifecycle annotate crds/ --features features/ --release v1.36 \\
+    -o crds/")]
+pub(crate) struct AnnotateArgs {
+    /// OpenAPI v2 and v3 documents and CustomResourceDefinitions: files, folders, or `-`
+    #[arg(value_name = "DOC", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) documents: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+
+    /// File for the result, or folder for several [default: standard output]
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Print errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Print all warnings
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
+}
+
+/// List all fields with a lifecycle, by stage
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape lifecycle table --types api/ --features features/
+  kubeshape lifecycle table --types api/ --features features/ --release v1.35 \\
+    -o json")]
+pub(crate) struct LifecycleTableArgs {
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+
+    /// Format of the list
+    #[arg(short = 'o', long = "format", value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: LifecycleFormat,
+
+    /// Print errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
+}
+
+/// List what changed between two releases: promotions, deprecations, new and removed fields
+///
+/// OLD and NEW are folders with Go types and feature gates. Packages are compared by their paths below these folders.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  kubeshape lifecycle diff v1.34/ v1.36/\n  kubeshape lifecycle diff v1.34/ v1.36/ -o md"
+)]
+pub(crate) struct LifecycleDiffArgs {
+    /// Folder of the older release
+    #[arg(value_name = "OLD", value_hint = ValueHint::DirPath)]
+    pub(crate) old: PathBuf,
+
+    /// Folder of the newer release
+    #[arg(value_name = "NEW", value_hint = ValueHint::DirPath)]
+    pub(crate) new: PathBuf,
+
+    /// Format of the list
+    #[arg(short = 'o', long = "format", value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: LifecycleFormat,
+
+    /// Print errors only
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
+}
+
+/// The format of a list of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LifecycleFormat {
+    /// Columns
+    Text,
+    /// Comma-separated values
+    Csv,
+    /// A table in Markdown
+    Md,
+    /// A JSON array
+    Json,
+}
+
+/// A release such as `v1.36`.
+fn version(text: &str) -> Result<Version, String> {
+    let parsed = Version::parse(text).filter(|version| version.major > 0);
+    parsed.ok_or_else(|| "expected a minor release such as v1.36".to_owned())
+}

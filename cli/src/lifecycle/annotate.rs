@@ -1,0 +1,142 @@
+//! `kubeshape lifecycle annotate`.
+
+use super::{Session, sources};
+use crate::args::{AnnotateArgs, WalkArgs};
+use crate::error::Fatal;
+use crate::input::{Filter, Gathered, Input, Reader, gather};
+use crate::output::Stage;
+use crate::report;
+use kubeshape_input::{Code, Finding, Limits};
+use kubeshape_lifecycle::{Features, Options, Types, annotate};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// `kubeshape lifecycle annotate`
+///
+/// # Errors
+/// The command line is wrong, or a result cannot be written.
+pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fatal> {
+    let filter = Filter::new(&WalkArgs::default())?;
+    let gathered = gather(&args.documents, None, &filter);
+    for finding in &gathered.findings {
+        session.tell(finding);
+    }
+    for (path, why) in &gathered.unreadable {
+        session.tell(&Finding::new(Code::Unreadable, why.as_str()).in_input(path.to_string_lossy().into_owned()));
+    }
+    if let Some(folder) = gathered.empty_folder() {
+        let name = folder.to_string_lossy().into_owned();
+        session.tell(&Finding::new(Code::Nothing, "found no document").in_input(name));
+    }
+    let targets = targets(args, &gathered)?;
+    let (types, features) = sources::read(&args.sources.types, &args.sources.features, &mut session);
+    let options = Options { release: args.sources.release };
+    let stage = Stage::default().until_interrupted();
+    let mut staged = Vec::new();
+    let mut reader = Reader::default();
+    let mut done = 0;
+    for input in &gathered.inputs {
+        let Some(text) = one(input, &mut reader, &types, &features, &options, &mut session) else { continue };
+        done += 1;
+        match targets.get(input.path()) {
+            None => report::print(text.as_bytes())?,
+            Some(target) => staged.push(stage.write_named(target, text.as_bytes()).inspect_err(|_| stage.abandon())?),
+        }
+    }
+    for staged in staged {
+        stage.finish(staged).inspect_err(|_| stage.abandon())?;
+    }
+    if done < gathered.inputs.len() {
+        session.ui.say("inputs with errors are left as they are");
+    }
+    session.end()
+}
+
+/// The result of one input; none if it has errors.
+fn one(
+    input: &Input,
+    reader: &mut Reader,
+    types: &Types,
+    features: &Features,
+    options: &Options,
+    session: &mut Session,
+) -> Option<String> {
+    let name = input.name();
+    let bytes = match reader.read(input, &Limits::default()) {
+        Ok(bytes) => bytes,
+        Err(finding) => {
+            session.tell(&finding);
+            return None;
+        }
+    };
+    let read = kubeshape_input::read(name.as_str(), bytes, Limits::default());
+    for finding in &read.findings {
+        session.tell(finding);
+    }
+    if read.findings.iter().any(Finding::is_error) {
+        return None;
+    }
+    let Some(first) = read.documents.first() else {
+        session.tell(&Finding::new(Code::Nothing, "found no document").in_input(name));
+        return None;
+    };
+    if !first.source().has_lines() {
+        let detail = "the document is protobuf, which is not edited; convert it to JSON first (kubeshape convert)";
+        session.tell(&Finding::new(Code::Nothing, detail).in_input(name));
+        return None;
+    }
+    let before = first.source().text().len();
+    let result = annotate::annotate(&read.documents, types, features, options);
+    for finding in &result.findings {
+        session.tell(finding);
+    }
+    let count = |n: usize, what: &str| format!("{n} {what}");
+    session.ui.say(&format!(
+        "{name}: {}, {}, {}; {:+} bytes, {} in all",
+        count(result.added, "added"),
+        count(result.changed, "changed"),
+        count(result.removed, "removed"),
+        result.bytes,
+        before.saturating_add_signed(isize::try_from(result.bytes).unwrap_or(0)),
+    ));
+    Some(result.text)
+}
+
+/// The file of each input's result; none for standard output.
+fn targets<'g>(args: &AnnotateArgs, gathered: &'g Gathered) -> Result<BTreeMap<&'g Path, PathBuf>, Fatal> {
+    let Some(output) = &args.output else {
+        return match gathered.inputs.len() {
+            0 | 1 => Ok(BTreeMap::new()),
+            several => {
+                Err(Fatal::Usage(format!("{several} documents need a folder for their results: give -o FOLDER")))
+            }
+        };
+    };
+    let is_folder = output.is_dir() || !gathered.roots.is_empty() || gathered.inputs.len() > 1;
+    if output.as_os_str() == "-" {
+        return Err(Fatal::Usage("standard output is the default: leave -o out".to_owned()));
+    }
+    let mut out = BTreeMap::new();
+    let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    for input in &gathered.inputs {
+        let path = input.path();
+        if !is_folder {
+            out.insert(path, output.clone());
+            continue;
+        }
+        let root = gathered.roots.iter().find_map(|root| path.strip_prefix(&root.path).ok());
+        let name = root.or_else(|| path.file_name().map(Path::new)).unwrap_or(path);
+        let target = output.join(name);
+        if let Some(other) = taken.insert(target.clone(), path) {
+            let message = format!(
+                "{} and {} would have one result, {}; annotate them in two runs",
+                other.display(),
+                path.display(),
+                target.display()
+            );
+            return Err(Fatal::Usage(message));
+        }
+        out.insert(path, target);
+    }
+    Ok(out)
+}

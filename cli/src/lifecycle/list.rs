@@ -1,0 +1,163 @@
+//! `kubeshape lifecycle table` and `kubeshape lifecycle diff`: lists of fields.
+
+use super::{Session, sources};
+use crate::args::{LifecycleDiffArgs, LifecycleFormat, LifecycleTableArgs};
+use crate::error::Fatal;
+use crate::report::{self, clean};
+use kubeshape_lifecycle::diff::{self, Side};
+use kubeshape_lifecycle::{KUBERNETES, Options, Stage, fields};
+use serde_json::{Map, Value};
+
+/// `kubeshape lifecycle table`
+///
+/// # Errors
+/// Standard output is closed.
+pub(super) fn table(args: &LifecycleTableArgs, mut session: Session) -> Result<bool, Fatal> {
+    if args.sources.types.is_empty() {
+        return Err(Fatal::Usage("give the Go types: --types PATH".to_owned()));
+    }
+    let (types, features) = sources::read(&args.sources.types, &args.sources.features, &mut session);
+    let mut fields = fields::fields(&types, &features, &Options { release: args.sources.release });
+    fields.retain(|field| field.property().is_some());
+    let order = |stage: Option<Stage>| match stage {
+        Some(Stage::Alpha) => 0,
+        Some(Stage::Beta) => 1,
+        Some(Stage::Deprecated) => 2,
+        Some(Stage::Ga) => 3,
+        None => 4,
+    };
+    fields.sort_by_key(|field| order(field.state.stage));
+    let heads = ["package", "type", "field", "property", "stage", "minVersion", "featureGate", "place"];
+    let rows: Vec<Vec<Option<String>>> = fields
+        .iter()
+        .map(|field| {
+            let entry = field.state.projects.get(KUBERNETES);
+            let gates = field.tags.gate_names().join(",");
+            vec![
+                Some(field.place.package.folder.clone()),
+                Some(field.place.of.name.clone()),
+                Some(field.field.name.clone()),
+                field.property().map(str::to_owned),
+                field.state.stage.map(|stage| stage.name().to_owned()),
+                entry.and_then(|entry| entry.min_version.clone()),
+                entry.and_then(|entry| entry.feature_gate.clone()).or(Some(gates).filter(|gates| !gates.is_empty())),
+                Some(field.location()),
+            ]
+        })
+        .collect();
+    report::print(print(&heads, &rows, args.format).as_bytes())?;
+    session.end()
+}
+
+/// `kubeshape lifecycle diff`
+///
+/// # Errors
+/// Standard output is closed.
+pub(super) fn diff(args: &LifecycleDiffArgs, mut session: Session) -> Result<bool, Fatal> {
+    let mut side = |path: &std::path::PathBuf| {
+        let paths = std::slice::from_ref(path);
+        let (types, features) = sources::read(paths, paths, &mut session);
+        (types, features, path.to_string_lossy().replace('\\', "/"))
+    };
+    let (old, new) = (side(&args.old), side(&args.new));
+    let old = Side { types: &old.0, features: &old.1, root: &old.2, release: None };
+    let new = Side { types: &new.0, features: &new.1, root: &new.2, release: None };
+    let heads = ["change", "package", "type", "property", "old", "new", "featureGate", "place"];
+    let stage = |stage: Option<Stage>| stage.map(|stage| stage.name().to_owned());
+    let mut changes = diff::diff(old, new);
+    changes.sort_by_key(|change| change.kind);
+    let rows: Vec<Vec<Option<String>>> = changes
+        .into_iter()
+        .map(|change| {
+            vec![
+                Some(change.kind.name().to_owned()),
+                Some(change.package),
+                Some(change.type_name),
+                Some(change.property),
+                stage(change.old),
+                stage(change.new),
+                Some(change.gates).filter(|gates| !gates.is_empty()),
+                Some(change.place),
+            ]
+        })
+        .collect();
+    report::print(print(&heads, &rows, args.format).as_bytes())?;
+    session.end()
+}
+
+fn print(heads: &[&str], rows: &[Vec<Option<String>>], format: LifecycleFormat) -> String {
+    let text = match format {
+        LifecycleFormat::Json => return json(heads, rows),
+        LifecycleFormat::Csv => csv(heads, rows),
+        LifecycleFormat::Md => markdown(heads, rows),
+        LifecycleFormat::Text => columns(heads, rows),
+    };
+    clean::lines(&text).into_owned()
+}
+
+fn cell(value: Option<&String>) -> &str {
+    value.map_or("", String::as_str)
+}
+
+fn json(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
+    let object = |row: &Vec<Option<String>>| {
+        let members = heads.iter().zip(row).map(|(head, value)| ((*head).to_owned(), value.clone().into()));
+        Value::Object(members.collect::<Map<String, Value>>())
+    };
+    let array = Value::Array(rows.iter().map(object).collect());
+    let text = serde_json::to_string_pretty(&array).unwrap_or_default();
+    format!("{}\n", clean::json(&text))
+}
+
+fn csv(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
+    let mut out = heads.join(",") + "\n";
+    for row in rows {
+        let cells: Vec<String> = row
+            .iter()
+            .map(|value| cell(value.as_ref()))
+            .map(|text| {
+                if text.contains([',', '"', '\n', '\r']) {
+                    format!("\"{}\"", text.replace('"', "\"\""))
+                } else {
+                    text.to_owned()
+                }
+            })
+            .collect();
+        out.push_str(&cells.join(","));
+        out.push('\n');
+    }
+    out
+}
+
+fn markdown(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
+    let mut out = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(|value| cell(value.as_ref()).replace('|', "\\|")).collect();
+        out.push_str("| ");
+        out.push_str(&cells.join(" | "));
+        out.push_str(" |\n");
+    }
+    out
+}
+
+fn columns(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
+    let heads: Vec<Option<String>> = heads.iter().map(|head| Some(head.to_uppercase())).collect();
+    let mut widths = vec![0; heads.len()];
+    for row in std::iter::once(&heads).chain(rows) {
+        for (width, value) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell(value.as_ref()).chars().count());
+        }
+    }
+    let mut out = String::new();
+    for row in std::iter::once(&heads).chain(rows) {
+        let mut line = String::new();
+        for (width, value) in widths.iter().zip(row) {
+            let text = cell(value.as_ref());
+            line.push_str(text);
+            line.push_str(&" ".repeat(width + 2 - text.chars().count()));
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}

@@ -1,0 +1,66 @@
+//! `kubeshape lifecycle`: files in, findings, documents and lists out. `kubeshape-lifecycle` knows the rules.
+
+mod annotate;
+mod list;
+mod sources;
+
+use crate::args::{FindingArgs, LifecycleArgs, LifecycleCommand, LintArgs, When};
+use crate::error::Fatal;
+use crate::report::{Setup, Ui};
+use kubeshape_input::{Code, Finding};
+use kubeshape_lifecycle::{Options, lint};
+
+/// Findings of a run.
+struct Session {
+    ui: Ui,
+    errors: usize,
+    /// Whether the bytes of an input could not be read.
+    unread: bool,
+}
+
+impl Session {
+    fn new(setup: &Setup, findings: &FindingArgs, quiet: bool, verbose: bool) -> Session {
+        let ui = Ui::new(setup.color, When::Never, quiet, verbose).with_levels(setup.levels(&findings.levels));
+        let ui = if verbose { ui.with_notes() } else { ui };
+        Session { ui: ui.in_format(findings.output_format), errors: 0, unread: false }
+    }
+
+    fn tell(&mut self, finding: &Finding) {
+        self.errors += usize::from(finding.is_error());
+        self.unread |= finding.code == Code::Unreadable;
+        self.ui.finding(finding);
+    }
+
+    /// Ends the run: whether nothing is wrong.
+    fn end(mut self) -> Result<bool, Fatal> {
+        let is_denied = self.ui.end(None, "", "");
+        if self.unread {
+            return Err(Fatal::Unread);
+        }
+        Ok(self.errors == 0 && !is_denied)
+    }
+}
+
+/// `kubeshape lifecycle`
+///
+/// # Errors
+/// The command line is wrong, or something cannot be read or written.
+pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
+    match &args.command {
+        LifecycleCommand::Lint(args) => lint_types(args, setup),
+        LifecycleCommand::Annotate(args) => {
+            annotate::run(args, Session::new(setup, &args.findings, args.quiet, args.verbose))
+        }
+        LifecycleCommand::Table(args) => list::table(args, Session::new(setup, &args.findings, args.quiet, false)),
+        LifecycleCommand::Diff(args) => list::diff(args, Session::new(setup, &args.findings, args.quiet, false)),
+    }
+}
+
+fn lint_types(args: &LintArgs, setup: &Setup) -> Result<bool, Fatal> {
+    let mut session = Session::new(setup, &args.findings, args.quiet, args.verbose);
+    let (types, features) = sources::read(&args.paths, &args.features, &mut session);
+    for finding in lint::lint(&types, &features, &Options { release: args.release }) {
+        session.tell(&finding);
+    }
+    session.end()
+}

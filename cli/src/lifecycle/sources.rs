@@ -1,0 +1,65 @@
+//! Go files of the command line.
+
+use super::Session;
+use crate::args::WalkArgs;
+use crate::input::{Filter, Reader, gather};
+use kubeshape_input::{Code, Finding, Limits, Source};
+use kubeshape_lifecycle::{Features, Types};
+use std::path::PathBuf;
+
+/// Reads types and gates. What cannot be read is told.
+pub(super) fn read(types: &[PathBuf], features: &[PathBuf], session: &mut Session) -> (Types, Features) {
+    let (types, findings) = Types::read(files(types, session));
+    let mut seen: Vec<Finding> = findings;
+    let (features, findings) = Features::read(files(features, session));
+    // A file may be named for both.
+    seen.extend(findings);
+    seen.dedup();
+    for finding in &seen {
+        session.tell(finding);
+    }
+    (types, features)
+}
+
+/// The Go files of files and folders, without tests.
+fn files(paths: &[PathBuf], session: &mut Session) -> Vec<Source> {
+    let walk =
+        WalkArgs { include: vec!["*.go".to_owned()], exclude: vec!["*_test.go".to_owned()], ..WalkArgs::default() };
+    let filter = match Filter::new(&walk) {
+        Ok(filter) => filter,
+        Err(error) => {
+            session.tell(&Finding::new(Code::Unreadable, error.to_string()));
+            return Vec::new();
+        }
+    };
+    let gathered = gather(paths, None, &filter);
+    for finding in &gathered.findings {
+        session.tell(finding);
+    }
+    for (path, why) in &gathered.unreadable {
+        session.tell(&Finding::new(Code::Unreadable, why.as_str()).in_input(path.to_string_lossy().into_owned()));
+    }
+    if let Some(folder) = gathered.empty_folder() {
+        let name = folder.to_string_lossy().into_owned();
+        session.tell(&Finding::new(Code::Nothing, "found no Go file; name a folder that has some").in_input(name));
+    }
+    let mut reader = Reader::default();
+    let mut out = Vec::new();
+    for input in &gathered.inputs {
+        let bytes = match reader.read(input, &Limits::default()) {
+            Ok(bytes) => bytes,
+            Err(finding) => {
+                session.tell(&finding);
+                continue;
+            }
+        };
+        match std::str::from_utf8(bytes) {
+            Ok(text) => out.push(Source::from_text(input.name(), text)),
+            Err(error) => {
+                let detail = format!("byte {} is not UTF-8, which Go files are", error.valid_up_to() + 1);
+                session.tell(&Finding::new(Code::LifecycleSource, detail).in_input(input.name()));
+            }
+        }
+    }
+    out
+}

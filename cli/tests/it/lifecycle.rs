@@ -1,0 +1,148 @@
+//! `kubeshape lifecycle`.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::Folder;
+use serde_json::{Value, json};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+const SOURCES: &str = "--types types.go --features features.go";
+
+/// A folder with the example of the proposal.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for name in ["types.go", "features.go", "openapi.yaml"] {
+        folder.write(name, std::fs::read(format!("{ROOT}/demo/frobber_{name}")).unwrap());
+    }
+    folder
+}
+
+#[test]
+fn lint_tells_places_and_codes() {
+    let folder = folder();
+    let run = folder.run("lifecycle lint types.go --features features.go --output-format short");
+    assert_eq!(run.code, Some(1));
+    assert_eq!(
+        run.err,
+        "types.go:15:5: error[KS8306]: A lifecycle tag disagrees with the specs of its feature gate: the tag says alpha, \
+         and Frobber2D is beta since v1.22; correct status and minVersion (in FrobberSpec.width)\n",
+    );
+    folder.run("lifecycle lint types.go --features features.go --release v1.21").is_silent();
+    folder.run("lifecycle lint types.go").is_silent();
+    let run = folder.run("lifecycle lint types.go --features features.go --output-format sarif");
+    let document: Value = serde_json::from_str(&run.err).unwrap();
+    assert_eq!(document["runs"][0]["results"][0]["ruleId"], json!("KS8306"));
+}
+
+#[test]
+fn annotate_writes_the_extension_of_the_proposal_and_nothing_else() {
+    let folder = folder();
+    let run = folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES}"));
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    let expected = folder.read("openapi.yaml").replace(
+        "        width:\n          type: integer\n",
+        "        width:
+          type: integer
+          x-kubernetes-api-lifecycle:
+            kubernetes:
+              minVersion: v1.20
+              status: alpha
+              featureGate: Frobber2D\n",
+    );
+    let expected = expected.replace(
+        "        breadth:\n          type: integer\n",
+        "        breadth:
+          type: integer
+          x-kubernetes-api-lifecycle:
+            kubernetes:
+              status: deprecated\n",
+    );
+    assert_eq!(run.out, expected);
+    assert_eq!(run.err, "openapi.yaml: 2 added, 0 changed, 0 removed; +254 bytes, 553 in all\n");
+    let run = folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} --release v1.36"));
+    assert!(run.out.contains("minVersion: v1.22\n              status: beta\n"), "{}", run.out);
+}
+
+#[test]
+fn folders_need_a_folder_and_bad_inputs_leave_the_others() {
+    let folder = folder();
+    folder.write("docs/a.yaml", folder.read("openapi.yaml")).write("docs/sub/b.yaml", folder.read("openapi.yaml"));
+    folder.run(&format!("lifecycle annotate docs {SOURCES}")).says(2, &["-o FOLDER"]);
+    folder.write("docs/bad.yaml", "a: [");
+    folder.run(&format!("lifecycle annotate docs {SOURCES} -o out")).says(1, &["bad.yaml", "KS1001"]);
+    assert_eq!(folder.names("out"), ["a.yaml", "sub/b.yaml"]);
+    assert!(folder.read("out/sub/b.yaml").contains("Frobber2D"));
+    folder.run("lifecycle annotate openapi.yaml --types missing.go").says(2, &["missing.go", "KS1007"]);
+}
+
+#[test]
+fn the_extension_passes_conversions_or_its_loss_is_told() {
+    let folder = folder();
+    folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} -o v3.yaml -q")).is_silent();
+    let entry = json!({"kubernetes": {"minVersion": "v1.20", "status": "alpha", "featureGate": "Frobber2D"}});
+    let at = |name: &str, pointer: &str| {
+        let document: Value = serde_json::from_str(&folder.read(name)).unwrap();
+        document.pointer(&format!("{pointer}/properties/width/x-kubernetes-api-lifecycle")).cloned()
+    };
+    folder.run("convert v3.yaml --to v2 -o v2.json -q").is_silent();
+    assert_eq!(at("v2.json", "/definitions/com.example.v1.FrobberSpec"), Some(entry.clone()));
+    folder.run("convert v2.json --to v3 -o again.json -q").is_silent();
+    assert_eq!(at("again.json", "/components/schemas/com.example.v1.FrobberSpec"), Some(entry));
+    let run = folder.run("convert v3.yaml --to smd -o smd.yaml -q --report losses.ndjson");
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(folder.read("losses.ndjson").contains("x-kubernetes-api-lifecycle"), "{}", folder.read("losses.ndjson"));
+}
+
+#[test]
+fn tables_have_four_formats() {
+    let folder = folder();
+    let run = folder.run(&format!("lifecycle table {SOURCES}"));
+    assert_eq!(
+        run.out,
+        "PACKAGE  TYPE         FIELD    PROPERTY  STAGE       MINVERSION  FEATUREGATE  PLACE
+         FrobberSpec  Width    width     alpha       v1.20       Frobber2D    types.go:16:2
+         FrobberSpec  Breadth  breadth   deprecated                           types.go:20:2
+",
+    );
+    let run = folder.run(&format!("lifecycle table {SOURCES} -o json"));
+    let rows: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(
+        rows[0],
+        json!({"package": "", "type": "FrobberSpec", "field": "Width", "property": "width", "stage": "alpha",
+            "minVersion": "v1.20", "featureGate": "Frobber2D", "place": "types.go:16:2"}),
+    );
+    let run = folder.run(&format!("lifecycle table {SOURCES} -o csv"));
+    assert_eq!(run.out.lines().nth(1), Some(",FrobberSpec,Width,width,alpha,v1.20,Frobber2D,types.go:16:2"));
+    let run = folder.run(&format!("lifecycle table {SOURCES} -o md"));
+    assert_eq!(
+        run.out.lines().nth(3),
+        Some("|  | FrobberSpec | Breadth | breadth | deprecated |  |  | types.go:20:2 |")
+    );
+    folder.run("lifecycle table").says(2, &["--types PATH"]);
+}
+
+#[test]
+fn diff_tells_what_changed() {
+    let folder = folder();
+    let types = folder.read("types.go");
+    folder.write("old/v1/types.go", &types).write("old/features.go", folder.read("features.go"));
+    folder.write("new/v1/types.go", types.replace("\t// +lifecycle", "\t// lifecycle"));
+    folder.write("new/features.go", folder.read("features.go"));
+    let run = folder.run("lifecycle diff old new -o csv");
+    assert_eq!(
+        run.out,
+        "change,package,type,property,old,new,featureGate,place
+promoted,v1,FrobberSpec,width,alpha,,Frobber2D,new/v1/types.go:16:2
+",
+    );
+    assert_eq!(run.code, Some(0));
+}
+
+#[test]
+fn texts_of_inputs_do_not_reach_the_terminal() {
+    let folder = folder();
+    folder.write("bad.go", "package v1\ntype A struct {\n\t// +featureGate=\u{1b}[2J\n\tB int `json:\"b\u{7}\"`\n}\n");
+    for format in ["text", "csv", "md", "json"] {
+        let run = folder.run(&format!("lifecycle table --types bad.go -o {format}"));
+        assert!(!run.out.contains(['\u{1b}', '\u{7}']), "{}", run.out);
+    }
+}

@@ -1,0 +1,324 @@
+//! Which kinds a text defines, told by a few of its lines.
+//!
+//! A folder of definitions is mostly schemas. Who needs a few of the kinds finds their files here, and reads those.
+
+use memchr::{memchr, memchr_iter, memmem};
+
+/// A kind that a CustomResourceDefinition defines: its group, and its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Defined<'t> {
+    /// `spec.group`
+    pub group: &'t str,
+    /// `spec.names.kind`
+    pub kind: &'t str,
+}
+
+/// The kinds that a text defines, if it is YAML as programs write it and holds nothing but CustomResourceDefinitions.
+///
+/// None if that cannot be told: then the text is to be read. Whatever else is wrong with it is not noticed either. No kind
+/// is missing: what [`read`](crate::read) finds in the text is among the result.
+///
+/// # Example
+/// ```
+/// use kubeshape_input::{Defined, skim};
+///
+/// let text = b"
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {name: tabs.example.com}
+/// spec:
+///   group: example.com
+///   names:
+///     kind: Tab
+///     plural: tabs
+///   scope: Cluster
+///   versions: []
+/// ";
+/// assert_eq!(skim(text), Some(vec![Defined { group: "example.com", kind: "Tab" }]));
+/// assert_eq!(skim(b"kind: ConfigMap"), None);
+/// ```
+pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
+    // What YAML takes for the end of a line, and programs do not write.
+    let breaks: [&[u8]; 4] = [b"\r", b"\xC2\x85", b"\xE2\x80\xA8", b"\xE2\x80\xA9"];
+    if breaks.iter().any(|line_break| memmem::find(text, line_break).is_some()) {
+        return None;
+    }
+    let mut out = Vec::new();
+    let mut document = Document::default();
+    let mut begin = 0;
+    for end in memchr_iter(b'\n', text).chain([text.len()]) {
+        let line = &text[begin..end];
+        begin = (end + 1).min(text.len());
+        if line.starts_with(b"---") {
+            if !line[3..].iter().all(|byte| *byte == b' ') {
+                return None;
+            }
+            out.extend(std::mem::take(&mut document).end()?);
+        } else {
+            document.line(line)?;
+        }
+    }
+    out.extend(document.end()?);
+    Some(out)
+}
+
+/// What was seen of a document. Each key may stand once.
+#[derive(Debug, Default)]
+struct Document<'t> {
+    top: Keys,
+    spec: Keys,
+    names: Keys,
+    within: Within,
+    api_version: Option<&'t str>,
+    crd: Option<&'t str>,
+    group: Option<&'t str>,
+    kind: Option<&'t str>,
+    /// The column of a key whose value is a text on its line: what comes next does not go on with it.
+    complete: Option<usize>,
+}
+
+/// What the lines belong to that come next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Within {
+    #[default]
+    Other,
+    Spec,
+    Names,
+}
+
+/// The keys of a map.
+#[derive(Debug, Default)]
+struct Keys {
+    /// Of the first one.
+    column: Option<usize>,
+    /// A bit for each that stood.
+    seen: u16,
+}
+
+const TOP: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
+const SPEC: [&str; 10] = [
+    "group",
+    "names",
+    "scope",
+    "versions",
+    "conversion",
+    "preserveUnknownFields",
+    "version",
+    "validation",
+    "subresources",
+    "additionalPrinterColumns",
+];
+const NAMES: [&str; 6] = ["kind", "plural", "singular", "shortNames", "listKind", "categories"];
+
+impl Keys {
+    /// Notes a key. None if it is not known, or stood before.
+    fn note(&mut self, known: &[&str], key: &[u8]) -> Option<()> {
+        let bit = 1 << known.iter().position(|known| known.as_bytes() == key)?;
+        let is_new = self.seen & bit == 0;
+        self.seen |= bit;
+        is_new.then_some(())
+    }
+
+    /// Whether a line at this column belongs to the map itself; none if it belongs to nothing.
+    fn holds(&mut self, column: usize) -> Option<bool> {
+        let own = *self.column.get_or_insert(column);
+        (column >= own).then_some(column == own)
+    }
+}
+
+impl<'t> Document<'t> {
+    fn line(&mut self, line: &'t [u8]) -> Option<()> {
+        let column = line.iter().position(|byte| *byte != b' ').unwrap_or(line.len());
+        let rest = &line[column..];
+        if matches!(rest, [] | [b'#', ..]) {
+            return Some(());
+        }
+        if self.complete.take().is_some_and(|complete| column > complete) {
+            return None;
+        }
+        if column == 0 {
+            return self.top(rest);
+        }
+        match self.within {
+            // The lines of a text may stand in front of their key.
+            Within::Other if self.spec.column == Some(column) => {
+                (!rest.starts_with(b"group") && !rest.starts_with(b"names")).then_some(())
+            }
+            Within::Other => Some(()),
+            Within::Spec => {
+                if self.spec.holds(column)? {
+                    self.spec(rest, column)
+                } else {
+                    Some(())
+                }
+            }
+            Within::Names if self.spec.holds(column)? => self.spec(rest, column),
+            Within::Names => {
+                if self.names.holds(column)? {
+                    self.names(rest, column)
+                } else {
+                    Some(())
+                }
+            }
+        }
+    }
+
+    fn top(&mut self, rest: &'t [u8]) -> Option<()> {
+        let (key, value) = pair(rest)?;
+        self.top.note(&TOP, key)?;
+        self.within = Within::Other;
+        match key {
+            b"apiVersion" => self.api_version = Some(self.text(value, 0)?),
+            b"kind" => self.crd = Some(self.text(value, 0)?),
+            b"spec" => {
+                is_absent(value).then_some(())?;
+                self.within = Within::Spec;
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn spec(&mut self, rest: &'t [u8], column: usize) -> Option<()> {
+        self.within = Within::Spec;
+        if is_item(rest) {
+            return Some(());
+        }
+        let (key, value) = pair(rest)?;
+        self.spec.note(&SPEC, key)?;
+        match key {
+            b"group" => self.group = Some(self.text(value, column)?),
+            b"names" => {
+                is_absent(value).then_some(())?;
+                self.within = Within::Names;
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn names(&mut self, rest: &'t [u8], column: usize) -> Option<()> {
+        if is_item(rest) {
+            return Some(());
+        }
+        let (key, value) = pair(rest)?;
+        self.names.note(&NAMES, key)?;
+        if key == b"kind" {
+            self.kind = Some(self.text(value, column)?);
+        }
+        Some(())
+    }
+
+    fn text(&mut self, value: &'t [u8], column: usize) -> Option<&'t str> {
+        self.complete = Some(column);
+        text(value)
+    }
+
+    /// What it defines; none if that cannot be told.
+    fn end(self) -> Option<Option<Defined<'t>>> {
+        if self.top.seen == 0 {
+            return Some(None);
+        }
+        let is_definition = self.crd == Some("CustomResourceDefinition")
+            && matches!(self.api_version?, "apiextensions.k8s.io/v1" | "apiextensions.k8s.io/v1beta1");
+        is_definition.then_some(Some(Defined { group: self.group?, kind: self.kind? }))
+    }
+}
+
+fn is_item(rest: &[u8]) -> bool {
+    matches!(rest, [b'-'] | [b'-', b' ', ..])
+}
+
+/// A key of letters, and what stands behind its colon.
+fn pair(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = memchr(b':', rest)?;
+    let (key, value) = (&rest[..colon], &rest[colon + 1..]);
+    let is_pair = key.iter().all(u8::is_ascii_alphabetic) && matches!(value, [] | [b' ', ..]);
+    is_pair.then_some((key, value.trim_ascii()))
+}
+
+/// Whether a value stands on the lines below.
+fn is_absent(value: &[u8]) -> bool {
+    matches!(value, [] | [b'#', ..])
+}
+
+/// A text on one line, plain or in quotes, that can only be read as this text.
+fn text(value: &[u8]) -> Option<&str> {
+    let (text, rest) = match value {
+        [quote @ (b'"' | b'\''), text @ ..] => {
+            let end = memchr(*quote, text)?;
+            (&text[..end], &text[end + 1..])
+        }
+        _ => {
+            let end = memchr(b' ', value).unwrap_or(value.len());
+            (&value[..end], &value[end..])
+        }
+    };
+    let ends = matches!(rest, []) || (rest.starts_with(b" ") && is_absent(rest.trim_ascii_start()));
+    let is_simple = |byte: &u8| byte.is_ascii_alphanumeric() || b"-./".contains(byte);
+    let is_text = ends && text.first().is_some_and(u8::is_ascii_alphabetic) && text.iter().all(is_simple);
+    let text = std::str::from_utf8(text).ok().filter(|_| is_text)?;
+    // Words that YAML reads as something else.
+    let words = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
+    (!words.iter().any(|word| word.eq_ignore_ascii_case(text))).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
+    const SPEC: &str = "spec:\n  group: a.b\n  names:\n    kind: K\n    shortNames:\n    - k\n    plural: ks\n  versions:\n  - name: v1\n    schema:\n      x: y\n";
+
+    fn kinds(text: &str) -> Option<Vec<(&str, &str)>> {
+        Some(skim(text.as_bytes())?.into_iter().map(|defined| (defined.group, defined.kind)).collect())
+    }
+
+    #[test]
+    fn definitions_are_found_by_their_lines() {
+        let one = format!("{HEAD}{SPEC}");
+        assert_eq!(kinds(&one), Some(vec![("a.b", "K")]));
+        assert_eq!(kinds(&format!("# A\n---\n{one}---\n# B\n---   \n{one}")), Some(vec![("a.b", "K"); 2]));
+        let quoted = one.replace("a.b", "\"a.b\" # x").replace(": K\n", ": 'K'\n");
+        assert_eq!(kinds(&quoted), Some(vec![("a.b", "K")]));
+        assert_eq!(kinds(&one.replace("  ", "    ")), Some(vec![("a.b", "K")]));
+        assert_eq!(kinds(&format!("{SPEC}{HEAD}status: {{x:\n  group: y}}")), None);
+        assert_eq!(kinds(&format!("{SPEC}{HEAD}")), Some(vec![("a.b", "K")]));
+        assert_eq!(kinds(""), Some(Vec::new()));
+    }
+
+    #[test]
+    fn what_may_mean_something_else_is_not_told() {
+        let one = format!("{HEAD}{SPEC}");
+        for (from, to) in [
+            ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v2"),
+            ("apiVersion: apiextensions.k8s.io/v1\n", ""),
+            ("CustomResourceDefinition", "List"),
+            ("  group: a.b\n", ""),
+            ("  group: a.b\n", "  group: a.b\n    c\n"),
+            ("  group: a.b\n", "  group: a.b\n  group: c\n"),
+            ("  group: a.b\n", "  \"group\": a.b\n"),
+            ("  group: a.b\n", "  group: *x\n"),
+            ("  group: a.b\n", "  group: \"a\\x2eb\"\n"),
+            ("  group: a.b\n", "  group: a.b\r\n"),
+            ("  group: a.b\n", "  <<: *x\n  group: a.b\n"),
+            ("  group: a.b\n", " group: a.b\n"),
+            ("    kind: K\n", "    kind: Yes\n"),
+            ("    kind: K\n", "    kind: \"K\n"),
+            ("    kind: K\n", "    kind: K\n   x: y\n"),
+            ("  names:\n    kind: K\n", "  names: {kind: K}\n"),
+            ("      x: y\n", "      x: \"\nkind: Z\"\n"),
+            ("      x: y\n", "      x: \"\nstatus: z\"\n  group: y\n"),
+            ("      x: y\n", "      x: y\n--- x\n"),
+            ("      x: y\n", "      x: y\u{2028}\n"),
+            ("spec:\n", "spec: &x\n"),
+            ("spec:\n", "other: x\nspec:\n"),
+            ("spec:\n", "...\nspec:\n"),
+        ] {
+            let text = one.replacen(from, to, 1);
+            assert_ne!(text, one, "{from}");
+            assert_eq!(kinds(&text), None, "{text}");
+        }
+        assert_eq!(kinds("{\"kind\": \"CustomResourceDefinition\"}"), None);
+    }
+}

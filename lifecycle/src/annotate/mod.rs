@@ -1,0 +1,269 @@
+//! `x-kubernetes-api-lifecycle` in OpenAPI documents and CustomResourceDefinitions.
+//!
+//! The texts are edited in place: what is not about the extension stays as it is, byte for byte.
+
+mod text;
+
+use crate::fields::{self, Lifecycle, Tags};
+use crate::tag::KUBERNETES;
+use crate::types::TypePlace;
+use crate::{Features, GoField, Json, Options, Stage, Step, Types};
+use kubeshape_input::{Code, Document, Finding};
+use kubeshape_yaml::Node;
+use kubeshape_yaml::edit::{self, Edit};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The name of the extension.
+pub const EXTENSION: &str = "x-kubernetes-api-lifecycle";
+
+/// A document with the extension.
+#[derive(Clone, Debug, Default)]
+pub struct Annotated {
+    /// The text of the whole input.
+    pub text: String,
+    /// Properties that have the extension now and did not have it before.
+    pub added: usize,
+    /// Properties whose extension says something else now.
+    pub changed: usize,
+    /// Properties that lost the extension.
+    pub removed: usize,
+    /// How many bytes longer the text is; negative if it is shorter.
+    pub bytes: i64,
+    /// Fields that have no place in the documents, and places that cannot be edited.
+    pub findings: Vec<Finding>,
+}
+
+/// Which dialect wraps a reference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    /// Other members stand beside `$ref`, as in the documents of Kubernetes.
+    V2,
+    /// Nothing stands beside `$ref`: `allOf` holds it.
+    V3,
+}
+
+struct Walk<'w> {
+    types: &'w Types,
+    features: &'w Features,
+    options: &'w Options,
+    document: &'w Document,
+    dialect: Dialect,
+    edits: Vec<Edit>,
+    /// Where the edits of properties are. A node that several paths reach through aliases is edited once.
+    seen: BTreeSet<usize>,
+    out: Annotated,
+}
+
+/// Writes the lifecycle of fields into the documents of one input, whose texts are parts of one text.
+///
+/// OpenAPI definitions are found by their names ([`Types::of_definition`]), CustomResourceDefinitions by group, version and
+/// kind ([`Types::of_kind`]). What a document already says is evaluated again where no Go type says more, so the extension
+/// of a field goes when its gate is generally available.
+pub fn annotate(documents: &[Document], types: &Types, features: &Features, options: &Options) -> Annotated {
+    let mut out = Annotated::default();
+    let Some(first) = documents.first() else { return out };
+    let mut edits = Vec::new();
+    for document in documents {
+        let mut walk = Walk {
+            types,
+            features,
+            options,
+            document,
+            dialect: Dialect::V3,
+            edits: Vec::new(),
+            seen: BTreeSet::new(),
+            out: std::mem::take(&mut out),
+        };
+        walk.document();
+        edits.append(&mut walk.edits);
+        out = walk.out;
+    }
+    let before = first.source().text();
+    out.text = edit::apply(before, &edits);
+    out.bytes = i64::try_from(out.text.len()).unwrap_or(i64::MAX) - i64::try_from(before.len()).unwrap_or(0);
+    out
+}
+
+impl<'w> Walk<'w> {
+    fn document(&mut self) {
+        let root = self.document.root();
+        if root.get("swagger").is_some() {
+            self.dialect = Dialect::V2;
+            self.definitions(root.get("definitions"));
+        } else if root.get("openapi").is_some() {
+            self.definitions(root.get("components").and_then(|components| components.get("schemas")));
+        } else if root.get("kind").and_then(Node::as_str) == Some("CustomResourceDefinition") {
+            self.definition(root);
+        } else if let Some(items) = root.get("items") {
+            for item in items.items() {
+                if item.get("kind").and_then(Node::as_str) == Some("CustomResourceDefinition") {
+                    self.definition(item);
+                }
+            }
+        }
+    }
+
+    fn definitions(&mut self, definitions: Option<Node<'w>>) {
+        for (name, schema) in definitions.into_iter().flat_map(Node::pairs) {
+            let place = self.types.of_definition(name.text());
+            self.schema(schema, place);
+        }
+    }
+
+    fn definition(&mut self, root: Node<'w>) {
+        let text = |node: Option<Node<'w>>| node.and_then(Node::as_str).unwrap_or_default();
+        let Some(spec) = root.get("spec") else { return };
+        let (group, kind) = (text(spec.get("group")), text(spec.get("names").and_then(|names| names.get("kind"))));
+        let own = |at: Node<'w>, key: &str| at.get(key).and_then(|schema| schema.get("openAPIV3Schema"));
+        // v1beta1 may have one schema for all versions.
+        if let Some(schema) = own(spec, "validation") {
+            let place = self.types.of_kind(group, text(spec.get("version")), kind);
+            self.schema(schema, place);
+        }
+        for version in spec.get("versions").into_iter().flat_map(Node::items) {
+            if let Some(schema) = own(version, "schema") {
+                let place = self.types.of_kind(group, text(version.get("name")), kind);
+                self.schema(schema, place);
+            }
+        }
+    }
+
+    /// Walks a schema beside the type that it is of, if it is known.
+    fn schema(&mut self, schema: Node<'w>, place: Option<TypePlace<'w>>) {
+        let mut todo = vec![(schema, place)];
+        while let Some((schema, place)) = todo.pop() {
+            let members = place.map(|place| self.types.members(place)).unwrap_or_default();
+            let by_name: BTreeMap<&str, (TypePlace<'w>, &'w GoField)> = members
+                .iter()
+                .filter_map(|(place, field)| match &field.json {
+                    Json::Member(name) => Some((name.as_str(), (*place, *field))),
+                    Json::Inline | Json::None => None,
+                })
+                .collect();
+            let properties = schema.get("properties");
+            let mut found: BTreeSet<&str> = BTreeSet::new();
+            for (key, property) in properties.into_iter().flat_map(Node::pairs) {
+                let name = key.text();
+                let known = by_name.get(name).copied();
+                found.insert(name);
+                self.property(key, property, known);
+                match known {
+                    Some((place, field)) => {
+                        let inner = self.types.resolve(place, &field.type_ref);
+                        todo.extend(below(property, &field.type_ref.steps).map(|schema| (schema, inner)));
+                    }
+                    // Without a type, the extensions of the document count.
+                    None => todo.extend(
+                        [Some(property), property.get("items"), property.get("additionalProperties")]
+                            .into_iter()
+                            .flatten()
+                            .map(|schema| (schema, None)),
+                    ),
+                }
+            }
+            if properties.is_some() {
+                for (name, (place, field)) in by_name.iter().filter(|(name, _)| !found.contains(*name)) {
+                    self.unplaced(name, *place, field, schema);
+                }
+            }
+        }
+    }
+
+    fn state(&self, place: TypePlace<'w>, field: &'w GoField) -> Option<fields::State> {
+        let tags = Tags::of(place.file, field);
+        (!tags.is_empty()).then(|| fields::state(&tags, self.features, self.options))
+    }
+
+    fn unplaced(&mut self, name: &str, place: TypePlace<'w>, field: &'w GoField, schema: Node<'w>) {
+        if self.state(place, field).is_some_and(|state| !state.projects.is_empty()) {
+            let at = self.document.source().location(schema.span().start);
+            let detail = format!(
+                "{}.{} is the property {name:?}, which the schema at {at} does not have",
+                place.of.name, field.name
+            );
+            self.out.findings.push(place.file.source.finding(Code::LifecycleUnplaced, field.span.clone(), detail));
+        }
+    }
+
+    /// Gives a property the extension that it should have.
+    fn property(&mut self, key: Node<'w>, property: Node<'w>, known: Option<(TypePlace<'w>, &'w GoField)>) {
+        // Of repeated keys, the last one counts.
+        let existing = property.pairs().filter(|(key, _)| key.text() == EXTENSION).last();
+        let wanted = match known.and_then(|(place, field)| self.state(place, field)) {
+            Some(state) => state.projects,
+            None => match existing {
+                Some((_, value)) => self.again(value),
+                None => return,
+            },
+        };
+        if existing.is_none() && wanted.is_empty() {
+            return;
+        }
+        if existing.is_some_and(|(_, value)| read(value) == wanted && value.len() == wanted.len()) {
+            return;
+        }
+        if let Some(why) = text::hindrance(property) {
+            if !self.seen.contains(&property.span().start) {
+                let detail = format!("the schema of {:?} {why}; write it out", key.text());
+                let source = self.document.source();
+                self.out.findings.push(source.finding(Code::LifecycleUnplaced, key.span(), detail));
+            }
+            return;
+        }
+        if !self.seen.insert(property.span().start) {
+            return;
+        }
+        let source = self.document.document();
+        match existing {
+            None => self.out.added += 1,
+            Some(_) if wanted.is_empty() => self.out.removed += 1,
+            Some(_) => self.out.changed += 1,
+        }
+        text::edits(source, property, &wanted, self.dialect == Dialect::V3, &mut self.edits);
+    }
+
+    /// What an entry of a document says now: its gate may have changed.
+    fn again(&self, value: Node<'w>) -> BTreeMap<String, Lifecycle> {
+        let mut projects = read(value);
+        if let Some(entry) = projects.remove(KUBERNETES) {
+            fields::tagged(entry, self.features, self.options, &mut projects);
+        }
+        projects
+    }
+}
+
+/// The entries of an extension.
+///
+/// # Example
+/// ```
+/// use kubeshape_lifecycle::annotate::read;
+/// let text = b"kubernetes: {minVersion: v1.20, status: alpha}";
+/// let input = kubeshape_input::read("a.yaml", text, kubeshape_input::Limits::default());
+/// assert_eq!(read(input.documents[0].root())["kubernetes"].status.as_deref(), Some("alpha"));
+/// ```
+pub fn read(value: Node<'_>) -> BTreeMap<String, Lifecycle> {
+    let text = |node: Option<Node<'_>>| node.and_then(Node::as_str).map(str::to_owned);
+    let entry = |value: Node<'_>| Lifecycle {
+        min_version: text(value.get("minVersion")),
+        status: text(value.get("status")),
+        feature_gate: text(value.get("featureGate")),
+    };
+    value.pairs().map(|(key, value)| (key.text().to_owned(), entry(value))).collect()
+}
+
+/// The stage of an entry, if it has one.
+pub fn stage(entry: &Lifecycle) -> Option<Stage> {
+    entry.status.as_deref().and_then(Stage::of_status)
+}
+
+fn step(schema: Node<'_>, step: Step) -> Option<Node<'_>> {
+    match step {
+        Step::Items => schema.get("items"),
+        Step::Values => schema.get("additionalProperties"),
+    }
+}
+
+/// The schema to which lists and maps lead.
+fn below<'w>(schema: Node<'w>, steps: &[Step]) -> Option<Node<'w>> {
+    steps.iter().try_fold(schema, |at, next| step(at, *next))
+}

@@ -1,0 +1,171 @@
+//! What changed in the lifecycle of fields between two releases.
+
+use crate::fields::{self, Field};
+use crate::types::TypePlace;
+use crate::{Features, Json, Options, Stage, Types, Version};
+use std::collections::BTreeMap;
+
+/// What happened to a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// It is new, and not generally available.
+    Added,
+    /// It is more stable than before; generally available, if it has no stage any more.
+    Promoted,
+    /// It is less stable than before.
+    Demoted,
+    /// It is deprecated now.
+    Deprecated,
+    /// It is not deprecated any more.
+    Restored,
+    /// It has a tag now, and had none before.
+    Tagged,
+    /// Another gate guards it.
+    Regated,
+    /// It is not there any more.
+    Removed,
+}
+
+impl ChangeKind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ChangeKind::Added => "added",
+            ChangeKind::Promoted => "promoted",
+            ChangeKind::Demoted => "demoted",
+            ChangeKind::Deprecated => "deprecated",
+            ChangeKind::Restored => "restored",
+            ChangeKind::Tagged => "tagged",
+            ChangeKind::Regated => "regated",
+            ChangeKind::Removed => "removed",
+        }
+    }
+}
+
+/// One release: its types, its gates, and the folder that they come from.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'t> {
+    /// The types.
+    pub types: &'t Types,
+    /// The gates.
+    pub features: &'t Features,
+    /// The folder that stands before the paths of packages in this release.
+    pub root: &'t str,
+    /// The release whose stages count.
+    pub release: Option<Version>,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What happened.
+    pub kind: ChangeKind,
+    /// The folder of the package below the root.
+    pub package: String,
+    /// The type.
+    pub type_name: String,
+    /// The property.
+    pub property: String,
+    /// The stage before; none without a stage.
+    pub old: Option<Stage>,
+    /// The stage now; none without a stage.
+    pub new: Option<Stage>,
+    /// The gates, of the new release if the field is there.
+    pub gates: String,
+    /// `FILE:LINE:COLUMN` of the field, in the new release if it is there.
+    pub place: String,
+}
+
+type Key<'t> = (&'t str, &'t str, &'t str);
+
+impl<'t> Side<'t> {
+    fn key(&self, place: TypePlace<'t>, property: &'t str) -> Key<'t> {
+        let folder = place.package.folder.as_str();
+        let root = self.root.trim_end_matches('/');
+        let below = folder.strip_prefix(root).filter(|below| below.is_empty() || below.starts_with('/'));
+        (below.unwrap_or(folder).trim_start_matches('/'), &place.of.name, property)
+    }
+
+    fn tagged(&self) -> BTreeMap<Key<'t>, Field<'t>> {
+        let options = Options { release: self.release };
+        let all = fields::fields(self.types, self.features, &options);
+        all.into_iter()
+            .filter_map(|field| match &field.field.json {
+                Json::Member(name) => Some((self.key(field.place, name), field)),
+                Json::Inline | Json::None => None,
+            })
+            .collect()
+    }
+
+    /// The places of all properties.
+    fn all(&self) -> BTreeMap<Key<'t>, String> {
+        let mut out = BTreeMap::new();
+        for place in self.types.types() {
+            for field in &place.of.fields {
+                if let Json::Member(name) = &field.json {
+                    out.insert(self.key(place, name), place.file.source.location(field.span.start));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Compares the fields of two releases that have a lifecycle in one of them.
+pub fn diff(old: Side<'_>, new: Side<'_>) -> Vec<Change> {
+    let (before, after) = (old.tagged(), new.tagged());
+    let (all_before, all_after) = (old.all(), new.all());
+    let mut out = Vec::new();
+    let keys: std::collections::BTreeSet<Key<'_>> = before.keys().chain(after.keys()).copied().collect();
+    for key in keys {
+        let (was, is) = (before.get(&key), after.get(&key));
+        let stage = |field: Option<&Field<'_>>| field.and_then(|field| field.state.stage);
+        let gates =
+            |field: Option<&Field<'_>>| field.map(|field| field.tags.gate_names().join(",")).unwrap_or_default();
+        let (old_stage, new_stage) = (stage(was), stage(is));
+        let (old_gates, new_gates) = (gates(was), gates(is));
+        let exists = (all_before.contains_key(&key), all_after.contains_key(&key));
+        let kind = match exists {
+            (false, true) if is_open(new_stage) => ChangeKind::Added,
+            (true, false) => ChangeKind::Removed,
+            (true, true) => match (rank(old_stage), rank(new_stage)) {
+                (a, b) if a == b && !old_gates.is_empty() && !new_gates.is_empty() && old_gates != new_gates => {
+                    ChangeKind::Regated
+                }
+                (a, b) if a == b => continue,
+                (_, 0) => ChangeKind::Deprecated,
+                (0, _) => ChangeKind::Restored,
+                _ if was.is_none() => ChangeKind::Tagged,
+                (a, b) if a < b => ChangeKind::Promoted,
+                _ => ChangeKind::Demoted,
+            },
+            _ => continue,
+        };
+        let place = all_after.get(&key).or_else(|| all_before.get(&key)).cloned().unwrap_or_default();
+        out.push(Change {
+            kind,
+            package: key.0.to_owned(),
+            type_name: key.1.to_owned(),
+            property: key.2.to_owned(),
+            old: old_stage,
+            new: new_stage,
+            gates: if exists.1 && !new_gates.is_empty() { new_gates } else { old_gates },
+            place,
+        });
+    }
+    out
+}
+
+fn is_open(stage: Option<Stage>) -> bool {
+    stage.is_some_and(|stage| stage != Stage::Ga)
+}
+
+/// A field without a stage is generally available.
+fn rank(stage: Option<Stage>) -> u8 {
+    match stage {
+        Some(Stage::Deprecated) => 0,
+        Some(Stage::Alpha) => 1,
+        Some(Stage::Beta) => 2,
+        Some(Stage::Ga) | None => 3,
+    }
+}

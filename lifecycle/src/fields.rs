@@ -1,0 +1,242 @@
+//! The lifecycle of each field: what its tags and its feature gates say.
+
+use crate::tag::{self, KUBERNETES, LifecycleTag, Line};
+use crate::types::TypePlace;
+use crate::{Features, GoField, GoFile, Json, Stage, Types, Version};
+use std::collections::BTreeMap;
+
+/// What decides how tags and gates are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The release whose stages count; without one, what the tags say, and the newest specs of the gates.
+    pub release: Option<Version>,
+}
+
+/// What one project says of a field: an entry of `x-kubernetes-api-lifecycle`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lifecycle {
+    /// Since which release.
+    pub min_version: Option<String>,
+    /// `alpha`, `beta` or `deprecated`.
+    pub status: Option<String>,
+    /// The feature gates, separated by commas.
+    pub feature_gate: Option<String>,
+}
+
+/// Everything that comments say about the lifecycle of a field.
+#[derive(Clone, Debug, Default)]
+pub struct Tags<'t> {
+    /// The tags of KEP-2558 with their lines.
+    pub lifecycle: Vec<(LifecycleTag, Line<'t>)>,
+    /// The gates of `+featureGate`, each with its line.
+    pub gates: Vec<(&'t str, Line<'t>)>,
+    /// The gates of `+k8s:ifEnabled`.
+    pub conditions: Vec<(&'t str, Line<'t>)>,
+    /// The first line of a paragraph that begins with `Deprecated:`.
+    pub deprecated: Option<Line<'t>>,
+}
+
+impl<'t> Tags<'t> {
+    /// Reads the comments of a field.
+    pub fn of(file: &'t GoFile, field: &GoField) -> Tags<'t> {
+        let mut out = Tags::default();
+        // A paragraph begins at the start, behind an empty line, or behind tags.
+        let mut begins = true;
+        for line in file.lines(&field.comments) {
+            if let Some(tag) = LifecycleTag::parse(line.text) {
+                out.lifecycle.push((tag, line));
+            } else if let Some(gates) = tag::feature_gates(line.text) {
+                out.gates.extend(gates.map(|gate| (gate, line)));
+            } else if let Some(gate) = tag::if_enabled(line.text) {
+                out.conditions.push((gate, line));
+            } else if begins && line.text.starts_with("Deprecated:") && out.deprecated.is_none() {
+                out.deprecated = Some(line);
+            }
+            begins = line.text.is_empty() || line.text.starts_with('+');
+        }
+        out
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.lifecycle.is_empty() && self.gates.is_empty() && self.conditions.is_empty() && self.deprecated.is_none()
+    }
+
+    /// The names of the gates on which the field depends: of the tag of Kubernetes, else of `+featureGate`, else of
+    /// `+k8s:ifEnabled`; each once.
+    pub fn gate_names(&self) -> Vec<&str> {
+        let tagged = self.lifecycle.iter().filter(|(tag, _)| tag.project == KUBERNETES);
+        let mut names: Vec<&str> = tagged.filter_map(|(tag, _)| tag.feature_gate.as_deref()).collect();
+        if names.is_empty() {
+            let given = if self.gates.is_empty() { &self.conditions } else { &self.gates };
+            names.extend(given.iter().map(|(gate, _)| *gate));
+        }
+        let mut out: Vec<&str> = Vec::new();
+        for name in names {
+            if !out.contains(&name) {
+                out.push(name);
+            }
+        }
+        out
+    }
+}
+
+/// What is known of a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// How stable it is in Kubernetes; none if no tag is about Kubernetes, the gate is not known, or the release does not
+    /// have it.
+    pub stage: Option<Stage>,
+    /// The entries of the extension by project. Kubernetes has none if the field is generally available.
+    pub projects: BTreeMap<String, Lifecycle>,
+}
+
+/// Decides what the tags of a field mean.
+///
+/// A tag of KEP-2558 goes before a `Deprecated:` paragraph, that before `+featureGate`, and that before
+/// `+k8s:ifEnabled`. Of several gates, the least stable decides.
+pub fn state(tags: &Tags<'_>, features: &Features, options: &Options) -> State {
+    let mut out = State::default();
+    for (tag, _) in &tags.lifecycle {
+        let entry = Lifecycle {
+            min_version: tag.min_version.clone(),
+            status: tag.status.clone(),
+            feature_gate: tag.feature_gate.clone(),
+        };
+        if tag.project != KUBERNETES {
+            out.projects.entry(tag.project.clone()).or_insert(entry);
+        } else if !out.projects.contains_key(KUBERNETES) && out.stage.is_none() {
+            (out.stage, _) = tagged(entry, features, options, &mut out.projects);
+        }
+    }
+    if tags.lifecycle.iter().any(|(tag, _)| tag.project == KUBERNETES) {
+        return out;
+    }
+    if tags.deprecated.is_some() {
+        out.stage = Some(Stage::Deprecated);
+        let entry = Lifecycle { status: Some(Stage::Deprecated.name().to_owned()), ..Lifecycle::default() };
+        out.projects.insert(KUBERNETES.to_owned(), entry);
+        return out;
+    }
+    gated(&tags.gate_names(), features, options, &mut out);
+    out
+}
+
+/// Evaluates an entry that is written in a tag or in a schema. The gate decides when it is generally available, and for
+/// a release.
+pub(crate) fn tagged(
+    mut entry: Lifecycle,
+    features: &Features,
+    options: &Options,
+    projects: &mut BTreeMap<String, Lifecycle>,
+) -> (Option<Stage>, bool) {
+    let mut stage = entry.status.as_deref().and_then(Stage::of_status);
+    let gate = entry.feature_gate.as_deref().and_then(|name| features.get(name));
+    if let Some(gate) = gate.filter(|_| stage != Some(Stage::Deprecated)) {
+        let is_versioned = gate.specs.iter().any(|spec| spec.version.is_some());
+        match gate.stage(options.release) {
+            Some((Stage::Ga, _)) => return (Some(Stage::Ga), true),
+            Some((now, since)) if options.release.is_some() && is_versioned => {
+                stage = Some(now);
+                entry.status = Some(now.name().to_owned());
+                entry.min_version = since.map(|since| since.to_string()).or(entry.min_version);
+            }
+            // The release does not have the gate yet.
+            None if is_versioned => return (None, true),
+            _ => {}
+        }
+    } else if let (Some(release), Some(since)) =
+        (options.release, entry.min_version.as_deref().and_then(Version::strict))
+        && since > release
+    {
+        return (None, true);
+    }
+    projects.insert(KUBERNETES.to_owned(), entry);
+    (stage, false)
+}
+
+fn gated(names: &[&str], features: &Features, options: &Options, out: &mut State) {
+    let known = names.iter().map(|name| features.get(name).and_then(|gate| gate.stage(options.release)));
+    let Some(stages) = known.collect::<Option<Vec<_>>>().filter(|stages| !stages.is_empty()) else { return };
+    let least = |stage: Stage| match stage {
+        Stage::Deprecated => 0,
+        Stage::Alpha => 1,
+        Stage::Beta => 2,
+        Stage::Ga => 3,
+    };
+    // The first of the least stable gates.
+    let Some((stage, since)) = stages.iter().min_by_key(|(stage, _)| least(*stage)).copied() else { return };
+    out.stage = Some(stage);
+    if stage == Stage::Ga {
+        return;
+    }
+    // All must be on, so the field has the stage since the last of them has it.
+    let alike = stages.iter().filter(|(other, _)| *other == stage).map(|(_, since)| *since);
+    let since = alike.max().unwrap_or(since);
+    let open = names.iter().zip(&stages).filter(|(_, (stage, _))| *stage != Stage::Ga);
+    let gates: Vec<&str> = open.map(|(name, _)| *name).collect();
+    out.projects.insert(
+        KUBERNETES.to_owned(),
+        Lifecycle {
+            min_version: since.map(|since| since.to_string()),
+            status: Some(stage.name().to_owned()),
+            feature_gate: Some(gates.join(",")),
+        },
+    );
+}
+
+/// A field with tags.
+#[derive(Clone, Debug)]
+pub struct Field<'t> {
+    /// The type that declares it.
+    pub place: TypePlace<'t>,
+    /// The field.
+    pub field: &'t GoField,
+    /// What the comments say.
+    pub tags: Tags<'t>,
+    /// What it means.
+    pub state: State,
+}
+
+impl Field<'_> {
+    /// The name of the property; none if the field is not serialized or its members stand in the object around it.
+    pub fn property(&self) -> Option<&str> {
+        match &self.field.json {
+            Json::Member(name) => Some(name),
+            Json::Inline | Json::None => None,
+        }
+    }
+
+    /// `FILE:LINE:COLUMN`
+    pub fn location(&self) -> String {
+        self.place.file.source.location(self.field.span.start)
+    }
+}
+
+/// All fields with tags, by package, type and place.
+///
+/// # Example
+/// ```
+/// use kubeshape_input::Source;
+/// use kubeshape_lifecycle::{Features, Options, Stage, Types, fields};
+/// let text = "package v1\ntype A struct {\n\t// Deprecated: use b.\n\tOld string `json:\"old\"`\n}\n";
+/// let (types, _) = Types::read([Source::from_text("v1/types.go", text)]);
+/// let fields = fields::fields(&types, &Features::default(), &Options::default());
+/// assert_eq!(fields[0].property(), Some("old"));
+/// assert_eq!(fields[0].state.stage, Some(Stage::Deprecated));
+/// assert_eq!(fields[0].location(), "v1/types.go:4:2");
+/// ```
+pub fn fields<'t>(types: &'t Types, features: &Features, options: &Options) -> Vec<Field<'t>> {
+    let mut out = Vec::new();
+    for place in types.types() {
+        for field in &place.of.fields {
+            let tags = Tags::of(place.file, field);
+            if tags.is_empty() {
+                continue;
+            }
+            let state = state(&tags, features, options);
+            out.push(Field { place, field, tags, state });
+        }
+    }
+    out
+}

@@ -1,0 +1,325 @@
+//! Checks of tags and feature gates.
+
+use crate::fields::{self, Field};
+use crate::tag::{KUBERNETES, LifecycleTag, Line};
+use crate::types::TypePlace;
+use crate::{Features, Gate, GoField, GoType, Json, Options, Stage, Types, Version};
+use kubeshape_input::{Code, Finding};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The shortest name of a gate that is looked for in comments; shorter ones may be ordinary words.
+const MIN_GATE_NAME: usize = 6;
+
+/// Checks the tags of all fields, and the gates. Without any gate, what needs gates is not checked.
+///
+/// # Example
+/// ```
+/// use kubeshape_input::Source;
+/// use kubeshape_lifecycle::{Features, Options, Types, lint};
+/// let text = "package v1
+/// type A struct {
+///     // +lifecycle:kubernetes:minVersion=1.20,status=alpha
+///     B string `json:\"b\"`
+/// }
+/// ";
+/// let (types, _) = Types::read([Source::from_text("v1/types.go", text)]);
+/// let findings = lint::lint(&types, &Features::default(), &Options::default());
+/// assert_eq!(
+///     findings[0].to_string(),
+///     "v1/types.go:3:8: KS8303 The minVersion of a lifecycle tag is no version: found \"1.20\", expected a minor \
+///      release such as v1.20 (in A.b)",
+/// );
+/// ```
+pub fn lint(types: &Types, features: &Features, options: &Options) -> Vec<Finding> {
+    let fields = fields::fields(types, features, options);
+    let mut lint = Lint { features, options, findings: Vec::new() };
+    for field in &fields {
+        lint.field(field);
+    }
+    lint.untagged(types);
+    lint.versions(&fields);
+    lint.gates(&fields);
+    lint.findings
+}
+
+struct Lint<'l> {
+    features: &'l Features,
+    options: &'l Options,
+    findings: Vec<Finding>,
+}
+
+fn about(field: &Field<'_>, code: Code, line: Line<'_>, detail: impl Into<String>) -> Finding {
+    field.place.file.source.finding(code, line.span(), detail).of_resource(name(field))
+}
+
+/// `Type.property`
+fn name(field: &Field<'_>) -> String {
+    format!("{}.{}", field.place.of.name, field.property().unwrap_or(&field.field.name))
+}
+
+impl<'l> Lint<'l> {
+    fn field(&mut self, field: &Field<'_>) {
+        let tags = &field.tags;
+        let mut projects: BTreeSet<&str> = BTreeSet::new();
+        for (tag, line) in &tags.lifecycle {
+            if !projects.insert(&tag.project) {
+                let detail = format!("the field has another tag for {}; delete one of them", tag.project);
+                self.findings.push(about(field, Code::LifecycleDuplicate, *line, detail));
+            }
+            for fault in &tag.faults {
+                self.findings.push(about(field, Code::LifecycleTag, *line, fault.as_str()));
+            }
+            if tag.project == KUBERNETES {
+                self.kubernetes(field, tag, *line);
+            }
+        }
+        let mut named: BTreeSet<&str> = BTreeSet::new();
+        for (gate, line) in &tags.gates {
+            if named.insert(gate) {
+                self.known(field, gate, *line);
+            } else {
+                let detail = format!("{gate} is named before; delete it here");
+                self.findings.push(about(field, Code::LifecycleDuplicate, *line, detail));
+            }
+        }
+        for (gate, line) in &tags.conditions {
+            if named.insert(gate) {
+                self.known(field, gate, *line);
+            }
+        }
+        let first = tags.lifecycle.iter().map(|(_, line)| *line).chain(tags.gates.iter().map(|(_, line)| *line)).next();
+        if let Some(line) = first.filter(|_| field.property().is_none()) {
+            let why = match field.field.json {
+                Json::Inline => "its members stand in the object around it; tag the fields of its type",
+                _ => "it is not in JSON; delete the tag",
+            };
+            self.findings.push(about(
+                field,
+                Code::LifecycleNotSerialized,
+                line,
+                format!("{}: {why}", field.field.name),
+            ));
+        }
+    }
+
+    /// The gate of a tag, if it is known; else it is reported. A gate that is generally available is reported, too.
+    fn known(&mut self, field: &Field<'_>, name: &str, line: Line<'_>) -> Option<&'l Gate> {
+        if self.features.is_empty() {
+            return None;
+        }
+        let Some(gate) = self.features.get(name) else {
+            let detail = format!("found {name:?}, expected a gate of the feature files; correct it, or delete the tag");
+            self.findings.push(about(field, Code::LifecycleGate, line, detail));
+            return None;
+        };
+        if let Some((Stage::Ga, since)) = gate.stage(self.options.release) {
+            let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
+            let detail = format!("{name} is generally available{since}; delete the tag");
+            self.findings.push(about(field, Code::LifecycleGraduated, line, detail));
+        }
+        Some(gate)
+    }
+
+    fn kubernetes(&mut self, field: &Field<'_>, tag: &LifecycleTag, line: Line<'_>) {
+        // What is missing in a tag without members is said once.
+        if tag.min_version.is_none() && !tag.faults.iter().any(|fault| fault.starts_with("minVersion")) {
+            self.findings.push(about(
+                field,
+                Code::LifecycleTag,
+                line,
+                "minVersion is missing; add minVersion=v1.20 or the like",
+            ));
+        }
+        if tag.status.is_none()
+            && !tag.faults.iter().any(|fault| fault.contains("status ") || fault.contains("status and"))
+        {
+            self.findings.push(about(
+                field,
+                Code::LifecycleTag,
+                line,
+                "status is missing; add status=alpha, beta or deprecated",
+            ));
+        }
+        if let Some(version) = tag.min_version.as_deref().filter(|_| tag.version().is_none()) {
+            let detail = format!("found {version:?}, expected a minor release such as v1.20");
+            self.findings.push(about(field, Code::LifecycleVersion, line, detail));
+        }
+        if let Some(status) = tag.status.as_deref().filter(|_| tag.stage().is_none()) {
+            let detail = format!("found {status:?}, expected alpha, beta or deprecated");
+            self.findings.push(about(field, Code::LifecycleStatus, line, detail));
+        }
+        let Some(gate) = tag.feature_gate.as_deref().and_then(|name| self.known(field, name, line)) else { return };
+        // A deprecated field may have a gate of any stage.
+        let Some(status) = tag.stage().filter(|stage| *stage != Stage::Deprecated) else { return };
+        let Some((now, since)) = gate.stage(self.options.release).filter(|(now, _)| *now != Stage::Ga) else { return };
+        let since_text = since.map(|since| format!(" since {since}")).unwrap_or_default();
+        if now != status {
+            let detail =
+                format!("the tag says {status}, and {} is {now}{since_text}; correct status and minVersion", gate.name);
+            self.findings.push(about(field, Code::LifecycleStage, line, detail));
+            return;
+        }
+        let Some(version) = tag.version() else { return };
+        if let Some(wrong) = stage_at(gate, version).filter(|at| *at != Some(status)) {
+            let then = wrong.map_or_else(|| "unknown".to_owned(), |stage| stage.to_string());
+            let detail = format!(
+                "minVersion is {version}, when {} was {then}; it is {status}{since_text}: write that release",
+                gate.name,
+            );
+            self.findings.push(about(field, Code::LifecycleStage, line, detail));
+        }
+    }
+
+    /// Gates in comments that no tag names.
+    fn untagged(&mut self, types: &Types) {
+        if self.features.is_empty() {
+            return;
+        }
+        for place in types.types() {
+            let fields = place.of.fields.iter().filter(|field| matches!(field.json, Json::Member(_)));
+            for field in fields {
+                if place.file.lines(&field.comments).any(|line| speaks_of_gates(line.text)) {
+                    self.untagged_field(place, field);
+                }
+            }
+        }
+    }
+
+    fn untagged_field(&mut self, place: TypePlace<'_>, field: &GoField) {
+        let tags = fields::Tags::of(place.file, field);
+        let mut named: BTreeSet<&str> = tags.gates.iter().chain(&tags.conditions).map(|(gate, _)| *gate).collect();
+        named.extend(tags.lifecycle.iter().filter_map(|(tag, _)| tag.feature_gate.as_deref()));
+        for line in place.file.lines(&field.comments).filter(|line| !line.text.starts_with('+')) {
+            for (at, word) in words(line.text).filter(|(_, word)| word.len() >= MIN_GATE_NAME) {
+                // A gate that is generally available needs no tag.
+                let stage = self.features.get(word).and_then(|gate| gate.stage(self.options.release));
+                let is_open = stage.is_some_and(|(stage, _)| stage != Stage::Ga);
+                if !is_open || has_name(place.of, word) || !named.insert(word) {
+                    continue;
+                }
+                let detail = format!("add +featureGate={word} if the field depends on {word}");
+                let span = Line { text: word, at: line.at + at }.span();
+                let finding = place.file.source.finding(Code::LifecycleUntagged, span, detail);
+                self.findings.push(finding.of_resource(format!("{}.{}", place.of.name, field.name)));
+            }
+        }
+    }
+
+    /// Versions of one group that disagree.
+    fn versions(&mut self, fields: &[Field<'_>]) {
+        type Key<'k> = (&'k str, &'k str, &'k str);
+        let mut known: BTreeMap<Key<'_>, &Field<'_>> = BTreeMap::new();
+        for field in fields {
+            let Some(property) = field.property() else { continue };
+            // A version is a folder in the folder of the group.
+            let Some((group, version)) = field.place.package.folder.rsplit_once('/') else { continue };
+            if !version.starts_with('v') {
+                continue;
+            }
+            let gates = field.tags.gate_names();
+            let statuses = |field: &Field<'_>| {
+                field
+                    .tags
+                    .lifecycle
+                    .iter()
+                    .find_map(|(tag, _)| tag.status.clone().filter(|_| tag.project == KUBERNETES))
+            };
+            if gates.is_empty() && statuses(field).is_none() {
+                continue;
+            }
+            let key = (group, field.place.of.name.as_str(), property);
+            let Some(other) = known.get(&key) else {
+                known.insert(key, field);
+                continue;
+            };
+            let sorted = |mut gates: Vec<&str>| {
+                gates.sort_unstable();
+                gates.join(",")
+            };
+            let (mine, theirs) = (sorted(gates), sorted(other.tags.gate_names()));
+            let (status, their_status) = (statuses(field), statuses(other));
+            if mine == theirs && status == their_status {
+                continue;
+            }
+            let says = |gates: &str, status: Option<String>| match status {
+                Some(status) if gates.is_empty() => status,
+                Some(status) => format!("{status} behind {gates}"),
+                None => gates.to_owned(),
+            };
+            let detail = format!(
+                "{version} says {}, and {} says {}; make them agree",
+                says(&mine, status),
+                other.location(),
+                says(&theirs, their_status),
+            );
+            let span = field.field.span.clone();
+            let finding = field.place.file.source.finding(Code::LifecycleContradiction, span, detail);
+            self.findings.push(finding.of_resource(name(field)));
+        }
+    }
+
+    fn gates(&mut self, fields: &[Field<'_>]) {
+        let named: BTreeSet<&str> = fields.iter().flat_map(|field| field.tags.gate_names()).collect();
+        for gate in self.features.iter() {
+            for (stage, version, span) in &gate.comments {
+                if let Some(said) = disagreement(gate, *stage, *version) {
+                    self.findings.push(gate.source.finding(Code::LifecycleComment, span.clone(), said));
+                }
+            }
+            if !named.contains(gate.name.as_str()) {
+                self.findings.push(gate.finding(Code::LifecycleUnusedGate, gate.name.as_str()));
+            }
+        }
+    }
+}
+
+/// The words of a text and where they begin.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split(|c: char| !c.is_ascii_alphanumeric()).map(move |word| {
+        let begin = at;
+        let behind = text[begin + word.len()..].chars().next();
+        at = begin + word.len() + behind.map_or(0, char::len_utf8);
+        (begin, word)
+    })
+}
+
+fn speaks_of_gates(text: &str) -> bool {
+    let known = ["feature", "features", "featuregate", "gate", "gates"];
+    words(text).any(|(_, word)| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
+}
+
+/// Whether a type or one of its fields has the name of the gate, so that the comment may mean that.
+fn has_name(of: &GoType, word: &str) -> bool {
+    of.name == word || of.fields.iter().any(|field| field.name == word)
+}
+
+/// The stage that a gate had in a release, as far as its specs or its comment say; the outer `None` if they say nothing.
+fn stage_at(gate: &Gate, version: Version) -> Option<Option<Stage>> {
+    if gate.specs.iter().any(|spec| spec.version.is_some()) {
+        return Some(gate.stage(Some(version)).map(|(stage, _)| stage));
+    }
+    let said = gate.comments.iter().filter(|(_, since, _)| *since <= version).max_by_key(|(_, since, _)| *since);
+    (!gate.comments.is_empty()).then_some(said.map(|(stage, ..)| *stage))
+}
+
+/// How the specs of a gate disagree with a line of its comment.
+fn disagreement(gate: &Gate, stage: Stage, version: Version) -> Option<String> {
+    let versions: Vec<Version> =
+        gate.specs.iter().filter(|spec| spec.stage == stage).filter_map(|spec| spec.version).collect();
+    if gate.specs.iter().any(|spec| spec.version.is_some()) {
+        let first = versions.first();
+        return match first {
+            Some(first) if *first == version => None,
+            Some(first) => {
+                Some(format!("found {stage} since {version}, and the specs say {first}; correct the comment"))
+            }
+            None => Some(format!("found {stage} since {version}, and no spec has that stage; correct the comment")),
+        };
+    }
+    // Without versions, the last line of the comment tells the stage of today.
+    let newest = gate.comments.iter().max_by_key(|(_, version, _)| *version)?;
+    let now = gate.specs.last()?.stage;
+    (newest.0 == stage && newest.1 == version && now != stage)
+        .then(|| format!("found {stage} since {version}, and the spec says {now}; correct the comment"))
+}

@@ -1,0 +1,138 @@
+//! Tags in Go comments that say how stable a field or a type is.
+
+use crate::{Stage, Version};
+use std::ops::Range;
+
+/// The project whose releases count here; tags may name others beside it.
+pub const KUBERNETES: &str = "kubernetes";
+
+/// A line of a Go comment: its text without the slashes and spaces around it, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'s> {
+    /// The text.
+    pub text: &'s str,
+    /// Byte offset of the text in its file.
+    pub at: usize,
+}
+
+impl Line<'_> {
+    /// The bytes of the text.
+    pub fn span(&self) -> Range<usize> {
+        self.at..self.at + self.text.len()
+    }
+}
+
+/// The lines of a comment or of several comments, `//` or `/* */`, that begins at byte `base` of its file.
+pub(crate) fn lines(text: &str, base: usize) -> impl Iterator<Item = Line<'_>> {
+    let mut at = base;
+    text.split('\n').map(move |line| {
+        let mut rest = line.trim_start();
+        if let Some(after) = ["//", "/*", "*/", "*"].iter().find_map(|mark| rest.strip_prefix(mark)) {
+            rest = after.trim_start();
+        }
+        let begin = at + line.len() - rest.len();
+        at += line.len() + 1;
+        let text = rest.trim_end();
+        Line { text: text.strip_suffix("*/").unwrap_or(text).trim_end(), at: begin }
+    })
+}
+
+/// `+lifecycle:PROJECT:minVersion=…,status=…,featureGate=…` (KEP-2558).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LifecycleTag {
+    /// The project: `kubernetes`, `istio`.
+    pub project: String,
+    /// Since which release of the project the field has this status.
+    pub min_version: Option<String>,
+    /// The status as written.
+    pub status: Option<String>,
+    /// The feature gate.
+    pub feature_gate: Option<String>,
+    /// What is not understood: a part without `=`, an unknown key, a key that stands twice, an empty value.
+    pub faults: Vec<String>,
+}
+
+impl LifecycleTag {
+    /// Reads the text of a comment line; `None` if it is no such tag.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_lifecycle::LifecycleTag;
+    /// let tag = LifecycleTag::parse("+lifecycle:kubernetes:minVersion=v1.20,status=alpha,featureGate=Frobber2D").unwrap();
+    /// assert_eq!(tag.status.as_deref(), Some("alpha"));
+    /// assert_eq!(tag.faults, Vec::<String>::new());
+    /// assert!(LifecycleTag::parse("+optional").is_none());
+    /// ```
+    pub fn parse(text: &str) -> Option<LifecycleTag> {
+        let rest = text.strip_prefix("+lifecycle:")?;
+        let (project, members) = rest.split_once(':').unwrap_or((rest, ""));
+        let mut tag = LifecycleTag {
+            project: project.trim().to_owned(),
+            min_version: None,
+            status: None,
+            feature_gate: None,
+            faults: Vec::new(),
+        };
+        if tag.project.is_empty() {
+            tag.faults.push("the project is missing; write +lifecycle:kubernetes:…".to_owned());
+        }
+        if members.trim().is_empty() {
+            tag.faults.push("minVersion, status and featureGate are missing".to_owned());
+            return Some(tag);
+        }
+        for member in members.split(',') {
+            let Some((key, value)) = member.split_once('=') else {
+                tag.faults.push(format!("found {:?}, expected KEY=VALUE", member.trim()));
+                continue;
+            };
+            let (key, value) = (key.trim(), value.trim());
+            let place = match key {
+                "minVersion" => &mut tag.min_version,
+                "status" => &mut tag.status,
+                "featureGate" => &mut tag.feature_gate,
+                _ => {
+                    tag.faults.push(format!("found the key {key:?}, expected minVersion, status or featureGate"));
+                    continue;
+                }
+            };
+            if value.is_empty() {
+                tag.faults.push(format!("{key} has no value"));
+            } else if place.is_some() {
+                tag.faults.push(format!("{key} stands twice"));
+            } else {
+                *place = Some(value.to_owned());
+            }
+        }
+        Some(tag)
+    }
+
+    /// The version, if it is one of Kubernetes.
+    pub fn version(&self) -> Option<Version> {
+        self.min_version.as_deref().and_then(Version::strict)
+    }
+
+    /// The status, if it is one of the three.
+    pub fn stage(&self) -> Option<Stage> {
+        self.status.as_deref().and_then(Stage::of_status)
+    }
+}
+
+/// The gates of `+featureGate=A,B`.
+pub(crate) fn feature_gates(text: &str) -> Option<impl Iterator<Item = &str>> {
+    let rest = text.strip_prefix("+featureGate=")?;
+    // What stands behind a space is a remark.
+    let value = rest.split([' ', '\t']).next().unwrap_or_default();
+    Some(value.split(',').map(str::trim).filter(|gate| !gate.is_empty()))
+}
+
+/// The gate of `+k8s:ifEnabled(Gate)=…`.
+pub(crate) fn if_enabled(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("+k8s:ifEnabled(")?;
+    let gate = rest.split(')').next()?.trim().trim_matches(['"', '`', '\'']).trim();
+    (!gate.is_empty()).then_some(gate)
+}
+
+/// The text behind the name of a tag without colons: `+groupName=apps`.
+pub(crate) fn value<'s>(text: &'s str, name: &str) -> Option<&'s str> {
+    text.strip_prefix('+')?.strip_prefix(name)?.strip_prefix('=').map(str::trim)
+}

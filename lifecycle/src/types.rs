@@ -1,0 +1,227 @@
+//! Packages of Go types.
+
+use crate::go::{self, GoField, GoFile, GoType, Json, TypeRef};
+use crate::tag;
+use kubeshape_input::{Code, Finding, Source};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How many embedded structs one type may take in, with those that they embed.
+const MAX_EMBEDDED: usize = 256;
+
+/// The types of a folder.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// The folder of its files, with `/`; empty if the names of the files have none.
+    pub folder: String,
+    /// The name in the package clause: `v1`.
+    pub name: String,
+    /// The name that its definitions have in OpenAPI: `+k8s:openapi-model-package`.
+    pub model: Option<String>,
+    /// The API group: `+groupName`. The core group is empty.
+    pub group: Option<String>,
+    types: BTreeMap<String, (usize, usize)>,
+}
+
+impl Package {
+    fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.folder.split('/').filter(|segment| !segment.is_empty() && *segment != ".")
+    }
+
+    /// How many segments at the end of a name agree with the folder. If there is no folder, the package's name is one.
+    fn agreement(&self, name: &[&str]) -> usize {
+        if self.segments().next().is_none() {
+            return usize::from(name.last() == Some(&self.name.as_str()));
+        }
+        self.segments().rev().zip(name.iter().rev()).take_while(|(a, b)| a == *b).count()
+    }
+}
+
+/// A type and where it is.
+#[derive(Clone, Copy, Debug)]
+pub struct TypePlace<'t> {
+    /// The package.
+    pub package: &'t Package,
+    /// The file.
+    pub file: &'t GoFile,
+    /// The type.
+    pub of: &'t GoType,
+}
+
+/// Go types by package.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    files: Vec<GoFile>,
+    packages: Vec<Package>,
+    /// Packages that have a type of this name.
+    by_name: BTreeMap<String, Vec<usize>>,
+}
+
+/// What is reported of a file that is not Go.
+pub(crate) fn not_go(source: &Source, broken: Range<usize>) -> Finding {
+    let begin = broken.start;
+    // One line shows the place; what is wrong may be the rest of the file.
+    let line = source.text().get(begin..).and_then(|rest| rest.lines().next()).map_or(0, str::len);
+    let detail = "the text is not Go from here on; mend it (gofmt shows what is wrong)";
+    source.finding(Code::LifecycleSource, begin..broken.end.min(begin + line).max(begin), detail)
+}
+
+impl Types {
+    /// Reads Go files; the names of the sources are their paths. What is not Go is reported, and what can be read of it
+    /// counts.
+    pub fn read(sources: impl IntoIterator<Item = Source>) -> (Types, Vec<Finding>) {
+        let mut out = Types::default();
+        let mut findings = Vec::new();
+        let mut parser = match go::parser() {
+            Ok(parser) => parser,
+            Err(error) => return (out, vec![Finding::new(Code::LifecycleSource, error.to_string())]),
+        };
+        let mut folders: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for source in sources {
+            let file = GoFile::read(&mut parser, Arc::new(source));
+            if let Some(broken) = &file.broken {
+                findings.push(not_go(&file.source, broken.clone()));
+            }
+            let path = file.source.name().replace('\\', "/");
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            let at = *folders.entry((folder.clone(), file.package.clone())).or_insert_with(|| {
+                let name = file.package.clone();
+                out.packages.push(Package { folder, name, model: None, group: None, types: BTreeMap::new() });
+                out.packages.len() - 1
+            });
+            let package = &mut out.packages[at];
+            for line in file.lines(&file.header) {
+                if let Some(model) = tag::value(line.text, "k8s:openapi-model-package") {
+                    package.model = Some(model.to_owned());
+                } else if let Some(group) = tag::value(line.text, "groupName") {
+                    package.group = Some(group.to_owned());
+                }
+            }
+            for (index, of) in file.types.iter().enumerate() {
+                if package.types.insert(of.name.clone(), (out.files.len(), index)).is_none() {
+                    out.by_name.entry(of.name.clone()).or_default().push(at);
+                }
+            }
+            out.files.push(file);
+        }
+        (out, findings)
+    }
+
+    /// The files in the order in which they were read.
+    pub fn files(&self) -> &[GoFile] {
+        &self.files
+    }
+
+    /// The packages in the order in which they were read.
+    pub fn packages(&self) -> &[Package] {
+        &self.packages
+    }
+
+    /// All types, by package and name.
+    pub fn types(&self) -> impl Iterator<Item = TypePlace<'_>> {
+        self.packages
+            .iter()
+            .flat_map(move |package| package.types.keys().filter_map(|name| self.in_package(package, name)))
+    }
+
+    /// The type of a package.
+    pub fn in_package<'t>(&'t self, package: &'t Package, name: &str) -> Option<TypePlace<'t>> {
+        let (file, index) = *package.types.get(name)?;
+        let file = &self.files[file];
+        Some(TypePlace { package, file, of: file.types.get(index)? })
+    }
+
+    /// The type of a definition: `io.k8s.api.core.v1.Pod`, or `k8s.io/api/core/v1.Pod`.
+    ///
+    /// If the package says its name in OpenAPI, that decides. Otherwise the folder of the package ends like the name of the
+    /// definition's package, in two segments at least; one package alone is taken if one segment agrees.
+    pub fn of_definition(&self, name: &str) -> Option<TypePlace<'_>> {
+        let (package, short) = name.rsplit_once('.').unwrap_or(("", name));
+        let candidates = self.by_name.get(short)?;
+        let exact = candidates.iter().find(|at| self.packages[**at].model.as_deref() == Some(package));
+        let segments: Vec<&str> = package.split(['.', '/']).collect();
+        let at = exact.copied().or_else(|| {
+            let is_alone = self.packages.len() == 1;
+            self.best(candidates, &segments, if is_alone { usize::from(!package.is_empty()) } else { 2 })
+        })?;
+        self.in_package(&self.packages[at], short)
+    }
+
+    /// The type of a kind of a CustomResourceDefinition.
+    pub fn of_kind(&self, group: &str, version: &str, kind: &str) -> Option<TypePlace<'_>> {
+        let candidates = self.by_name.get(kind)?;
+        let of_version = |at: &&usize| {
+            self.packages[**at].name == version || self.packages[**at].segments().next_back() == Some(version)
+        };
+        let in_version: Vec<usize> = candidates.iter().filter(of_version).copied().collect();
+        let in_group = in_version.iter().find(|at| self.packages[**at].group.as_deref() == Some(group));
+        // A package that names another group is not meant.
+        let mut unnamed = in_version.iter().filter(|at| self.packages[**at].group.is_none());
+        let at = in_group.or_else(|| unnamed.next().filter(|_| unnamed.next().is_none()))?;
+        self.in_package(&self.packages[*at], kind)
+    }
+
+    /// The best of some packages by the segments of a name, with this agreement at least; none if two are equally good.
+    fn best(&self, candidates: &[usize], segments: &[&str], least: usize) -> Option<usize> {
+        let mut best: Option<(usize, usize)> = None;
+        let mut is_tied = false;
+        for at in candidates {
+            let agreement = self.packages[*at].agreement(segments);
+            match best {
+                Some((known, _)) if known > agreement => {}
+                Some((known, _)) if known == agreement => is_tied = true,
+                _ => {
+                    best = Some((agreement, *at));
+                    is_tied = false;
+                }
+            }
+        }
+        best.filter(|(agreement, _)| *agreement >= least && !is_tied).map(|(_, at)| at)
+    }
+
+    /// The type that a field names.
+    pub fn resolve<'t>(&'t self, from: TypePlace<'t>, of: &TypeRef) -> Option<TypePlace<'t>> {
+        let Some(alias) = &of.package else { return self.in_package(from.package, &of.name) };
+        let (_, path) = from.file.imports.iter().find(|(name, _)| name == alias)?;
+        let segments: Vec<&str> = path.split('/').collect();
+        let at = self.best(self.by_name.get(&of.name)?, &segments, 1)?;
+        self.in_package(&self.packages[at], &of.name)
+    }
+
+    /// The fields whose members a JSON object of the type has: its own and those of the structs that it embeds, each with the
+    /// type that declares it. As in Go, an outer field hides inner ones of its name.
+    pub fn members<'t>(&'t self, of: TypePlace<'t>) -> Vec<(TypePlace<'t>, &'t GoField)> {
+        let mut out = Vec::new();
+        let mut names: BTreeSet<&str> = BTreeSet::new();
+        let mut seen: BTreeSet<(*const Package, &str)> = BTreeSet::new();
+        let mut todo = VecDeque::from([of]);
+        while let Some(mut place) = todo.pop_front() {
+            // A type may stand for another one.
+            while let Some(alias) = &place.of.alias {
+                if !seen.insert((std::ptr::from_ref(place.package), &place.of.name)) || !alias.steps.is_empty() {
+                    break;
+                }
+                match self.resolve(place, alias) {
+                    Some(next) => place = next,
+                    None => break,
+                }
+            }
+            if !seen.insert((std::ptr::from_ref(place.package), &place.of.name)) || seen.len() > MAX_EMBEDDED {
+                continue;
+            }
+            for field in &place.of.fields {
+                match &field.json {
+                    Json::Member(name) => {
+                        if names.insert(name) {
+                            out.push((place, field));
+                        }
+                    }
+                    Json::Inline => todo.extend(self.resolve(place, &field.type_ref)),
+                    Json::None => {}
+                }
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,95 @@
+//! Minor releases of Kubernetes.
+
+use std::fmt;
+
+/// A minor release: `v1.36`.
+///
+/// # Example
+/// ```
+/// use kubeshape_lifecycle::Version;
+/// assert_eq!(Version::parse("1.36").unwrap().to_string(), "v1.36");
+/// assert!(Version::strict("1.36").is_none());
+/// assert!(Version::strict("v1.09").is_none());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Version {
+    /// The number before the dot, 1 or more.
+    pub major: u32,
+    /// The number behind the dot.
+    pub minor: u32,
+}
+
+impl Version {
+    /// A version as tags have it: `^v[1-9][0-9]*\.(0|[1-9][0-9]*)$` (KEP-2558).
+    pub fn strict(text: &str) -> Option<Version> {
+        let (major, minor) = text.strip_prefix('v')?.split_once('.')?;
+        let number = |digits: &str| {
+            let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+            let is_short = digits == "0" || !digits.starts_with('0');
+            if is_number && is_short { digits.parse().ok() } else { None }
+        };
+        let version = Version { major: number(major)?, minor: number(minor)? };
+        (version.major > 0).then_some(version)
+    }
+
+    /// A version as comments and specs have it: also without the `v`, and with a patch release, which is left out.
+    pub fn parse(text: &str) -> Option<Version> {
+        let text = text.strip_prefix('v').unwrap_or(text);
+        let mut parts = text.splitn(3, '.');
+        let number = |part: Option<&str>| part.filter(|p| p.bytes().all(|b| b.is_ascii_digit()))?.parse().ok();
+        Some(Version { major: number(parts.next())?, minor: number(parts.next())? })
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}.{}", self.major, self.minor)
+    }
+}
+
+/// How stable a feature or a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Stage {
+    /// It may change or go at any time.
+    Alpha,
+    /// It is tested, and may still change.
+    Beta,
+    /// It is generally available.
+    Ga,
+    /// It is going to be removed.
+    Deprecated,
+}
+
+impl Stage {
+    /// The word in tags, and `ga` for what is generally available.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Alpha => "alpha",
+            Stage::Beta => "beta",
+            Stage::Ga => "ga",
+            Stage::Deprecated => "deprecated",
+        }
+    }
+
+    /// The status of a tag; `ga` is none.
+    pub fn of_status(text: &str) -> Option<Stage> {
+        [Stage::Alpha, Stage::Beta, Stage::Deprecated].into_iter().find(|stage| stage.name() == text)
+    }
+
+    /// The stage of a constant of the package `featuregate`, or of the word before a version in a gate's comment.
+    pub(crate) fn of_word(text: &str) -> Option<Stage> {
+        match text.to_ascii_lowercase().as_str() {
+            "alpha" => Some(Stage::Alpha),
+            "beta" => Some(Stage::Beta),
+            "ga" | "stable" => Some(Stage::Ga),
+            "deprecated" => Some(Stage::Deprecated),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

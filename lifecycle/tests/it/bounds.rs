@@ -1,0 +1,40 @@
+//! Inputs that somebody made large.
+
+use kubeshape_input::Source;
+use kubeshape_lifecycle::{Features, Options, Types, fields, lint};
+use std::fmt::Write as _;
+
+fn all(text: &str) -> Types {
+    let (types, _) = Types::read([Source::from_text("v1/types.go", text)]);
+    let (features, _) = Features::read([Source::from_text("v1/types.go", text)]);
+    fields::fields(&types, &features, &Options::default());
+    lint::lint(&types, &features, &Options::default());
+    types
+}
+
+#[test]
+fn deep_types_and_expressions_end() {
+    let deep = format!("package v1\ntype A struct {{\n\tB {}int\n}}\n", "[]".repeat(4_000));
+    all(&deep);
+    all(&format!("package v1\nvar x = {}1{}\n", "(".repeat(4_000), ")".repeat(4_000)));
+}
+
+#[test]
+fn structs_that_embed_each_other_end() {
+    let text = "package v1\ntype A struct { B }\ntype B struct { A; C int `json:\"c\"` }\ntype D = E\ntype E = D\n";
+    let types = all(text);
+    for place in types.types() {
+        let count = types.members(place).len();
+        assert_eq!(count, usize::from(matches!(place.of.name.as_str(), "A" | "B")));
+    }
+}
+
+#[test]
+fn long_chains_of_embedded_structs_are_bounded() {
+    let mut text = "package v1\n".to_owned();
+    for at in 0..500 {
+        let _ = writeln!(text, "type T{at} struct {{ T{}; F{at} int `json:\"f{at}\"` }}", at + 1);
+    }
+    let types = all(&text);
+    assert!(types.types().all(|place| types.members(place).len() <= 256));
+}

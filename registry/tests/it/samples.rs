@@ -1,0 +1,57 @@
+//! Samples of built-in kinds.
+
+use kubeshape_builtin::Release;
+use kubeshape_registry::{Gvk, Registry};
+use kubeshape_smd::{Bump, ToValue};
+use kubeshape_validate::Release as Rules;
+
+fn registry() -> Registry {
+    let mut registry = Registry::default();
+    let api = Release::newest().api();
+    for (path, document) in api.openapi_v3_of(|_| true) {
+        let read = kubeshape_input::read(path, document.as_bytes(), kubeshape_input::Limits::default());
+        registry.set_built_in(path, read.without_lines());
+    }
+    registry
+}
+
+#[test]
+fn samples_of_built_in_kinds_fit_their_types() {
+    let registry = registry();
+    let mut made = 0;
+    for kind in registry.kinds() {
+        for maximal in [false, true] {
+            let sampled = kind.sample(maximal, Rules::NEWEST).unwrap();
+            assert_eq!(sampled.problems, [], "{} {maximal}: {:#}", kind.gvk(), sampled.object);
+            let arena = Bump::new();
+            let decoded = kind.typed().unwrap().decode(sampled.object.to_value(&arena));
+            let is_fine = decoded.errors.is_empty() && decoded.unknown.is_empty() && decoded.departures.is_empty();
+            assert!(is_fine, "{} {maximal}: {decoded:?}", kind.gvk());
+            made += 1;
+        }
+    }
+    assert!(made > 200, "{made} samples");
+}
+
+#[test]
+fn a_small_workload_has_what_go_code_demands() {
+    let registry = registry();
+    let sample = |api_version, kind| {
+        let kind = registry.kind(Gvk::new(api_version, kind)).unwrap();
+        let mut object = kind.sample(false, Rules::NEWEST).unwrap().object;
+        object["spec"].take()
+    };
+    let template = serde_json::json!({
+        "metadata": {"labels": {"key": "example"}}, "spec": {"containers": [{"image": "example", "name": "example"}]}});
+    let selector = serde_json::json!({"matchLabels": {"key": "example"}});
+    let expected = serde_json::json!({"selector": selector, "template": template});
+    assert_eq!(sample("apps/v1", "Deployment"), expected);
+    let expected = serde_json::json!({
+        "template": {"spec": {"containers": [{"image": "example", "name": "example"}], "restartPolicy": "Never"}}});
+    assert_eq!(sample("batch/v1", "Job"), expected);
+    let expected = serde_json::json!({"ports": [{"port": 1}], "selector": {"key": "example"}});
+    assert_eq!(sample("v1", "Service"), expected);
+    let expected = serde_json::json!({
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1"}}});
+    assert_eq!(sample("v1", "PersistentVolumeClaim"), expected);
+}

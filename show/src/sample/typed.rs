@@ -1,0 +1,89 @@
+//! Objects of kinds that OpenAPI documents define, such as Kubernetes' own.
+
+use super::build::{Builder, Problem};
+use super::definitions::Definitions;
+use super::{NAME, Sample};
+use kubeshape_schema::Bump;
+use kubeshape_smd::Value;
+use kubeshape_smd::value::Map;
+use kubeshape_validate::typed::Typed;
+use kubeshape_yaml::Node;
+use std::collections::BTreeSet;
+
+/// Fields that are told to be missing.
+const MAX_PROBLEMS: usize = 50;
+
+/// What users do not write: the server ignores it, or it is written in another way.
+const LEFT_OUT: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
+
+/// Makes an object of a definition of an OpenAPI document: the smallest one, or one with every field if it is `maximal`. None if
+/// the document has no such definition.
+///
+/// The smallest object has what the document requires, also in structs that are always there in Go. Of what servers require in
+/// Go code alone, it has the best-known parts, such as an image for each container. The problems are those of
+/// [`Typed::decode`]: an object without problems may still be refused by a server's Go code.
+///
+/// The status and most of the metadata are left out, and fields below which their own definition would come again.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_show::sample::sample_of_document;
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = r##"{"definitions": {
+///   "io.k8s.api.example.v1.Tab": {"type": "object", "properties": {
+///     "spec": {"default": {}, "$ref": "#/definitions/io.k8s.api.example.v1.TabSpec"}}},
+///   "io.k8s.api.example.v1.TabSpec": {"type": "object", "required": ["size"], "properties": {
+///     "size": {"type": "integer", "format": "int32", "default": 0}, "note": {"type": "string"}}}}}"##;
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let root = tape.document(source).root().unwrap();
+/// let arena = Bump::new();
+/// let made = sample_of_document(root, "io.k8s.api.example.v1.Tab", ("example.io/v1", "Tab"), false, &arena).unwrap();
+/// assert!(made.problems.is_empty());
+/// let mut json = Vec::new();
+/// made.value.get("spec").unwrap().write_go_json(&mut json);
+/// assert_eq!(json, br#"{"size":1}"#);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn sample_of_document<'a>(
+    root: Node<'a>,
+    definition: &str,
+    (api_version, kind): (&'a str, &'a str),
+    maximal: bool,
+    arena: &'a Bump,
+) -> Option<Sample<'a>> {
+    let definitions = Definitions::new(root, arena)?;
+    let (_, schema) = definitions.get(definition)?;
+    let toggled = BTreeSet::new();
+    let mut builder = Builder::new(maximal, &toggled, Some(&definitions), arena);
+    let mut map = match builder.root(definition, &LEFT_OUT) {
+        Value::Map(map) => map,
+        _ => Map::EMPTY,
+    };
+    for (name, text) in [("apiVersion", api_version), ("kind", kind)] {
+        // What is no resource may lack them.
+        if schema.properties.iter().any(|property| property.name == name) {
+            map = map.with(name, Some(Value::String(text)), arena);
+        }
+    }
+    let metadata = schema.properties.iter().find(|property| property.name == "metadata");
+    let metadata = metadata.map(|property| definitions.resolve(&[&property.schema]).schemas);
+    let fields = metadata.iter().flatten().flat_map(|schema| schema.properties);
+    // Those of a list have no name.
+    if fields.into_iter().any(|property| property.name == "name") {
+        let name = Map::from_entries(vec![("name", Value::String(NAME))], arena);
+        map = map.with("metadata", Some(Value::Map(name)), arena);
+    }
+    let value = Value::Map(map);
+    let mut problems = builder.problems;
+    let decoded = Typed::of_document(root, definition)?.decode(value);
+    problems.extend(decoded.errors.into_iter().map(|error| Problem { path: error.path, text: error.message }));
+    let unknown = decoded.unknown.into_iter();
+    problems.extend(unknown.map(|path| Problem { path, text: "unknown field".to_owned() }));
+    // What no value was found for is told once.
+    let departures = decoded.departures.into_iter().take(if problems.is_empty() { MAX_PROBLEMS } else { 0 });
+    problems.extend(departures.map(|error| Problem { path: error.path.clone(), text: error.to_string() }));
+    Some(Sample { value, problems })
+}

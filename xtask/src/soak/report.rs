@@ -1,0 +1,246 @@
+//! What a soak measured, and whether it met the targets.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Write as _};
+use std::time::Duration;
+
+/// An honest request is answered within this time.
+pub(super) const BOUND: Duration = Duration::from_secs(10);
+/// `/livez` is answered within these times, at the median and at worst.
+const LIVEZ: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(500)];
+/// All hostile clients arrive at once, and have to wait for each other's places. The time until then is shown apart.
+const ARRIVAL: Duration = Duration::from_secs(5);
+/// Memory may grow by so many KiB after the first two thirds, besides a fifth.
+const SLACK: u64 = 32 << 10;
+/// Reasons of failures that are listed.
+const REASONS: usize = 10;
+
+/// An answer to an honest request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Answered {
+    pub(super) time: Duration,
+    /// When it had come, after the attacks began.
+    pub(super) at: Duration,
+}
+
+impl Answered {
+    fn began(&self) -> Duration {
+        self.at.saturating_sub(self.time)
+    }
+}
+
+/// What the clients saw.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Connections of hostile clients.
+    pub(super) attacks: usize,
+    /// Honest requests that were answered, `/livez` among them.
+    pub(super) answered: Vec<Answered>,
+    pub(super) livez: Vec<Answered>,
+    /// Path, reason and time of honest requests that were not.
+    pub(super) failures: Vec<(String, String, Duration)>,
+    /// Memory of the server in KiB, second by second.
+    pub(super) memory: Vec<u64>,
+    /// How long the server took to stop; `None` if it did not.
+    pub(super) stopped: Option<Duration>,
+}
+
+/// The report. Its last lines are the targets.
+#[derive(Debug)]
+pub(super) struct Report {
+    text: String,
+    targets: Vec<Target>,
+}
+
+#[derive(Debug)]
+struct Target {
+    name: &'static str,
+    is_met: bool,
+    measured: String,
+}
+
+impl Report {
+    pub(super) fn new(mut seen: Seen) -> Report {
+        seen.answered.sort_unstable();
+        seen.livez.sort_unstable();
+        let (arrival, livez): (Vec<Answered>, Vec<Answered>) =
+            seen.livez.iter().partition(|answered| answered.began() < ARRIVAL);
+        let mut lines = vec![
+            format!("hostile connections  {}", seen.attacks),
+            format!("honest requests      {}", times(&seen.answered)),
+            format!("/livez, first 5 s    {}", times(&arrival)),
+            format!("/livez, after that   {}", times(&livez)),
+            format!("failed requests      {}", seen.failures.len()),
+        ];
+        let mut reasons: BTreeMap<(&str, &str), (usize, Duration)> = BTreeMap::new();
+        for (path, reason, time) in &seen.failures {
+            let (count, longest) = reasons.entry((path, reason)).or_default();
+            *count += 1;
+            *longest = (*longest).max(*time);
+        }
+        for ((path, reason), (count, longest)) in reasons.iter().take(REASONS) {
+            lines.push(format!("  {count} × {path}: {reason}, after {longest:.1?} at most"));
+        }
+        if reasons.len() > REASONS {
+            lines.push(format!("  and {} other reasons", reasons.len() - REASONS));
+        }
+        let third = seen.memory.len().div_ceil(3).max(1);
+        let thirds: Vec<[u64; 3]> = seen.memory.chunks(third).map(least_median_most).collect();
+        for (place, [least, median, most]) in thirds.iter().enumerate() {
+            let place = ["first", "second", "last"].get(place).unwrap_or(&"");
+            lines.push(format!(
+                "memory, {place:<6} third {} to {} MiB, median {}",
+                least >> 10,
+                most >> 10,
+                median >> 10
+            ));
+        }
+        let asked = seen.answered.len() + seen.failures.len();
+        let last = |answered: &[Answered]| answered.last().map(|answered| answered.time);
+        let livez = [at(&livez, 500), last(&livez)];
+        let show = |time: Option<Duration>| time.map_or("not asked".to_owned(), |time| format!("{time:.2?}"));
+        let within = |time: Option<Duration>, bound| time.is_some_and(|time| time <= bound);
+        let before = thirds.iter().rev().skip(1).map(|[.., most]| *most).max();
+        let after = thirds.last().map(|[.., most]| *most);
+        let flat = before.zip(after).filter(|_| thirds.len() == 3);
+        let targets = vec![
+            Target {
+                name: "there were attacks",
+                is_met: seen.attacks > 0,
+                measured: format!("{} connections", seen.attacks),
+            },
+            Target {
+                name: "every honest request is answered",
+                is_met: asked > 0 && seen.failures.is_empty(),
+                measured: format!("{} of {asked}", seen.answered.len()),
+            },
+            Target {
+                name: "honest requests within 10 s",
+                is_met: within(last(&seen.answered), BOUND),
+                measured: show(last(&seen.answered)),
+            },
+            Target {
+                name: "/livez within 100 ms, median",
+                is_met: within(livez[0], LIVEZ[0]),
+                measured: show(livez[0]),
+            },
+            Target {
+                name: "/livez within 500 ms, worst",
+                is_met: within(livez[1], LIVEZ[1]),
+                measured: show(livez[1]),
+            },
+            Target {
+                name: "memory is flat",
+                is_met: flat.is_some_and(|(before, after)| after <= before + before / 5 + SLACK),
+                measured: flat.map_or("too short".to_owned(), |(before, after)| {
+                    format!("{} MiB, before {} MiB", after >> 10, before >> 10)
+                }),
+            },
+            Target {
+                name: "the server stops",
+                is_met: seen.stopped.is_some(),
+                measured: seen.stopped.map_or("it does not".to_owned(), |time| format!("after {time:.1?}")),
+            },
+        ];
+        Report { text: lines.join("\n"), targets }
+    }
+
+    /// The targets that were missed.
+    pub(super) fn missed(&self) -> Vec<&'static str> {
+        self.targets.iter().filter(|target| !target.is_met).map(|target| target.name).collect()
+    }
+}
+
+impl Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.text)?;
+        for Target { name, is_met, measured } in &self.targets {
+            writeln!(f, "{:<7} {name}: {measured}", if *is_met { "met" } else { "MISSED" })?;
+        }
+        Ok(())
+    }
+}
+
+/// The time below which so many of a thousand are. They are sorted.
+fn at(answered: &[Answered], per_mille: usize) -> Option<Duration> {
+    let place = (answered.len() * per_mille / 1000).min(answered.len().saturating_sub(1));
+    answered.get(place).map(|answered| answered.time)
+}
+
+fn times(answered: &[Answered]) -> String {
+    let mut text = answered.len().to_string();
+    for (name, per_mille) in [("median", 500), ("90 %", 900), ("99 %", 990), ("99.9 %", 999)] {
+        if let Some(time) = at(answered, per_mille) {
+            let _ = write!(text, ", {name} {time:.2?}");
+        }
+    }
+    if let Some(worst) = answered.last() {
+        let _ = write!(text, ", worst {:.2?} ({:.1?} after the start)", worst.time, worst.began());
+    }
+    text
+}
+
+fn least_median_most(memory: &[u64]) -> [u64; 3] {
+    let mut memory = memory.to_vec();
+    memory.sort_unstable();
+    [0, memory.len() / 2, memory.len().saturating_sub(1)].map(|place| memory.get(place).copied().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(milliseconds: u64) -> Answered {
+        Answered { time: Duration::from_millis(milliseconds), at: Duration::from_secs(30) }
+    }
+
+    fn good() -> Seen {
+        let livez = vec![answered(1); 100];
+        Seen {
+            attacks: 10,
+            answered: livez.clone(),
+            livez,
+            failures: Vec::new(),
+            memory: vec![100 << 10; 90],
+            stopped: Some(Duration::from_secs(1)),
+        }
+    }
+
+    #[test]
+    fn every_target_can_be_missed() {
+        assert_eq!(Report::new(good()).missed(), [""; 0]);
+        let failed = ("/apis".to_owned(), "no answer".to_owned(), Duration::from_secs(2));
+        let slow = [vec![answered(1); 99], vec![answered(501)]].concat();
+        let arriving = Answered { time: Duration::from_secs(2), at: Duration::from_secs(6) };
+        assert_eq!(Report::new(Seen { livez: [good().livez, vec![arriving]].concat(), ..good() }).missed(), [""; 0]);
+        let growing = [vec![100 << 10; 60], vec![153 << 10; 30]].concat();
+        for (seen, missed) in [
+            (Seen { attacks: 0, ..good() }, &["there were attacks"][..]),
+            (Seen { failures: vec![failed], ..good() }, &["every honest request is answered"]),
+            (
+                Seen { answered: vec![Answered { time: BOUND * 2, ..answered(0) }], ..good() },
+                &["honest requests within 10 s"],
+            ),
+            (Seen { livez: slow, ..good() }, &["/livez within 500 ms, worst"]),
+            (
+                Seen { livez: vec![answered(501)], ..good() },
+                &["/livez within 100 ms, median", "/livez within 500 ms, worst"],
+            ),
+            (Seen { memory: growing, ..good() }, &["memory is flat"]),
+            (Seen { memory: vec![1], ..good() }, &["memory is flat"]),
+            (Seen { stopped: None, ..good() }, &["the server stops"]),
+        ] {
+            let report = Report::new(seen);
+            assert_eq!(report.missed(), missed, "{report}");
+        }
+        assert_eq!(Report::new(Seen::default()).missed().len(), 7);
+    }
+
+    #[test]
+    fn failures_are_counted_by_path_and_reason() {
+        let failure = |path: &str, seconds| (path.to_owned(), "503".to_owned(), Duration::from_secs(seconds));
+        let seen = Seen { failures: vec![failure("/a", 1), failure("/b", 1), failure("/a", 3)], ..good() };
+        let text = Report::new(seen).to_string();
+        assert!(text.contains("\n  2 × /a: 503, after 3.0s at most\n  1 × /b: 503, after 1.0s at most\n"), "{text}");
+    }
+}
