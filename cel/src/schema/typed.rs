@@ -98,21 +98,18 @@ fn text_of<'a>(text: &'a str, format: &str) -> Value<'a> {
             Some(nanos) => Value::Duration(nanos),
             None => Value::error(format!("Invalid duration {text}: unable to parse {text} as duration")),
         },
-        "date" => match time::Timestamp::parse_date(text) {
-            Some(at) => Value::Timestamp(at),
-            None => {
-                let reason = parse_error(text, "2006-01-02");
-                Value::error(format!("Invalid date formatted string {text}: {reason}"))
-            }
-        },
-        "date-time" => match named::parse_date_time(text) {
-            Some(at) => Value::Timestamp(at),
-            None => {
+        "date" => time::Timestamp::parse_date(text).map_or_else(
+            || Value::error(format!("Invalid date formatted string {text}: {}", parse_error(text, "2006-01-02"))),
+            Value::Timestamp,
+        ),
+        "date-time" => named::parse_date_time(text).map_or_else(
+            || {
                 // The error about the last of the layouts that upstream tries.
                 let reason = parse_error(text, "2006-01-02T15:04:05");
                 Value::error(format!("Invalid date-time formatted string {text}: {reason}"))
-            }
-        },
+            },
+            Value::Timestamp,
+        ),
         "byte" => match named::decode_base64(text) {
             Some(bytes) => Value::Bytes(bytes.into()),
             None => Value::error(format!("Invalid byte formatted string {text}")),

@@ -454,7 +454,7 @@ impl Checker<'_> {
             let path = path.child("schema.openAPIV3Schema");
             self.errors.push(Error::invalid(&path, "", error.to_string(), error.at));
         }
-        let converts = matches!(converted, Some(Ok(_)));
+        let converts = matches!(converted, Some(Ok(())));
         let schema = schema.unwrap_or(&none);
         let fields_path = path.child(FIELD);
         let node = node.get(FIELD).unwrap_or(node);
