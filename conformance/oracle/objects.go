@@ -89,6 +89,12 @@ func runObjects(_ []string, in io.Reader, out *bufio.Writer) error {
 				c.Panic = err.Error()
 			} else if err != nil {
 				c.DecodeError = err.Error()
+				// Of several malformed places upstream names one by chance; here it is the first.
+				for range attempts {
+					if _, err := served.judge(object, nil, &objectRecord{}); err != nil {
+						c.DecodeError = min(c.DecodeError, err.Error())
+					}
+				}
 			}
 			old = decoded
 			record.Cases = append(record.Cases, c)

@@ -160,8 +160,7 @@ impl<'l> Lint<'l> {
             return;
         }
         let Some(version) = tag.version() else { return };
-        if let Some(wrong) = stage_at(gate, version).filter(|at| *at != Some(status)) {
-            let then = wrong.map_or_else(|| "unknown".to_owned(), |stage| stage.to_string());
+        if let Some(then) = other_stage(gate, version, status) {
             let detail = format!(
                 "minVersion is {version}, when {} was {then}; it is {status}{since_text}: write that release",
                 gate.name,
@@ -294,13 +293,17 @@ fn has_name(of: &GoType, word: &str) -> bool {
     of.name == word || of.fields.iter().any(|field| field.name == word)
 }
 
-/// The stage that a gate had in a release, as far as its specs or its comment say; the outer `None` if they say nothing.
-fn stage_at(gate: &Gate, version: Version) -> Option<Option<Stage>> {
-    if gate.specs.iter().any(|spec| spec.version.is_some()) {
-        return Some(gate.stage(Some(version)).map(|(stage, _)| stage));
-    }
-    let said = gate.comments.iter().filter(|(_, since, _)| *since <= version).max_by_key(|(_, since, _)| *since);
-    (!gate.comments.is_empty()).then_some(said.map(|(stage, ..)| *stage))
+/// The stage that a gate had in a release, if its specs or its comment say another one than `status`.
+fn other_stage(gate: &Gate, version: Version, status: Stage) -> Option<&'static str> {
+    let then = if gate.specs.iter().any(|spec| spec.version.is_some()) {
+        gate.stage(Some(version)).map(|(stage, _)| stage)
+    } else if gate.comments.is_empty() {
+        return None;
+    } else {
+        let said = gate.comments.iter().filter(|(_, since, _)| *since <= version);
+        said.max_by_key(|(_, since, _)| *since).map(|(stage, ..)| *stage)
+    };
+    (then != Some(status)).then(|| then.map_or("unknown", Stage::name))
 }
 
 /// How the specs of a gate disagree with a line of its comment.

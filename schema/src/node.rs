@@ -109,7 +109,7 @@ flags! {
     REQUIRED_WRITTEN = 18;
     /// The type is `array` and there are no `items`.
     ARRAY_WITHOUT_ITEMS = 19;
-    /// `$ref` was written, if only as an empty text: schemas with and without it differ.
+    /// `$ref` was written in a CustomResourceDefinition, if only as an empty text: schemas with and without it differ.
     REF_WRITTEN = 20;
 }
 

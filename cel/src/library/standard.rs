@@ -141,12 +141,18 @@ pub(crate) fn part_of<'a>(at: Timestamp, zone: &str, part: &str) -> Value<'a> {
     })
 }
 
+/// How many of a unit a duration has: upstream cuts off the fraction of a double, which may have been rounded up.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
+fn units(nanos: i64, unit: i64) -> i64 {
+    ((nanos / unit) as f64 + (nanos % unit) as f64 / unit as f64) as i64
+}
+
 /// A duration as whole units.
 pub(crate) fn whole<'a>(nanos: i64, unit: &str) -> Value<'a> {
     Value::Int(match unit {
-        "getHours" => nanos / 3_600_000_000_000,
-        "getMinutes" => nanos / 60_000_000_000,
-        "getSeconds" => nanos / 1_000_000_000,
+        "getHours" => units(nanos, 3_600_000_000_000),
+        "getMinutes" => units(nanos, 60_000_000_000),
+        "getSeconds" => units(nanos, 1_000_000_000),
         _ => nanos / 1_000_000,
     })
 }

@@ -7,7 +7,7 @@ use super::{Schema, escape};
 use crate::library::named;
 use crate::raw::{Fields, Items, Raw, RawKey};
 use crate::value::{List, Map, Text, Value, time};
-use kubeshape_yaml::go::time::parse_duration;
+use kubeshape_yaml::go::time::{parse_duration, parse_error};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
@@ -100,11 +100,18 @@ fn text_of<'a>(text: &'a str, format: &str) -> Value<'a> {
         },
         "date" => match time::Timestamp::parse_date(text) {
             Some(at) => Value::Timestamp(at),
-            None => Value::error(format!("Invalid date formatted string {text}")),
+            None => {
+                let reason = parse_error(text, "2006-01-02");
+                Value::error(format!("Invalid date formatted string {text}: {reason}"))
+            }
         },
         "date-time" => match named::parse_date_time(text) {
             Some(at) => Value::Timestamp(at),
-            None => Value::error(format!("Invalid date-time formatted string {text}")),
+            None => {
+                // The error about the last of the layouts that upstream tries.
+                let reason = parse_error(text, "2006-01-02T15:04:05");
+                Value::error(format!("Invalid date-time formatted string {text}: {reason}"))
+            }
         },
         "byte" => match named::decode_base64(text) {
             Some(bytes) => Value::Bytes(bytes.into()),

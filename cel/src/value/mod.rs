@@ -127,14 +127,22 @@ impl<'a> Key<'a> {
     /// quantities and URLs as pointers, so such a key is never found again.
     pub(crate) fn made(value: &Value<'a>, entries: &Entries<'a>) -> Key<'a> {
         match value {
-            Value::List(_) | Value::Map(_) | Value::Optional(_) | Value::Kube(Kube::Quantity(..) | Kube::Url(_)) => {
-                Key(KeyKind::Distinct(match entries.last_key_value() {
-                    Some((Key(KeyKind::Distinct(last)), _)) => last + 1,
-                    _ => 0,
-                }))
-            }
+            // Go's maps do not find NaN either. All optionals without a value are one.
+            Value::List(_)
+            | Value::Map(_)
+            | Value::Optional(Some(_))
+            | Value::Kube(Kube::Quantity(..) | Kube::Url(_)) => Key::distinct(entries),
+            Value::Double(d) if d.is_nan() => Key::distinct(entries),
             other => Key::of(other),
         }
+    }
+
+    fn distinct(entries: &Entries<'a>) -> Key<'a> {
+        let number = match entries.last_key_value() {
+            Some((Key(KeyKind::Distinct(last)), _)) => last + 1,
+            _ => 0,
+        };
+        Key(KeyKind::Distinct(number))
     }
 
     /// The key that a value is.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bounds;
+mod keys;
 mod messages;
 mod syntax_errors;
 

@@ -65,7 +65,10 @@ fn proposals(plan: &Plan, count: u64, oracle: &mut Oracle, table: &mut Table) ->
 fn real_definitions() -> Result<Vec<Value>, String> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     for file in kubeshape_corpus::files().map_err(|error| error.to_string())? {
-        texts.push(file.bytes);
+        // KNOWN.md says what is different about `items` that is no schema.
+        if !file.id.contains("types-items") {
+            texts.push(file.bytes);
+        }
     }
     if let Some(folder) = std::env::var_os("KUBESHAPE_CORPUS") {
         for file in golden::files(&Path::new(&folder).join("crds")) {

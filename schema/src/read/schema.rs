@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
             }
             "$ref" if self.rules == Rules::Crd || value.kind() == Kind::Str => {
                 schema.reference = self.reference(value);
-                schema.flags.set(Flags::REF_WRITTEN, !value.is_null());
+                schema.flags.set(Flags::REF_WRITTEN, self.rules == Rules::Crd && !value.is_null());
                 16
             }
             "readOnly" if self.rules != Rules::Crd => {

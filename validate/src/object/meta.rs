@@ -11,7 +11,7 @@ use kubeshape_schema::{Bump, Flags, Schema};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use kubeshape_yaml::go::Time;
-use kubeshape_yaml::go::escape::GoQuoted;
+use kubeshape_yaml::go::time::parse_error;
 
 /// A Go struct.
 struct Struct {
@@ -272,53 +272,7 @@ fn is_empty(value: Value<'_>, kind: &Kind) -> bool {
 
 /// Go's error for a text that is no time.
 pub(crate) fn time_error(text: &str) -> String {
-    const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
-    let quoted = GoQuoted(text).to_string();
-    let mut rest = text;
-    for part in ["2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05"] {
-        let is_number = part.len() > 1;
-        let digits = rest.bytes().take(part.len()).filter(u8::is_ascii_digit).count();
-        let read = if is_number { digits == part.len() } else { rest.starts_with(part) };
-        if !read {
-            return format!(
-                "parsing time {quoted} as {}: cannot parse {} as {}",
-                GoQuoted(LAYOUT),
-                GoQuoted(rest),
-                GoQuoted(part)
-            );
-        }
-        let number = rest[..part.len()].parse::<u32>().unwrap_or(0);
-        let (name, most) = match part {
-            "01" => ("month", 12),
-            "02" => ("day", 31),
-            "15" => ("hour", 23),
-            "04" => ("minute", 59),
-            "05" => ("second", 59),
-            _ => ("", u32::MAX),
-        };
-        if number > most || (number == 0 && part == "01") {
-            return format!("parsing time {quoted}: {name} out of range");
-        }
-        rest = &rest[part.len()..];
-    }
-    if rest.is_empty() || !rest.starts_with(['Z', '+', '-', '.']) {
-        return format!(
-            "parsing time {quoted} as {}: cannot parse {} as {}",
-            GoQuoted(LAYOUT),
-            GoQuoted(rest),
-            GoQuoted("Z07:00")
-        );
-    }
-    match rest.strip_prefix('Z') {
-        Some(extra) if !extra.is_empty() => format!("parsing time {quoted}: extra text: {}", GoQuoted(extra)),
-        Some(_) => format!("parsing time {quoted}: day out of range"),
-        None => format!(
-            "parsing time {quoted} as {}: cannot parse {} as {}",
-            GoQuoted(LAYOUT),
-            GoQuoted(rest),
-            GoQuoted("Z07:00")
-        ),
-    }
+    parse_error(text, "2006-01-02T15:04:05Z07:00")
 }
 
 /// What becomes of embedded resources whose type or metadata is malformed.

@@ -176,3 +176,34 @@ fn odd_manifests_do_not_panic() {
         assert!(!create(&source, Release::DEFAULT).is_empty(), "{rest}");
     }
 }
+
+#[test]
+fn an_empty_reference_in_one_of_two_versions_is_refused() {
+    let second = TAB.split_once("  - name: v1\n").unwrap().1.replace("storage: true", "storage: false");
+    let second = format!("{TAB}  - name: v2\n{second}");
+    let errors = create(
+        &second.replacen("        type: object\n", "        $ref: ''\n        type: object\n", 1),
+        Release::DEFAULT,
+    );
+    let expected = "spec.versions[0].schema.openAPIV3Schema.$ref: Forbidden: $ref is not supported";
+    assert!(errors.iter().any(|error| error.ends_with(expected)), "{errors:#?}");
+}
+
+#[test]
+fn the_form_of_selectable_fields_is_checked_without_a_schema() {
+    let (before, _) = TAB.split_once("      openAPIV3Schema:").unwrap();
+    let source = before
+        .replace("schema:\n", "schema: {}\n    selectableFields: [{jsonPath: 'x['}, {jsonPath: ''}, {jsonPath: .a}]\n");
+    let errors = create(&source, Release::DEFAULT);
+    let about = |text: &str| errors.iter().filter(|error| error.contains(text)).count();
+    assert_eq!(
+        about("selectableFields[0].jsonPath: Invalid value: \"x[\": is an invalid path: expected [ or . but got: x"),
+        1,
+        "{errors:#?}"
+    );
+    assert_eq!(
+        (about("selectableFields[1].jsonPath: Required value"), about("selectableFields[2]")),
+        (1, 0),
+        "{errors:#?}"
+    );
+}

@@ -1,5 +1,7 @@
 //! Times as `time.Parse(time.RFC3339, …)` reads them and `metav1.Time` writes them.
 
+use super::escape::GoQuoted;
+
 use std::fmt;
 
 /// A point in time in seconds since 1970-01-01T00:00:00Z; `metav1.Time` has no fractions.
@@ -146,6 +148,63 @@ impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [year, month, day, hour, minute, second] = self.parts();
         write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+/// The error of `time.Parse` for a text that is no time in a layout: a day, or a second with or without a zone.
+///
+/// # Example
+/// ```
+/// use kubeshape_yaml::go::time::parse_error;
+/// assert_eq!(parse_error("2000-02-30", "2006-01-02"), "parsing time \"2000-02-30\": day out of range");
+/// ```
+pub fn parse_error(text: &str, layout: &str) -> String {
+    const ZONE: &str = "Z07:00";
+    let quoted = GoQuoted(text);
+    let cannot = |rest: &str, part: &str| {
+        let (layout, rest, part) = (GoQuoted(layout), GoQuoted(rest), GoQuoted(part));
+        format!("parsing time {quoted} as {layout}: cannot parse {rest} as {part}")
+    };
+    let parts = ["2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05"];
+    let has_clock = layout.contains('T');
+    let mut rest = text;
+    for part in parts.into_iter().take(if has_clock { parts.len() } else { 5 }) {
+        let digits = rest.bytes().take(part.len()).take_while(u8::is_ascii_digit).count();
+        let length = match part {
+            "15" if digits == 1 => 1,
+            part if part.len() > 1 && digits < part.len() => return cannot(rest, part),
+            part if part.len() == 1 && !rest.starts_with(part) => return cannot(rest, part),
+            part => part.len(),
+        };
+        let number = rest[..length].parse::<u32>().unwrap_or(0);
+        let (name, most) = match part {
+            "01" => ("month", 12),
+            "02" => ("day", 31),
+            "15" => ("hour", 23),
+            "04" => ("minute", 59),
+            "05" => ("second", 59),
+            _ => ("", u32::MAX),
+        };
+        if number > most || (number == 0 && part == "01") {
+            return format!("parsing time {quoted}: {name} out of range");
+        }
+        rest = &rest[length..];
+    }
+    if has_clock && layout.ends_with(ZONE) {
+        match rest.strip_prefix('Z') {
+            Some(extra) => rest = extra,
+            None => return cannot(rest, ZONE),
+        }
+    } else if has_clock && let Some(fraction) = rest.strip_prefix(['.', ',']) {
+        let end = fraction.bytes().take_while(u8::is_ascii_digit).count();
+        if end > 0 {
+            rest = &fraction[end..];
+        }
+    }
+    if rest.is_empty() {
+        format!("parsing time {quoted}: day out of range")
+    } else {
+        format!("parsing time {quoted}: extra text: {}", GoQuoted(rest))
     }
 }
 

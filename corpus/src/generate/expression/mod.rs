@@ -1,13 +1,18 @@
 //! Expressions of the Common Expression Language: typed ones that draw from every function of the server's environment,
 //! ill-typed and damaged ones.
 
+mod request;
+mod texts;
+
+pub use request::request;
+
 use super::draw::Draw;
-use serde_json::{Value as Json, json};
 use std::fmt;
 use std::sync::OnceLock;
+use texts::{DEBRIS, HINTS, MACROS, SIMPLE, TEXTS, literals};
 
 /// The functions of the environment, one signature a line.
-const SIGNATURES: &str = include_str!("../../../cel/src/decls/overloads.txt");
+const SIGNATURES: &str = include_str!("../../../../cel/src/decls/overloads.txt");
 
 /// A type as CEL prints it, or an object with the fields of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,315 +126,8 @@ fn signatures() -> &'static [Signature] {
     })
 }
 
-/// Macros: the result, and a text with types to fill in. `!x` is a name for a variable, `x:A|bool` an expression in which
-/// the variable has a type.
-const MACROS: &[(&str, &str)] = &[
-    ("bool", "$list(A)$.all($!x$, $x:A|bool$)"),
-    ("bool", "$list(A)$.exists($!x$, $x:A|bool$)"),
-    ("bool", "$list(A)$.exists_one($!x$, $x:A|bool$)"),
-    ("bool", "$map(string, A)$.all($!x$, $x:string|bool$)"),
-    ("bool", "$map(string, A)$.exists($!x$, $x:string|bool$)"),
-    ("bool", "$list(A)$.all(i, $!x$, $x:A|bool$)"),
-    ("bool", "$map(string, A)$.exists(k, $!x$, $x:A|bool$)"),
-    ("bool", "$map(string, A)$.existsOne(k, $!x$, $x:A|bool$)"),
-    ("list(B)", "$list(A)$.map($!x$, $x:A|B$)"),
-    ("list(B)", "$list(A)$.map($!x$, $x:A|bool$, $x:A|B$)"),
-    ("list(A)", "$list(A)$.filter($!x$, $x:A|bool$)"),
-    ("list(B)", "$list(A)$.transformList(i, $!x$, $x:A|B$)"),
-    ("list(B)", "$map(string, A)$.transformList(k, $!x$, $x:A|B$)"),
-    ("map(string, B)", "$map(string, A)$.transformMap(k, $!x$, $x:A|B$)"),
-    ("map(string, B)", "$map(string, A)$.transformMap(k, $!x$, k != 'a', $x:A|B$)"),
-    ("map(string, B)", "$list(A)$.transformMapEntry(i, $!x$, {string(i): $x:A|B$})"),
-    ("list(A)", "$list(A)$.sortBy($!x$, $x:A|int$)"),
-    ("list(A)", "$list(A)$.sortBy($!x$, $x:A|string$)"),
-    ("optional_type(B)", "$optional_type(A)$.optMap($!x$, $x:A|B$)"),
-    ("optional_type(B)", "$optional_type(A)$.optFlatMap($!x$, $x:A|optional_type(B)$)"),
-    ("bool", "has($map(string, A)$.a)"),
-    ("bool", "has({'a': $A$, 'b c': $A$}.a)"),
-    ("optional_type(A)", "$map(string, A)$.?a"),
-    ("optional_type(A)", "$map(string, A)$[?$string$]"),
-    ("A", "$map(string, A)$.a"),
-    ("A", "{$string$: $A$, 'k': $A$}[$string$]"),
-    ("A", "[$A$, $A$][0]"),
-    ("list(A)", "[$A$, ?$optional_type(A)$]"),
-    ("map(string, A)", "{?$string$: $optional_type(A)$, 'z': $A$}"),
-    ("bool", "type($A$) == type($B$)"),
-    ("bool", "type($A$) == int"),
-    ("bool", "$A$ in [$A$, $A$]"),
-    ("bool", "dyn($A$) == dyn($B$)"),
-    ("bool", "dyn($int$) < dyn($double$)"),
-    ("A", "($bool$) ? ($A$) : ($A$)"),
-    ("string", "\"%s %s\".format([$A$, $B$])"),
-    ("string", "'%d|%5s|%.2f|%x|%X|%o|%b|%e'.format([$int$, $A$, $double$, $int$, $string$, $int$, $int$, $double$])"),
-];
-
-/// Texts that mean something to a function.
-const HINTS: &[(&str, &[&str])] = &[
-    (
-        "quantity isQuantity",
-        &[
-            "1k",
-            "1.5Gi",
-            "100m",
-            "-3e2",
-            "0",
-            "1Ei",
-            "9223372036854775807",
-            "1.1n",
-            "12e",
-            "1 k",
-            "+5",
-            ".5",
-            "1e-9",
-            "5Mi",
-        ],
-    ),
-    (
-        "ip isIP ip.isCanonical containsIP",
-        &[
-            "10.0.0.1",
-            "::1",
-            "127.0.0.1",
-            "fe80::1",
-            "FE80::1",
-            "::ffff:1.2.3.4",
-            "1.2.3",
-            "224.0.0.1",
-            "2001:db8::",
-            "01.2.3.4",
-            "ff02::1%eth0",
-            "0.0.0.0",
-        ],
-    ),
-    (
-        "cidr isCIDR containsCIDR",
-        &[
-            "10.0.0.0/8",
-            "10.1.2.3/16",
-            "::/0",
-            "2001:db8::/32",
-            "0.0.0.0/0",
-            "1.2.3.4/33",
-            "1.2.3.4",
-            "fe80::1/64",
-            "10.0.0.0/08",
-        ],
-    ),
-    (
-        "semver isSemver",
-        &[
-            "1.2.3",
-            "v1.2.3",
-            "1.2",
-            "1.0.0-alpha.1",
-            "1.0.0+build",
-            "01.2.3",
-            "2.0.0-rc.1+x",
-            "v1",
-            "1.2.3-",
-            "99999999999999999999.0.0",
-        ],
-    ),
-    (
-        "url isURL",
-        &[
-            "https://example.com:80/a/b?x=1&x=2&y=#f",
-            "/a/b",
-            "http://[::1]:8080/",
-            "a b",
-            "//host",
-            "http://u:p@h/%20",
-            "mailto:a@b",
-            "http://h/\u{e9}?q=%zz",
-            "https://a:b",
-        ],
-    ),
-    (
-        "timestamp",
-        &[
-            "2009-02-13T23:31:30Z",
-            "1970-01-01T00:00:00Z",
-            "9999-12-31T23:59:59.999999999Z",
-            "2000-02-29T12:00:00+05:30",
-            "0001-01-01T00:00:00Z",
-            "2001-13-01T00:00:00Z",
-            "2001-01-01",
-        ],
-    ),
-    (
-        "duration",
-        &[
-            "1h",
-            "90s",
-            "1.5h",
-            "-2m",
-            "1ns",
-            "1h2m3s4ms5us6ns",
-            "0",
-            "2562047h",
-            "2562048h",
-            "1d",
-            "1us",
-            "315576000000s",
-        ],
-    ),
-    (
-        "matches find findAll",
-        &[
-            "^a",
-            "[a-z]+",
-            "a*",
-            "(a|b)+c?",
-            "\\\\d{2,3}",
-            ".*",
-            "(?i)AB",
-            "[[:alpha:]]",
-            "\\\\pL",
-            "(",
-            "x{1001}",
-            "\\\\bfoo\\\\b",
-            "^$",
-            "(?P<n>a)",
-            "[^a]",
-        ],
-    ),
-    ("format.named", &["dns1123Label", "uri", "nothing", "byte", "qualifiedName"]),
-    (
-        "validate",
-        &[
-            "a-b",
-            "A_b",
-            "2020-01-01",
-            "2020-01-01T00:00:00Z",
-            "YQ==",
-            "http://x",
-            "a/b",
-            "",
-            "123e4567-e89b-12d3-a456-426614174000",
-            "-a",
-            "é",
-        ],
-    ),
-    (
-        "getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds getMilliseconds",
-        &["UTC", "+02:00", "-08:30", "Local", "24:00", "", "05:45", "Nowhere/None"],
-    ),
-    (
-        "int uint",
-        &[
-            "1",
-            "-5",
-            "9223372036854775807",
-            "9223372036854775808",
-            "x",
-            "",
-            "0x1F",
-            "1.5",
-            "+1",
-            "18446744073709551615",
-        ],
-    ),
-    ("double", &["1.5", "1e400", "-0", "NaN", "Infinity", "x", "0x1p-2", "1_0", ".5"]),
-    ("bool", &["true", "false", "True", "t", "0", "yes"]),
-    ("format", &["%s", "%d", "%%", "%.3f", "%x", "%q", "%s%s", "%5d", "%", "%.99f", "%b"]),
-];
-
-const TEXTS: &[&str] = &[
-    "''",
-    "'a'",
-    "\"foo\"",
-    "'foo bar'",
-    "'a,b,c'",
-    "'ABC'",
-    "'\u{e9}t\u{e9}'",
-    "'\\u00e9'",
-    "r'\\d'",
-    "'\u{1F600}x'",
-    "\"it's\"",
-    "'\\n\\t'",
-    "'\\\\'",
-    "'b'",
-    "'k'",
-    "'%s'",
-    "'a-b'",
-    "'1'",
-    "'  x  '",
-    "'''q'''",
-    "'\\x41'",
-    "'z'",
-];
-
-/// Literals of a type without others in it.
-fn literals(name: &str) -> &'static [&'static str] {
-    match name {
-        "bool" => &["true", "false"],
-        "int" => &[
-            "0",
-            "1",
-            "2",
-            "3",
-            "-1",
-            "10",
-            "42",
-            "9223372036854775807",
-            "-9223372036854775808",
-            "0x1F",
-            "4294967296",
-            "253402300800",
-        ],
-        "uint" => &["0u", "1u", "2u", "18446744073709551615u", "0x10u", "7U"],
-        "double" => &["0.0", "1.5", "-2.25", "1e3", "1e300", "-0.0", "9007199254740993.0", "0.1", "1e-320", "2.5e18"],
-        "bytes" => &["b''", "b'abc'", "b'\\xff\\x00'", "b'\u{e9}'", "b\"\\303\\251\""],
-        "google.protobuf.Duration" => {
-            &["duration('1h')", "duration('-1.5s')", "duration('0')", "duration('2562047h47m16s')", "duration('1ns')"]
-        }
-        "google.protobuf.Timestamp" => &[
-            "timestamp('2009-02-13T23:31:30.5Z')",
-            "timestamp('1970-01-01T00:00:00Z')",
-            "timestamp('9999-12-31T23:59:59Z')",
-            "timestamp(1)",
-            "timestamp('0001-01-01T00:00:00Z')",
-        ],
-        "null_type" => &["null"],
-        "kubernetes.Quantity" => {
-            &["quantity('1')", "quantity('1.5Gi')", "quantity('-100m')", "quantity('9223372036854775807')"]
-        }
-        "net.IP" => &["ip('10.0.0.1')", "ip('::1')", "ip('fe80::1')"],
-        "net.CIDR" => &["cidr('10.0.0.0/8')", "cidr('2001:db8::1/32')"],
-        "kubernetes.URL" => &["url('https://example.com:80/a?b=c&b=d')", "url('/x%20y')"],
-        "kubernetes.Semver" => &["semver('1.2.3')", "semver('1.0.0-rc.1')", "semver('v1.2', true)"],
-        "kubernetes.NamedFormat" => {
-            &["format.dns1123Label()", "format.uri()", "format.date()", "format.qualifiedName()"]
-        }
-        "type" => &["int", "string", "type(1)"],
-        _ => &["dyn(1)", "dyn('a')", "dyn([1])", "dyn({'a': 1})", "dyn(null)", "dyn(2.5)"],
-    }
-}
-
-const SIMPLE: &[&str] = &[
-    "bool",
-    "int",
-    "int",
-    "string",
-    "string",
-    "string",
-    "uint",
-    "double",
-    "bytes",
-    "google.protobuf.Duration",
-    "google.protobuf.Timestamp",
-    "dyn",
-    "null_type",
-    "kubernetes.Quantity",
-    "net.IP",
-    "net.CIDR",
-    "kubernetes.URL",
-    "kubernetes.Semver",
-    "kubernetes.NamedFormat",
-];
-
 /// Types of keys by which a map can be indexed.
-const KEYS: &[&str] = &["bool", "int", "uint", "string"];
+const KEYS: &[&str] = &["bool", "int", "uint", "string", "string"];
 
 /// Makes expressions over the variables of a scope.
 #[derive(Debug)]
@@ -530,11 +228,15 @@ impl<'d> Expressions<'d> {
             if let Some((_, known)) = bound.iter().find(|(name, _)| *name == ty.name) {
                 return known.clone();
             }
-            let drawn = self.any_type(1);
+            // How lists and optionals are found in a map depends on how upstream stores them.
+            let drawn = if ty.name == "K" { Type::simple(self.draw.text(KEYS)) } else { self.any_type(1) };
             bound.push((ty.name.clone(), drawn.clone()));
             return drawn;
         }
-        let inner = ty.inner.iter().map(|inner| self.resolved(inner, bound)).collect();
+        let mut inner: Vec<Type> = ty.inner.iter().map(|inner| self.resolved(inner, bound)).collect();
+        if ty.name == "map" && !inner[0].fields.is_empty() | !inner[0].inner.is_empty() {
+            inner[0] = Type::simple("string");
+        }
         Type { inner, ..ty.clone() }
     }
 
@@ -651,69 +353,6 @@ fn bracketed(text: &str) -> String {
     if plain || closed { text.to_owned() } else { format!("({text})") }
 }
 
-/// Words and signs that damage inserts.
-const DEBRIS: &[&str] = &[
-    "a",
-    "b",
-    ".",
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    ":",
-    "?",
-    "-",
-    "!",
-    "+",
-    "*",
-    "/",
-    "%",
-    "in",
-    "==",
-    "<",
-    "&&",
-    "||",
-    "1",
-    "2.5",
-    "3u",
-    "'s'",
-    "\"t\"",
-    "b'x'",
-    "true",
-    "false",
-    "null",
-    " ",
-    "\n",
-    "\t",
-    "for",
-    "`a-b`",
-    "$",
-    "#",
-    "&",
-    "=",
-    "|",
-    ".?",
-    "[?",
-    "has",
-    "map",
-    "x",
-    "\"",
-    "\\",
-    "..",
-    "\u{e9}",
-    "'''",
-    "r'",
-    "0x",
-    "1e",
-    "\u{1F600}",
-    "//c\n",
-    "package",
-    "\\u12",
-];
-
 /// Splits a text into words, texts in quotes and single signs.
 pub fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
@@ -751,92 +390,4 @@ pub fn damaged(draw: &mut Draw, text: &str) -> String {
         }
     }
     words.concat()
-}
-
-/// An expression with variables, their types and values, as a request to the Go program has them.
-pub fn request(draw: &mut Draw) -> Json {
-    const VARIABLES: &[(&str, &str)] = &[
-        ("i", "int"),
-        ("s", "string"),
-        ("b", "bool"),
-        ("u", "uint"),
-        ("d", "double"),
-        ("li", "list(int)"),
-        ("ls", "list(string)"),
-        ("ms", "map(string, string)"),
-        ("ml", "map(string, list(int))"),
-        ("t", "google.protobuf.Timestamp"),
-        ("du", "google.protobuf.Duration"),
-        ("by", "bytes"),
-        ("ll", "list(list(string))"),
-        ("o", "optional_type(int)"),
-        ("x", "dyn"),
-        ("os", "optional_type(string)"),
-        ("ld", "list(dyn)"),
-        ("lm", "list(map(string, int))"),
-    ];
-    let mut variables: Vec<(String, Type)> = Vec::new();
-    for _ in 0..draw.below(4) {
-        let (name, ty) = *draw.pick(VARIABLES);
-        if variables.iter().all(|(known, _)| known != name) {
-            variables.push((name.to_owned(), Type::parse(ty)));
-        }
-    }
-    let wrong = if draw.percent(15) { 8 } else { 0 };
-    let depth = *draw.pick(&[1, 2, 2, 3, 3, 3, 4, 5]);
-    let mut expressions = Expressions::new(draw, &variables, wrong);
-    let ty = expressions.any_type(2);
-    let mut text = expressions.expression(&ty, depth);
-    if draw.percent(12) {
-        text = damaged(draw, &text);
-    }
-    let types: serde_json::Map<String, Json> =
-        variables.iter().map(|(name, ty)| (name.clone(), json!(ty.to_string()))).collect();
-    let mut bindings = serde_json::Map::new();
-    for (name, ty) in &variables {
-        if draw.percent(95) {
-            bindings.insert(name.clone(), value(draw, ty));
-        }
-    }
-    json!({"expr": text, "vars": types, "bindings": bindings})
-}
-
-/// A value of a type, in the form of the records.
-fn value(draw: &mut Draw, ty: &Type) -> Json {
-    match (ty.name.as_str(), &ty.inner[..]) {
-        ("list", [element]) => (0..draw.below(4)).map(|_| value(draw, element)).collect(),
-        ("map", [_, inner]) => {
-            let keys = ["a", "b", "k", "b c", ""];
-            let from = draw.below(keys.len());
-            let pairs: Vec<Json> = keys[from..].iter().take(3).map(|key| json!([key, value(draw, inner)])).collect();
-            json!({"map": pairs})
-        }
-        ("optional_type", [inner]) => {
-            let items: Vec<Json> = (0..draw.below(2)).map(|_| value(draw, inner)).collect();
-            json!({"optional": items})
-        }
-        ("bool", _) => json!(draw.percent(50)),
-        ("int", _) => json!(draw.pick(&[0, 1, -1, 5, 100, i64::MAX, i64::MIN])),
-        ("uint", _) => json!({"uint": draw.pick(&[0, 1, 7, u64::MAX])}),
-        ("double", _) => {
-            let values = [json!(0.5), json!(-2.0), json!("NaN"), json!("Infinity"), json!(1e300), json!("-0")];
-            json!({"double": draw.pick(&values)})
-        }
-        ("bytes", _) => json!({"bytes": draw.pick(&["", "YQ==", "/wA=", "w6k="])}),
-        ("google.protobuf.Duration", _) => json!({"duration": draw.pick(&["0s", "1.5s", "-3600s", "9223372036s"])}),
-        ("google.protobuf.Timestamp", _) => {
-            let times = ["2009-02-13T23:31:30.123Z", "1970-01-01T00:00:00Z", "2000-02-29T00:00:00Z"];
-            json!({"timestamp": draw.pick(&times)})
-        }
-        ("string", _) => {
-            let texts = ["", "a", "foo bar", "\u{e9}t\u{e9}", "1", "10.0.0.1", "a,b", "\u{1F600}x", "1Gi", "ABC"];
-            json!(draw.pick(&texts))
-        }
-        ("dyn", _) => {
-            let types = ["int", "string", "list(int)", "map(string, int)", "double", "bool", "null_type"];
-            let other = Type::parse(draw.text(&types));
-            value(draw, &other)
-        }
-        _ => Json::Null,
-    }
 }

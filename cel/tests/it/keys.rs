@@ -1,0 +1,63 @@
+//! Odd keys, presence tests and texts, as cel-go 0.26 answers in Kubernetes' environment.
+
+use super::evaluate;
+use kubeshape_cel::{Env, Release, Value};
+
+#[test]
+fn a_key_that_go_cannot_hash_ends_the_evaluation() {
+    for (key, ty) in [("semver('1.2.3')", "cel.Semver"), ("format.date()", "cel.Format"), ("b'a'", "types.Bytes")] {
+        let error = evaluate(&format!("{{dyn({key}): 1}}.size() > 0 || true")).unwrap_err();
+        assert_eq!(error, format!("internal error: runtime error: hash of unhashable type {ty}"));
+    }
+}
+
+#[test]
+fn keys_that_are_pointers_and_not_a_number_are_never_the_same() {
+    for (source, size) in [
+        ("{[]: 1, []: 2}", 2),
+        ("{optional.of(1): 1, optional.of(1): 2}", 2),
+        ("{optional.none(): 1, optional.none(): 2}", 1),
+        ("{double('NaN'): 1, double('NaN'): 2}", 2),
+        ("{ip('::1'): 1, ip('::1'): 2}", 1),
+    ] {
+        assert_eq!(evaluate(&format!("{source}.size()")), Ok(format!("Int({size})")), "{source}");
+    }
+}
+
+#[test]
+fn a_format_string_without_end_is_found_before_a_missing_argument() {
+    assert!(evaluate("'%'.format([])").unwrap_err().contains("unexpected end of string"));
+    assert_eq!(evaluate("dyn('%').format(dyn([]))").unwrap_err(), "index 0 out of range");
+}
+
+#[test]
+fn doubles_may_have_underscores_between_digits() {
+    assert_eq!(evaluate("double('1_000.5')"), Ok("Double(1000.5)".to_owned()));
+    assert_eq!(evaluate("double('0x_1p2')"), Ok("Double(4.0)".to_owned()));
+    for wrong in ["_1", "1_", "1__0", "1_.5", "1e_5"] {
+        assert!(evaluate(&format!("double('{wrong}')")).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn units_of_a_duration_are_rounded_as_doubles_are() {
+    assert_eq!(evaluate("duration('9223372035.999999999s').getSeconds()"), Ok("Int(9223372036)".to_owned()));
+    assert_eq!(evaluate("duration('-1.9s').getSeconds()"), Ok("Int(-1)".to_owned()));
+}
+
+#[test]
+fn a_presence_test_of_a_condition_costs_one_less() {
+    let cost = |source: &str| {
+        let env = Env::new(Release::NEWEST).with_variable("i", kubeshape_cel::Type::Int);
+        let program = env.compile(source).unwrap().program().unwrap();
+        program.evaluate([("i", Value::Int(5))], 1000).cost
+    };
+    assert_eq!(cost("has({'a': i}.a)"), 32);
+    assert_eq!(cost("has((i > 1 ? {'a': i} : {'a': i}).a)"), 33);
+}
+
+#[test]
+fn nothing_of_an_empty_text_is_shown() {
+    let text = evaluate("").unwrap_err();
+    assert!(text.starts_with("ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>'") && !text.contains('\n'));
+}
