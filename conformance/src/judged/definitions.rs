@@ -30,7 +30,7 @@ struct Answer {
 pub(super) fn generated(draw: &mut Draw) -> Value {
     let old = definition::definition(draw);
     let new = if draw.percent(30) { definition::changed(draw, &old) } else { old.clone() };
-    request(draw, old, new)
+    request(draw, &old, &new)
 }
 
 /// A definition without bounds, whose rules go through lists and maps.
@@ -44,10 +44,10 @@ pub(super) fn costly(draw: &mut Draw) -> Value {
 pub(super) fn changed(draw: &mut Draw, real: &[Value]) -> Value {
     let old = draw.pick(real).clone();
     let new = definition::changed(draw, &old);
-    request(draw, old, new)
+    request(draw, &old, &new)
 }
 
-fn request(draw: &mut Draw, old: Value, new: Value) -> Value {
+fn request(draw: &mut Draw, old: &Value, new: &Value) -> Value {
     match draw.below(3) {
         0 => json!({"new": new}),
         1 => json!({"new": new, "old": old, "established": draw.percent(70)}),

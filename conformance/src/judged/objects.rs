@@ -35,21 +35,21 @@ struct Answer {
 /// A definition, and objects of it, every second of which is an update of the one before.
 pub(super) fn generated(draw: &mut Draw) -> Value {
     let definition = definition::definition(draw);
-    with_objects(draw, definition)
+    with_objects(draw, &definition)
 }
 
 /// One of the given definitions with objects.
 pub(super) fn of_real(draw: &mut Draw, real: &[Value]) -> Value {
     let definition = draw.pick(real).clone();
-    with_objects(draw, definition)
+    with_objects(draw, &definition)
 }
 
-fn with_objects(draw: &mut Draw, definition: Value) -> Value {
+fn with_objects(draw: &mut Draw, definition: &Value) -> Value {
     let mut objects: Vec<Value> = Vec::new();
     for at in 0..PER_DEFINITION {
         let object = match objects.last() {
-            Some(last) if at % 2 == 1 => definition::updated(draw, last, &definition),
-            _ => definition::custom_resource(draw, &definition),
+            Some(last) if at % 2 == 1 => definition::updated(draw, last, definition),
+            _ => definition::custom_resource(draw, definition),
         };
         objects.push(object);
     }

@@ -69,7 +69,7 @@ fn keyword(draw: &mut Draw) -> (&'static str, Value) {
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
             json!(draw.pick(&[0, 1, 5, -1, 1000, i64::MAX]))
         }
-        "minimum" | "maximum" | "multipleOf" => number(draw),
+        "minimum" | "maximum" | "multipleOf" | "example" => number(draw),
         "uniqueItems" | "nullable" | "exclusiveMinimum" => json!(draw.percent(70)),
         "x-kubernetes-preserve-unknown-fields" => json!(draw.percent(80)),
         "x-kubernetes-embedded-resource" | "x-kubernetes-int-or-string" => json!(draw.percent(85)),
@@ -119,7 +119,6 @@ fn keyword(draw: &mut Draw) -> (&'static str, Value) {
         }
         "dependencies" => json!({"a": ["b"]}),
         "externalDocs" => json!({"url": "u"}),
-        "example" => number(draw),
         _ => json!(draw.text(&["a", "", "#/definitions/a"])),
     };
     (name, value)

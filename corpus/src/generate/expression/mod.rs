@@ -270,7 +270,8 @@ impl<'d> Expressions<'d> {
             let mut out = String::new();
             for (at, part) in name.split('_').enumerate() {
                 let between = at > 0 && at < arguments.len() && !part.contains('[');
-                out.push_str(&if between { format!(" {part} ") } else { part.to_owned() });
+                let space = if between { " " } else { "" };
+                out.extend([space, part, space]);
                 if let Some(argument) = arguments.get(at) {
                     let inside = part.starts_with('[');
                     out.push_str(&if inside { argument.clone() } else { bracketed(argument) });
