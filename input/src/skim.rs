@@ -53,12 +53,12 @@ pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
             if !line[3..].iter().all(|byte| *byte == b' ') {
                 return None;
             }
-            out.extend(std::mem::take(&mut document).end()?);
+            std::mem::take(&mut document).end(&mut out)?;
         } else {
             document.line(line)?;
         }
     }
-    out.extend(document.end()?);
+    document.end(&mut out)?;
     Some(out)
 }
 
@@ -214,14 +214,16 @@ impl<'t> Document<'t> {
         text(value)
     }
 
-    /// What it defines; none if that cannot be told.
-    fn end(self) -> Option<Option<Defined<'t>>> {
+    /// Adds what it defines; none if that cannot be told.
+    fn end(self, out: &mut Vec<Defined<'t>>) -> Option<()> {
         if self.top.seen == 0 {
-            return Some(None);
+            return Some(());
         }
         let is_definition = self.crd == Some("CustomResourceDefinition")
             && matches!(self.api_version?, "apiextensions.k8s.io/v1" | "apiextensions.k8s.io/v1beta1");
-        is_definition.then_some(Some(Defined { group: self.group?, kind: self.kind? }))
+        is_definition.then_some(())?;
+        out.push(Defined { group: self.group?, kind: self.kind? });
+        Some(())
     }
 }
 
@@ -244,15 +246,11 @@ fn is_absent(value: &[u8]) -> bool {
 
 /// A text on one line, plain or in quotes, that can only be read as this text.
 fn text(value: &[u8]) -> Option<&str> {
-    let (text, rest) = match value {
-        [quote @ (b'"' | b'\''), text @ ..] => {
-            let end = memchr(*quote, text)?;
-            (&text[..end], &text[end + 1..])
-        }
-        _ => {
-            let end = memchr(b' ', value).unwrap_or(value.len());
-            (&value[..end], &value[end..])
-        }
+    let (text, rest) = if let [quote @ (b'"' | b'\''), text @ ..] = value {
+        let end = memchr(*quote, text)?;
+        (&text[..end], &text[end + 1..])
+    } else {
+        value.split_at(memchr(b' ', value).unwrap_or(value.len()))
     };
     let ends = matches!(rest, []) || (rest.starts_with(b" ") && is_absent(rest.trim_ascii_start()));
     let is_simple = |byte: &u8| byte.is_ascii_alphanumeric() || b"-./".contains(byte);
