@@ -139,6 +139,10 @@ impl<'t> Document<'t> {
         if column == 0 {
             return self.top(rest);
         }
+        if self.top.seen == 0 {
+            // The map of the document may begin here. Then what stands further left is no part of it.
+            return None;
+        }
         match self.within {
             // The lines of a text may stand in front of their key.
             Within::Other if self.spec.column == Some(column) => {
@@ -312,6 +316,7 @@ mod tests {
             ("spec:\n", "spec: &x\n"),
             ("spec:\n", "other: x\nspec:\n"),
             ("spec:\n", "...\nspec:\n"),
+            ("apiVersion", "  scope: x\napiVersion"),
         ] {
             let text = one.replacen(from, to, 1);
             assert_ne!(text, one, "{from}");

@@ -204,34 +204,59 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// Base64 with padding, as the format `byte` has it.
-pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    let text: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')).collect();
-    if !text.len().is_multiple_of(4) {
-        return None;
-    }
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    decode(text, *b"+/").ok()
+}
+
+/// Base64 with padding and `-_` in place of `+/`, which is how upstream reads values of the format `byte` for rules. An error is the
+/// place of the first byte that is wrong, as Go's `base64.CorruptInputError` tells it.
+pub(crate) fn decode_base64_url(text: &str) -> Result<Vec<u8>, usize> {
+    decode(text, *b"-_")
+}
+
+/// Base64 with padding, of which `last` are the last two digits. Line breaks are passed over (Go: `base64.Encoding.Decode`).
+fn decode(text: &str, last: [u8; 2]) -> Result<Vec<u8>, usize> {
+    let text = text.as_bytes();
+    let is_break = |at: &usize| matches!(text.get(*at), Some(b'\r' | b'\n'));
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let groups = text.len() / 4;
-    for (i, group) in text.chunks(4).enumerate() {
-        let padding = group.iter().rev().take_while(|b| **b == b'=').count();
-        if padding > 2 || (padding > 0 && i + 1 < groups) {
-            return None;
+    let (mut word, mut digits) = (0u32, 0usize);
+    for (at, byte) in text.iter().enumerate() {
+        let digit = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            byte if *byte == last[0] => 62,
+            byte if *byte == last[1] => 63,
+            b'\r' | b'\n' => continue,
+            b'=' if digits >= 2 => {
+                let mut next = at + 1;
+                let breaks = |next: usize| (next..text.len()).find(|at| !is_break(at)).unwrap_or(text.len());
+                if digits == 2 {
+                    next = breaks(next);
+                    match text.get(next) {
+                        Some(b'=') => next += 1,
+                        Some(_) => return Err(next - 1),
+                        None => return Err(text.len()),
+                    }
+                }
+                next = breaks(next);
+                if next < text.len() {
+                    return Err(next);
+                }
+                word <<= 6 * (4 - digits);
+                out.extend_from_slice(&word.to_be_bytes()[1..digits]);
+                return Ok(out);
+            }
+            _ => return Err(at),
+        };
+        word = (word << 6) | u32::from(digit);
+        digits += 1;
+        if digits == 4 {
+            out.extend_from_slice(&word.to_be_bytes()[1..]);
+            (word, digits) = (0, 0);
         }
-        let mut word = 0u32;
-        for b in &group[..4 - padding] {
-            let digit = match b {
-                b'A'..=b'Z' => b - b'A',
-                b'a'..=b'z' => b - b'a' + 26,
-                b'0'..=b'9' => b - b'0' + 52,
-                b'+' => 62,
-                b'/' => 63,
-                _ => return None,
-            };
-            word = (word << 6) | u32::from(digit);
-        }
-        word <<= 6 * padding;
-        out.extend_from_slice(&word.to_be_bytes()[1..4 - padding]);
     }
-    Some(out)
+    if digits == 0 { Ok(out) } else { Err(text.len() - digits) }
 }
 
 /// Base64 with padding, in one line.
@@ -263,5 +288,36 @@ pub(crate) fn parse_date_time(text: &str) -> Option<Timestamp> {
     match Timestamp::parse(&upper) {
         Some(crate::value::Value::Timestamp(at)) => Some(at),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Go's `base64.URLEncoding.DecodeString` answers.
+    #[test]
+    fn places_of_errors_in_base64_are_those_of_go() {
+        for (text, expected) in [
+            ("", Ok(&b""[..])),
+            ("_wA=", Ok(&[255, 0])),
+            ("YQ==", Ok(b"a")),
+            ("YQ\n==\n", Ok(b"a")),
+            ("YWJj\n", Ok(b"abc")),
+            ("/wA=", Err(0)),
+            ("YQ=", Err(3)),
+            ("YQ=x", Err(2)),
+            ("YWI=x", Err(4)),
+            ("YW", Err(0)),
+            ("YWJjZ", Err(4)),
+            ("Y\nQ=\n", Err(5)),
+            ("=", Err(0)),
+            ("Y=", Err(1)),
+            ("YWJj====", Err(4)),
+            ("YQ==YQ==", Err(4)),
+        ] {
+            assert_eq!(decode_base64_url(text), expected.map(<[u8]>::to_vec), "{text:?}");
+        }
+        assert_eq!(decode_base64("/wA=").as_deref(), Some(&[255, 0][..]));
     }
 }

@@ -110,9 +110,12 @@ fn text_of<'a>(text: &'a str, format: &str) -> Value<'a> {
             },
             Value::Timestamp,
         ),
-        "byte" => match named::decode_base64(text) {
-            Some(bytes) => Value::Bytes(bytes.into()),
-            None => Value::error(format!("Invalid byte formatted string {text}")),
+        "byte" => match named::decode_base64_url(text) {
+            Ok(bytes) => Value::Bytes(bytes.into()),
+            Err(at) => {
+                let reason = format!("illegal base64 data at input byte {at}");
+                Value::error(format!("Invalid byte formatted string {text}: {reason}"))
+            }
         },
         _ => Value::String(Text::Borrowed(text)),
     }

@@ -52,7 +52,7 @@ fn proposals(plan: &Plan, count: u64, oracle: &mut Oracle, table: &mut Table) ->
         let input = definitions::costly(&mut Draw::new(plan.seed.wrapping_add(n)));
         let mut too_much = |definition: &Value| {
             let answer: Value = oracle.ask(&id, &serde_json::json!({ "new": definition }))?;
-            Ok::<bool, String>(definitions::costs_too_much(&answer))
+            Ok::<bool, String>(definitions::only_costs_too_much(&answer))
         };
         if too_much(&input)? {
             doctor::propose("cost doctor", &id, &input, Release::DEFAULT, table, &mut too_much)?;

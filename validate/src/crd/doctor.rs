@@ -525,8 +525,6 @@ impl<'s> State<'s> {
             self.set(*number, self.of_tier(*number, tier));
         }
         self.loosen(&chosen);
-        // A bound can be larger by now than what upstream takes an unbounded value to be.
-        chosen.retain(|number| !self.try_set(*number, None));
         let bounds = chosen.iter().filter_map(|number| Some(self.proposal(*number, self.bounds[*number]?))).collect();
         Some(bounds)
     }

@@ -249,7 +249,11 @@ fn check_string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<
     let length = || i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
     if let Some(most) = extra.max_length.filter(|most| length() > *most) {
         out.fail(|base| {
-            let detail = format!("may not be more than {most} byte{}", if most == 1 { "" } else { "s" });
+            let detail = match most {
+                ..0 => "value is too long".to_owned(),
+                1 => "may not be more than 1 byte".to_owned(),
+                _ => format!("may not be more than {most} bytes"),
+            };
             failure(base, name, ErrorType::TooLong, BadValue::Omitted, detail)
         });
         return;
@@ -434,7 +438,11 @@ fn list<'v, 's, 'a>(
 }
 
 fn too_many(base: &Path<'_>, name: &Name<'_>, count: i64, most: i64) -> Failure {
-    let detail = format!("must have at most {most} item{}", if most == 1 { "" } else { "s" });
+    let detail = match most {
+        ..0 => "has too many items".to_owned(),
+        1 => "must have at most 1 item".to_owned(),
+        _ => format!("must have at most {most} items"),
+    };
     failure(base, name, ErrorType::TooMany, count.into(), detail)
 }
 

@@ -96,3 +96,20 @@ proptest! {
         })?;
     }
 }
+
+#[test]
+fn limits_below_zero_are_not_named() {
+    for (keyword, ty, value, texts) in [
+        ("maxLength", "string", json!("ab"), ["value is too long", "may not be more than 1 byte"]),
+        ("maxItems", "array", json!([1, 2]), ["has too many items", "must have at most 1 item"]),
+        ("maxProperties", "object", json!({"a": 1, "b": 1}), ["has too many items", "must have at most 1 item"]),
+    ] {
+        for (limit, text) in [-1, 1].into_iter().zip(texts) {
+            with_schema(&json!({"type": ty, keyword: limit}), |schema, arena| {
+                let errors = Validator::new(schema, arena).check(value.to_value(arena), &Path::Base("a"));
+                let details: Vec<&str> = errors.iter().map(|error| error.detail.as_str()).collect();
+                assert_eq!(details, [text], "{keyword}: {limit}");
+            });
+        }
+    }
+}
