@@ -250,9 +250,9 @@ fn check_string(node: &Node<'_>, text: &str, name: &Name<'_>, out: &mut Outcome<
     if let Some(most) = extra.max_length.filter(|most| length() > *most) {
         out.fail(|base| {
             let detail = match most {
-                ..0 => "value is too long".to_owned(),
                 1 => "may not be more than 1 byte".to_owned(),
-                _ => format!("may not be more than {most} bytes"),
+                0.. => format!("may not be more than {most} bytes"),
+                _ => "value is too long".to_owned(),
             };
             failure(base, name, ErrorType::TooLong, BadValue::Omitted, detail)
         });
@@ -439,9 +439,9 @@ fn list<'v, 's, 'a>(
 
 fn too_many(base: &Path<'_>, name: &Name<'_>, count: i64, most: i64) -> Failure {
     let detail = match most {
-        ..0 => "has too many items".to_owned(),
         1 => "must have at most 1 item".to_owned(),
-        _ => format!("must have at most {most} items"),
+        0.. => format!("must have at most {most} items"),
+        _ => "has too many items".to_owned(),
     };
     failure(base, name, ErrorType::TooMany, count.into(), detail)
 }
