@@ -201,8 +201,8 @@ pub(crate) fn crd_with_schema(schema: &str) -> String {
 /// A text, compressed.
 pub(crate) fn gzip(text: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(text.as_bytes()).unwrap();
-    encoder.finish().unwrap()
+    encoder.write_all(text.as_bytes()).expect("memory");
+    encoder.finish().expect("memory")
 }
 
 /// The JSON of a file or of standard output.
