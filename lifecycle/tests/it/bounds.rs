@@ -52,7 +52,7 @@ fn a_comment_has_at_most_1024_lines() {
     let field = "\t// +featureGate=Wide\n\tB int `json:\"b\"`\n";
     let count = |text: &str| {
         let types = all(text);
-        let place = types.types().next().unwrap();
+        let place = types.types().next().expect("a type");
         let field = &place.of.fields[0];
         (place.file.lines(&field.comments).count(), fields::Tags::of(place.file, field).gates.len())
     };
@@ -69,6 +69,6 @@ fn a_gate_has_at_most_128_stages() {
          var all = map[featuregate.Feature]featuregate.VersionedSpecs{{\n\tWide: {{\n{spec}\t}},\n}}\n"
     );
     let (features, _) = Features::read([Source::from_text("features.go", text)]);
-    let gate = features.get("Wide").unwrap();
+    let gate = features.get("Wide").expect("a gate");
     assert_eq!((gate.comments.len(), gate.specs.len()), (128, 128));
 }
