@@ -1,6 +1,7 @@
 //! The command line: one definition from which help, man page and completions are made.
 
 mod check;
+mod diff;
 mod findings;
 mod lifecycle;
 mod serve;
@@ -10,6 +11,7 @@ mod validate;
 mod walk;
 
 pub(crate) use check::{CheckArgs, CheckLevel};
+pub(crate) use diff::DiffArgs;
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
 pub(crate) use lifecycle::{
     AnnotateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleFormat, LifecycleTableArgs, LintArgs,
@@ -75,6 +77,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Convert(Box<ConvertArgs>),
     Check(Box<CheckArgs>),
+    Diff(Box<DiffArgs>),
     Validate(Box<ValidateArgs>),
     Test(TestArgs),
     Apply(ApplyArgs),

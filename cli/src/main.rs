@@ -13,6 +13,8 @@ mod args;
 mod check;
 mod config;
 mod convert;
+mod definitions;
+mod diff;
 mod error;
 mod explain;
 mod input;
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
     let answer = match &cli.command {
         Command::Convert(args) => convert::run(args, &setup),
         Command::Check(args) => check::run(args, &setup),
+        Command::Diff(args) => diff::run(args, &setup),
         Command::Validate(args) => validate::run(args, &setup),
         Command::Apply(args) => ssa::run(ssa::Job::Apply(args), &setup),
         Command::Update(args) => ssa::run(ssa::Job::Update(args), &setup),

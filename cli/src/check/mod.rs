@@ -1,20 +1,18 @@
 //! `kubeshape check`.
 //!
-//! [`worker`] checks the definitions of a file with `kubeshape-check`, and [`fix`] edits it; [`against`] reads those that they
-//! replace, from files or, by [`git`], from a repository.
+//! [`worker`] checks the definitions of a file with `kubeshape-check`, and [`fix`] edits it; [`Definitions`] are those
+//! that they replace.
 
-mod against;
 mod fix;
-mod git;
 mod worker;
 
 use crate::args::{CheckArgs, CheckLevel, OutputFormat, When};
 use crate::convert::{jobs, run_in_order};
+use crate::definitions::Definitions;
 use crate::error::Fatal;
 use crate::input::{Filter, Gathered, Input, Source, gather};
 use crate::output::Stage;
 use crate::report::{Setup, Ui, print};
-use against::Against;
 use fix::{Fix, Fixed};
 use kubeshape_check::{Check, Releases};
 use kubeshape_input::{Code, Finding, Limits};
@@ -29,7 +27,7 @@ use worker::{Event, FileResult, Verdict, Worker};
 #[derive(Debug)]
 pub(super) struct Context {
     check: Check,
-    against: Against,
+    against: Definitions,
     limits: Limits,
     /// Findings below this level are left out.
     least: Level,
@@ -69,7 +67,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
     let writer = Stage::default();
     let writer = if fix == Some(Fix::Write) { writer.until_interrupted() } else { Arc::new(writer) };
     let mut run = Run { args, releases, ui: &mut ui, least: args.level.least(), seen, names, counts, writer };
-    let against = Against::read(&args.against, &filter, limits, |finding| run.finding(finding))?;
+    let against = Definitions::read(&args.against, &filter, limits, |finding| run.finding(finding))?;
     let is_denied = |code: &Code| code.number() / 100 == ADVICE && levels.denied_by(*code).is_some();
     let advice = args.level == CheckLevel::Advice || Code::ALL.iter().any(is_denied);
     let context = Context {
@@ -252,7 +250,7 @@ impl Run<'_> {
     }
 
     /// One line about all definitions.
-    fn summary(&mut self, against: &Against) {
+    fn summary(&mut self, against: &Definitions) {
         let gone: Vec<&str> = against.names().filter(|name| !self.seen.contains(*name)).collect();
         if !gone.is_empty() {
             let more = match gone.len().saturating_sub(NAMED) {

@@ -201,7 +201,7 @@ impl Context {
 
     /// What the releases say about a definition.
     fn judge(&self, manifest: Manifest<'_>, arena: &Bump) -> Report {
-        match self.against.get(manifest.node) {
+        match self.against.replaced_by(manifest.node) {
             Some(old) => self.check.replacement(manifest, old, arena),
             None => self.check.definition(manifest, arena),
         }

@@ -1,6 +1,7 @@
-//! The definitions that the inputs replace.
+//! CustomResourceDefinitions by name, from files, from folders and, by [`git`], from a repository.
 
-use super::git;
+mod git;
+
 use crate::error::Fatal;
 use crate::input::{self, Filter, gather};
 use kubeshape_input::{Code, Document, Finding, Limits, read};
@@ -12,31 +13,31 @@ use std::path::{Path, PathBuf};
 
 /// Definitions by name.
 #[derive(Debug, Default)]
-pub(super) struct Against {
+pub(crate) struct Definitions {
     documents: Vec<Document>,
-    by_name: BTreeMap<String, Old>,
+    by_name: BTreeMap<String, Place>,
 }
 
 /// Where a definition is.
 #[derive(Clone, Copy, Debug)]
-struct Old {
+struct Place {
     document: usize,
     node: u32,
     implied: Option<ApiVersion>,
 }
 
-impl Against {
+impl Definitions {
     /// Reads files, folders and what a repository holds. What is wrong with one of them is told.
     ///
     /// # Errors
     /// Something cannot be read, or there is no such thing.
-    pub(super) fn read(
+    pub(crate) fn read(
         sources: &[String],
         filter: &Filter,
         limits: Limits,
         mut tell: impl FnMut(&Finding),
-    ) -> Result<Against, Fatal> {
-        let mut out = Against::default();
+    ) -> Result<Definitions, Fatal> {
+        let mut out = Definitions::default();
         for source in sources {
             let before = out.by_name.len();
             if let Some(spec) = source.strip_prefix("git:") {
@@ -84,8 +85,8 @@ impl Against {
             let mut is_used = false;
             for manifest in document.manifests().0 {
                 if let Some(name) = name_of(manifest.node) {
-                    let old = Old { document: number, node: manifest.node.index(), implied: manifest.implied };
-                    self.by_name.insert(name.to_owned(), old);
+                    let place = Place { document: number, node: manifest.node.index(), implied: manifest.implied };
+                    self.by_name.insert(name.to_owned(), place);
                     is_used = true;
                 }
             }
@@ -96,15 +97,20 @@ impl Against {
     }
 
     /// The names of the definitions.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.keys().map(String::as_str)
     }
 
     /// The definition that another one with the same name replaces.
-    pub(super) fn get(&self, new: Node<'_>) -> Option<Manifest<'_>> {
-        let old = self.by_name.get(name_of(new)?)?;
-        let document = self.documents.get(old.document)?;
-        Some(Manifest { node: document.document().node(old.node), implied: old.implied })
+    pub(crate) fn replaced_by(&self, new: Node<'_>) -> Option<Manifest<'_>> {
+        self.get(name_of(new)?).map(|(_, manifest)| manifest)
+    }
+
+    /// The definition of that name, and the document that it is in.
+    pub(crate) fn get(&self, name: &str) -> Option<(&Document, Manifest<'_>)> {
+        let place = self.by_name.get(name)?;
+        let document = self.documents.get(place.document)?;
+        Some((document, Manifest { node: document.document().node(place.node), implied: place.implied }))
     }
 }
 

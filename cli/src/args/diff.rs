@@ -1,0 +1,95 @@
+//! The command line of `kubeshape diff`.
+
+use super::{LevelArgs, OutputFormat, WalkArgs};
+use clap::{Args, ValueEnum};
+use kubeshape_diff::{Class, Consumer};
+
+/// Say what a change of CustomResourceDefinitions does, and to whom
+///
+/// Compares the definitions of OLD and NEW by name. Each change has a class for those whom it concerns: stored objects,
+/// writers, readers, server-side apply, clients of OpenAPI v2, rules in CEL, and whoever uses the names and versions. What
+/// schemas mean is compared, not their texts: a description is never more than cosmetic. What cannot be decided is risky.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape diff crd-v1.0.yaml crd-v1.1.yaml
+  kubeshape diff git:origin/main:config/crd config/crd
+  kubeshape diff old/ new/ --for storage,writers --fail-on risky
+  kubeshape diff git:HEAD~1:config/crd config/crd --output-format github
+
+Exit codes: 0 if no change is breaking (see --fail-on), 1 if one is or if a
+finding is denied, 2 if something could not be read.
+
+Run `kubeshape explain-code KS8409` to learn what a code means.")]
+pub(crate) struct DiffArgs {
+    /// Old definitions: a file, a folder, `-` for standard input, or git:REV:PATH
+    #[arg(value_name = "OLD")]
+    pub(crate) old: String,
+
+    /// New definitions
+    #[arg(value_name = "NEW")]
+    pub(crate) new: String,
+
+    /// Whom to look at: storage, writers, readers, apply, v2, cel, meta (comma-separated) [default: all]
+    #[arg(long = "for", value_name = "CONSUMERS", value_delimiter = ',', value_parser = consumer)]
+    pub(crate) consumers: Vec<Consumer>,
+
+    /// Class of changes from which on the exit code is 1
+    #[arg(long, value_name = "CLASS", default_value = "breaking")]
+    pub(crate) fail_on: FailOn,
+
+    /// Format of the findings
+    ///
+    /// `json` is one object per line: the findings, and for each definition one with the member `changes`.
+    #[arg(long, value_name = "FORMAT", default_value = "human")]
+    pub(crate) output_format: OutputFormat,
+
+    #[command(flatten)]
+    pub(crate) walk: WalkArgs,
+
+    #[command(flatten)]
+    pub(crate) levels: LevelArgs,
+
+    /// Show what is breaking only, and no summary
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Also show what is compatible or cosmetic
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// `--fail-on`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Something that worked stops working
+    Breaking,
+    /// Something may stop working, or it cannot be told
+    Risky,
+    /// Something can be done that could not be done
+    Compatible,
+    /// Anything changed
+    Cosmetic,
+    /// Never
+    Nothing,
+}
+
+impl FailOn {
+    /// The least class at which the exit code is 1; none if it never is.
+    pub(crate) fn class(self) -> Option<Class> {
+        match self {
+            FailOn::Breaking => Some(Class::Breaking),
+            FailOn::Risky => Some(Class::Risky),
+            FailOn::Compatible => Some(Class::Compatible),
+            FailOn::Cosmetic => Some(Class::Cosmetic),
+            FailOn::Nothing => None,
+        }
+    }
+}
+
+fn consumer(name: &str) -> Result<Consumer, String> {
+    Consumer::ALL.into_iter().find(|consumer| consumer.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = Consumer::ALL.iter().map(|consumer| consumer.name()).collect();
+        format!("expected one of {}", names.join(", "))
+    })
+}

@@ -1,0 +1,173 @@
+//! Changes of a whole definition.
+
+use crate::{Change, Class, Consumer, schema};
+use kubeshape_schema::Code;
+use kubeshape_structural::{Crd, Version};
+
+use Class::{Breaking, Compatible, Cosmetic, Risky};
+use Consumer::{Meta, Readers, Storage, Writers};
+
+/// The changes from one definition to another: first those of the definition, then those of each version in the old order.
+/// The same definitions give the same list.
+pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
+    let mut out = Vec::new();
+    names(old, new, &mut out);
+    versions(old, new, &mut out);
+    for was in old.versions {
+        let Some(is) = new.versions.iter().find(|is| is.name == was.name) else { continue };
+        version(was, is, &mut out);
+        match (was.schema, is.schema) {
+            (Some(old), Some(new)) => schema::compare(was.name, old, new, &mut out),
+            (None, Some(_)) => {
+                let effects = [(Storage, Risky), (Writers, Risky)];
+                push(
+                    &mut out,
+                    Code::DiffLogic,
+                    was.name,
+                    (was.at, is.at),
+                    "the version has a schema, and had none",
+                    &effects,
+                );
+            }
+            (Some(_), None) => {
+                let effects = [(Writers, Compatible), (Readers, Risky)];
+                push(
+                    &mut out,
+                    Code::DiffTypeWider,
+                    was.name,
+                    (was.at, is.at),
+                    "the version has no schema any more",
+                    &effects,
+                );
+            }
+            (None, None) => {}
+        }
+    }
+    out
+}
+
+fn push(
+    out: &mut Vec<Change>,
+    code: Code,
+    version: &str,
+    (old, new): (u32, u32),
+    detail: impl Into<String>,
+    effects: &[(Consumer, Class)],
+) {
+    out.push(Change {
+        code,
+        version: version.to_owned(),
+        path: String::new(),
+        old,
+        new,
+        detail: detail.into(),
+        effects: effects.to_vec(),
+    });
+}
+
+fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Vec<Change>) {
+    let at = (old.names_at, new.names_at);
+    for (what, was, is) in [
+        ("group", old.group, new.group),
+        ("kind", old.names.kind, new.names.kind),
+        ("plural", old.names.plural, new.names.plural),
+        ("listKind", old.names.list_kind, new.names.list_kind),
+    ] {
+        if was != is {
+            push(out, Code::DiffNames, "", at, format!("{what} was {was:?}, and is {is:?}"), &[(Meta, Breaking)]);
+        }
+    }
+    if old.scope != new.scope {
+        let detail = format!("the scope was {:?}, and is {:?}", old.scope, new.scope);
+        push(out, Code::DiffNames, "", at, detail, &[(Meta, Breaking)]);
+    }
+    if old.names.singular != new.names.singular {
+        let detail = format!("singular was {:?}, and is {:?}", old.names.singular, new.names.singular);
+        push(out, Code::DiffNamesLess, "", at, detail, &[(Meta, Risky)]);
+    }
+    for (what, was, is) in [
+        ("short name", old.names.short_names, new.names.short_names),
+        ("category", old.names.categories, new.names.categories),
+    ] {
+        for gone in was.iter().filter(|name| !is.contains(name)) {
+            push(out, Code::DiffNamesLess, "", at, format!("the {what} {gone:?} is gone"), &[(Meta, Risky)]);
+        }
+    }
+}
+
+fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Vec<Change>) {
+    for was in old.versions {
+        let is = new.versions.iter().find(|is| is.name == was.name);
+        let at = (was.at, is.map_or(new.at, |is| is.at));
+        match is {
+            None if was.storage => {
+                let detail = "the version in which objects are stored is gone; store them in another version first";
+                push(out, Code::DiffVersionGone, was.name, at, detail, &[(Storage, Breaking), (Meta, Breaking)]);
+            }
+            None => {
+                let class = if was.served { Breaking } else { Compatible };
+                push(
+                    out,
+                    Code::DiffVersionGone,
+                    was.name,
+                    at,
+                    "the version is gone",
+                    &[(Storage, Risky), (Meta, class)],
+                );
+            }
+            Some(is) if was.served && !is.served => {
+                push(out, Code::DiffVersionGone, was.name, at, "the version is no longer served", &[(Meta, Breaking)]);
+            }
+            Some(is) if !was.served && is.served => {
+                push(out, Code::DiffVersionNew, was.name, at, "the version is served", &[(Meta, Compatible)]);
+            }
+            Some(_) => {}
+        }
+    }
+    for is in new.versions.iter().filter(|is| !old.versions.iter().any(|was| was.name == is.name)) {
+        push(out, Code::DiffVersionNew, is.name, (old.at, is.at), "the version is new", &[(Meta, Compatible)]);
+    }
+    let storage = |crd: &Crd<'_>| {
+        crd.versions.iter().find(|version| version.storage).map(|version| (version.name.to_owned(), version.at))
+    };
+    if let (Some((was, old)), Some((is, new))) = (storage(old), storage(new))
+        && was != is
+    {
+        let detail = format!("objects were stored in {was}, and are stored in {is}");
+        push(out, Code::DiffStorage, "", (old, new), detail, &[(Storage, Risky)]);
+    }
+}
+
+fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Vec<Change>) {
+    let at = (was.at, is.at);
+    match (was.status, is.status) {
+        (true, false) => {
+            let detail = "there is no /status any more; the status is written with the object";
+            push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, Breaking), (Meta, Breaking)]);
+        }
+        (false, true) => {
+            let detail = "there is a /status; requests to the object no longer change the status";
+            push(out, Code::DiffSubresource, was.name, at, detail, &[(Writers, Breaking), (Meta, Compatible)]);
+        }
+        _ => {}
+    }
+    match (was.scale, is.scale) {
+        (Some(_), None) => {
+            push(out, Code::DiffSubresource, was.name, at, "there is no /scale any more", &[(Meta, Breaking)])
+        }
+        (Some(old), Some(new)) if old != new => {
+            push(out, Code::DiffSubresource, was.name, at, "the paths of /scale are other ones", &[(Meta, Risky)]);
+        }
+        _ => {}
+    }
+    if was.columns != is.columns {
+        push(out, Code::DiffShown, was.name, at, "the printer columns are other ones", &[(Meta, Cosmetic)]);
+    }
+    for gone in was.selectable_fields.iter().filter(|path| !is.selectable_fields.contains(path)) {
+        let detail = format!("{gone} can no longer be selected");
+        push(out, Code::DiffSelector, was.name, at, detail, &[(Readers, Breaking), (Meta, Breaking)]);
+    }
+    if !was.deprecated && is.deprecated {
+        push(out, Code::DiffDescription, was.name, at, "the version is deprecated", &[(Meta, Compatible)]);
+    }
+}

@@ -1,0 +1,431 @@
+//! Changes of the schema of one version.
+
+use crate::bounds;
+use crate::types::{self, Types};
+use crate::{Change, Class, Consumer};
+use kubeshape_schema::escape::Escape;
+use kubeshape_schema::{Additional, Code, Flags, Json, Property, Rule, Schema};
+
+use Class::{Breaking, Compatible, Cosmetic, Risky};
+use Consumer::{Apply, Cel, Readers, Storage, V2, Writers};
+
+/// What refuses values that were accepted: whoever writes them is refused, and stored objects can be updated as long as they
+/// do not change there.
+const STRICTER: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Breaking)];
+/// What may refuse them.
+const UNKNOWN: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Risky)];
+/// What refuses nothing that was accepted.
+const WIDER: &[(Consumer, Class)] = &[(Writers, Compatible)];
+
+/// Compares the schemas of one version, from the root of objects.
+pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, out: &mut Vec<Change>) {
+    let mut walk = Walk { version, out };
+    let mut todo = vec![Pair { old: *old, new: *new, path: String::new() }];
+    while let Some(pair) = todo.pop() {
+        let before = todo.len();
+        walk.pair(&pair, &mut todo);
+        // The first below comes first.
+        todo[before..].reverse();
+    }
+}
+
+/// A value that both schemas describe.
+struct Pair<'a> {
+    old: Schema<'a>,
+    new: Schema<'a>,
+    path: String,
+}
+
+struct Walk<'w> {
+    version: &'w str,
+    out: &'w mut Vec<Change>,
+}
+
+impl Walk<'_> {
+    fn push(&mut self, pair: &Pair<'_>, code: Code, detail: impl Into<String>, effects: &[(Consumer, Class)]) {
+        self.at(pair, pair.path.clone(), (pair.old.at, pair.new.at), code, detail.into(), effects);
+    }
+
+    fn at(
+        &mut self,
+        _: &Pair<'_>,
+        path: String,
+        (old, new): (u32, u32),
+        code: Code,
+        detail: String,
+        effects: &[(Consumer, Class)],
+    ) {
+        let version = self.version.to_owned();
+        self.out.push(Change { code, version, path, old, new, detail, effects: effects.to_vec() });
+    }
+
+    fn pair<'a>(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+        let (old, new) = (&pair.old, &pair.new);
+        if old.says_the_same(new) {
+            return;
+        }
+        self.description(pair);
+        self.null(pair);
+        let (was, is) = (Types::of(old), Types::of(new));
+        let (gone, came) = (was.without(is), is.without(was));
+        let names = || format!("the type was {}, and is {}", types::name(old), types::name(new));
+        if !gone.is_empty() {
+            let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Risky), (Apply, Risky), (V2, Breaking)];
+            self.push(pair, Code::DiffType, names(), &effects);
+        } else if !came.is_empty() {
+            self.push(pair, Code::DiffTypeWider, names(), &[(Writers, Compatible), (Readers, Risky), (V2, Risky)]);
+        }
+        let both = was.both(is);
+        if both.is_empty() {
+            return;
+        }
+        self.enumeration(pair);
+        for change in bounds::changes(old, new, both) {
+            let code = if change.is_stricter { Code::DiffBound } else { Code::DiffBoundWider };
+            self.push(pair, code, change.detail, if change.is_stricter { STRICTER } else { WIDER });
+        }
+        if both.has_strings() {
+            self.texts(pair);
+        }
+        self.default(pair);
+        self.rules(pair);
+        self.logic(pair);
+        if !old.flags.any(Flags::EMBEDDED_RESOURCE) && new.flags.any(Flags::EMBEDDED_RESOURCE) {
+            self.push(
+                pair,
+                Code::DiffRequired,
+                "apiVersion and kind are required: it is an embedded resource",
+                STRICTER,
+            );
+        }
+        if both.has_arrays() {
+            self.list(pair, todo);
+        }
+        if both.has_objects() {
+            self.fields(pair, todo);
+        }
+    }
+
+    /// Texts for people, one change for all of them.
+    fn description(&mut self, pair: &Pair<'_>) {
+        let (old, new) = (&pair.old, &pair.new);
+        let changed: Vec<&str> = [
+            ("description", old.description != new.description),
+            ("title", old.extra().title != new.extra().title),
+            ("externalDocs", old.extra().external_docs != new.extra().external_docs),
+            ("example", old.extra().example != new.extra().example),
+        ]
+        .into_iter()
+        .filter_map(|(name, differs)| differs.then_some(name))
+        .collect();
+        if !changed.is_empty() {
+            self.push(pair, Code::DiffDescription, changed.join(", "), &[(Readers, Cosmetic)]);
+        }
+    }
+
+    fn null(&mut self, pair: &Pair<'_>) {
+        match (pair.old.flags.any(Flags::NULLABLE), pair.new.flags.any(Flags::NULLABLE)) {
+            // A server gives a field without value its default.
+            (true, false) if pair.new.default.is_none() => {
+                self.push(pair, Code::DiffNull, "null is not accepted any more", STRICTER);
+            }
+            (true, false) => {
+                self.push(pair, Code::DiffDefault, "null becomes the default", &[(Storage, Risky), (Writers, Risky)])
+            }
+            (false, true) => {
+                let effects = [(Writers, Compatible), (Readers, Risky)];
+                self.push(pair, Code::DiffNullWider, "null is accepted", &effects);
+            }
+            _ => {}
+        }
+    }
+
+    fn enumeration(&mut self, pair: &Pair<'_>) {
+        let (old, new) = (pair.old.enumeration, pair.new.enumeration);
+        let lacks = |all: &[Json<'_>], of: &[Json<'_>]| {
+            let missing: Vec<String> = all.iter().filter(|value| !of.contains(value)).map(text).collect();
+            missing
+        };
+        if old.is_empty() && new.is_empty() {
+            return;
+        }
+        if new.is_empty() {
+            let effects = [(Writers, Compatible), (Readers, Risky)];
+            self.push(pair, Code::DiffEnumWider, "any value is accepted, and there was an enum", &effects);
+            return;
+        }
+        if old.is_empty() {
+            let detail = format!("only {} are accepted, and there was no enum", listed(new.iter().map(text).collect()));
+            self.push(pair, Code::DiffEnum, detail, STRICTER);
+            return;
+        }
+        let (gone, came) = (lacks(old, new), lacks(new, old));
+        if !gone.is_empty() {
+            self.push(pair, Code::DiffEnum, format!("no longer accepted: {}", listed(gone)), STRICTER);
+        }
+        if !came.is_empty() {
+            let effects = [(Writers, Compatible), (Readers, Risky)];
+            self.push(pair, Code::DiffEnumWider, format!("newly accepted: {}", listed(came)), &effects);
+        }
+    }
+
+    fn texts(&mut self, pair: &Pair<'_>) {
+        let (old, new) = (&pair.old, &pair.new);
+        for (keyword, was, is) in
+            [("pattern", old.extra().pattern, new.extra().pattern), ("format", old.format, new.format)]
+        {
+            if was == is {
+                continue;
+            }
+            if is.is_empty() {
+                self.push(pair, Code::DiffTextWider, format!("{keyword} was {was:?}, and there is none"), WIDER);
+            } else if was.is_empty() {
+                self.push(pair, Code::DiffText, format!("{keyword} is {is:?}, and there was none"), STRICTER);
+            } else {
+                self.push(pair, Code::DiffTextUnknown, format!("{keyword} was {was:?}, and is {is:?}"), UNKNOWN);
+            }
+        }
+    }
+
+    fn default(&mut self, pair: &Pair<'_>) {
+        let (old, new) = (pair.old.default, pair.new.default);
+        if old == new {
+            return;
+        }
+        match (old, new) {
+            (None, Some(new)) => {
+                let detail = format!("the default is {}, and there was none", text(new));
+                self.push(
+                    pair,
+                    Code::DiffDefault,
+                    detail,
+                    &[(Storage, Risky), (Writers, Compatible), (Readers, Risky)],
+                );
+            }
+            (Some(old), None) => {
+                let detail = format!("the default was {}, and there is none", text(old));
+                self.push(pair, Code::DiffDefault, detail, &[(Writers, Risky), (Readers, Risky)]);
+            }
+            (Some(old), Some(new)) => {
+                let detail = format!("the default was {}, and is {}", text(old), text(new));
+                self.push(pair, Code::DiffDefault, detail, &[(Storage, Risky), (Writers, Risky), (Readers, Risky)]);
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn rules(&mut self, pair: &Pair<'_>) {
+        let says = |a: &Rule<'_>, b: &Rule<'_>| a.rule == b.rule && a.optional_old_self == b.optional_old_self;
+        let (old, new) = (pair.old.extra().validations, pair.new.extra().validations);
+        for rule in new {
+            match old.iter().find(|other| says(rule, other)) {
+                None => {
+                    let why = "whether it refuses what was accepted cannot be told";
+                    let effects = [(Storage, Risky), (Writers, Risky), (Cel, Risky)];
+                    self.push(pair, Code::DiffRule, format!("{:?} is new; {why}", rule.rule), &effects);
+                }
+                Some(other) if other != rule => {
+                    let detail = format!("the message of {:?} is another one", rule.rule);
+                    self.push(pair, Code::DiffDescription, detail, &[(Cel, Cosmetic)]);
+                }
+                Some(_) => {}
+            }
+        }
+        for rule in old.iter().filter(|rule| !new.iter().any(|other| says(rule, other))) {
+            self.push(
+                pair,
+                Code::DiffRuleGone,
+                format!("{:?} is gone", rule.rule),
+                &[(Writers, Compatible), (Cel, Compatible)],
+            );
+        }
+    }
+
+    /// Schemas that are put together by logic are compared as a whole.
+    fn logic(&mut self, pair: &Pair<'_>) {
+        let (old, new) = (pair.old.extra(), pair.new.extra());
+        let all =
+            |a: &[Schema<'_>], b: &[Schema<'_>]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.says_the_same(b));
+        for (keyword, was, is) in [
+            ("allOf", old.all_of, new.all_of),
+            ("anyOf", old.any_of, new.any_of),
+            ("oneOf", old.one_of, new.one_of),
+            ("not", not(old.not), not(new.not)),
+        ] {
+            if all(was, is) {
+                continue;
+            }
+            match (was.is_empty(), is.is_empty()) {
+                (_, true) => self.push(pair, Code::DiffBoundWider, format!("there is no {keyword} any more"), WIDER),
+                (true, false) => self.push(pair, Code::DiffLogic, format!("{keyword} is new"), UNKNOWN),
+                (false, false) => self.push(pair, Code::DiffLogic, format!("{keyword} is another one"), UNKNOWN),
+            }
+        }
+    }
+
+    fn list<'a>(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+        let kind = |schema: &Schema<'a>| schema.extra().list_type.unwrap_or("atomic");
+        let (was, is) = (kind(&pair.old), kind(&pair.new));
+        let (old_keys, new_keys) = (pair.old.extra().list_map_keys, pair.new.extra().list_map_keys);
+        if was != is || (is == "map" && old_keys != new_keys) {
+            let named = |kind: &str, keys: &[&str]| match keys {
+                [] => kind.to_owned(),
+                keys => format!("{kind} by {}", keys.join(", ")),
+            };
+            let detail = format!("the list was {}, and is {}", named(was, old_keys), named(is, new_keys));
+            let class = if was == "atomic" { Risky } else { Breaking };
+            self.push(pair, Code::DiffOwnership, &*detail, &[(Apply, class)]);
+            if is != "atomic" {
+                self.push(pair, Code::DiffUnique, detail, STRICTER);
+            }
+        }
+        if let (Some(old), Some(new)) = (pair.old.item(), pair.new.item()) {
+            todo.push(Pair { old: *old, new: *new, path: format!("{}[]", pair.path) });
+        }
+    }
+
+    fn fields<'a>(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+        let (old, new) = (&pair.old, &pair.new);
+        let is_atomic = |schema: &Schema<'a>| schema.extra().map_type == Some("atomic");
+        match (is_atomic(old), is_atomic(new)) {
+            (false, true) => self.push(
+                pair,
+                Code::DiffOwnership,
+                "fields were owned one by one, and are owned together",
+                &[(Apply, Breaking)],
+            ),
+            (true, false) => self.push(
+                pair,
+                Code::DiffOwnership,
+                "fields were owned together, and are owned one by one",
+                &[(Apply, Risky)],
+            ),
+            _ => {}
+        }
+        self.unknown_fields(pair, todo);
+        for property in old.properties {
+            match new.property(property.name) {
+                Some(schema) => todo.push(Pair { old: property.schema, new: *schema, path: below(pair, property) }),
+                None => self.gone(pair, property, todo),
+            }
+        }
+        for property in new.properties.iter().filter(|property| old.property(property.name).is_none()) {
+            self.came(pair, property, todo);
+        }
+        for name in new.required.iter().filter(|name| !old.required.contains(name)) {
+            // A server gives a field without value its default.
+            if new.property(name).is_some_and(|schema| schema.default.is_some()) {
+                continue;
+            }
+            self.push(pair, Code::DiffRequired, format!("{name} is required"), STRICTER);
+        }
+        for name in old.required.iter().filter(|name| !new.required.contains(name)) {
+            let effects = [(Writers, Compatible), (Readers, Risky)];
+            self.push(pair, Code::DiffRequiredGone, format!("{name} is no longer required"), &effects);
+        }
+    }
+
+    /// Whether fields without a property are kept.
+    fn unknown_fields<'a>(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+        let (old, new) = (&pair.old, &pair.new);
+        match (rest(old), rest(new)) {
+            (Rest::Dropped, Rest::Dropped) | (Rest::Kept, Rest::Kept) => {}
+            (Rest::Schema(old), Rest::Schema(new)) => {
+                todo.push(Pair { old: *old, new: *new, path: format!("{}.*", pair.path) });
+            }
+            (Rest::Dropped, _) => self.push(pair, Code::DiffKeptWider, "fields without a schema are kept", WIDER),
+            (Rest::Schema(_), Rest::Kept) => {
+                self.push(pair, Code::DiffKeptWider, "values of fields can be anything", WIDER)
+            }
+            (_, Rest::Dropped) => {
+                let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking)];
+                self.push(pair, Code::DiffKept, "fields without a schema are dropped, and were kept", &effects);
+            }
+            (Rest::Kept, Rest::Schema(schema)) => {
+                let detail =
+                    format!("the values of fields must be of type {}, and could be anything", types::name(schema));
+                self.push(pair, Code::DiffType, detail, STRICTER);
+            }
+        }
+    }
+
+    fn gone<'a>(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
+        let path = below(pair, property);
+        let places = (property.at, pair.new.at);
+        match rest(&pair.new) {
+            Rest::Schema(schema) => todo.push(Pair { old: property.schema, new: *schema, path }),
+            Rest::Kept => {
+                let detail = "the field has no schema any more, and its values are kept".to_owned();
+                let effects = [(Writers, Compatible), (Readers, Risky), (Apply, Risky), (V2, Risky)];
+                self.at(pair, path, places, Code::DiffTypeWider, detail, &effects);
+            }
+            Rest::Dropped => {
+                let detail = "its values are dropped, and strict requests that name it are refused".to_owned();
+                let effects =
+                    [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky), (V2, Breaking)];
+                self.at(pair, path, places, Code::DiffFieldGone, detail, &effects);
+            }
+        }
+    }
+
+    fn came<'a>(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
+        let path = below(pair, property);
+        let places = (pair.old.at, property.at);
+        match rest(&pair.old) {
+            Rest::Schema(schema) => todo.push(Pair { old: *schema, new: property.schema, path }),
+            Rest::Kept => {
+                let detail =
+                    format!("its values must be of type {}, and could be anything", types::name(&property.schema));
+                self.at(pair, path, places, Code::DiffType, detail, STRICTER);
+            }
+            Rest::Dropped => {
+                let effects = [(Writers, Compatible), (Readers, Compatible), (V2, Compatible)];
+                self.at(pair, path.clone(), places, Code::DiffFieldNew, "the field is new".to_owned(), &effects);
+                if let Some(default) = property.schema.default {
+                    let detail = format!("the default is {}, and there was none", text(default));
+                    let effects = [(Storage, Risky), (Writers, Compatible), (Readers, Risky)];
+                    self.at(pair, path, places, Code::DiffDefault, detail, &effects);
+                }
+            }
+        }
+    }
+}
+
+/// What becomes of fields that have no property.
+enum Rest<'a> {
+    Dropped,
+    Kept,
+    Schema(&'a Schema<'a>),
+}
+
+fn rest<'a>(schema: &Schema<'a>) -> Rest<'a> {
+    match schema.additional {
+        Some(Additional::Schema(schema)) => Rest::Schema(schema),
+        Some(Additional::Allowed(true)) => Rest::Kept,
+        _ if schema.flags.any(Flags::PRESERVE_UNKNOWN) => Rest::Kept,
+        _ => Rest::Dropped,
+    }
+}
+
+fn below(pair: &Pair<'_>, property: &Property<'_>) -> String {
+    if pair.path.is_empty() { property.name.to_owned() } else { format!("{}.{}", pair.path, property.name) }
+}
+
+fn not<'a>(schema: Option<&'a Schema<'a>>) -> &'a [Schema<'a>] {
+    schema.map_or(&[], std::slice::from_ref)
+}
+
+/// Values that are named, and how many more there are.
+fn listed(mut values: Vec<String>) -> String {
+    const NAMED: usize = 8;
+    let more = values.len().saturating_sub(NAMED);
+    values.truncate(NAMED);
+    let names = values.join(", ");
+    if more == 0 { names } else { format!("{names} and {more} more") }
+}
+
+fn text(value: &Json<'_>) -> String {
+    let mut out = Vec::new();
+    value.print(&mut out, Escape::Html);
+    String::from_utf8_lossy(&out).into_owned()
+}
