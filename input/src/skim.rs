@@ -2,7 +2,7 @@
 //!
 //! A folder of definitions is mostly schemas. Who needs a few of the kinds finds their files here, and reads those.
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memchr_iter, memchr3_iter};
 
 /// A kind that a CustomResourceDefinition defines: its group, and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,9 +38,7 @@ pub struct Defined<'t> {
 /// assert_eq!(skim(b"kind: ConfigMap"), None);
 /// ```
 pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
-    // What YAML takes for the end of a line, and programs do not write.
-    let breaks: [&[u8]; 4] = [b"\r", b"\xC2\x85", b"\xE2\x80\xA8", b"\xE2\x80\xA9"];
-    if breaks.iter().any(|line_break| memmem::find(text, line_break).is_some()) {
+    if has_other_breaks(text) {
         return None;
     }
     let mut out = Vec::new();
@@ -49,6 +47,9 @@ pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
     for end in memchr_iter(b'\n', text).chain([text.len()]) {
         let line = &text[begin..end];
         begin = (end + 1).min(text.len());
+        if document.passes_over(line) {
+            continue;
+        }
         if line.starts_with(b"---") {
             if !line[3..].iter().all(|byte| *byte == b' ') {
                 return None;
@@ -60,6 +61,12 @@ pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
     }
     document.end(&mut out)?;
     Some(out)
+}
+
+/// Whether a text has what YAML takes for the end of a line, and programs do not write.
+fn has_other_breaks(text: &[u8]) -> bool {
+    let breaks: [&[u8]; 4] = [b"\r", b"\xC2\x85", b"\xE2\x80\xA8", b"\xE2\x80\xA9"];
+    memchr3_iter(b'\r', 0xC2, 0xE2, text).any(|at| breaks.iter().any(|line_break| text[at..].starts_with(line_break)))
 }
 
 /// What was seen of a document. Each key may stand once.
@@ -127,6 +134,13 @@ impl Keys {
 }
 
 impl<'t> Document<'t> {
+    /// Whether a line stands so far to the right that it says nothing: most lines do, because they belong to schemas.
+    fn passes_over(&self, line: &[u8]) -> bool {
+        let Some(column) = self.spec.column else { return false };
+        let is_deep = line.get(..=column).is_some_and(|begin| begin.iter().all(|byte| *byte == b' '));
+        is_deep && self.within != Within::Names && self.complete.is_none()
+    }
+
     fn line(&mut self, line: &'t [u8]) -> Option<()> {
         let column = line.iter().position(|byte| *byte != b' ').unwrap_or(line.len());
         let rest = &line[column..];

@@ -69,9 +69,8 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         let detail = "no object was found in the folder";
         run.finding(&Finding::new(Code::Nothing, detail).in_input(folder.to_string_lossy()));
     }
-    let mut arenas = Vec::new();
     let context = Context {
-        kinds: Kinds::new(&schemas, &mut arenas, args.kubernetes),
+        kinds: Kinds::new(&schemas, args.kubernetes),
         old,
         field_validation: args.field_validation,
         missing_schemas: args.missing_schemas,
@@ -129,7 +128,7 @@ impl Run<'_> {
 
     /// The kinds of `--schemas`. What is wrong with them is told, as far as it is known before the objects are.
     fn schemas(&mut self, filter: &Filter, threads: usize) -> Result<Schemas, Fatal> {
-        let mut schemas = Schemas::default();
+        let mut schemas = Schemas::new(self.args.kubernetes.unwrap_or_default());
         for path in &self.args.schemas {
             let before = self.counts.errors;
             let (is_used, unread) = schemas.add(path, filter, threads, |finding| self.finding(finding))?;
