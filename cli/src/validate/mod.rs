@@ -26,6 +26,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use worker::{Context, Event, FileResult, Identity, Verdict, Worker};
 
+/// Files in flight per worker: what is told about a file is small, and while one worker reads the definition of a kind, which takes
+/// as long as hundreds of objects, the others go on.
+const WINDOW: usize = 512;
 /// Kinds that the summary names.
 const KINDS_SHOWN: usize = 10;
 
@@ -81,7 +84,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         let mut worker = Worker::new(&context);
         move |number: usize| worker.file(&inputs[number])
     };
-    run_in_order(threads, inputs.len(), worker, |done| {
+    run_in_order(threads, WINDOW, inputs.len(), worker, |done| {
         let Some((number, result)) = done else { return Ok(()) };
         let Some(result) = result else { return Err(Fatal::Internal { input: inputs[number].name() }) };
         run.file(&inputs[number].name(), result)
