@@ -2,7 +2,8 @@
 //!
 //! A folder of definitions is mostly schemas. Who needs a few of the kinds finds their files here, and reads those.
 
-use memchr::{memchr, memchr_iter, memchr3_iter};
+use memchr::{memchr, memchr3_iter, memrchr};
+use std::array;
 
 /// A kind that a CustomResourceDefinition defines: its group, and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,12 +45,13 @@ pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
     let mut out = Vec::new();
     let mut document = Document::default();
     let mut begin = 0;
-    for end in memchr_iter(b'\n', text).chain([text.len()]) {
+    while begin < text.len() {
+        if let Some(column) = document.passes_over() {
+            begin = next_shallow(text, begin, column);
+        }
+        let end = memchr(b'\n', &text[begin..]).map_or(text.len(), |length| begin + length);
         let line = &text[begin..end];
         begin = (end + 1).min(text.len());
-        if document.passes_over(line) {
-            continue;
-        }
         if line.starts_with(b"---") {
             if !line[3..].iter().all(|byte| *byte == b' ') {
                 return None;
@@ -63,10 +65,43 @@ pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
     Some(out)
 }
 
+/// Bytes that are looked at together. The loops over them become vector instructions.
+const CHUNK: usize = 64;
+/// Further columns are looked at line by line.
+const MOST_COLUMNS: usize = 8;
+
 /// Whether a text has what YAML takes for the end of a line, and programs do not write.
 fn has_other_breaks(text: &[u8]) -> bool {
+    let is_plain = |chunk: &[u8]| chunk.iter().fold(0, |odd, byte| odd | (byte & 0x80) | u8::from(*byte == b'\r')) == 0;
+    if text.chunks(CHUNK).all(is_plain) {
+        return false;
+    }
     let breaks: [&[u8]; 4] = [b"\r", b"\xC2\x85", b"\xE2\x80\xA8", b"\xE2\x80\xA9"];
     memchr3_iter(b'\r', 0xC2, 0xE2, text).any(|at| breaks.iter().any(|line_break| text[at..].starts_with(line_break)))
+}
+
+/// The next line that does not begin with more than `column` spaces, or one before it. `at` is where a line begins.
+fn next_shallow(text: &[u8], mut at: usize, column: usize) -> usize {
+    let is_deep = |line: &[u8]| line.get(..=column).is_some_and(|begin| begin.iter().all(|byte| *byte == b' '));
+    if column >= MOST_COLUMNS || !is_deep(&text[at..]) {
+        return at;
+    }
+    let begin = at;
+    while let Some(chunk) = text[at..].first_chunk::<CHUNK>()
+        && text.len() - at > CHUNK + column
+    {
+        let mut deep = [1; CHUNK];
+        for ahead in 1..=column + 1 {
+            let Some(bytes) = text[at + ahead..].first_chunk::<CHUNK>() else { break };
+            deep = array::from_fn(|i| deep[i] & u8::from(bytes[i] == b' '));
+        }
+        let shallow: [u8; CHUNK] = array::from_fn(|i| u8::from(chunk[i] == b'\n') & (deep[i] ^ 1));
+        if shallow.into_iter().fold(0, |any, shallow| any | shallow) != 0 {
+            return at + memchr(1, &shallow).unwrap_or_default() + 1;
+        }
+        at += CHUNK;
+    }
+    memrchr(b'\n', &text[begin..at]).map_or(begin, |last| begin + last + 1)
 }
 
 /// What was seen of a document. Each key may stand once.
@@ -134,11 +169,10 @@ impl Keys {
 }
 
 impl<'t> Document<'t> {
-    /// Whether a line stands so far to the right that it says nothing: most lines do, because they belong to schemas.
-    fn passes_over(&self, line: &[u8]) -> bool {
-        let Some(column) = self.spec.column else { return false };
-        let is_deep = line.get(..=column).is_some_and(|begin| begin.iter().all(|byte| *byte == b' '));
-        is_deep && self.within != Within::Names && self.complete.is_none()
+    /// The column that lines must stand behind to say nothing, if there are such lines: most lines do, because they belong to
+    /// schemas.
+    fn passes_over(&self) -> Option<usize> {
+        self.spec.column.filter(|_| self.within != Within::Names && self.complete.is_none())
     }
 
     fn line(&mut self, line: &'t [u8]) -> Option<()> {
@@ -301,6 +335,34 @@ mod tests {
         assert_eq!(kinds(&format!("{SPEC}{HEAD}status: {{x:\n  group: y}}")), None);
         assert_eq!(kinds(&format!("{SPEC}{HEAD}")), Some(vec![("a.b", "K")]));
         assert_eq!(kinds(""), Some(Vec::new()));
+    }
+
+    #[test]
+    fn no_shallow_line_is_passed_over() {
+        let mut random = 7_u32;
+        let mut next = |below: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % below
+        };
+        for column in [0, 1, 2, 4, MOST_COLUMNS] {
+            for _ in 0..200 {
+                let (mut text, mut begins) = (String::new(), Vec::new());
+                for _ in 0..next(20) {
+                    begins.push(text.len());
+                    let spaces = if next(12) == 0 { next(4) as usize } else { column + 1 + next(3) as usize };
+                    text.push_str(&" ".repeat(spaces));
+                    text.push_str(&"x".repeat(next(40) as usize));
+                    text.push('\n');
+                }
+                begins.push(text.len());
+                let is_deep = |at: usize| text[at..].starts_with(&" ".repeat(column + 1));
+                let found = next_shallow(text.as_bytes(), 0, column);
+                assert!(begins.contains(&found), "{text:?}");
+                assert!(begins.iter().take_while(|at| **at < found).all(|at| is_deep(*at)), "{text:?}");
+                let is_near = text.len() - found <= 2 * CHUNK + column;
+                assert!(column >= MOST_COLUMNS || is_near || !is_deep(found), "{text:?}");
+            }
+        }
     }
 
     #[test]

@@ -105,6 +105,7 @@ pub struct Compactor<'a> {
     extras: Known<'a, Extra<'a>>,
     rules: Known<'a, [Rule<'a>]>,
     values: Known<'a, [Json<'a>]>,
+    dependencies: Known<'a, [(&'a str, Dependency<'a>)]>,
 }
 
 /// What is stored, with its hash.
@@ -124,13 +125,14 @@ impl<'a> Compactor<'a> {
             extras: Known::new(),
             rules: Known::new(),
             values: Known::new(),
+            dependencies: Known::new(),
         }
     }
 
     /// The copy of a schema. Schemas nest as deep as their reader allows.
     pub fn schema(&mut self, schema: &Schema<'_>) -> &'a Schema<'a> {
         let (copy, arena) = (self.copy(schema), self.arena);
-        find(&mut self.schemas, &self.hasher, Schema::identity, copy, |copy| arena.alloc(copy))
+        find(&mut self.schemas, self.hasher, Schema::identity, copy, |copy| arena.alloc(copy))
     }
 
     /// The copy of a text.
@@ -189,19 +191,19 @@ impl<'a> Compactor<'a> {
             let parts = list.iter().map(|property| (of_list(property.name.as_bytes()), property.schema.identity()));
             parts.collect::<Vec<_>>()
         };
-        list(&mut self.properties, &self.hasher, key, copies, arena)
+        list(&mut self.properties, self.hasher, key, copies, arena)
     }
 
     fn branches(&mut self, schemas: &[Schema<'_>]) -> &'a [Schema<'a>] {
         let (copies, arena) = (schemas.iter().map(|schema| self.copy(schema)).collect(), self.arena);
         let key = |list: &[Schema<'_>]| list.iter().map(Schema::identity).collect::<Vec<_>>();
-        list(&mut self.branches, &self.hasher, key, copies, arena)
+        list(&mut self.branches, self.hasher, key, copies, arena)
     }
 
     fn list(&mut self, texts: &[&str]) -> &'a [&'a str] {
         let (copies, arena) = (texts.iter().map(|text| self.text(text)).collect(), self.arena);
         let key = |list: &[&str]| list.iter().map(|text| of_list(text.as_bytes())).collect::<Vec<_>>();
-        list(&mut self.lists, &self.hasher, key, copies, arena)
+        list(&mut self.lists, self.hasher, key, copies, arena)
     }
 
     fn rules(&mut self, rules: &[Rule<'_>]) -> &'a [Rule<'a>] {
@@ -214,7 +216,7 @@ impl<'a> Compactor<'a> {
             optional_old_self: rule.optional_old_self,
         });
         let (copies, arena) = (copies.collect(), self.arena);
-        list(&mut self.rules, &self.hasher, |list: &[Rule<'_>]| list.iter().map(of_rule).collect::<Vec<_>>(), copies, arena)
+        list(&mut self.rules, self.hasher, |list: &[Rule<'_>]| list.iter().map(of_rule).collect::<Vec<_>>(), copies, arena)
     }
 
     fn value(&mut self, value: &Json<'_>) -> Option<&'a Json<'a>> {
@@ -225,10 +227,12 @@ impl<'a> Compactor<'a> {
         let (copies, arena) = (values.iter().map(|value| self.json(value)).collect(), self.arena);
         let key = |list: &[Json<'_>]| {
             let mut out = Vec::new();
-            list.iter().for_each(|value| of_value(value, &mut out));
+            for value in list {
+                of_value(value, &mut out);
+            }
             out
         };
-        list(&mut self.values, &self.hasher, key, copies, arena)
+        list(&mut self.values, self.hasher, key, copies, arena)
     }
 
     /// Values nest as deep as their reader allows.
@@ -288,13 +292,16 @@ impl<'a> Compactor<'a> {
             definitions: self.properties(extra.definitions),
             dependencies: self.dependencies(extra.dependencies),
             additional_items: self.additional(extra.additional_items),
-            extensions: self.members(extra.extensions),
+            extensions: match self.value(&Json::Object(extra.extensions)) {
+                Some(Json::Object(members)) if !members.is_empty() => members,
+                _ => &[],
+            },
         };
         if copy == Extra::default() {
             return None;
         }
         let arena = self.arena;
-        Some(find(&mut self.extras, &self.hasher, of_extra, copy, |copy| arena.alloc(copy)))
+        Some(find(&mut self.extras, self.hasher, of_extra, copy, |copy| arena.alloc(copy)))
     }
 
     fn dependencies(&mut self, dependencies: &[(&str, Dependency<'_>)]) -> &'a [(&'a str, Dependency<'a>)] {
@@ -305,8 +312,16 @@ impl<'a> Compactor<'a> {
             };
             (self.text(name), dependency)
         });
-        let copies: Vec<_> = copies.collect();
-        self.arena.alloc_slice_copy(&copies)
+        let (copies, arena) = (copies.collect(), self.arena);
+        let of_dependency = |dependency: &Dependency<'_>| match dependency {
+            Dependency::Names(names) => of_list(names),
+            Dependency::Schema(schema) => [address(*schema), u64::MAX],
+        };
+        let key = |list: &[(&str, Dependency<'_>)]| {
+            let parts = list.iter().map(|(name, dependency)| (of_list(name.as_bytes()), of_dependency(dependency)));
+            parts.collect::<Vec<_>>()
+        };
+        list(&mut self.dependencies, self.hasher, key, copies, arena)
     }
 }
 
@@ -340,7 +355,11 @@ fn of_value(value: &Json<'_>, out: &mut Vec<[u64; 2]>) {
     out.push([tag, word]);
     match value {
         Json::Str(text) => out.push(of_list(text.as_bytes())),
-        Json::Array(items) => items.iter().for_each(|item| of_value(item, out)),
+        Json::Array(items) => {
+            for item in *items {
+                of_value(item, out);
+            }
+        }
         Json::Object(members) => {
             for (key, value) in *members {
                 out.push(of_list(key.as_bytes()));
@@ -391,7 +410,7 @@ fn of_extra(extra: &Extra<'_>) -> [[u64; 2]; 29] {
 /// What is stored already and has the key of a copy, or the copy, which is stored then.
 fn find<'a, T: ?Sized, O: Borrow<T>, K: Hash + Eq>(
     known: &mut Known<'a, T>,
-    hasher: &DefaultHashBuilder,
+    hasher: DefaultHashBuilder,
     key: impl Fn(&T) -> K,
     copy: O,
     store: impl FnOnce(O) -> &'a T,
@@ -409,7 +428,7 @@ fn find<'a, T: ?Sized, O: Borrow<T>, K: Hash + Eq>(
 /// [`find`] for lists, of which the empty one is not stored.
 fn list<'a, T: Copy, K: Hash + Eq>(
     known: &mut Known<'a, [T]>,
-    hasher: &DefaultHashBuilder,
+    hasher: DefaultHashBuilder,
     key: impl Fn(&[T]) -> K,
     copies: Vec<T>,
     arena: &'a Bump,
@@ -418,4 +437,95 @@ fn list<'a, T: Copy, K: Hash + Eq>(
         return &[];
     }
     find(known, hasher, key, copies, |copies| arena.alloc_slice_copy(&copies))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{print, read};
+    use kubeshape_yaml::{Limits, Stream, Tape};
+
+    /// Every member that a definition can have.
+    const ALL: &str = r##"{"type": "object", "nullable": true, "required": ["a", "b"], "minProperties": 1, "maxProperties": 9,
+        "id": "i", "$schema": "s", "x-kubernetes-map-type": "granular", "x-kubernetes-preserve-unknown-fields": true,
+        "example": {"z": [1, 2.5, null, true, "t"]}, "default": {"a": "b"}, "definitions": {"d": {"type": "string"}},
+        "patternProperties": {"p": {"type": "string"}}, "dependencies": {"n": ["a"], "s": {"type": "object"}},
+        "x-kubernetes-validations": [{"rule": "has(self.a)", "message": "m", "messageExpression": "'e'", "reason":
+            "FieldValueInvalid", "fieldPath": ".a", "optionalOldSelf": true}], "additionalProperties": {"type": "number"},
+        "properties": {
+            "a": {"type": "string", "pattern": "^a", "minLength": 1, "maxLength": 2, "format": "date", "enum": ["x", "y"]},
+            "b": {"type": "array", "items": [{"type": "string"}], "additionalItems": false, "uniqueItems": true},
+            "c": {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "map", "minItems": 1,
+                "x-kubernetes-list-map-keys": ["k"], "maxItems": 3},
+            "d": {"type": "number", "minimum": -0.5, "maximum": 7, "multipleOf": 0.5, "exclusiveMinimum": true},
+            "e": {"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}]},
+            "f": {"oneOf": [{"minimum": 1}], "allOf": [{"not": {"maximum": 2}}], "$ref": "#/definitions/d"},
+            "g": {"type": "thing", "x-kubernetes-embedded-resource": true, "additionalProperties": false}}}"##;
+
+    /// What a schema and its copy are printed as.
+    fn copied(source: &str) -> (String, String) {
+        let mut tape = Tape::new();
+        let read = Stream::new(source.as_bytes(), Limits::default()).expect("UTF-8").next(&mut tape);
+        assert!(read.is_some_and(|read| read.is_ok()), "{source}");
+        let (from, to) = (Bump::new(), Bump::new());
+        let root = tape.document(source).root().expect("a document");
+        let schema = read::Reader::new(&from, read::Rules::Crd).schema(root);
+        let mut compactor = Compactor::new(&to);
+        let copy = compactor.schema(&schema);
+        assert_eq!(copy.identity(), compactor.schema(&schema).identity());
+        assert_eq!((copy.flags, copy.subtree), (schema.flags, schema.subtree));
+        let printed = |schema: &Schema<'_>| {
+            let mut out = Vec::new();
+            print::schema(&mut out, schema, print::Style::V3);
+            String::from_utf8(out).expect("UTF-8")
+        };
+        (printed(&schema), printed(copy))
+    }
+
+    #[test]
+    fn a_copy_says_what_the_schema_says() {
+        let (schema, copy) = copied(ALL);
+        assert_eq!(schema, copy);
+        let described =
+            ALL.replace(r#""type":"#, r#""description": "d", "title": "t", "externalDocs": {"url": "u"}, "type":"#);
+        let (other, copy) = copied(&described);
+        assert_ne!(schema, other);
+        assert_eq!(schema, copy);
+    }
+
+    #[test]
+    fn what_differs_is_not_shared() {
+        let arena = Bump::new();
+        let mut compactor = Compactor::new(&arena);
+        let plain = Schema::of_type(crate::Type::String);
+        let pattern = Extra { pattern: "a", ..Extra::default() };
+        let texts = [Json::Str("a"), Json::Float(0.0), Json::Float(-0.0), Json::Int(0)];
+        let schemas = [
+            plain,
+            Schema::of_type(crate::Type::Number),
+            Schema { format: "a", ..plain },
+            Schema { reference: "a", ..plain },
+            Schema { required: &["a"], ..plain },
+            Schema { required: &["a", "b"], ..plain },
+            Schema { items: Some(Items::One(&plain)), ..plain },
+            Schema { items: Some(Items::Many(std::slice::from_ref(&plain))), ..plain },
+            Schema { additional: Some(Additional::Schema(&plain)), ..plain },
+            Schema { additional: Some(Additional::Allowed(true)), ..plain },
+            Schema { additional: Some(Additional::Allowed(false)), ..plain },
+            Schema { extra: Some(&pattern), ..plain },
+            Schema { default: Some(&texts[0]), ..plain },
+            Schema { default: Some(&texts[1]), ..plain },
+            Schema { default: Some(&texts[2]), ..plain },
+            Schema { default: Some(&texts[3]), ..plain },
+            Schema { enumeration: &texts[..1], ..plain },
+            Schema { properties: &[Property { name: "a", at: 1, schema: plain }], ..plain },
+            Schema { properties: &[Property { name: "b", at: 1, schema: plain }], ..plain },
+            Schema { flags: crate::Flags::NULLABLE, ..plain },
+            Schema { subtree: crate::Flags::NULLABLE, ..plain },
+        ];
+        let mut known: Vec<Identity> = schemas.iter().map(|schema| compactor.schema(schema).identity()).collect();
+        known.sort_unstable();
+        known.dedup();
+        assert_eq!(known.len(), schemas.len());
+    }
 }
