@@ -3,7 +3,6 @@
 //! A folder of definitions is mostly schemas. Who needs a few of the kinds finds their files here, and reads those.
 
 use memchr::{memchr, memchr3_iter, memrchr};
-use std::array;
 
 /// A kind that a CustomResourceDefinition defines: its group, and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,8 +71,11 @@ const MOST_COLUMNS: usize = 8;
 
 /// Whether a text has what YAML takes for the end of a line, and programs do not write.
 fn has_other_breaks(text: &[u8]) -> bool {
-    let is_plain = |chunk: &[u8]| chunk.iter().fold(0, |odd, byte| odd | (byte & 0x80) | u8::from(*byte == b'\r')) == 0;
-    if text.chunks(CHUNK).all(is_plain) {
+    let mut odd = 0;
+    for byte in text {
+        odd |= (byte & 0x80) | u8::from(*byte == b'\r');
+    }
+    if odd == 0 {
         return false;
     }
     let breaks: [&[u8]; 4] = [b"\r", b"\xC2\x85", b"\xE2\x80\xA8", b"\xE2\x80\xA9"];
@@ -81,6 +83,7 @@ fn has_other_breaks(text: &[u8]) -> bool {
 }
 
 /// The next line that does not begin with more than `column` spaces, or one before it. `at` is where a line begins.
+#[expect(clippy::needless_range_loop, reason = "without optimisation across units of code, closures are calls")]
 fn next_shallow(text: &[u8], mut at: usize, column: usize) -> usize {
     let is_deep = |line: &[u8]| line.get(..=column).is_some_and(|begin| begin.iter().all(|byte| *byte == b' '));
     if column >= MOST_COLUMNS || !is_deep(&text[at..]) {
@@ -90,13 +93,23 @@ fn next_shallow(text: &[u8], mut at: usize, column: usize) -> usize {
     while let Some(chunk) = text[at..].first_chunk::<CHUNK>()
         && text.len() - at > CHUNK + column
     {
-        let mut deep = [1; CHUNK];
+        let mut shallow = [0; CHUNK];
+        for i in 0..CHUNK {
+            shallow[i] = u8::from(chunk[i] == b'\n');
+        }
+        let mut deep = shallow;
         for ahead in 1..=column + 1 {
             let Some(bytes) = text[at + ahead..].first_chunk::<CHUNK>() else { break };
-            deep = array::from_fn(|i| deep[i] & u8::from(bytes[i] == b' '));
+            for i in 0..CHUNK {
+                deep[i] &= u8::from(bytes[i] == b' ');
+            }
         }
-        let shallow: [u8; CHUNK] = array::from_fn(|i| u8::from(chunk[i] == b'\n') & (deep[i] ^ 1));
-        if shallow.into_iter().fold(0, |any, shallow| any | shallow) != 0 {
+        let mut any = 0;
+        for i in 0..CHUNK {
+            shallow[i] ^= deep[i];
+            any |= shallow[i];
+        }
+        if any != 0 {
             return at + memchr(1, &shallow).unwrap_or_default() + 1;
         }
         at += CHUNK;

@@ -282,3 +282,25 @@ pub(super) fn each<T: Send>(
     }
     Ok((out, unread))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_have_kinds_in_common_wait_together() {
+        let kinds = |numbers: &[usize]| numbers.iter().map(|n| ("g".to_owned(), format!("K{n}"))).collect::<Vec<Name>>();
+        let file = |at: usize, numbers: &[usize]| {
+            let (source, canonical) = (Source::File(PathBuf::from("a")), PathBuf::from("a"));
+            (at, Arc::new(Input { source, canonical, named: false, in_chart: false }), kinds(numbers))
+        };
+        // Each file of the chain has a kind in common with the next one, and the last file joins its ends.
+        let chain = (0..1_000).map(|n| file(n, &[n, n + 1]));
+        let others = [file(1_000, &[5_000, 5_000]), file(1_001, &[]), file(1_002, &[1_000, 0]), file(1_003, &[5_000])];
+        let together = together(chain.chain(others).collect(), Release::default());
+        let counts: Vec<(usize, usize)> = together.iter().map(|one| (one.files.len(), one.kinds.len())).collect();
+        assert_eq!(counts, [(1_001, 1_001), (2, 1), (1, 0)]);
+        let numbers: Vec<usize> = together[1].files.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [1_000, 1_003]);
+    }
+}
