@@ -9,6 +9,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use tree_sitter::Node;
 
+/// Specs of a gate, and lines about stages in its comment, that are read: more than there are releases. Each field that
+/// names the gate looks at all of them.
+const MAX_STAGES: usize = 128;
+
 /// What a gate is from one release on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
@@ -152,7 +156,9 @@ impl Features {
                 let value = value.trim();
                 if word.eq_ignore_ascii_case("owner") {
                     gate.owner = Some(value.to_owned());
-                } else if let Some((stage, version)) = Stage::of_word(word).zip(Version::parse(value)) {
+                } else if let Some((stage, version)) = Stage::of_word(word).zip(Version::parse(value))
+                    && gate.comments.len() < MAX_STAGES
+                {
                     gate.comments.push((stage, version, line.span()));
                 }
             }
@@ -175,6 +181,8 @@ impl Features {
                 gate.specs = entry.specs;
             }
             gate.dependencies.extend(entry.dependencies.iter().map(|constant| name(constant)));
+        }
+        for gate in features.gates.values_mut() {
             gate.dependencies.sort();
             gate.dependencies.dedup();
         }
@@ -285,7 +293,8 @@ fn read_literal(node: Node<'_>, file: usize, text: &str, entries: &mut Vec<Entry
         } else if let Some(spec) = spec(list, text) {
             entry.specs.push(spec);
         } else {
-            entry.specs.extend(elements(list).into_iter().filter_map(|item| spec(literal(item)?, text)));
+            let specs = elements(list).into_iter().filter_map(|item| spec(literal(item)?, text));
+            entry.specs.extend(specs.take(MAX_STAGES));
         }
         entries.push(entry);
     }

@@ -106,7 +106,7 @@ pub fn state(tags: &Tags<'_>, features: &Features, options: &Options) -> State {
         if tag.project != KUBERNETES {
             out.projects.entry(tag.project.clone()).or_insert(entry);
         } else if !out.projects.contains_key(KUBERNETES) && out.stage.is_none() {
-            (out.stage, _) = tagged(entry, features, options, &mut out.projects);
+            out.stage = tagged(entry, features, options, &mut out.projects);
         }
     }
     if tags.lifecycle.iter().any(|(tag, _)| tag.project == KUBERNETES) {
@@ -129,30 +129,30 @@ pub(crate) fn tagged(
     features: &Features,
     options: &Options,
     projects: &mut BTreeMap<String, Lifecycle>,
-) -> (Option<Stage>, bool) {
+) -> Option<Stage> {
     let mut stage = entry.status.as_deref().and_then(Stage::of_status);
     let gate = entry.feature_gate.as_deref().and_then(|name| features.get(name));
     if let Some(gate) = gate.filter(|_| stage != Some(Stage::Deprecated)) {
         let is_versioned = gate.specs.iter().any(|spec| spec.version.is_some());
         match gate.stage(options.release) {
-            Some((Stage::Ga, _)) => return (Some(Stage::Ga), true),
+            Some((Stage::Ga, _)) => return Some(Stage::Ga),
             Some((now, since)) if options.release.is_some() && is_versioned => {
                 stage = Some(now);
                 entry.status = Some(now.name().to_owned());
                 entry.min_version = since.map(|since| since.to_string()).or(entry.min_version);
             }
             // The release does not have the gate yet.
-            None if is_versioned => return (None, true),
+            None if is_versioned => return None,
             _ => {}
         }
     } else if let (Some(release), Some(since)) =
         (options.release, entry.min_version.as_deref().and_then(Version::strict))
         && since > release
     {
-        return (None, true);
+        return None;
     }
     projects.insert(KUBERNETES.to_owned(), entry);
-    (stage, false)
+    stage
 }
 
 fn gated(names: &[&str], features: &Features, options: &Options, out: &mut State) {

@@ -2,10 +2,15 @@
 
 use crate::tag::{self, Line};
 use kubeshape_input::Source;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tree_sitter::{Node, Parser, Tree, TreeCursor};
 
+/// Lines of a comment that are read. Every field of a declaration has them.
+const MAX_LINES: usize = 1024;
+/// Names of one declaration that are fields: `A, B int`.
+const MAX_NAMES: usize = 16;
 /// How deep the types of fields are followed through pointers, lists and maps.
 const MAX_TYPE_DEPTH: usize = 64;
 
@@ -80,7 +85,7 @@ pub struct GoFile {
     /// The bytes before the package clause.
     pub header: Range<usize>,
     /// Names of imported packages with their paths.
-    pub imports: Vec<(String, String)>,
+    pub imports: BTreeMap<String, String>,
     /// The types in the order of the file.
     pub types: Vec<GoType>,
     /// The first place that is not Go.
@@ -183,7 +188,7 @@ impl GoFile {
             source,
             package: String::new(),
             header: 0..0,
-            imports: Vec::new(),
+            imports: BTreeMap::new(),
             types: Vec::new(),
             broken: None,
         };
@@ -197,10 +202,10 @@ impl GoFile {
         file
     }
 
-    /// The lines of the comments in a range of the file.
+    /// The lines of the comments in a range of the file, the first 1024.
     pub fn lines(&self, comments: &Range<usize>) -> impl Iterator<Item = Line<'_>> {
         let text = self.source.text().get(comments.clone()).unwrap_or_default();
-        tag::lines(text, comments.start)
+        tag::lines(text, comments.start).take(MAX_LINES)
     }
 
     fn declarations(&mut self, tree: &Tree, text: &str) {
@@ -263,7 +268,7 @@ impl GoFile {
             let path = unquoted(path, text);
             let name = spec.child_by_field_name("name").map(|name| self::text(name, text));
             let name = name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or(path));
-            self.imports.push((name.to_owned(), path.to_owned()));
+            self.imports.entry(name.to_owned()).or_insert_with(|| path.to_owned());
         }
     }
 
@@ -351,7 +356,7 @@ fn field(node: Node<'_>, comments: &Range<usize>, text: &str, out: &mut Vec<GoFi
         push(&type_ref.name, kind.byte_range(), json);
         return;
     }
-    for name in names {
+    for name in names.into_iter().take(MAX_NAMES) {
         let go = self::text(name, text);
         let json = match json {
             Some(("-", "")) => Json::None,

@@ -1,9 +1,9 @@
 //! Checks of tags and feature gates.
 
 use crate::fields::{self, Field};
-use crate::tag::{KUBERNETES, LifecycleTag, Line};
+use crate::tag::{Fault, KUBERNETES, Key, LifecycleTag, Line};
 use crate::types::TypePlace;
-use crate::{Features, Gate, GoField, GoType, Json, Options, Stage, Types, Version};
+use crate::{Features, Gate, GoField, Json, Options, Stage, Types, Version};
 use kubeshape_input::{Code, Finding};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ impl<'l> Lint<'l> {
                 self.findings.push(about(field, Code::LifecycleDuplicate, *line, detail));
             }
             for fault in &tag.faults {
-                self.findings.push(about(field, Code::LifecycleTag, *line, fault.as_str()));
+                self.findings.push(about(field, Code::LifecycleTag, *line, fault.to_string()));
             }
             if tag.project == KUBERNETES {
                 self.kubernetes(field, tag, *line);
@@ -121,8 +121,9 @@ impl<'l> Lint<'l> {
     }
 
     fn kubernetes(&mut self, field: &Field<'_>, tag: &LifecycleTag, line: Line<'_>) {
-        // What is missing in a tag without members is said once.
-        if tag.min_version.is_none() && !tag.faults.iter().any(|fault| fault.starts_with("minVersion")) {
+        // What is missing is said once.
+        let is_told = |key| tag.faults.iter().any(|fault| *fault == Fault::NoMembers || *fault == Fault::NoValue(key));
+        if tag.min_version.is_none() && !is_told(Key::MinVersion) {
             self.findings.push(about(
                 field,
                 Code::LifecycleTag,
@@ -130,9 +131,7 @@ impl<'l> Lint<'l> {
                 "minVersion is missing; add minVersion=v1.20 or the like",
             ));
         }
-        if tag.status.is_none()
-            && !tag.faults.iter().any(|fault| fault.contains("status ") || fault.contains("status and"))
-        {
+        if tag.status.is_none() && !is_told(Key::Status) {
             self.findings.push(about(
                 field,
                 Code::LifecycleTag,
@@ -175,16 +174,19 @@ impl<'l> Lint<'l> {
             return;
         }
         for place in types.types() {
+            // If the type or one of its fields has the name of a gate, a comment may mean that.
+            let mut names: BTreeSet<&str> = place.of.fields.iter().map(|field| field.name.as_str()).collect();
+            names.insert(&place.of.name);
             let fields = place.of.fields.iter().filter(|field| matches!(field.json, Json::Member(_)));
             for field in fields {
                 if place.file.lines(&field.comments).any(|line| speaks_of_gates(line.text)) {
-                    self.untagged_field(place, field);
+                    self.untagged_field(place, field, &names);
                 }
             }
         }
     }
 
-    fn untagged_field(&mut self, place: TypePlace<'_>, field: &GoField) {
+    fn untagged_field(&mut self, place: TypePlace<'_>, field: &GoField, names: &BTreeSet<&str>) {
         let tags = fields::Tags::of(place.file, field);
         let mut named: BTreeSet<&str> = tags.gates.iter().chain(&tags.conditions).map(|(gate, _)| *gate).collect();
         named.extend(tags.lifecycle.iter().filter_map(|(tag, _)| tag.feature_gate.as_deref()));
@@ -193,7 +195,7 @@ impl<'l> Lint<'l> {
                 // A gate that is generally available needs no tag.
                 let stage = self.features.get(word).and_then(|gate| gate.stage(self.options.release));
                 let is_open = stage.is_some_and(|(stage, _)| stage != Stage::Ga);
-                if !is_open || has_name(place.of, word) || !named.insert(word) {
+                if !is_open || names.contains(word) || !named.insert(word) {
                     continue;
                 }
                 let detail = format!("add +featureGate={word} if the field depends on {word}");
@@ -286,11 +288,6 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn speaks_of_gates(text: &str) -> bool {
     let known = ["feature", "features", "featuregate", "gate", "gates"];
     words(text).any(|(_, word)| known.iter().any(|known| word.eq_ignore_ascii_case(known)))
-}
-
-/// Whether a type or one of its fields has the name of the gate, so that the comment may mean that.
-fn has_name(of: &GoType, word: &str) -> bool {
-    of.name == word || of.fields.iter().any(|field| field.name == word)
 }
 
 /// The stage that a gate had in a release, if its specs or its comment say another one than `status`.

@@ -183,7 +183,7 @@ impl Types {
     /// The type that a field names.
     pub fn resolve<'t>(&'t self, from: TypePlace<'t>, of: &TypeRef) -> Option<TypePlace<'t>> {
         let Some(alias) = &of.package else { return self.in_package(from.package, &of.name) };
-        let (_, path) = from.file.imports.iter().find(|(name, _)| name == alias)?;
+        let path = from.file.imports.get(alias)?;
         let segments: Vec<&str> = path.split('/').collect();
         let at = self.best(self.by_name.get(&of.name)?, &segments, 1)?;
         self.in_package(&self.packages[at], &of.name)

@@ -50,6 +50,21 @@ pub(crate) struct SourceArgs {
     pub(crate) release: Option<Version>,
 }
 
+/// What is told, and how.
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
+    /// Print errors only
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Print all warnings and notes
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+
+    #[command(flatten)]
+    pub(crate) findings: FindingArgs,
+}
+
 /// Check tags and feature gates
 ///
 /// Every finding has a code, a file, a line and a column. Notes, such as gates that no field names, are shown with `-v`.
@@ -72,16 +87,8 @@ pub(crate) struct LintArgs {
     #[arg(long, value_name = "RELEASE", value_parser = version)]
     pub(crate) release: Option<Version>,
 
-    /// Print errors only
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-
-    /// Print all warnings and notes
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-
     #[command(flatten)]
-    pub(crate) findings: FindingArgs,
+    pub(crate) report: ReportArgs,
 }
 
 /// Write x-kubernetes-api-lifecycle into documents
@@ -108,16 +115,8 @@ pub(crate) struct AnnotateArgs {
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Print errors only
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub(crate) quiet: bool,
-
-    /// Print all warnings
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-
     #[command(flatten)]
-    pub(crate) findings: FindingArgs,
+    pub(crate) report: ReportArgs,
 }
 
 /// List all fields with a lifecycle, by stage

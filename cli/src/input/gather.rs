@@ -6,7 +6,7 @@ use super::ignored::{self, IgnoreFiles};
 use super::order::by_component;
 use super::{Input, Source};
 use crate::error::describe;
-use kubeshape_input::Finding;
+use kubeshape_input::{Code, Finding};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
@@ -44,6 +44,22 @@ impl Gathered {
     pub(crate) fn empty_folder(&self) -> Option<&Path> {
         let has = |root: &Root| self.inputs.iter().any(|input| input.canonical.starts_with(&root.canonical));
         self.roots.iter().find(|root| !has(root)).map(|root| root.path.as_path())
+    }
+
+    /// Tells what was passed over, and what cannot be read.
+    pub(crate) fn tell(&self, mut tell: impl FnMut(&Finding)) {
+        self.findings.iter().for_each(&mut tell);
+        for (path, why) in &self.unreadable {
+            tell(&Finding::new(Code::Unreadable, why.as_str()).in_input(path.to_string_lossy()));
+        }
+    }
+
+    /// As [`tell`](Self::tell), and tells of a folder in which nothing was found; `nothing` says what.
+    pub(crate) fn tell_all(&self, nothing: &str, mut tell: impl FnMut(&Finding)) {
+        self.tell(&mut tell);
+        if let Some(folder) = self.empty_folder() {
+            tell(&Finding::new(Code::Nothing, nothing).in_input(folder.to_string_lossy()));
+        }
     }
 }
 

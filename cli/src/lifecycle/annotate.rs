@@ -6,7 +6,7 @@ use crate::error::Fatal;
 use crate::input::{Filter, Gathered, Input, Reader, gather};
 use crate::output::Stage;
 use crate::report;
-use kubeshape_input::{Code, Finding, Limits};
+use kubeshape_input::{Code, Finding, Limits, unpack};
 use kubeshape_lifecycle::{Features, Options, Types, annotate};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,16 +18,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fatal> {
     let filter = Filter::new(&WalkArgs::default())?;
     let gathered = gather(&args.documents, None, &filter);
-    for finding in &gathered.findings {
-        session.tell(finding);
-    }
-    for (path, why) in &gathered.unreadable {
-        session.tell(&Finding::new(Code::Unreadable, why.as_str()).in_input(path.to_string_lossy().into_owned()));
-    }
-    if let Some(folder) = gathered.empty_folder() {
-        let name = folder.to_string_lossy().into_owned();
-        session.tell(&Finding::new(Code::Nothing, "found no document").in_input(name));
-    }
+    gathered.tell_all("found no document", |finding| session.tell(finding));
     let targets = targets(args, &gathered)?;
     let (types, features) = sources::read(&args.sources.types, &args.sources.features, &mut session);
     let options = Options { release: args.sources.release };
@@ -36,9 +27,12 @@ pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fat
     let mut reader = Reader::default();
     let mut done = 0;
     for input in &gathered.inputs {
-        let Some(text) = one(input, &mut reader, &types, &features, &options, &mut session) else { continue };
+        let target = targets.get(input.path());
+        let Some(text) = one(input, target.is_some(), &mut reader, &types, &features, &options, &mut session) else {
+            continue;
+        };
         done += 1;
-        match targets.get(input.path()) {
+        match target {
             None => report::print(text.as_bytes())?,
             Some(target) => staged.push(stage.write_named(target, text.as_bytes()).inspect_err(|_| stage.abandon())?),
         }
@@ -52,9 +46,10 @@ pub(super) fn run(args: &AnnotateArgs, mut session: Session) -> Result<bool, Fat
     session.end()
 }
 
-/// The result of one input; none if it has errors.
+/// The result of one input, which may go to a file; none if it has errors.
 fn one(
     input: &Input,
+    to_file: bool,
     reader: &mut Reader,
     types: &Types,
     features: &Features,
@@ -69,6 +64,13 @@ fn one(
             return None;
         }
     };
+    let mut buffer = Vec::new();
+    let plain = unpack(&name, bytes, Limits::default(), &mut buffer);
+    if to_file && plain.is_ok_and(|plain| !std::ptr::eq(plain, bytes)) {
+        let detail = "the document is compressed, and its result would not be; uncompress it first, or leave -o out";
+        session.tell(&Finding::new(Code::Nothing, detail).in_input(name));
+        return None;
+    }
     let read = kubeshape_input::read(name.as_str(), bytes, Limits::default());
     for finding in &read.findings {
         session.tell(finding);
@@ -112,7 +114,8 @@ fn targets<'g>(args: &AnnotateArgs, gathered: &'g Gathered) -> Result<BTreeMap<&
             }
         };
     };
-    let is_folder = output.is_dir() || !gathered.roots.is_empty() || gathered.inputs.len() > 1;
+    let is_named_so = output.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let is_folder = is_named_so || output.is_dir() || !gathered.roots.is_empty() || gathered.inputs.len() > 1;
     if output.as_os_str() == "-" {
         return Err(Fatal::Usage("standard output is the default: leave -o out".to_owned()));
     }

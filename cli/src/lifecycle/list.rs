@@ -6,6 +6,7 @@ use crate::error::Fatal;
 use crate::report::{self, clean};
 use kubeshape_lifecycle::diff::{self, Side};
 use kubeshape_lifecycle::{KUBERNETES, Options, Stage, fields};
+use kubeshape_show::table::{self, Cell, ColumnDefinition, PrintOptions};
 use serde_json::{Map, Value};
 
 /// `kubeshape lifecycle table`
@@ -86,17 +87,30 @@ pub(super) fn diff(args: &LifecycleDiffArgs, mut session: Session) -> Result<boo
 }
 
 fn print(heads: &[&str], rows: &[Vec<Option<String>>], format: LifecycleFormat) -> String {
-    let text = match format {
-        LifecycleFormat::Json => return json(heads, rows),
-        LifecycleFormat::Csv => csv(heads, rows),
+    match format {
+        LifecycleFormat::Json => json(heads, rows),
+        LifecycleFormat::Csv => of_table(table::csv, heads, rows),
         LifecycleFormat::Md => markdown(heads, rows),
-        LifecycleFormat::Text => columns(heads, rows),
-    };
-    clean::lines(&text).into_owned()
+        LifecycleFormat::Text => of_table(table::text, heads, rows),
+    }
 }
 
-fn cell(value: Option<&String>) -> &str {
-    value.map_or("", String::as_str)
+fn of_table(
+    print: fn(&[ColumnDefinition], &[Vec<Cell>], PrintOptions) -> String,
+    heads: &[&str],
+    rows: &[Vec<Option<String>>],
+) -> String {
+    let column = |head: &&str| ColumnDefinition {
+        name: (*head).to_owned(),
+        column_type: "string".to_owned(),
+        format: String::new(),
+        description: String::new(),
+        priority: 0,
+    };
+    let cell = |value: &Option<String>| value.as_deref().map_or(Cell::Empty, |text| Cell::Text(clean::clean(text)));
+    let columns: Vec<ColumnDefinition> = heads.iter().map(column).collect();
+    let rows: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    print(&columns, &rows, PrintOptions::default())
 }
 
 fn json(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
@@ -109,55 +123,14 @@ fn json(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
     format!("{}\n", clean::json(&text))
 }
 
-fn csv(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
-    let mut out = heads.join(",") + "\n";
-    for row in rows {
-        let cells: Vec<String> = row
-            .iter()
-            .map(|value| cell(value.as_ref()))
-            .map(|text| {
-                if text.contains([',', '"', '\n', '\r']) {
-                    format!("\"{}\"", text.replace('"', "\"\""))
-                } else {
-                    text.to_owned()
-                }
-            })
-            .collect();
-        out.push_str(&cells.join(","));
-        out.push('\n');
-    }
-    out
-}
-
 fn markdown(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
     let mut out = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
     for row in rows {
-        let cells: Vec<String> = row.iter().map(|value| cell(value.as_ref()).replace('|', "\\|")).collect();
+        let text = |value: &Option<String>| clean::clean(value.as_deref().unwrap_or_default()).replace('|', "\\|");
+        let cells: Vec<String> = row.iter().map(text).collect();
         out.push_str("| ");
         out.push_str(&cells.join(" | "));
         out.push_str(" |\n");
-    }
-    out
-}
-
-fn columns(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
-    let heads: Vec<Option<String>> = heads.iter().map(|head| Some(head.to_uppercase())).collect();
-    let mut widths = vec![0; heads.len()];
-    for row in std::iter::once(&heads).chain(rows) {
-        for (width, value) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell(value.as_ref()).chars().count());
-        }
-    }
-    let mut out = String::new();
-    for row in std::iter::once(&heads).chain(rows) {
-        let mut line = String::new();
-        for (width, value) in widths.iter().zip(row) {
-            let text = cell(value.as_ref());
-            line.push_str(text);
-            line.push_str(&" ".repeat(width + 2 - text.chars().count()));
-        }
-        out.push_str(line.trim_end());
-        out.push('\n');
     }
     out
 }

@@ -4,7 +4,7 @@ mod annotate;
 mod list;
 mod sources;
 
-use crate::args::{FindingArgs, LifecycleArgs, LifecycleCommand, LintArgs, When};
+use crate::args::{FindingArgs, LifecycleArgs, LifecycleCommand, LintArgs, ReportArgs, When};
 use crate::error::Fatal;
 use crate::report::{Setup, Ui};
 use kubeshape_input::{Code, Finding};
@@ -25,6 +25,11 @@ impl Session {
         Session { ui: ui.in_format(findings.output_format), errors: 0, unread: false }
     }
 
+    /// The same, but findings are what the command prints.
+    fn on_output(self, setup: &Setup) -> Session {
+        Session { ui: self.ui.on_output(setup.color), ..self }
+    }
+
     fn tell(&mut self, finding: &Finding) {
         self.errors += usize::from(finding.is_error());
         self.unread |= finding.code == Code::Unreadable;
@@ -34,6 +39,7 @@ impl Session {
     /// Ends the run: whether nothing is wrong.
     fn end(mut self) -> Result<bool, Fatal> {
         let is_denied = self.ui.end(None, "", "");
+        self.ui.written()?;
         if self.unread {
             return Err(Fatal::Unread);
         }
@@ -49,7 +55,8 @@ pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
     match &args.command {
         LifecycleCommand::Lint(args) => lint_types(args, setup),
         LifecycleCommand::Annotate(args) => {
-            annotate::run(args, Session::new(setup, &args.findings, args.quiet, args.verbose))
+            let ReportArgs { quiet, verbose, findings } = &args.report;
+            annotate::run(args, Session::new(setup, findings, *quiet, *verbose))
         }
         LifecycleCommand::Table(args) => list::table(args, Session::new(setup, &args.findings, args.quiet, false)),
         LifecycleCommand::Diff(args) => list::diff(args, Session::new(setup, &args.findings, args.quiet, false)),
@@ -57,7 +64,8 @@ pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
 }
 
 fn lint_types(args: &LintArgs, setup: &Setup) -> Result<bool, Fatal> {
-    let mut session = Session::new(setup, &args.findings, args.quiet, args.verbose);
+    let ReportArgs { quiet, verbose, findings } = &args.report;
+    let mut session = Session::new(setup, findings, *quiet, *verbose).on_output(setup);
     let (types, features) = sources::read(&args.paths, &args.features, &mut session);
     for finding in lint::lint(&types, &features, &Options { release: args.release }) {
         session.tell(&finding);

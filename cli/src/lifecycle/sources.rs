@@ -33,16 +33,7 @@ fn files(paths: &[PathBuf], session: &mut Session) -> Vec<Source> {
         }
     };
     let gathered = gather(paths, None, &filter);
-    for finding in &gathered.findings {
-        session.tell(finding);
-    }
-    for (path, why) in &gathered.unreadable {
-        session.tell(&Finding::new(Code::Unreadable, why.as_str()).in_input(path.to_string_lossy().into_owned()));
-    }
-    if let Some(folder) = gathered.empty_folder() {
-        let name = folder.to_string_lossy().into_owned();
-        session.tell(&Finding::new(Code::Nothing, "found no Go file; name a folder that has some").in_input(name));
-    }
+    gathered.tell_all("found no Go file; name a folder that has some", |finding| session.tell(finding));
     let mut reader = Reader::default();
     let mut out = Vec::new();
     for input in &gathered.inputs {

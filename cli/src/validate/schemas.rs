@@ -258,11 +258,8 @@ pub(super) fn each<T: Send>(
     make: impl Fn(&Input, &[u8], Limits) -> T + Sync,
 ) -> Result<(Vec<(Input, T)>, bool), Fatal> {
     let gathered = gather(paths, None, filter);
-    gathered.findings.iter().for_each(&mut tell);
+    gathered.tell(&mut tell);
     let mut unread = !gathered.unreadable.is_empty();
-    for (path, why) in gathered.unreadable {
-        tell(&Finding::new(Code::Unreadable, why).in_input(path.to_string_lossy()));
-    }
     let one = |reader: &mut Reader, input: Input| {
         let limits = Limits::default();
         let made = reader.read(&input, &limits).map(|bytes| make(&input, bytes, limits));

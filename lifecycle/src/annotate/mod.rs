@@ -7,11 +7,13 @@ mod text;
 use crate::fields::{self, Lifecycle, Tags};
 use crate::tag::KUBERNETES;
 use crate::types::TypePlace;
-use crate::{Features, GoField, Json, Options, Stage, Step, Types};
+use crate::{Features, GoField, GoType, Json, Options, Stage, Step, Types};
 use kubeshape_input::{Code, Document, Finding};
 use kubeshape_yaml::Node;
 use kubeshape_yaml::edit::{self, Edit};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The name of the extension.
 pub const EXTENSION: &str = "x-kubernetes-api-lifecycle";
@@ -42,6 +44,13 @@ enum Dialect {
     V3,
 }
 
+/// The members that objects of a type have in JSON.
+struct Members<'w> {
+    by_name: BTreeMap<&'w str, (TypePlace<'w>, &'w GoField)>,
+    /// Those with a lifecycle about which nothing was told.
+    untold: RefCell<Vec<&'w str>>,
+}
+
 struct Walk<'w> {
     types: &'w Types,
     features: &'w Features,
@@ -49,6 +58,7 @@ struct Walk<'w> {
     document: &'w Document,
     dialect: Dialect,
     edits: Vec<Edit>,
+    members: BTreeMap<*const GoType, Rc<Members<'w>>>,
     /// Where the edits of properties are. A node that several paths reach through aliases is edited once.
     seen: BTreeSet<usize>,
     out: Annotated,
@@ -63,6 +73,7 @@ pub fn annotate(documents: &[Document], types: &Types, features: &Features, opti
     let mut out = Annotated::default();
     let Some(first) = documents.first() else { return out };
     let mut edits = Vec::new();
+    let mut members = BTreeMap::new();
     for document in documents {
         let mut walk = Walk {
             types,
@@ -70,13 +81,14 @@ pub fn annotate(documents: &[Document], types: &Types, features: &Features, opti
             options,
             document,
             dialect: Dialect::V3,
+            members: std::mem::take(&mut members),
             edits: Vec::new(),
             seen: BTreeSet::new(),
             out: std::mem::take(&mut out),
         };
         walk.document();
         edits.append(&mut walk.edits);
-        out = walk.out;
+        (out, members) = (walk.out, walk.members);
     }
     let before = first.source().text();
     out.text = edit::apply(before, &edits);
@@ -132,19 +144,12 @@ impl<'w> Walk<'w> {
     fn schema(&mut self, schema: Node<'w>, place: Option<TypePlace<'w>>) {
         let mut todo = vec![(schema, place)];
         while let Some((schema, place)) = todo.pop() {
-            let members = place.map(|place| self.types.members(place)).unwrap_or_default();
-            let by_name: BTreeMap<&str, (TypePlace<'w>, &'w GoField)> = members
-                .iter()
-                .filter_map(|(place, field)| match &field.json {
-                    Json::Member(name) => Some((name.as_str(), (*place, *field))),
-                    Json::Inline | Json::None => None,
-                })
-                .collect();
-            let properties = schema.get("properties");
+            let Some(properties) = schema.get("properties") else { continue };
+            let members = place.map(|place| self.members(place));
             let mut found: BTreeSet<&str> = BTreeSet::new();
-            for (key, property) in properties.into_iter().flat_map(Node::pairs) {
+            for (key, property) in properties.pairs() {
                 let name = key.text();
-                let known = by_name.get(name).copied();
+                let known = members.as_ref().and_then(|members| members.by_name.get(name).copied());
                 found.insert(name);
                 self.property(key, property, known);
                 match known {
@@ -161,12 +166,37 @@ impl<'w> Walk<'w> {
                     ),
                 }
             }
-            if properties.is_some() {
-                for (name, (place, field)) in by_name.iter().filter(|(name, _)| !found.contains(*name)) {
-                    self.unplaced(name, *place, field, schema);
-                }
+            // A field is told once, so that the work is bounded by the properties that are there.
+            if let Some(members) = members {
+                members.untold.borrow_mut().retain(|name| {
+                    let is_found = found.contains(name);
+                    if let Some((place, field)) = members.by_name.get(name).filter(|_| !is_found) {
+                        self.unplaced(name, *place, field, schema);
+                    }
+                    is_found
+                });
             }
         }
+    }
+
+    /// The members of a type, which are looked for once.
+    fn members(&mut self, place: TypePlace<'w>) -> Rc<Members<'w>> {
+        if let Some(known) = self.members.get(&std::ptr::from_ref(place.of)) {
+            return Rc::clone(known);
+        }
+        let mut by_name = BTreeMap::new();
+        for (place, field) in self.types.members(place) {
+            if let Json::Member(name) = &field.json {
+                by_name.insert(name.as_str(), (place, field));
+            }
+        }
+        let tagged = by_name
+            .iter()
+            .filter(|(_, (place, field))| self.state(*place, field).is_some_and(|state| !state.projects.is_empty()));
+        let untold = RefCell::new(tagged.map(|(name, _)| *name).collect());
+        let made = Rc::new(Members { by_name, untold });
+        self.members.insert(std::ptr::from_ref(place.of), Rc::clone(&made));
+        made
     }
 
     fn state(&self, place: TypePlace<'w>, field: &'w GoField) -> Option<fields::State> {
@@ -174,15 +204,14 @@ impl<'w> Walk<'w> {
         (!tags.is_empty()).then(|| fields::state(&tags, self.features, self.options))
     }
 
+    /// Tells of a field with a lifecycle that has no property.
     fn unplaced(&mut self, name: &str, place: TypePlace<'w>, field: &'w GoField, schema: Node<'w>) {
-        if self.state(place, field).is_some_and(|state| !state.projects.is_empty()) {
-            let at = self.document.source().location(schema.span().start);
-            let detail = format!(
-                "{}.{} is the property {name:?}, which the schema at {at} does not have",
-                place.of.name, field.name
-            );
-            self.out.findings.push(place.file.source.finding(Code::LifecycleUnplaced, field.span.clone(), detail));
-        }
+        let at = self.document.source().location(schema.span().start);
+        let detail = format!(
+            "{}.{} is the property {name:?}, which the schema at {at} does not have",
+            place.of.name, field.name
+        );
+        self.out.findings.push(place.file.source.finding(Code::LifecycleUnplaced, field.span.clone(), detail));
     }
 
     /// Gives a property the extension that it should have.

@@ -8,6 +8,8 @@ use kubeshape_yaml::go::number::{self, General};
 /// The least width of a column, and the blanks behind its widest cell (upstream: cli-runtime's `GetNewTabWriter`).
 const LEAST: usize = 6;
 const PADDING: usize = 3;
+/// Wider cells do not widen the other rows, other than upstream: one text would be repeated as blanks in each row.
+const WIDEST: usize = 1024;
 
 /// How a table is printed.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +42,7 @@ pub fn text(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOpti
     for line in &lines {
         widths.resize(line.len().max(widths.len()), LEAST);
         for (width, cell) in widths.iter_mut().zip(line) {
-            *width = (*width).max(cell.chars().count() + PADDING);
+            *width = (*width).max(cell.chars().count().min(WIDEST) + PADDING);
         }
     }
     let mut out = String::new();
@@ -48,7 +50,7 @@ pub fn text(columns: &[ColumnDefinition], rows: &[Vec<Cell>], options: PrintOpti
         for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
             out.push_str(cell);
             if at + 1 < line.len() {
-                out.extend(std::iter::repeat_n(' ', width - cell.chars().count()));
+                out.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()).max(PADDING)));
             }
         }
         out.push('\n');
