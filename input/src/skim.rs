@@ -83,7 +83,6 @@ fn has_other_breaks(text: &[u8]) -> bool {
 }
 
 /// The next line that does not begin with more than `column` spaces, or one before it. `at` is where a line begins.
-#[expect(clippy::needless_range_loop, reason = "without optimisation across units of code, closures are calls")]
 fn next_shallow(text: &[u8], mut at: usize, column: usize) -> usize {
     let is_deep = |line: &[u8]| line.get(..=column).is_some_and(|begin| begin.iter().all(|byte| *byte == b' '));
     if column >= MOST_COLUMNS || !is_deep(&text[at..]) {

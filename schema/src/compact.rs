@@ -216,7 +216,13 @@ impl<'a> Compactor<'a> {
             optional_old_self: rule.optional_old_self,
         });
         let (copies, arena) = (copies.collect(), self.arena);
-        list(&mut self.rules, self.hasher, |list: &[Rule<'_>]| list.iter().map(of_rule).collect::<Vec<_>>(), copies, arena)
+        list(
+            &mut self.rules,
+            self.hasher,
+            |list: &[Rule<'_>]| list.iter().map(of_rule).collect::<Vec<_>>(),
+            copies,
+            arena,
+        )
     }
 
     fn value(&mut self, value: &Json<'_>) -> Option<&'a Json<'a>> {

@@ -62,7 +62,8 @@ pub(super) fn declares_metadata(schema: &Schema<'_>) -> bool {
         && is(schema.property("apiVersion"), SchemaType::String)
         && is(metadata, SchemaType::Object)
         && metadata.is_some_and(|metadata| {
-            is(metadata.property("name"), SchemaType::String) && is(metadata.property("generateName"), SchemaType::String)
+            is(metadata.property("name"), SchemaType::String)
+                && is(metadata.property("generateName"), SchemaType::String)
         })
 }
 
@@ -73,8 +74,11 @@ fn type_and_object_meta(schema: &Schema<'_>, release: Release) -> [(&'static str
     let text = || scalar(Type::String, MIN_STRING, MAX_REQUEST - 2);
     let metadata = schema.property("metadata").filter(|_| release.has(Change::NamesOfResources));
     let names = ["generateName", "name"].map(|field| {
-        let declared = metadata.and_then(|metadata| metadata.property(field)).filter(|field| field.ty == SchemaType::String);
-        let bound = declared.and_then(|field| field.extra().max_length).map_or(LONGEST_NAME, |most| most.clamp(0, LONGEST_NAME));
+        let declared =
+            metadata.and_then(|metadata| metadata.property(field)).filter(|field| field.ty == SchemaType::String);
+        let bound = declared
+            .and_then(|field| field.extra().max_length)
+            .map_or(LONGEST_NAME, |most| most.clamp(0, LONGEST_NAME));
         let longest = if release.has(Change::NamesOfResources) { bound * 4 } else { MAX_REQUEST - 2 };
         (field.to_owned(), Arc::new(scalar(Type::String, MIN_STRING, longest)))
     });

@@ -189,7 +189,8 @@ impl<'a> Typed<'a> {
         if !self.is_object() {
             return self.schema.additional_schema();
         }
-        if self.resource && matches!(name, "apiVersion" | "kind" | "metadata") && !decl::declares_metadata(self.schema) {
+        if self.resource && matches!(name, "apiVersion" | "kind" | "metadata") && !decl::declares_metadata(self.schema)
+        {
             return Some(if name == "metadata" { &METADATA } else { &TEXT });
         }
         self.schema.property(name)

@@ -286,7 +286,8 @@ mod tests {
 
     #[test]
     fn files_that_have_kinds_in_common_wait_together() {
-        let kinds = |numbers: &[usize]| numbers.iter().map(|n| ("g".to_owned(), format!("K{n}"))).collect::<Vec<Name>>();
+        let kinds =
+            |numbers: &[usize]| numbers.iter().map(|n| ("g".to_owned(), format!("K{n}"))).collect::<Vec<Name>>();
         let file = |at: usize, numbers: &[usize]| {
             let (source, canonical) = (Source::File(PathBuf::from("a")), PathBuf::from("a"));
             (at, Arc::new(Input { source, canonical, named: false, in_chart: false }), kinds(numbers))

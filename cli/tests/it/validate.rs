@@ -278,7 +278,8 @@ fn a_definition_that_is_read_counts_for_all_files_that_its_kinds_are_in() {
         definition(kind, "example.com", &format!("{{type: object, properties: {{x: {{type: {ty}}}}}}}"))
     };
     // This one cannot be searched by lines. The others have kinds in common with it, directly and through each other.
-    let flow = takes("A", "integer").replace("  names:\n    kind: A\n    plural: as\n", "  names: {kind: A, plural: as}\n");
+    let flow =
+        takes("A", "integer").replace("  names:\n    kind: A\n    plural: as\n", "  names: {kind: A, plural: as}\n");
     folder.write("crds/1.yaml", flow);
     folder.write("crds/2.yaml", format!("{}---\n{}", takes("A", "string"), takes("B", "integer")));
     folder.write("crds/3.yaml", format!("{}---\n{}", takes("B", "string"), takes("C", "integer")));

@@ -5,8 +5,8 @@ use crate::object::bad_value;
 use crate::object::correlate::{Correlation, OldItems};
 use crate::release::Change;
 use kubeshape_cel::{Program, Value as CelValue};
-use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_schema::Schema;
+use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use kubeshape_yaml::go::escape::GoQuoted;
@@ -276,7 +276,13 @@ impl<'r> Walk<'r> {
 
     /// Reports that a value breaks a rule.
     #[cold]
-    fn broken(&mut self, place: Place<'_, '_, '_>, source: &Source<'_>, rule: &'r ReadyRule, variables: &Variables<'_>) {
+    fn broken(
+        &mut self,
+        place: Place<'_, '_, '_>,
+        source: &Source<'_>,
+        rule: &'r ReadyRule,
+        variables: &Variables<'_>,
+    ) {
         let below = place.path.child(&source.field_path);
         let path = if rule.has_field_path { &below } else { place.path };
         let detail = match rule.message.as_ref().map(|program| self.evaluate_message(program, source, variables)) {
