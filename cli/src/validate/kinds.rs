@@ -1,14 +1,10 @@
 //! The kinds of the schemas, each prepared once, when the first object of it is judged.
 
-use super::schemas::{Read, Schemas, Waiting};
+use super::schemas::{self, Read, Schemas, Versions, Waiting};
 use crate::ssa::types;
 use kubeshape_builtin as builtin;
-use kubeshape_registry::{Definition, Form, Gvk, Kind, KindError, Registry};
-use kubeshape_schema::Bump;
+use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release};
 use kubeshape_smd::typed::nearest;
-use kubeshape_structural::Crd;
-use kubeshape_structural::read::Manifest;
-use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 use kubeshape_validate::typed::Typed;
 use std::collections::BTreeMap;
@@ -23,7 +19,6 @@ pub(super) struct Kinds<'a> {
     schemas: &'a Schemas,
     /// Kinds of custom resources, by group and kind.
     custom: BTreeMap<&'a str, BTreeMap<&'a str, Custom<'a>>>,
-    release: Release,
     /// Kubernetes' own kinds, if they are asked for.
     built_in: Option<BuiltIn>,
     /// What the documents say of kinds, by kind and API version.
@@ -33,44 +28,38 @@ pub(super) struct Kinds<'a> {
 }
 
 /// A kind, and what is made of its versions at first use.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Custom<'a> {
     /// Its files, if they are not read yet.
     waiting: Option<&'a Waiting>,
-    /// The memory of what is made; gone when it is made.
-    arena: Mutex<Option<&'a mut Bump>>,
-    /// By API version.
-    versions: OnceLock<BTreeMap<&'a str, Resource<'a>>>,
+    versions: OnceLock<Versions>,
 }
 
 impl<'a> Kinds<'a> {
-    /// The kinds of the schemas, of which none is prepared yet. There is an arena for each. If a release is asked for,
-    /// its built-in kinds are known as well.
-    pub(super) fn new(schemas: &'a Schemas, arenas: &'a mut Vec<Bump>, asked: Option<Release>) -> Kinds<'a> {
-        let read = schemas.registry().kinds().filter(|kind| kind.definition().is_custom_resource());
-        let mut names: BTreeMap<(&str, &str), Option<&Waiting>> =
-            read.map(|kind| ((kind.group(), kind.kind()), None)).collect();
-        names.extend(schemas.waiting().map(|(group, kind, waiting)| ((group, kind), Some(waiting))));
-        arenas.resize_with(names.len(), Bump::new);
+    /// The kinds of the schemas, of which none is prepared yet. If a release is asked for, its built-in kinds are known as
+    /// well.
+    pub(super) fn new(schemas: &'a Schemas, asked: Option<Release>) -> Kinds<'a> {
         let mut custom: BTreeMap<&str, BTreeMap<&str, Custom<'_>>> = BTreeMap::new();
-        for (((group, kind), waiting), arena) in names.into_iter().zip(arenas) {
-            let empty = Custom { waiting, arena: Mutex::new(Some(arena)), versions: OnceLock::new() };
-            custom.entry(group).or_default().insert(kind, empty);
+        for kind in schemas.registry().kinds().filter(|kind| kind.definition().is_custom_resource()) {
+            custom.entry(kind.group()).or_default().insert(kind.kind(), Custom::default());
+        }
+        for (group, kind, waiting) in schemas.waiting() {
+            let waiting = Custom { waiting: Some(waiting), ..Custom::default() };
+            custom.entry(group).or_default().insert(kind, waiting);
         }
         let built_in = asked.and_then(BuiltIn::new);
-        let release = asked.unwrap_or_default();
-        Kinds { schemas, custom, release, built_in, typed: Mutex::default(), unknown: Mutex::default() }
+        Kinds { schemas, custom, built_in, typed: Mutex::default(), unknown: Mutex::default() }
     }
 
     /// What is known about objects; none if nothing is known of their kind.
-    pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<&Resource<'a>> {
-        let custom = self.custom.get(gvk.group())?.get(gvk.kind())?;
-        let make = || {
-            let registry = custom.waiting.map_or(self.schemas.registry(), |waiting| &waiting.read().registry);
-            let arena = custom.arena.lock().unwrap_or_else(PoisonError::into_inner).take();
-            arena.map(|arena| resources(registry, gvk, self.release, arena)).unwrap_or_default()
-        };
-        custom.versions.get_or_init(make).get(gvk.api_version())
+    pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<&Resource<'_>> {
+        let (group, kind) = (gvk.group(), gvk.kind());
+        let custom = self.custom.get(group)?.get(kind)?;
+        let versions = custom.versions.get_or_init(|| match custom.waiting {
+            Some(waiting) => waiting.read().versions(group, kind),
+            None => schemas::versions(self.schemas.registry(), group, kind),
+        });
+        Some(versions.get(gvk.api_version())?.as_ref()?.resource())
     }
 
     /// What is to be told about the files of a kind; none if there is nothing.
@@ -134,7 +123,7 @@ impl Kinds<'_> {
         let mut error = self.schemas.registry().unknown(gvk);
         error.has_kinds |= self.schemas.waiting().next().is_some();
         if let Some(read) = self.schemas.of(gvk) {
-            error.versions.extend(read.registry.unknown(gvk).versions);
+            error.versions.extend(read.versions(gvk.group(), gvk.kind()).into_keys());
             error.versions.sort();
             error.versions.dedup();
         }
@@ -169,29 +158,4 @@ impl BuiltIn {
         };
         Some(self.groups.get(group)?.get_or_init(make))
     }
-}
-
-/// The versions of a kind of custom resources, prepared for requests, by API version.
-fn resources<'a>(
-    registry: &'a Registry,
-    gvk: Gvk<'_>,
-    release: Release,
-    arena: &'a Bump,
-) -> BTreeMap<&'a str, Resource<'a>> {
-    let mut out = BTreeMap::new();
-    // Most of the time one definition has all versions.
-    let mut last: Option<(&Definition, Option<&Crd<'_>>)> = None;
-    for kind in registry.versions(gvk.group(), gvk.kind()) {
-        let definition = kind.definition();
-        let Form::CustomResource(implied) = definition.form() else { continue };
-        let read = || Manifest { node: definition.location().node(), implied }.read(arena).value;
-        let known = last.filter(|(known, _)| std::ptr::eq(*known, definition));
-        let crd = known.map_or_else(|| read().map(|crd| &*arena.alloc(crd)), |(_, crd)| crd);
-        last = Some((definition, crd));
-        let Some(crd) = crd else { continue };
-        if let Some(version) = crd.versions.iter().find(|version| version.name == kind.version_name()) {
-            out.insert(kind.api_version(), Resource::new(crd, version, release, arena));
-        }
-    }
-    out
 }
