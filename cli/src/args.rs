@@ -12,8 +12,8 @@ mod walk;
 pub(crate) use check::{CheckArgs, CheckLevel};
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
 pub(crate) use lifecycle::{
-    AnnotateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleFormat, LifecycleTableArgs, LintArgs,
-    ReportArgs,
+    AnnotateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleFormat, LifecycleTableArgs,
+    LifecycleWarnArgs, LintArgs, ReportArgs,
 };
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};

@@ -3,11 +3,13 @@
 use super::schemas::{Read, Schemas, Waiting};
 use crate::ssa::types;
 use kubeshape_builtin as builtin;
+use kubeshape_lifecycle::Version;
+use kubeshape_lifecycle::kinds::{self, CustomVersion};
 use kubeshape_registry::{Definition, Form, Gvk, Kind, KindError, Registry};
 use kubeshape_schema::Bump;
 use kubeshape_smd::typed::nearest;
-use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
+use kubeshape_structural::{self as structural, Crd};
 use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 use kubeshape_validate::typed::Typed;
@@ -24,6 +26,8 @@ pub(super) struct Kinds<'a> {
     /// Kinds of custom resources, by group and kind.
     custom: BTreeMap<&'a str, BTreeMap<&'a str, Custom<'a>>>,
     release: Release,
+    /// The release that was asked for.
+    asked: Option<Release>,
     /// Kubernetes' own kinds, if they are asked for.
     built_in: Option<BuiltIn>,
     /// What the documents say of kinds, by kind and API version.
@@ -40,7 +44,16 @@ struct Custom<'a> {
     /// The memory of what is made; gone when it is made.
     arena: Mutex<Option<&'a mut Bump>>,
     /// By API version.
-    versions: OnceLock<BTreeMap<&'a str, Resource<'a>>>,
+    versions: OnceLock<BTreeMap<&'a str, Prepared<'a>>>,
+}
+
+/// A version of a kind of custom resources.
+#[derive(Debug)]
+pub(super) struct Prepared<'a> {
+    /// What judges its objects.
+    pub(super) resource: Resource<'a>,
+    /// The server's warning, if the version is deprecated.
+    pub(super) deprecated: Option<String>,
 }
 
 impl<'a> Kinds<'a> {
@@ -59,11 +72,11 @@ impl<'a> Kinds<'a> {
         }
         let built_in = asked.and_then(BuiltIn::new);
         let release = asked.unwrap_or_default();
-        Kinds { schemas, custom, release, built_in, typed: Mutex::default(), unknown: Mutex::default() }
+        Kinds { schemas, custom, release, asked, built_in, typed: Mutex::default(), unknown: Mutex::default() }
     }
 
     /// What is known about objects; none if nothing is known of their kind.
-    pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<&Resource<'a>> {
+    pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<&Prepared<'a>> {
         let custom = self.custom.get(gvk.group())?.get(gvk.kind())?;
         let make = || {
             let registry = custom.waiting.map_or(self.schemas.registry(), |waiting| &waiting.read().registry);
@@ -71,6 +84,13 @@ impl<'a> Kinds<'a> {
             arena.map(|arena| resources(registry, gvk, self.release, arena)).unwrap_or_default()
         };
         custom.versions.get_or_init(make).get(gvk.api_version())
+    }
+
+    /// Whether the release that was asked for does not serve a built-in kind any more, and the server's warning about it; none
+    /// if nothing is to be told.
+    pub(super) fn deprecation(&self, gvk: Gvk<'_>) -> Option<(bool, String)> {
+        let release = Version::parse(&self.asked?.to_string())?;
+        kinds::judge(gvk.api_version(), gvk.kind(), Some(release))
     }
 
     /// What is to be told about the files of a kind; none if there is nothing.
@@ -177,21 +197,37 @@ fn resources<'a>(
     gvk: Gvk<'_>,
     release: Release,
     arena: &'a Bump,
-) -> BTreeMap<&'a str, Resource<'a>> {
+) -> BTreeMap<&'a str, Prepared<'a>> {
     let mut out = BTreeMap::new();
     // Most of the time one definition has all versions.
     let mut last: Option<(&Definition, Option<&Crd<'_>>)> = None;
+    let mut best = None;
     for kind in registry.versions(gvk.group(), gvk.kind()) {
         let definition = kind.definition();
         let Form::CustomResource(implied) = definition.form() else { continue };
         let read = || Manifest { node: definition.location().node(), implied }.read(arena).value;
-        let known = last.filter(|(known, _)| std::ptr::eq(*known, definition));
+        let is_same = last.is_some_and(|(known, _)| std::ptr::eq(known, definition));
+        let known = last.filter(|_| is_same);
         let crd = known.map_or_else(|| read().map(|crd| &*arena.alloc(crd)), |(_, crd)| crd);
         last = Some((definition, crd));
         let Some(crd) = crd else { continue };
+        if !is_same {
+            best = kinds::best(&crd.versions.iter().map(facts).collect::<Vec<_>>());
+        }
         if let Some(version) = crd.versions.iter().find(|version| version.name == kind.version_name()) {
-            out.insert(kind.api_version(), Resource::new(crd, version, release, arena));
+            let deprecated = kinds::custom_warning(kind.group(), kind.kind(), &facts(version), best);
+            let resource = Resource::new(crd, version, release, arena);
+            out.insert(kind.api_version(), Prepared { resource, deprecated });
         }
     }
     out
+}
+
+fn facts<'v>(version: &'v structural::Version<'_>) -> CustomVersion<'v> {
+    CustomVersion {
+        name: version.name,
+        served: version.served,
+        deprecated: version.deprecated,
+        warning: version.deprecation_warning,
+    }
 }
