@@ -9,15 +9,15 @@ use kubeshape_yaml::Node;
 pub(crate) fn of(definition: &Definition<'_>) -> Vec<(Note<'static>, Release)> {
     let mut out = Vec::new();
     let spec = &definition.spec;
-    let mut drop = |node: Node<'_>, field: &str, change: Change| {
-        if let Some(value) = node.get(field).filter(|value| !value.is_null()) {
+    let mut drop = |value: Option<Node<'_>>, field: &str, change: Change| {
+        if let Some(value) = value.filter(|value| !value.is_null()) {
             let detail = format!("`{field}` is used since {}", change.since());
             out.push((Note::new(Code::UnknownField, value.index(), detail), change.since()));
         }
     };
-    drop(spec.node, "selectableFields", Change::SelectableFields);
+    drop(spec.member("selectableFields"), "selectableFields", Change::SelectableFields);
     for version in spec.versions.iter().filter(|version| version.node.index() != spec.node.index()) {
-        drop(version.node, "selectableFields", Change::SelectableFields);
+        drop(version.node.get("selectableFields"), "selectableFields", Change::SelectableFields);
     }
     let document = definition.node.document();
     let of_all = spec.validation.and_then(|validation| validation.schema);
@@ -26,7 +26,7 @@ pub(crate) fn of(definition: &Definition<'_>) -> Vec<(Note<'static>, Release)> {
         rules(schema, &mut |at| {
             let rules = document.node(at).get("x-kubernetes-validations");
             for rule in rules.into_iter().flat_map(Node::items) {
-                drop(rule, "optionalOldSelf", Change::OptionalOldSelf);
+                drop(rule.get("optionalOldSelf"), "optionalOldSelf", Change::OptionalOldSelf);
             }
         });
     }

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::auth_leaves_health_only::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::targets::auth_leaves_health_only(data));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::crd_to_every_shape_is_json_and_merges::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::targets::crd_to_every_shape_is_json_and_merges(data));

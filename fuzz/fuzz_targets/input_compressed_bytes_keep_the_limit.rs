@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::input_compressed_bytes_keep_the_limit::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::targets::input_compressed_bytes_keep_the_limit(data));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::input_skimmed_kinds_are_all_that_reading_finds::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::targets::input_skimmed_kinds_are_all_that_reading_finds(data));

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::managed_fields::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::targets::managed_fields(data));

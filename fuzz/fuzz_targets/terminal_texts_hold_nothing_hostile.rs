@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::terminal_texts_hold_nothing_hostile::holds(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::targets::terminal_texts_hold_nothing_hostile(data));

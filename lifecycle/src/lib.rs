@@ -73,6 +73,6 @@ pub mod warn;
 pub use features::{Features, Gate, Spec};
 pub use fields::{Lifecycle, Options};
 pub use go::{GoField, GoFile, GoType, Json, Step, TypeRef};
-pub use tag::{KUBERNETES, LifecycleTag, Line};
+pub use tag::{Fault, KUBERNETES, Key, LifecycleTag, Line};
 pub use types::{Package, TypePlace, Types};
 pub use version::{Stage, Version};

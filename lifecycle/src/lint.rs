@@ -1,7 +1,7 @@
 //! Checks of tags and feature gates.
 
 use crate::fields::{self, Field};
-use crate::tag::{KUBERNETES, LifecycleTag, Line};
+use crate::tag::{Fault, KUBERNETES, Key, LifecycleTag, Line};
 use crate::types::TypePlace;
 use crate::{Features, Gate, GoField, Json, Options, Stage, Types, Version};
 use kubeshape_input::{Code, Finding};
@@ -67,7 +67,7 @@ impl<'l> Lint<'l> {
                 self.findings.push(about(field, Code::LifecycleDuplicate, *line, detail));
             }
             for fault in &tag.faults {
-                self.findings.push(about(field, Code::LifecycleTag, *line, fault.as_str()));
+                self.findings.push(about(field, Code::LifecycleTag, *line, fault.to_string()));
             }
             if tag.project == KUBERNETES {
                 self.kubernetes(field, tag, *line);
@@ -121,8 +121,9 @@ impl<'l> Lint<'l> {
     }
 
     fn kubernetes(&mut self, field: &Field<'_>, tag: &LifecycleTag, line: Line<'_>) {
-        // What is missing in a tag without members is said once.
-        if tag.min_version.is_none() && !tag.faults.iter().any(|fault| fault.starts_with("minVersion")) {
+        // What is missing is said once.
+        let is_told = |key| tag.faults.iter().any(|fault| *fault == Fault::NoMembers || *fault == Fault::NoValue(key));
+        if tag.min_version.is_none() && !is_told(Key::MinVersion) {
             self.findings.push(about(
                 field,
                 Code::LifecycleTag,
@@ -130,9 +131,7 @@ impl<'l> Lint<'l> {
                 "minVersion is missing; add minVersion=v1.20 or the like",
             ));
         }
-        if tag.status.is_none()
-            && !tag.faults.iter().any(|fault| fault.contains("status ") || fault.contains("status and"))
-        {
+        if tag.status.is_none() && !is_told(Key::Status) {
             self.findings.push(about(
                 field,
                 Code::LifecycleTag,

@@ -1,6 +1,7 @@
 //! Tags in Go comments that say how stable a field or a type is.
 
 use crate::{Stage, Version};
+use std::fmt;
 use std::ops::Range;
 
 /// The project whose releases count here; tags may name others beside it.
@@ -37,6 +38,64 @@ pub(crate) fn lines(text: &str, base: usize) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
+/// The members of a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// `minVersion`
+    MinVersion,
+    /// `status`
+    Status,
+    /// `featureGate`
+    FeatureGate,
+}
+
+impl Key {
+    /// The name in a tag and in the extension.
+    pub fn name(self) -> &'static str {
+        match self {
+            Key::MinVersion => "minVersion",
+            Key::Status => "status",
+            Key::FeatureGate => "featureGate",
+        }
+    }
+
+    fn of(name: &str) -> Option<Key> {
+        [Key::MinVersion, Key::Status, Key::FeatureGate].into_iter().find(|key| key.name() == name)
+    }
+}
+
+/// What is not understood of a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// No project stands before the members.
+    NoProject,
+    /// There are no members.
+    NoMembers,
+    /// A member has no `=`.
+    NoPair(String),
+    /// A key that is none of the three.
+    UnknownKey(String),
+    /// A key without a value.
+    NoValue(Key),
+    /// A key that stands twice.
+    Twice(Key),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::NoProject => f.write_str("the project is missing; write +lifecycle:kubernetes:…"),
+            Fault::NoMembers => f.write_str("minVersion, status and featureGate are missing"),
+            Fault::NoPair(found) => write!(f, "found {found:?}, expected KEY=VALUE"),
+            Fault::UnknownKey(found) => {
+                write!(f, "found the key {found:?}, expected minVersion, status or featureGate")
+            }
+            Fault::NoValue(key) => write!(f, "{} has no value", key.name()),
+            Fault::Twice(key) => write!(f, "{} stands twice", key.name()),
+        }
+    }
+}
+
 /// `+lifecycle:PROJECT:minVersion=…,status=…,featureGate=…` (KEP-2558).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LifecycleTag {
@@ -48,8 +107,8 @@ pub struct LifecycleTag {
     pub status: Option<String>,
     /// The feature gate.
     pub feature_gate: Option<String>,
-    /// What is not understood: a part without `=`, an unknown key, a key that stands twice, an empty value.
-    pub faults: Vec<String>,
+    /// What is not understood.
+    pub faults: Vec<Fault>,
 }
 
 impl LifecycleTag {
@@ -60,7 +119,7 @@ impl LifecycleTag {
     /// use kubeshape_lifecycle::LifecycleTag;
     /// let tag = LifecycleTag::parse("+lifecycle:kubernetes:minVersion=v1.20,status=alpha,featureGate=Frobber2D").unwrap();
     /// assert_eq!(tag.status.as_deref(), Some("alpha"));
-    /// assert_eq!(tag.faults, Vec::<String>::new());
+    /// assert!(tag.faults.is_empty());
     /// assert!(LifecycleTag::parse("+optional").is_none());
     /// ```
     pub fn parse(text: &str) -> Option<LifecycleTag> {
@@ -74,31 +133,31 @@ impl LifecycleTag {
             faults: Vec::new(),
         };
         if tag.project.is_empty() {
-            tag.faults.push("the project is missing; write +lifecycle:kubernetes:…".to_owned());
+            tag.faults.push(Fault::NoProject);
         }
         if members.trim().is_empty() {
-            tag.faults.push("minVersion, status and featureGate are missing".to_owned());
+            tag.faults.push(Fault::NoMembers);
             return Some(tag);
         }
         for member in members.split(',') {
-            let Some((key, value)) = member.split_once('=') else {
-                tag.faults.push(format!("found {:?}, expected KEY=VALUE", member.trim()));
+            let Some((name, value)) = member.split_once('=') else {
+                tag.faults.push(Fault::NoPair(member.trim().to_owned()));
                 continue;
             };
-            let (key, value) = (key.trim(), value.trim());
+            let (name, value) = (name.trim(), value.trim());
+            let Some(key) = Key::of(name) else {
+                tag.faults.push(Fault::UnknownKey(name.to_owned()));
+                continue;
+            };
             let place = match key {
-                "minVersion" => &mut tag.min_version,
-                "status" => &mut tag.status,
-                "featureGate" => &mut tag.feature_gate,
-                _ => {
-                    tag.faults.push(format!("found the key {key:?}, expected minVersion, status or featureGate"));
-                    continue;
-                }
+                Key::MinVersion => &mut tag.min_version,
+                Key::Status => &mut tag.status,
+                Key::FeatureGate => &mut tag.feature_gate,
             };
             if value.is_empty() {
-                tag.faults.push(format!("{key} has no value"));
+                tag.faults.push(Fault::NoValue(key));
             } else if place.is_some() {
-                tag.faults.push(format!("{key} stands twice"));
+                tag.faults.push(Fault::Twice(key));
             } else {
                 *place = Some(value.to_owned());
             }

@@ -519,7 +519,6 @@ fn find<'a>(value: &Value<'a>, key: &Value<'a>, test: bool) -> Result<Option<Val
     }
 }
 
-/// Calls the implementation.
 /// Upstream keeps what it makes in Go's maps, and those end the evaluation at a key that they cannot hash.
 fn hashable(key: &Value<'_>) -> Result<(), Stopped> {
     if matches!(key, Value::Bytes(_) | Value::Kube(Kube::Semver(_) | Kube::Format(_))) {
@@ -529,6 +528,7 @@ fn hashable(key: &Value<'_>) -> Result<(), Stopped> {
     Ok(())
 }
 
+/// Calls the implementation.
 fn invoke<'a>(call: &Call, args: &mut [Value<'a>]) -> Value<'a> {
     let unmatched = |args: &[Value<'a>]| {
         let shown: Vec<String> = args.iter().map(|arg| arg.type_of().name().to_owned()).collect();

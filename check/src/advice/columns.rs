@@ -10,7 +10,7 @@ pub(super) fn about(spec: &Spec<'_>, version: &Version<'_>, notes: &mut Vec<Note
     const FIELD: &str = "additionalPrinterColumns";
     let Some(schema) = schema_of(spec, version) else { return };
     let columns = version.columns.or(spec.columns).unwrap_or_default();
-    let node = version.node.get(FIELD).or_else(|| spec.node.get(FIELD));
+    let node = version.node.get(FIELD).or_else(|| spec.member(FIELD));
     let is_first = spec.versions.first().is_some_and(|first| first.node.index() == version.node.index());
     if version.node.get(FIELD).is_none() && !is_first {
         // v1beta1 may have the columns of all versions in one place.

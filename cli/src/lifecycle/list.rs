@@ -87,13 +87,12 @@ pub(super) fn diff(args: &LifecycleDiffArgs, mut session: Session) -> Result<boo
 }
 
 fn print(heads: &[&str], rows: &[Vec<Option<String>>], format: LifecycleFormat) -> String {
-    let text = match format {
-        LifecycleFormat::Json => return json(heads, rows),
+    match format {
+        LifecycleFormat::Json => json(heads, rows),
         LifecycleFormat::Csv => of_table(table::csv, heads, rows),
         LifecycleFormat::Md => markdown(heads, rows),
         LifecycleFormat::Text => of_table(table::text, heads, rows),
-    };
-    clean::lines(&text).into_owned()
+    }
 }
 
 fn of_table(
@@ -108,7 +107,7 @@ fn of_table(
         description: String::new(),
         priority: 0,
     };
-    let cell = |value: &Option<String>| value.clone().map_or(Cell::Empty, Cell::Text);
+    let cell = |value: &Option<String>| value.as_deref().map_or(Cell::Empty, |text| Cell::Text(clean::clean(text)));
     let columns: Vec<ColumnDefinition> = heads.iter().map(column).collect();
     let rows: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     print(&columns, &rows, PrintOptions::default())
@@ -127,7 +126,7 @@ fn json(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
 fn markdown(heads: &[&str], rows: &[Vec<Option<String>>]) -> String {
     let mut out = format!("| {} |\n|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
     for row in rows {
-        let text = |value: &Option<String>| value.as_deref().unwrap_or_default().replace('|', "\\|");
+        let text = |value: &Option<String>| clean::clean(value.as_deref().unwrap_or_default()).replace('|', "\\|");
         let cells: Vec<String> = row.iter().map(text).collect();
         out.push_str("| ");
         out.push_str(&cells.join(" | "));

@@ -1,14 +1,7 @@
 //! `kubeshape convert` on good input: what is read, what is written, and that nothing depends on order or threads.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use crate::common::{Folder, crd, json, report};
-use std::io::Write;
-
-fn gzip(text: &str) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(text.as_bytes()).unwrap();
-    encoder.finish().unwrap()
-}
+use crate::common::{Folder, crd, gzip, json, report};
 
 fn zstd(text: &str) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(text.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest)

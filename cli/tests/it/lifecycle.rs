@@ -1,7 +1,7 @@
 //! `kubeshape lifecycle`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use crate::common::Folder;
+use crate::common::{Folder, gzip};
 use serde_json::{Value, json};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -22,14 +22,14 @@ fn lint_tells_places_and_codes() {
     let run = folder.run("lifecycle lint types.go --features features.go --output-format short");
     assert_eq!(run.code, Some(1));
     assert_eq!(
-        run.err,
+        run.out,
         "types.go:15:5: error[KS8306]: A lifecycle tag disagrees with the specs of its feature gate: the tag says alpha, \
          and Frobber2D is beta since v1.22; correct status and minVersion (in FrobberSpec.width)\n",
     );
     folder.run("lifecycle lint types.go --features features.go --release v1.21").is_silent();
     folder.run("lifecycle lint types.go").is_silent();
     let run = folder.run("lifecycle lint types.go --features features.go --output-format sarif");
-    let document: Value = serde_json::from_str(&run.err).unwrap();
+    let document: Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(document["runs"][0]["results"][0]["ruleId"], json!("KS8306"));
 }
 
@@ -98,9 +98,9 @@ fn tables_have_four_formats() {
     let run = folder.run(&format!("lifecycle table {SOURCES}"));
     assert_eq!(
         run.out,
-        "PACKAGE  TYPE         FIELD    PROPERTY  STAGE       MINVERSION  FEATUREGATE  PLACE
-         FrobberSpec  Width    width     alpha       v1.20       Frobber2D    types.go:16:2
-         FrobberSpec  Breadth  breadth   deprecated                           types.go:20:2
+        "PACKAGE   TYPE          FIELD     PROPERTY   STAGE        MINVERSION   FEATUREGATE   PLACE
+          FrobberSpec   Width     width      alpha        v1.20        Frobber2D     types.go:16:2
+          FrobberSpec   Breadth   breadth    deprecated                              types.go:20:2
 ",
     );
     let run = folder.run(&format!("lifecycle table {SOURCES} -o json"));
@@ -130,11 +130,25 @@ fn diff_tells_what_changed() {
     let run = folder.run("lifecycle diff old new -o csv");
     assert_eq!(
         run.out,
-        "change,package,type,property,old,new,featureGate,place
-promoted,v1,FrobberSpec,width,alpha,,Frobber2D,new/v1/types.go:16:2
+        "change,package,type,property,old,new,featureGate,place\r
+promoted,v1,FrobberSpec,width,alpha,,Frobber2D,new/v1/types.go:16:2\r
 ",
     );
     assert_eq!(run.code, Some(0));
+}
+
+#[test]
+fn results_go_where_their_names_say() {
+    let folder = folder();
+    folder.write("openapi.yaml.gz", gzip(&folder.read("openapi.yaml")));
+    folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} -o out/")).says(0, &["2 added"]);
+    assert!(folder.read("out/openapi.yaml").contains("x-kubernetes-api-lifecycle"));
+    // A file is not replaced by a plain text of the same name.
+    let before = folder.bytes("openapi.yaml.gz");
+    folder.run(&format!("lifecycle annotate openapi.yaml.gz {SOURCES} -o openapi.yaml.gz")).says(1, &["is compressed"]);
+    assert_eq!(folder.bytes("openapi.yaml.gz"), before);
+    let run = folder.run(&format!("lifecycle annotate openapi.yaml.gz {SOURCES}"));
+    assert!(run.out.contains("x-kubernetes-api-lifecycle"), "{}", run.err);
 }
 
 #[test]

@@ -24,6 +24,11 @@ macro_rules! properties {
     ($($name:ident)*) => {
         $(pub mod $name;)*
 
+        /// What the fuzz targets call, by their names.
+        pub mod targets {
+            $(pub use super::$name::holds as $name;)*
+        }
+
         /// All properties.
         pub const ALL: &[Property] = &[$(Property { name: stringify!($name), holds: $name::holds }),*];
     };

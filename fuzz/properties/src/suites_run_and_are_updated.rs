@@ -21,7 +21,8 @@ fn parts(text: &[u8]) -> (Vec<Suite>, Vec<Location>) {
     (suites, definitions)
 }
 
-pub(crate) fn holds(bytes: &[u8]) {
+/// Checks the property.
+pub fn holds(bytes: &[u8]) {
     let (suites, definitions) = parts(bytes);
     let (Some(definition), Some(suite)) = (definitions.first(), suites.first()) else { return };
     let Ok(outcomes) = suite.run(definition, None) else { return };

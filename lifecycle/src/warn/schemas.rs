@@ -75,7 +75,7 @@ struct Reader<'d, 's> {
     todo: Vec<(usize, Node<'d>)>,
 }
 
-fn text<'d>(node: Option<Node<'d>>) -> &'d str {
+fn text(node: Option<Node<'_>>) -> &str {
     node.and_then(Node::as_str).unwrap_or_default()
 }
 

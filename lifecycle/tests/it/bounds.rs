@@ -57,3 +57,37 @@ fn schemas_that_name_each_other_do_not_multiply() {
     let deep = document(&deep);
     assert_eq!(schemas.warnings(deep.root(), &Cluster::default()).len(), MAX_WARNINGS);
 }
+
+#[test]
+fn a_declaration_has_at_most_sixteen_fields() {
+    let names: Vec<String> = (0..4_000).map(|at| format!("F{at}")).collect();
+    let types = all(&format!("package v1\ntype A struct {{\n\t{} int\n}}\n", names.join(", ")));
+    assert!(types.types().all(|place| place.of.fields.len() == 16));
+}
+
+#[test]
+fn a_comment_has_at_most_1024_lines() {
+    let comment = "\t// The gate Wide.\n".repeat(1_023);
+    let field = "\t// +featureGate=Wide\n\tB int `json:\"b\"`\n";
+    let count = |text: &str| {
+        let types = all(text);
+        let place = types.types().next().expect("a type");
+        let field = &place.of.fields[0];
+        (place.file.lines(&field.comments).count(), fields::Tags::of(place.file, field).gates.len())
+    };
+    assert_eq!(count(&format!("package v1\ntype A struct {{\n{comment}{field}}}\n")), (1_024, 1));
+    assert_eq!(count(&format!("package v1\ntype A struct {{\n{comment}{comment}{field}}}\n")), (1_024, 0));
+}
+
+#[test]
+fn a_gate_has_at_most_128_stages() {
+    let comment = "\t// alpha: v1.20\n".repeat(4_000);
+    let spec = "\t\t{Default: false, PreRelease: featuregate.Alpha},\n".repeat(4_000);
+    let text = format!(
+        "package features\nconst (\n{comment}\tWide featuregate.Feature = \"Wide\"\n)\n\
+         var all = map[featuregate.Feature]featuregate.VersionedSpecs{{\n\tWide: {{\n{spec}\t}},\n}}\n"
+    );
+    let (features, _) = Features::read([Source::from_text("features.go", text)]);
+    let gate = features.get("Wide").expect("a gate");
+    assert_eq!((gate.comments.len(), gate.specs.len()), (128, 128));
+}

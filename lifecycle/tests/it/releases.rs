@@ -1,4 +1,4 @@
-//! Fields of two releases of Kubernetes, checked by hand in their sources.
+//! Fields of two releases of Kubernetes; what is expected was read in their sources.
 
 use kubeshape_corpus::folder_named_by;
 use kubeshape_input::Source;

@@ -1,5 +1,6 @@
 //! Integration tests, a module per subject.
 #![allow(clippy::unwrap_used)]
 
+mod bounds;
 mod jsonpath;
 mod samples;

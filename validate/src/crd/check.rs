@@ -91,7 +91,7 @@ impl Checker<'_> {
     fn immutable(&mut self, new: &Spec<'_>, old: &Spec<'_>) {
         let path = Path::Root.child("spec");
         let names_path = path.child("names");
-        let names_at = |name: &str| new.node.get("names").map_or(new.node.index(), |names| place(names, name));
+        let names_at = |name: &str| new.member("names").map_or(new.node.index(), |names| place(names, name));
         let detail = "field is immutable";
         let mut same = |path: &Path<'_>, new: &str, old: &str, at: u32| {
             if new != old {
@@ -280,7 +280,7 @@ impl Checker<'_> {
     /// What v1beta1 has once for all versions, names and conversion.
     fn at_the_top(&mut self, spec: &Spec<'_>, path: &Path<'_>) {
         let names_path = path.child("names");
-        let names_node = spec.node.get("names").unwrap_or(spec.node);
+        let names_node = spec.member("names").unwrap_or(spec.node);
         let names = &spec.names;
         for (field, value) in [
             ("plural", names.plural),
@@ -289,7 +289,8 @@ impl Checker<'_> {
             ("listKind", names.list_kind),
         ] {
             if value.is_empty() {
-                self.errors.push(Error::required(&names_path.child(field), "", place(names_node, field)));
+                let at = spec.member("names").map_or(spec.node.index(), |names| place(names, field));
+                self.errors.push(Error::required(&names_path.child(field), "", at));
             }
         }
         self.names(names, names_node, &names_path);
@@ -300,7 +301,7 @@ impl Checker<'_> {
         validate_validation(spec.validation, status, &options, &path.child("validation"), document, self.errors);
         // The manifest of v1 has these in its versions.
         let node = |field: &str| match spec.versions.first() {
-            Some(first) if spec.node.get(field).is_none() => first.node,
+            Some(first) if spec.member(field).is_none() => first.node,
             _ => spec.node,
         };
         self.subresources(spec.subresources, node("subresources"), &path.child("subresources"));
@@ -498,11 +499,10 @@ impl Checker<'_> {
 
     fn status(&mut self, status: &Status<'_>, spec: &Spec<'_>, root: Node<'_>) {
         let path = Path::Root.child("status");
-        let node = status.node.unwrap_or(root);
-        let names_node = node.get("acceptedNames").unwrap_or(node);
+        let names_node = status.node.and_then(|node| node.get("acceptedNames")).or(status.node).unwrap_or(root);
         self.names(&status.accepted_names, names_node, &path.child("acceptedNames"));
         let versions: Vec<(&str, bool)> = spec.versions.iter().map(|version| (version.name, version.storage)).collect();
-        let at = place(node, "storedVersions");
+        let at = status.node.map_or(root.index(), |node| place(node, "storedVersions"));
         stored_versions(status.stored_versions, &versions, &path.child("storedVersions"), at, self.errors);
     }
 }

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 impl Checker<'_> {
     /// `validateCustomResourceConversion`
     pub(super) fn conversion(&mut self, conversion: &Conversion<'_>, spec: &Spec<'_>, path: &Path<'_>) {
-        let node = spec.node.get("conversion").unwrap_or(spec.node);
+        let node = spec.member("conversion").unwrap_or(spec.node);
         let webhook = node.get("webhook").unwrap_or(node);
         self.one_of(&path.child("strategy"), conversion.strategy, &["None", "Webhook"], place(node, "strategy"));
         let config_path = path.child("webhookClientConfig");

@@ -11,7 +11,7 @@ use kubeshape_yaml::{Document, Node};
 /// `[]CustomResourceDefinitionVersion`
 pub(super) fn versions(spec: &Spec<'_>) -> BadValue {
     let mut printer = Printer { out: Vec::new(), document: spec.node.document() };
-    let written = spec.node.get("versions").is_some_and(|node| !node.is_null());
+    let written = spec.member("versions").is_some_and(|node| !node.is_null());
     // Where a definition names no versions Go has none, and prints null.
     let versions = (written || !spec.versions.is_empty()).then_some(spec.versions);
     printer.optional(versions, |printer, versions| printer.list(versions.iter(), Printer::version));

@@ -44,8 +44,10 @@ pub struct Spec<'a> {
     pub conversion: Option<Conversion<'a>>,
     /// `preserveUnknownFields`
     pub preserve_unknown_fields: Option<bool>,
-    /// The mapping, for the places of errors.
+    /// The mapping, or the definition if it has none: for the places of errors.
     pub node: Node<'a>,
+    /// Whether the definition has a `spec`.
+    pub is_written: bool,
 }
 
 /// One of `versions`.
@@ -138,6 +140,11 @@ pub struct Status<'a> {
 }
 
 impl<'a> Spec<'a> {
+    /// A member as it is written.
+    pub fn member(&self, name: &str) -> Option<Node<'a>> {
+        self.node.get(name).filter(|_| self.is_written)
+    }
+
     /// The schemas in upstream's order: that of all versions, then those of versions.
     pub(super) fn schemas(&self) -> impl Iterator<Item = &'a Schema<'a>> {
         let all = self.validation.and_then(|validation| validation.schema);
@@ -166,7 +173,7 @@ impl<'a> Spec<'a> {
 
     /// The place of a member, or that of the mapping if the member is absent.
     pub(super) fn at(&self, member: &str) -> u32 {
-        place(self.node, member)
+        self.member(member).unwrap_or(self.node).index()
     }
 }
 

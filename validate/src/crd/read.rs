@@ -135,13 +135,14 @@ impl<'a> Builder<'a> {
             conversion: None,
             preserve_unknown_fields: None,
             node,
+            is_written: node.index() != root.index(),
         };
         let beta = self.crd.api_version == ApiVersion::V1beta1;
         if !beta {
             // Go's type of v1 does not tell absent from false.
             spec.preserve_unknown_fields = Some(false);
         }
-        if node.index() == root.index() {
+        if !spec.is_written {
             return spec;
         }
         for (key, value) in self.pairs(node) {

@@ -207,3 +207,13 @@ fn the_form_of_selectable_fields_is_checked_without_a_schema() {
         "{errors:#?}"
     );
 }
+
+#[test]
+fn members_of_the_definition_are_not_those_of_a_spec_that_is_missing() {
+    let source = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: a.example.com}\n\
+                  versions: [{name: v1, served: true, storage: true}]\nconversion: {strategy: Webhook}\n";
+    let errors = create(source, Release::DEFAULT);
+    let told = "1: spec.versions: Invalid value: null: must have exactly one version marked as storage version";
+    assert!(errors.contains(&told.to_owned()), "{errors:?}");
+    assert!(errors.contains(&"1: spec.names.kind: Required value".to_owned()), "{errors:?}");
+}

@@ -198,6 +198,13 @@ pub(crate) fn crd_with_schema(schema: &str) -> String {
     format!("{head}{indent}{}\n", schema.trim_end().replace('\n', &format!("\n{indent}")))
 }
 
+/// A text, compressed.
+pub(crate) fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).expect("memory");
+    encoder.finish().expect("memory")
+}
+
 /// The JSON of a file or of standard output.
 pub(crate) fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {text}"))

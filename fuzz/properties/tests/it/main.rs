@@ -139,7 +139,7 @@ fn every_property_has_a_target() {
         let path = format!("fuzz_targets/{name}.rs");
         let target = fs::read_to_string(root().join("fuzz").join(&path)).unwrap_or_default();
         let call = format!(
-            "#![no_main]\nlibfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::{name}::holds(data));\n"
+            "#![no_main]\nlibfuzzer_sys::fuzz_target!(|data: &[u8]| kubeshape_properties::targets::{name}(data));\n"
         );
         assert_eq!(target, call, "fuzz/{path}");
         assert!(
