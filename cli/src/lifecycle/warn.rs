@@ -37,7 +37,9 @@ pub(super) fn run(args: &LifecycleWarnArgs, mut session: Session) -> Result<bool
                 let lines: String = lines.into_iter().map(|line| line + "\n").collect();
                 report::print(clean::lines(&lines).as_bytes())?;
             } else {
-                found.iter().for_each(|finding| session.tell(finding));
+                for finding in &found {
+                    session.tell(finding);
+                }
             }
         }
         Ok(())
@@ -104,7 +106,9 @@ fn each(
                 continue;
             }
         };
-        read.findings.iter().for_each(|finding| session.tell(finding));
+        for finding in &read.findings {
+            session.tell(finding);
+        }
         for document in &read.documents {
             take(document, session)?;
         }

@@ -3,7 +3,7 @@
 use crate::features;
 use kubeshape_input::{Document, Limits, read};
 use kubeshape_lifecycle::warn::{Cluster, Kind, Schemas, gates, headers};
-use kubeshape_lifecycle::{Version, kinds};
+use kubeshape_lifecycle::{Features, Version, kinds};
 
 const V3: &str = r##"{"openapi": "3.0.0", "components": {"schemas": {
     "Frobber": {"x-kubernetes-group-version-kind": [{"group": "example.com", "version": "v1", "kind": "Frobber"}],
@@ -60,7 +60,7 @@ fn gates_and_releases_decide() {
     let cluster = |release: &str, set: &str, specs: &str| Cluster {
         release: Version::parse(release),
         gates: gates(set).unwrap_or_default(),
-        features: if specs.is_empty() { Default::default() } else { features(&[("Frobber2D", specs)]) },
+        features: if specs.is_empty() { Features::default() } else { features(&[("Frobber2D", specs)]) },
     };
     let off = "alpha since v1.20; the feature gate Frobber2D is off";
     let alpha = "alpha since v1.20, behind the feature gate Frobber2D; it may change or go in any release";
