@@ -56,6 +56,6 @@ pub use limits::{MAX_ELEMENTS, MAX_MADE, MAX_STEPS, MAX_TEXT};
 pub use raw::{Fields, Items, Raw};
 pub use release::Release;
 pub use rules::{Rule, RuleEnv, RuleError};
-pub use schema::{DeclType, Schema, Typed, escape};
+pub use schema::{DeclType, Typed, escape};
 pub use types::Type;
 pub use value::{Entries, Key, List, Map, Text, Timestamp, Value};

@@ -3,8 +3,9 @@
 use crate::env::{Ast, Env, Program};
 use crate::issue::Issues;
 use crate::release::Release;
-use crate::schema::{DeclType, MAX_REQUEST, Schema};
+use crate::schema::{DeclType, MAX_REQUEST};
 use crate::types::Type;
+use kubeshape_schema::Schema;
 use std::fmt;
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ impl std::error::Error for RuleError {}
 impl RuleEnv {
     /// The environments of a node; `None` if rules cannot see its values. `type_name` begins the names of its object types
     /// in messages: upstream calls it `selfType` with a number.
-    pub fn new(schema: &Schema, is_resource_root: bool, release: Release, type_name: &str) -> Option<RuleEnv> {
+    pub fn new(schema: &Schema<'_>, is_resource_root: bool, release: Release, type_name: &str) -> Option<RuleEnv> {
         let decl = DeclType::of(schema, is_resource_root, release)?;
         Some(RuleEnv::of_type(&Arc::new(decl), release, type_name))
     }

@@ -2,7 +2,7 @@
 //!
 //! A folder of definitions is mostly schemas. Who needs a few of the kinds finds their files here, and reads those.
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memchr3_iter, memrchr};
 
 /// A kind that a CustomResourceDefinition defines: its group, and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,15 +38,17 @@ pub struct Defined<'t> {
 /// assert_eq!(skim(b"kind: ConfigMap"), None);
 /// ```
 pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
-    // What YAML takes for the end of a line, and programs do not write.
-    let breaks: [&[u8]; 4] = [b"\r", b"\xC2\x85", b"\xE2\x80\xA8", b"\xE2\x80\xA9"];
-    if breaks.iter().any(|line_break| memmem::find(text, line_break).is_some()) {
+    if has_other_breaks(text) {
         return None;
     }
     let mut out = Vec::new();
     let mut document = Document::default();
     let mut begin = 0;
-    for end in memchr_iter(b'\n', text).chain([text.len()]) {
+    while begin < text.len() {
+        if let Some(column) = document.passes_over() {
+            begin = next_shallow(text, begin, column);
+        }
+        let end = memchr(b'\n', &text[begin..]).map_or(text.len(), |length| begin + length);
         let line = &text[begin..end];
         begin = (end + 1).min(text.len());
         if line.starts_with(b"---") {
@@ -60,6 +62,58 @@ pub fn skim(text: &[u8]) -> Option<Vec<Defined<'_>>> {
     }
     document.end(&mut out)?;
     Some(out)
+}
+
+/// Bytes that are looked at together. The loops over them become vector instructions.
+const CHUNK: usize = 64;
+/// Further columns are looked at line by line.
+const MOST_COLUMNS: usize = 8;
+
+/// Whether a text has what YAML takes for the end of a line, and programs do not write.
+fn has_other_breaks(text: &[u8]) -> bool {
+    let mut odd = 0;
+    for byte in text {
+        odd |= (byte & 0x80) | u8::from(*byte == b'\r');
+    }
+    if odd == 0 {
+        return false;
+    }
+    let breaks: [&[u8]; 4] = [b"\r", b"\xC2\x85", b"\xE2\x80\xA8", b"\xE2\x80\xA9"];
+    memchr3_iter(b'\r', 0xC2, 0xE2, text).any(|at| breaks.iter().any(|line_break| text[at..].starts_with(line_break)))
+}
+
+/// The next line that does not begin with more than `column` spaces, or one before it. `at` is where a line begins.
+fn next_shallow(text: &[u8], mut at: usize, column: usize) -> usize {
+    let is_deep = |line: &[u8]| line.get(..=column).is_some_and(|begin| begin.iter().all(|byte| *byte == b' '));
+    if column >= MOST_COLUMNS || !is_deep(&text[at..]) {
+        return at;
+    }
+    let begin = at;
+    while let Some(chunk) = text[at..].first_chunk::<CHUNK>()
+        && text.len() - at > CHUNK + column
+    {
+        let mut shallow = [0; CHUNK];
+        for i in 0..CHUNK {
+            shallow[i] = u8::from(chunk[i] == b'\n');
+        }
+        let mut deep = shallow;
+        for ahead in 1..=column + 1 {
+            let Some(bytes) = text[at + ahead..].first_chunk::<CHUNK>() else { break };
+            for i in 0..CHUNK {
+                deep[i] &= u8::from(bytes[i] == b' ');
+            }
+        }
+        let mut any = 0;
+        for i in 0..CHUNK {
+            shallow[i] ^= deep[i];
+            any |= shallow[i];
+        }
+        if any != 0 {
+            return at + memchr(1, &shallow).unwrap_or_default() + 1;
+        }
+        at += CHUNK;
+    }
+    memrchr(b'\n', &text[begin..at]).map_or(begin, |last| begin + last + 1)
 }
 
 /// What was seen of a document. Each key may stand once.
@@ -127,6 +181,12 @@ impl Keys {
 }
 
 impl<'t> Document<'t> {
+    /// The column that lines must stand behind to say nothing, if there are such lines: most lines do, because they belong to
+    /// schemas.
+    fn passes_over(&self) -> Option<usize> {
+        self.spec.column.filter(|_| self.within != Within::Names && self.complete.is_none())
+    }
+
     fn line(&mut self, line: &'t [u8]) -> Option<()> {
         let column = line.iter().position(|byte| *byte != b' ').unwrap_or(line.len());
         let rest = &line[column..];
@@ -287,6 +347,34 @@ mod tests {
         assert_eq!(kinds(&format!("{SPEC}{HEAD}status: {{x:\n  group: y}}")), None);
         assert_eq!(kinds(&format!("{SPEC}{HEAD}")), Some(vec![("a.b", "K")]));
         assert_eq!(kinds(""), Some(Vec::new()));
+    }
+
+    #[test]
+    fn no_shallow_line_is_passed_over() {
+        let mut random = 7_u32;
+        let mut next = |below: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % below
+        };
+        for column in [0, 1, 2, 4, MOST_COLUMNS] {
+            for _ in 0..200 {
+                let (mut text, mut begins) = (String::new(), Vec::new());
+                for _ in 0..next(20) {
+                    begins.push(text.len());
+                    let spaces = if next(12) == 0 { next(4) as usize } else { column + 1 + next(3) as usize };
+                    text.push_str(&" ".repeat(spaces));
+                    text.push_str(&"x".repeat(next(40) as usize));
+                    text.push('\n');
+                }
+                begins.push(text.len());
+                let is_deep = |at: usize| text[at..].starts_with(&" ".repeat(column + 1));
+                let found = next_shallow(text.as_bytes(), 0, column);
+                assert!(begins.contains(&found), "{text:?}");
+                assert!(begins.iter().take_while(|at| **at < found).all(|at| is_deep(*at)), "{text:?}");
+                let is_near = text.len() - found <= 2 * CHUNK + column;
+                assert!(column >= MOST_COLUMNS || is_near || !is_deep(found), "{text:?}");
+            }
+        }
     }
 
     #[test]

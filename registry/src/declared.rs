@@ -1,9 +1,10 @@
 //! Where the schema of a value stands in the inputs: for messages. Types themselves come from the definitions.
 
 use crate::definition::Form;
-use crate::{Kind, Location};
+use crate::{Definition, Kind, Location};
 use kubeshape_smd::schema::{Atom, Schema};
-use kubeshape_yaml::{Kind as NodeKind, Node};
+use kubeshape_yaml::{Document, Kind as NodeKind, Node};
+use std::collections::BTreeMap;
 
 /// References that are followed one after the other before they count as a circle.
 const MOST_REFERENCES: usize = 64;
@@ -19,7 +20,7 @@ pub(crate) fn location(kind: &Kind, steps: &[String]) -> Option<Location> {
     let found = match definition.form() {
         Form::CustomResource(_) => openapi(None, node(kind.schema)?, steps),
         Form::OpenApi(_) => openapi(Some(root), node(kind.schema)?, steps),
-        Form::Smd => smd(root, kind.type_name(), steps),
+        Form::Smd => smd(definition, root, kind.type_name(), steps),
     };
     found.map(|node| definition.location().at(node))
 }
@@ -52,11 +53,8 @@ fn followed<'a>(root: Option<Node<'a>>, schema: Node<'a>) -> Option<Node<'a>> {
 }
 
 /// Goes down a written structured-merge-diff schema as the value goes down.
-fn smd<'a>(root: Node<'a>, type_name: &str, steps: &[String]) -> Option<Node<'a>> {
-    let named = |name: &str| {
-        let types = root.get("types")?;
-        types.items().find(|item| item.get("name").and_then(Node::as_str) == Some(name))
-    };
+fn smd<'a>(definition: &'a Definition, root: Node<'a>, type_name: &str, steps: &[String]) -> Option<Node<'a>> {
+    let named = |name: &str| definition.named_item(root.get("types")?, name);
     let resolved = |reference: Node<'a>| match reference.get("namedType").and_then(Node::as_str) {
         Some(name) => named(name),
         None => Some(reference),
@@ -64,13 +62,23 @@ fn smd<'a>(root: Node<'a>, type_name: &str, steps: &[String]) -> Option<Node<'a>
     let mut at = named(type_name)?;
     for step in steps {
         let fields = at.get("map").and_then(|map| map.get("fields"));
-        let field = fields.and_then(|fields| {
-            fields.items().find(|field| field.get("name").and_then(Node::as_str) == Some(step))?.get("type")
-        });
+        let field = fields.and_then(|fields| definition.named_item(fields, step)?.get("type"));
         let element = |kind: &str| at.get(kind).and_then(|part| part.get("elementType"));
         at = resolved(field.or_else(|| element("map")).or_else(|| element("list"))?)?;
     }
     Some(at)
+}
+
+/// The items of a document's lists that have a name, by their list and that name: of two of one name the first.
+pub(crate) fn named_items(document: Document<'_>) -> BTreeMap<u32, BTreeMap<String, u32>> {
+    let mut out: BTreeMap<u32, BTreeMap<String, u32>> = BTreeMap::new();
+    let lists = (0..document.len() as u32).map(|at| document.node(at)).filter(|node| node.kind() == NodeKind::Seq);
+    for (list, item) in lists.flat_map(|list| list.items().map(move |item| (list, item))) {
+        if let Some(name) = item.get("name").and_then(Node::as_str) {
+            out.entry(list.index()).or_default().entry(name.to_owned()).or_insert(item.index());
+        }
+    }
+    out
 }
 
 /// Whether the type of a kind has a place for a field at these steps. It says nothing where the schema allows anything.

@@ -1,5 +1,7 @@
 //! What defines kinds: a CustomResourceDefinition, an OpenAPI document, a structured-merge-diff schema.
 
+use crate::declared::named_items;
+use crate::judge::Prepared;
 use crate::kind::{Column, Kind, Resource, Scale, Scope, Version};
 use crate::{Location, Settings};
 use kubeshape_convert::smd::served::{self, Served};
@@ -11,7 +13,6 @@ use kubeshape_smd::schema::{self, ReadErrors};
 use kubeshape_smd::typed::Types;
 use kubeshape_structural::read::{Manifest, manifests};
 use kubeshape_structural::{ApiVersion, Crd};
-use kubeshape_validate::object::{Resource as Requested, Rules};
 use kubeshape_yaml::Node;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -29,7 +30,8 @@ pub struct Definition {
     found: Vec<Finding>,
     settings: Arc<Shared>,
     types: OnceLock<Built>,
-    rules: OnceLock<BTreeMap<String, Option<Arc<Rules>>>>,
+    prepared: OnceLock<Option<Arc<Prepared>>>,
+    named: OnceLock<BTreeMap<u32, BTreeMap<String, u32>>>,
 }
 
 /// What all definitions of a registry share.
@@ -128,22 +130,20 @@ impl Definition {
         Some(with(arena.alloc(crd), &arena))
     }
 
-    /// Calls this with a version of a CustomResourceDefinition, prepared for requests; none if it is anything else, or
-    /// cannot be read. The definition is read anew, but its rules in CEL are kept.
-    pub(crate) fn with_resource<T>(&self, version: &str, with: impl for<'a> FnOnce(Requested<'a>) -> T) -> Option<T> {
+    /// The versions of a CustomResourceDefinition, prepared for requests at the first call; none if it is anything else, or
+    /// cannot be read.
+    pub(crate) fn prepared(&self) -> Option<&Arc<Prepared>> {
         let Form::CustomResource(implied) = self.form else { return None };
         let release = self.settings.settings.release;
-        self.with_crd(implied, |crd, arena| {
-            let rules = self.rules.get_or_init(|| {
-                let rules = |version: &kubeshape_structural::Version<'_>| {
-                    version.schema.and_then(|schema| Rules::new(schema, release)).map(Arc::new)
-                };
-                crd.versions.iter().map(|version| (version.name.to_owned(), rules(version))).collect()
-            });
-            let found = crd.versions.iter().find(|found| found.name == version)?;
-            let rules = rules.get(version).cloned().flatten();
-            Some(with(Requested::with_rules(crd, found, rules, arena)))
-        })?
+        let prepare = || self.with_crd(implied, |crd, _| Arc::new(Prepared::of(crd, release)));
+        self.prepared.get_or_init(prepare).as_ref()
+    }
+
+    /// The item of a list in its document that has this name. The items are searched once.
+    pub(crate) fn named_item<'a>(&'a self, list: Node<'a>, name: &str) -> Option<Node<'a>> {
+        let document = list.document();
+        let named = self.named.get_or_init(|| named_items(document));
+        Some(document.node(*named.get(&list.index())?.get(name)?))
     }
 
     fn types_of<'a>(&'a self, crd: &'a Crd<'a>, arena: &'a Bump) -> Built {
@@ -228,7 +228,8 @@ fn openapi(
         found,
         settings: Arc::clone(shared),
         types: built.map(OnceLock::from).unwrap_or_default(),
-        rules: OnceLock::new(),
+        prepared: OnceLock::new(),
+        named: OnceLock::new(),
     });
     let resources = Resources::of(&group_versions_of_document(root));
     let kinds = kinds.into_iter().filter(|kind| definition.types().named(kind.type_name).is_some());
@@ -327,7 +328,8 @@ fn smd(location: &Location, root: Node<'_>, shared: &Arc<Shared>) -> Arc<Definit
         found,
         settings: Arc::clone(shared),
         types: built.map(OnceLock::from).unwrap_or_default(),
-        rules: OnceLock::new(),
+        prepared: OnceLock::new(),
+        named: OnceLock::new(),
     })
 }
 
@@ -344,7 +346,8 @@ fn custom_resource(location: &Location, manifest: Manifest<'_>, shared: &Arc<Sha
         name: read.value.map_or("", |crd| crd.name).into(),
         settings: Arc::clone(shared),
         types: OnceLock::new(),
-        rules: OnceLock::new(),
+        prepared: OnceLock::new(),
+        named: OnceLock::new(),
     });
     let Some(crd) = read.value else { return (definition, Vec::new()) };
     let mut kinds: Vec<Kind> = Vec::with_capacity(crd.versions.len());

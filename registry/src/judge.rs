@@ -4,7 +4,12 @@ use crate::error::Error;
 use crate::{Kind, Object, Registry};
 use kubeshape_schema::field;
 use kubeshape_smd::{Bump, ToValue};
+use kubeshape_structural::Crd;
+use kubeshape_validate::Release;
 use kubeshape_validate::object::{Judged, Resource};
+use self_cell::{MutBorrow, self_cell};
+use std::fmt;
+use std::sync::Arc;
 
 /// A request with a custom resource, before the server looks at it.
 #[derive(Clone, Copy, Debug)]
@@ -59,8 +64,7 @@ impl Registry {
     /// Judges a request with a custom resource as the server's registry does: decoding, pruning, defaults, metadata, schema,
     /// list types, rules in CEL. An object of a namespace that names none is sent to `default`. Admission webhooks and policies, quotas and permissions are no part of it.
     ///
-    /// The definition is read anew for each call; its rules are compiled once. Whoever has many objects of one kind uses
-    /// [`Kind::with_requests`].
+    /// A kind is prepared when the first object of it comes; see [`Kind::requests`].
     ///
     /// # Errors
     /// - [`Error::Kind`]: there is no such kind.
@@ -97,23 +101,50 @@ impl Registry {
     /// ```
     pub fn judge(&self, request: Request<'_>) -> Result<Judgement, Error> {
         let kind = self.expect(request.object().gvk())?;
-        kind.with_requests(|requests| requests.judge(request)).unwrap_or_else(|| {
+        let Some(requests) = kind.requests() else {
             let message = format!("{} is no custom resource: its objects cannot be judged", kind.gvk());
-            Err(Error::Refused { message, code: 400 })
-        })
+            return Err(Error::Refused { message, code: 400 });
+        };
+        requests.judge(request)
     }
 }
 
-/// A kind, prepared for requests with its objects.
-#[derive(Debug)]
-pub struct Requests<'a> {
-    resource: Resource<'a>,
+type Resources<'a> = Vec<Resource<'a>>;
+
+self_cell!(
+    /// The versions of a definition, prepared for requests, with the memory that they are in.
+    pub(crate) struct Prepared {
+        owner: MutBorrow<Bump>,
+        #[covariant]
+        dependent: Resources,
+    }
+);
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Prepared").field(self.borrow_dependent()).finish()
+    }
 }
 
-impl<'a> Requests<'a> {
+impl Prepared {
+    /// Prepares a definition. Nothing of it is borrowed.
+    pub(crate) fn of(crd: &Crd<'_>, release: Release) -> Prepared {
+        Prepared::new(MutBorrow::new(Bump::new()), |arena| Resource::of_versions(crd, release, arena.borrow_mut()))
+    }
+}
+
+/// A kind in one version, prepared for requests with its objects. It owns what it needs: the registry, its inputs and their
+/// texts may go. A clone is another handle to the same.
+#[derive(Clone, Debug)]
+pub struct Requests {
+    prepared: Arc<Prepared>,
+    version: usize,
+}
+
+impl Requests {
     /// The kind as `kubeshape-validate` knows it, for objects that are borrowed values.
-    pub fn resource(&self) -> &Resource<'a> {
-        &self.resource
+    pub fn resource(&self) -> &Resource<'_> {
+        &self.prepared.borrow_dependent()[self.version]
     }
 
     /// Judges a request, as [`Registry::judge`] does. The object is taken to be of the kind.
@@ -126,24 +157,30 @@ impl<'a> Requests<'a> {
     }
 
     fn judge_in<'o>(&'o self, request: Request<'o>, arena: &'o Bump) -> Result<Judgement, Error> {
+        let resource = self.resource();
         let decode = |object: &'o Object| {
             let value = object.to_value(arena);
-            self.resource.decode(value, arena).map_err(|message| Error::Refused { message, code: 400 })
+            resource.decode(value, arena).map_err(|message| Error::Refused { message, code: 400 })
         };
         let decoded = decode(request.object())?;
         let Judged { stored, errors } = match request {
-            Request::Create(_) => self.resource.create(decoded.value, arena),
-            Request::Update { old, .. } => self.resource.update(decoded.value, decode(old)?.value, arena),
-            Request::UpdateStatus { old, .. } => self.resource.update_status(decoded.value, decode(old)?.value, arena),
+            Request::Create(_) => resource.create(decoded.value, arena),
+            Request::Update { old, .. } => resource.update(decoded.value, decode(old)?.value, arena),
+            Request::UpdateStatus { old, .. } => resource.update_status(decoded.value, decode(old)?.value, arena),
         };
         Ok(Judgement { stored: Object::of(stored), unknown: decoded.unknown, errors })
     }
 }
 
 impl Kind {
-    /// Calls a function with what judges requests with objects of the kind, which is prepared for that call. `None` if the
-    /// kind does not come from a CustomResourceDefinition.
-    pub fn with_requests<T>(&self, with: impl for<'a> FnOnce(&Requests<'a>) -> T) -> Option<T> {
-        self.definition().with_resource(self.version_name(), |resource| with(&Requests { resource }))
+    /// What judges requests with objects of the kind. `None` if the kind does not come from a CustomResourceDefinition.
+    ///
+    /// All versions of the definition are prepared at the first call. Its schemas are copied without descriptions; patterns and
+    /// rules are compiled when the first value comes that they are about.
+    pub fn requests(&self) -> Option<Requests> {
+        let prepared = self.definition().prepared()?;
+        let mut versions = prepared.borrow_dependent().iter();
+        let version = versions.position(|resource| resource.api_version == self.api_version())?;
+        Some(Requests { prepared: Arc::clone(prepared), version })
     }
 }

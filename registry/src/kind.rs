@@ -1,7 +1,7 @@
 //! What is known about one kind in one version.
 //!
 //! Everything that is decided per kind hangs on [`Kind`]: the names, the [`Type`] of server-side apply, and what judges
-//! requests ([`Kind::with_requests`]). What is expensive is built at first use.
+//! requests ([`Kind::requests`]). What is expensive is built at first use.
 
 use crate::{Definition, Location};
 use kubeshape_smd::managed::Gvk;

@@ -8,7 +8,7 @@ use kubeshape_yaml::Node;
 impl Kind {
     /// The Go types of a kind that an OpenAPI document defines: a built-in one. They tell unknown fields and values of
     /// wrong types as a server does. None for kinds that come from anything else; for custom resources see
-    /// [`with_requests`](Kind::with_requests). The types are made at each call.
+    /// [`requests`](Kind::requests). The types are made at each call.
     ///
     /// # Example
     /// ```

@@ -23,6 +23,7 @@
 //! # Ok::<(), kubeshape_yaml::Error>(())
 //! ```
 
+pub mod compact;
 mod dialect;
 pub mod field;
 mod gvk;

@@ -137,6 +137,11 @@ impl Flags {
         Flags(self.0 & !other.0)
     }
 
+    /// A bit for each, none above the 27th.
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
     /// Sets or clears.
     #[inline]
     pub fn set(&mut self, other: Flags, on: bool) {
@@ -354,6 +359,26 @@ static NO_EXTRA: Extra<'static> = Extra {
 };
 
 impl<'a> Schema<'a> {
+    /// A schema that says nothing but its type.
+    pub const fn of_type(ty: Type) -> Schema<'a> {
+        Schema {
+            description: "",
+            format: "",
+            properties: &[],
+            required: &[],
+            enumeration: &[],
+            items: None,
+            additional: None,
+            reference: "",
+            default: None,
+            extra: None,
+            at: 0,
+            flags: Flags::NONE,
+            subtree: Flags::NONE,
+            ty,
+        }
+    }
+
     /// The rarer members; all absent if there are none.
     #[inline]
     pub fn extra(&self) -> &'a Extra<'a> {

@@ -85,24 +85,22 @@ impl Suite {
         let definition = Definition::read(definition, self.version.as_deref(), release)?;
         let api = definition.api()?;
         let kind = definition.kind(&api)?;
-        let outcomes = kind.with_requests(|requests| {
-            let runner = Runner { definition: &definition, requests };
-            let wanted = self.cases.iter().enumerate().filter(|(number, _)| is_wanted(*number));
-            wanted.map(|(number, case)| runner.case(number, case)).collect()
-        });
-        Ok(outcomes.unwrap_or_default())
+        let Some(requests) = kind.requests() else { return Ok(Vec::new()) };
+        let runner = Runner { definition: &definition, requests };
+        let wanted = self.cases.iter().enumerate().filter(|(number, _)| is_wanted(*number));
+        Ok(wanted.map(|(number, case)| runner.case(number, case)).collect())
     }
 }
 
-struct Runner<'r, 'a> {
+struct Runner<'r> {
     definition: &'r Definition<'r>,
-    requests: &'r Requests<'a>,
+    requests: Requests,
 }
 
 /// The case ends, with the answer and why that is a failure.
 type Ended = (Answer, Option<Failure>);
 
-impl Runner<'_, '_> {
+impl Runner<'_> {
     fn case(&self, number: usize, case: &Case) -> Outcome {
         let ended = match &case.request {
             Request::Create { initial } => self.create(case, initial),
@@ -114,7 +112,7 @@ impl Runner<'_, '_> {
 
     fn create(&self, case: &Case, initial: &Part) -> Result<Ended, Box<Ended>> {
         let object = self.object(initial)?;
-        let answer = Self::answer(self.requests, registry::Request::Create(&object));
+        let answer = Self::answer(&self.requests, registry::Request::Create(&object));
         let answer = Self::check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
         Ok(Self::stored(case, answer, initial))
     }
@@ -125,15 +123,15 @@ impl Runner<'_, '_> {
         };
         let first = self.object(initial)?;
         let live = if patches.is_empty() {
-            Self::begin(self.requests, &first, initial)?
+            Self::begin(&self.requests, &first, initial)?
         } else {
             let unusable = |finding: Box<Finding>| {
                 Box::new(failed(Answer::None, finding.message(), Vec::new(), &initial.location))
             };
             let api = self.definition.patched(patches).map_err(unusable)?;
             let kind = self.definition.kind(&api).map_err(unusable)?;
-            let begun = kind.with_requests(|requests| Self::begin(requests, &first, initial));
-            begun.unwrap_or_else(|| Err(Box::new((Answer::None, None))))?
+            let requests = kind.requests().ok_or_else(|| Box::new((Answer::None, None)))?;
+            Self::begin(&requests, &first, initial)?
         };
         let mut next = self.object(updated)?;
         let name = live.value()["metadata"]["name"].clone();
@@ -143,10 +141,10 @@ impl Runner<'_, '_> {
         }
         let status = value.get("status").cloned();
         next = Object::from(value);
-        let answer = Self::answer(self.requests, registry::Request::Update { object: &next, old: &live });
+        let answer = Self::answer(&self.requests, registry::Request::Update { object: &next, old: &live });
         let mut stored = Self::check(case.expected_error.as_ref(), answer, case, Answer::Refused)?;
         if let Some(status) = status {
-            let answer = Self::send_status(self.requests, &stored, status);
+            let answer = Self::send_status(&self.requests, &stored, status);
             stored = Self::check(expected_status_error.as_ref(), answer, case, Answer::StatusRefused)?;
         } else if let Some(expected) = expected_status_error {
             let message = "the updated object has no status, so no status is sent".to_owned();
@@ -157,7 +155,7 @@ impl Runner<'_, '_> {
     }
 
     /// Creates the first object of an update, with its status.
-    fn begin(requests: &Requests<'_>, object: &Object, part: &Part) -> Result<Object, Box<Ended>> {
+    fn begin(requests: &Requests, object: &Object, part: &Part) -> Result<Object, Box<Ended>> {
         let status = object.value().get("status").cloned();
         let refused = |message: String| {
             let text = "the initial object is refused".to_owned();
@@ -170,7 +168,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    fn send_status(requests: &Requests<'_>, live: &Object, status: Value) -> Result<Object, String> {
+    fn send_status(requests: &Requests, live: &Object, status: Value) -> Result<Object, String> {
         if !requests.resource().status {
             return Err("the server could not find the requested resource".to_owned());
         }
@@ -183,7 +181,7 @@ impl Runner<'_, '_> {
     }
 
     /// The object as it is stored, or the message of the server.
-    fn answer(requests: &Requests<'_>, request: registry::Request<'_>) -> Result<Object, String> {
+    fn answer(requests: &Requests, request: registry::Request<'_>) -> Result<Object, String> {
         let name = request.object().name().to_owned();
         match requests.judge(request) {
             Ok(Judgement { stored, errors, .. }) if errors.is_empty() => Ok(stored),

@@ -3,12 +3,13 @@
 // Lengths and sizes are far below the largest int.
 #![allow(clippy::cast_possible_wrap)]
 
-use super::{MAX_REQUEST, Schema, escape};
+use super::{MAX_REQUEST, escape};
 use crate::cost::{Range, Sizes};
 use crate::release::{Change, Release};
 use crate::types::Type;
-use kubeshape_schema::Flags;
-use std::collections::BTreeMap;
+use kubeshape_schema::compact::Identity;
+use kubeshape_schema::{Flags, Property, Schema, Type as SchemaType};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// A declared type.
@@ -48,168 +49,36 @@ fn scalar(ty: Type, min_serialized_size: i64, max_elements: i64) -> DeclType {
     DeclType { shape: Shape::Scalar(ty), max_elements, min_serialized_size }
 }
 
-/// What a declared type depends on in a schema, whichever form the schema has.
-trait Node: Sized {
-    fn ty(&self) -> &str;
-    fn format(&self) -> &str;
-    fn int_or_string(&self) -> bool;
-    fn embedded_resource(&self) -> bool;
-    fn max_length(&self) -> Option<i64>;
-    fn max_items(&self) -> Option<i64>;
-    fn max_properties(&self) -> Option<i64>;
-    /// The length of the longest text of `enum` in bytes; `None` without an enum.
-    fn longest_of_enum(&self) -> Option<i64>;
-    fn required(&self, name: &str) -> bool;
-    fn has_default(&self) -> bool;
-    fn items(&self) -> Option<&Self>;
-    fn values(&self) -> Option<&Self>;
-    fn properties<'n>(&'n self, visit: &mut dyn FnMut(&'n str, &'n Self));
-    fn property(&self, name: &str) -> Option<&Self>;
-}
-
-impl Node for Schema {
-    fn ty(&self) -> &str {
-        &self.ty
-    }
-
-    fn format(&self) -> &str {
-        &self.format
-    }
-
-    fn int_or_string(&self) -> bool {
-        self.int_or_string
-    }
-
-    fn embedded_resource(&self) -> bool {
-        self.embedded_resource
-    }
-
-    fn max_length(&self) -> Option<i64> {
-        self.max_length
-    }
-
-    fn max_items(&self) -> Option<i64> {
-        self.max_items
-    }
-
-    fn max_properties(&self) -> Option<i64> {
-        self.max_properties
-    }
-
-    fn longest_of_enum(&self) -> Option<i64> {
-        let longest = self.enumeration.iter().flatten().map(|text| text.len() as i64).max().unwrap_or(0);
-        (!self.enumeration.is_empty()).then_some(longest)
-    }
-
-    fn required(&self, name: &str) -> bool {
-        self.required.iter().any(|required| required == name)
-    }
-
-    fn has_default(&self) -> bool {
-        self.has_default
-    }
-
-    fn items(&self) -> Option<&Self> {
-        self.items.as_deref()
-    }
-
-    fn values(&self) -> Option<&Self> {
-        self.additional_properties.as_deref()
-    }
-
-    fn properties<'n>(&'n self, visit: &mut dyn FnMut(&'n str, &'n Self)) {
-        for (name, property) in self.properties.iter().flatten() {
-            visit(name, property);
-        }
-    }
-
-    fn property(&self, name: &str) -> Option<&Self> {
-        self.properties.as_ref()?.get(name)
-    }
-}
-
-impl Node for kubeshape_schema::Schema<'_> {
-    fn ty(&self) -> &str {
-        self.type_name()
-    }
-
-    fn format(&self) -> &str {
-        self.format
-    }
-
-    fn int_or_string(&self) -> bool {
-        self.flags.any(Flags::INT_OR_STRING)
-    }
-
-    fn embedded_resource(&self) -> bool {
-        self.flags.any(Flags::EMBEDDED_RESOURCE)
-    }
-
-    fn max_length(&self) -> Option<i64> {
-        self.extra().max_length
-    }
-
-    fn max_items(&self) -> Option<i64> {
-        self.extra().max_items
-    }
-
-    fn max_properties(&self) -> Option<i64> {
-        self.extra().max_properties
-    }
-
-    fn longest_of_enum(&self) -> Option<i64> {
-        let lengths = self.enumeration.iter().map(|value| value.as_str().map_or(0, |text| text.len() as i64));
-        lengths.max()
-    }
-
-    fn required(&self, name: &str) -> bool {
-        self.required.contains(&name)
-    }
-
-    fn has_default(&self) -> bool {
-        self.default.is_some()
-    }
-
-    fn items(&self) -> Option<&Self> {
-        self.item()
-    }
-
-    fn values(&self) -> Option<&Self> {
-        self.additional_schema()
-    }
-
-    fn properties<'n>(&'n self, visit: &mut dyn FnMut(&'n str, &'n Self)) {
-        for property in self.properties {
-            visit(property.name, &property.schema);
-        }
-    }
-
-    fn property(&self, name: &str) -> Option<&Self> {
-        kubeshape_schema::Schema::property(self, name)
-    }
+/// The length of the longest text of `enum` in bytes; `None` without an enum.
+fn longest_of_enum(schema: &Schema<'_>) -> Option<i64> {
+    schema.enumeration.iter().map(|value| value.as_str().map_or(0, |text| text.len() as i64)).max()
 }
 
 /// Whether a schema declares `apiVersion`, `kind` and the two names of `metadata` with the types that they have.
-fn declares_metadata<N: Node>(schema: &N) -> bool {
-    let is = |schema: Option<&N>, ty: &str| schema.is_some_and(|schema| schema.ty() == ty);
+pub(super) fn declares_metadata(schema: &Schema<'_>) -> bool {
+    let is = |schema: Option<&Schema<'_>>, ty: SchemaType| schema.is_some_and(|schema| schema.ty == ty);
     let metadata = schema.property("metadata");
-    is(schema.property("kind"), "string")
-        && is(schema.property("apiVersion"), "string")
-        && is(metadata, "object")
+    is(schema.property("kind"), SchemaType::String)
+        && is(schema.property("apiVersion"), SchemaType::String)
+        && is(metadata, SchemaType::Object)
         && metadata.is_some_and(|metadata| {
-            is(metadata.property("name"), "string") && is(metadata.property("generateName"), "string")
+            is(metadata.property("name"), SchemaType::String)
+                && is(metadata.property("generateName"), SchemaType::String)
         })
 }
 
 /// What every resource has.
 ///
 /// `schema` may bound the two names further.
-fn type_and_object_meta<N: Node>(schema: &N, release: Release) -> [(&'static str, DeclType); 3] {
+fn type_and_object_meta(schema: &Schema<'_>, release: Release) -> [(&'static str, DeclType); 3] {
     let text = || scalar(Type::String, MIN_STRING, MAX_REQUEST - 2);
     let metadata = schema.property("metadata").filter(|_| release.has(Change::NamesOfResources));
     let names = ["generateName", "name"].map(|field| {
-        let declared = metadata.and_then(|metadata| metadata.property(field)).filter(|field| field.ty() == "string");
-        let bound = declared.and_then(Node::max_length).map_or(LONGEST_NAME, |most| most.clamp(0, LONGEST_NAME));
+        let declared =
+            metadata.and_then(|metadata| metadata.property(field)).filter(|field| field.ty == SchemaType::String);
+        let bound = declared
+            .and_then(|field| field.extra().max_length)
+            .map_or(LONGEST_NAME, |most| most.clamp(0, LONGEST_NAME));
         let longest = if release.has(Change::NamesOfResources) { bound * 4 } else { MAX_REQUEST - 2 };
         (field.to_owned(), Arc::new(scalar(Type::String, MIN_STRING, longest)))
     });
@@ -221,88 +90,109 @@ fn type_and_object_meta<N: Node>(schema: &N, release: Release) -> [(&'static str
     ]
 }
 
-fn declare<N: Node>(schema: &N, is_resource_root: bool, release: Release) -> Option<DeclType> {
-    let longest = match schema.format() {
-        "duration" | "date-time" => MAX_DATE_TIME,
-        "date" => DATE,
-        _ => MAX_REQUEST - 2,
-    };
-    let characters = schema.max_length().map(|length| length.max(0).saturating_mul(4));
-    if schema.int_or_string() {
-        let characters = characters.filter(|_| release.has(Change::IntOrStringLength));
-        return Some(scalar(Type::Dyn, 1, characters.unwrap_or(MAX_REQUEST - 2)));
+fn is_embedded(schema: &Schema<'_>) -> bool {
+    schema.flags.any(Flags::EMBEDDED_RESOURCE)
+}
+
+/// The types that are declared so far. Schemas that are made of the same parts share a type.
+struct Declared {
+    release: Release,
+    /// By schema, and whether it is that of a resource.
+    known: HashMap<(Identity, bool), Option<Arc<DeclType>>>,
+}
+
+impl Declared {
+    /// Schemas nest as deep as their reader allows.
+    fn declare(&mut self, schema: &Schema<'_>, is_resource_root: bool) -> Option<Arc<DeclType>> {
+        let is_scalar = schema.properties.is_empty() && schema.items.is_none() && schema.additional.is_none();
+        if is_scalar {
+            return self.make(schema, is_resource_root).map(Arc::new);
+        }
+        let key = (schema.identity(), is_resource_root);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let ty = self.make(schema, is_resource_root).map(Arc::new);
+        self.known.insert(key, ty.clone());
+        ty
     }
-    Some(match schema.ty() {
-        "array" => {
-            let items = schema.items()?;
-            let items = declare(items, items.embedded_resource(), release)?;
-            let most = (MAX_REQUEST - 2) / (items.min_serialized_size + 1);
-            let max_elements = schema.max_items().map_or(most, |items| items.max(0));
-            DeclType { shape: Shape::List(Arc::new(items)), max_elements, min_serialized_size: 2 }
+
+    fn make(&mut self, schema: &Schema<'_>, is_resource_root: bool) -> Option<DeclType> {
+        let release = self.release;
+        let extra = schema.extra();
+        let longest = match schema.format {
+            "duration" | "date-time" => MAX_DATE_TIME,
+            "date" => DATE,
+            _ => MAX_REQUEST - 2,
+        };
+        let characters = extra.max_length.map(|length| length.max(0).saturating_mul(4));
+        if schema.flags.any(Flags::INT_OR_STRING) {
+            let characters = characters.filter(|_| release.has(Change::IntOrStringLength));
+            return Some(scalar(Type::Dyn, 1, characters.unwrap_or(MAX_REQUEST - 2)));
         }
-        "object" => {
-            if let Some(values) = schema.values() {
-                let values = declare(values, values.embedded_resource(), release)?;
-                let most = (MAX_REQUEST - 2) / (values.min_serialized_size + 6);
-                let max_elements = schema.max_properties().map_or(most, |most| most.max(0));
-                return Some(DeclType { shape: Shape::Map(Arc::new(values)), max_elements, min_serialized_size: 2 });
+        Some(match schema.ty {
+            SchemaType::Array => {
+                let items = schema.item()?;
+                let items = self.declare(items, is_embedded(items))?;
+                let most = (MAX_REQUEST - 2) / (items.min_serialized_size + 1);
+                let max_elements = extra.max_items.map_or(most, |items| items.max(0));
+                DeclType { shape: Shape::List(items), max_elements, min_serialized_size: 2 }
             }
-            let mut fields = BTreeMap::new();
-            let mut min_serialized_size = 2;
-            let mut add = |name: &str, ty: DeclType, required: bool| {
-                if required {
-                    min_serialized_size += name.len() as i64 + ty.min_serialized_size + 4;
+            SchemaType::Object => {
+                if let Some(values) = schema.additional_schema() {
+                    let values = self.declare(values, is_embedded(values))?;
+                    let most = (MAX_REQUEST - 2) / (values.min_serialized_size + 6);
+                    let max_elements = extra.max_properties.map_or(most, |most| most.max(0));
+                    return Some(DeclType { shape: Shape::Map(values), max_elements, min_serialized_size: 2 });
                 }
-                if let Some(name) = escape::escape(name) {
-                    fields.insert(name, Arc::new(ty));
+                let mut fields = BTreeMap::new();
+                let mut min_serialized_size = 2;
+                let mut add = |name: &str, ty: Arc<DeclType>, required: bool| {
+                    if required {
+                        min_serialized_size += name.len() as i64 + ty.min_serialized_size + 4;
+                    }
+                    if let Some(name) = escape::escape(name) {
+                        fields.insert(name, ty);
+                    }
+                };
+                let replaced = is_resource_root && !declares_metadata(schema);
+                for Property { name, schema: property, .. } in schema.properties {
+                    if replaced && matches!(*name, "apiVersion" | "kind" | "metadata") {
+                        continue;
+                    }
+                    if let Some(ty) = self.declare(property, is_embedded(property)) {
+                        add(name, ty, schema.required.contains(name) && property.default.is_none());
+                    }
                 }
-            };
-            let replaced = is_resource_root && !declares_metadata(schema);
-            schema.properties(&mut |name, property| {
-                if replaced && matches!(name, "apiVersion" | "kind" | "metadata") {
-                    return;
+                if replaced {
+                    for (name, ty) in type_and_object_meta(schema, release) {
+                        add(name, Arc::new(ty), schema.required.contains(&name));
+                    }
                 }
-                if let Some(ty) = declare(property, property.embedded_resource(), release) {
-                    add(name, ty, schema.required(name) && !property.has_default());
-                }
-            });
-            if replaced {
-                for (name, ty) in type_and_object_meta(schema, release) {
-                    add(name, ty, schema.required(name));
-                }
+                DeclType { shape: Shape::Object(fields), max_elements: 0, min_serialized_size }
             }
-            DeclType { shape: Shape::Object(fields), max_elements: 0, min_serialized_size }
-        }
-        "string" => match schema.format() {
-            "byte" => scalar(Type::Bytes, MIN_STRING, schema.max_length().map_or(longest, |length| length.max(0))),
-            "duration" => scalar(Type::Duration, MIN_DURATION, longest),
-            "date" => scalar(Type::Timestamp, DATE, longest),
-            "date-time" => scalar(Type::Timestamp, MIN_DATE_TIME, longest),
-            _ => {
-                let listed = schema.longest_of_enum().filter(|_| release.has(Change::EnumsBoundLength));
-                scalar(Type::String, MIN_STRING, characters.or(listed).unwrap_or(longest))
-            }
-        },
-        "boolean" => scalar(Type::Bool, MIN_BOOL, 0),
-        "number" => scalar(Type::Double, MIN_NUMBER, 0),
-        "integer" => scalar(Type::Int, MIN_NUMBER, 0),
-        _ => return None,
-    })
+            SchemaType::String => match schema.format {
+                "byte" => scalar(Type::Bytes, MIN_STRING, extra.max_length.map_or(longest, |length| length.max(0))),
+                "duration" => scalar(Type::Duration, MIN_DURATION, longest),
+                "date" => scalar(Type::Timestamp, DATE, longest),
+                "date-time" => scalar(Type::Timestamp, MIN_DATE_TIME, longest),
+                _ => {
+                    let listed = longest_of_enum(schema).filter(|_| release.has(Change::EnumsBoundLength));
+                    scalar(Type::String, MIN_STRING, characters.or(listed).unwrap_or(longest))
+                }
+            },
+            SchemaType::Boolean => scalar(Type::Bool, MIN_BOOL, 0),
+            SchemaType::Number => scalar(Type::Double, MIN_NUMBER, 0),
+            SchemaType::Integer => scalar(Type::Int, MIN_NUMBER, 0),
+            _ => return None,
+        })
+    }
 }
 
 impl DeclType {
     /// The type that a schema declares; `None` if rules cannot see such values. Upstream's `SchemaDeclType`.
-    pub fn of(schema: &Schema, is_resource_root: bool, release: Release) -> Option<DeclType> {
-        declare(schema, is_resource_root, release)
-    }
-
-    /// The type that the schema of a definition declares, as [`DeclType::of`].
-    pub fn of_structural(
-        schema: &kubeshape_schema::Schema<'_>,
-        is_resource_root: bool,
-        release: Release,
-    ) -> Option<DeclType> {
-        declare(schema, is_resource_root, release)
+    pub fn of(schema: &Schema<'_>, is_resource_root: bool, release: Release) -> Option<DeclType> {
+        Declared { release, known: HashMap::new() }.make(schema, is_resource_root)
     }
 
     /// The type as the checker has it, if the names of its object types begin with `name`.

@@ -3,47 +3,55 @@
 // Go converts so, too.
 #![allow(clippy::cast_precision_loss)]
 
-use super::{Schema, escape};
+use super::{decl, escape};
 use crate::library::named;
 use crate::raw::{Fields, Items, Raw, RawKey};
 use crate::value::{List, Map, Text, Value, time};
+use kubeshape_schema::{Flags, Property, Schema, Type};
 use kubeshape_yaml::go::time::{parse_duration, parse_error};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// The schema of a list, a map or an object that a value shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Typed<'a> {
-    schema: &'a Schema,
+    schema: &'a Schema<'a>,
     /// Whether the object is a resource, which has type and object metadata whatever its schema says.
     resource: bool,
 }
 
-/// What every resource has.
-static RESOURCE: LazyLock<Schema> = LazyLock::new(|| Schema::of("object").with_type_and_object_meta());
+/// A text of a resource, and its metadata: what every resource has.
+static TEXT: Schema<'static> = Schema::of_type(Type::String);
+static METADATA: Schema<'static> = Schema {
+    properties: &[
+        Property { name: "generateName", at: 0, schema: Schema::of_type(Type::String) },
+        Property { name: "name", at: 0, schema: Schema::of_type(Type::String) },
+    ],
+    ..Schema::of_type(Type::Object)
+};
 
 impl<'a> Value<'a> {
     /// A value of an object, read through its schema. Upstream's `UnstructuredToVal`.
-    pub fn of(raw: impl Into<Raw<'a>>, schema: &'a Schema) -> Value<'a> {
-        Value::read(raw.into(), schema, schema.embedded_resource)
+    pub fn of(raw: impl Into<Raw<'a>>, schema: &'a Schema<'a>) -> Value<'a> {
+        Value::read(raw.into(), schema, schema.flags.any(Flags::EMBEDDED_RESOURCE))
     }
 
     /// A whole resource, read through its schema: it has type and object metadata, whether the schema declares them or not.
-    pub fn of_resource(raw: impl Into<Raw<'a>>, schema: &'a Schema) -> Value<'a> {
+    pub fn of_resource(raw: impl Into<Raw<'a>>, schema: &'a Schema<'a>) -> Value<'a> {
         Value::read(raw.into(), schema, true)
     }
 
-    fn read(raw: Raw<'a>, schema: &'a Schema, resource: bool) -> Value<'a> {
+    fn read(raw: Raw<'a>, schema: &'a Schema<'a>, resource: bool) -> Value<'a> {
         let wrong = |message: String| Value::error(message);
         if matches!(raw, Raw::Null) {
-            return if schema.nullable {
+            return if schema.flags.any(Flags::NULLABLE) {
                 Value::Null
             } else {
                 wrong("invalid data, got null for schema with nullable=false".to_owned())
             };
         }
-        if schema.int_or_string {
+        if schema.flags.any(Flags::INT_OR_STRING) {
             return match raw {
                 Raw::String(text) => Value::String(Text::Borrowed(text)),
                 Raw::Int(int) => Value::Int(int),
@@ -51,13 +59,13 @@ impl<'a> Value<'a> {
             };
         }
         let typed = Typed { schema, resource };
-        match schema.ty.as_str() {
+        match schema.type_name() {
             "object" => match raw {
                 Raw::Map(fields) => Value::Map(Map::Typed(typed, fields)),
                 _ => wrong("invalid data, expected a map for the provided schema with type=object".to_owned()),
             },
-            "array" => match (raw, &schema.items) {
-                (Raw::List(items), Some(_)) => match schema.list_type.as_deref() {
+            "array" => match (raw, schema.item()) {
+                (Raw::List(items), Some(_)) => match schema.extra().list_type {
                     None | Some("" | "map" | "set" | "atomic") => Value::List(List::Typed(typed, items)),
                     Some(other) => wrong(format!(
                         "invalid x-kubernetes-list-type, expected 'map', 'set' or 'atomic' but got {other}"
@@ -67,7 +75,7 @@ impl<'a> Value<'a> {
                 _ => wrong("invalid data, expected an array for the provided schema with type=array".to_owned()),
             },
             "string" => match raw {
-                Raw::String(text) => text_of(text, &schema.format),
+                Raw::String(text) => text_of(text, schema.format),
                 other => wrong(format!("invalid data, expected string, got {}", other.go_type())),
             },
             "number" => match raw {
@@ -83,7 +91,7 @@ impl<'a> Value<'a> {
                 Raw::Bool(b) => Value::Bool(b),
                 other => wrong(format!("invalid data, expected bool, got {}", other.go_type())),
             },
-            _ if schema.preserve_unknown_fields => Value::from(raw),
+            _ if schema.flags.any(Flags::PRESERVE_UNKNOWN) => Value::from(raw),
             other => wrong(format!(
                 "invalid type, expected object, array, number, integer, boolean or string, or no type with \
                  x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got {other}"
@@ -150,7 +158,7 @@ fn long_duration(text: &str) -> Option<i64> {
 
 impl<'a> Typed<'a> {
     pub(crate) fn item(self, raw: Raw<'a>) -> Value<'a> {
-        match &self.schema.items {
+        match self.schema.item() {
             Some(items) => Value::of(raw, items),
             None => Value::from(raw),
         }
@@ -158,7 +166,7 @@ impl<'a> Typed<'a> {
 
     /// Upstream's name for what a list of an object is.
     pub(crate) fn go_type_of_list(self) -> &'static str {
-        match self.schema.list_type.as_deref() {
+        match self.schema.extra().list_type {
             Some("set") => "*common.unstructuredSetList",
             Some("map") => "*common.unstructuredMapList",
             _ => "*common.unstructuredList",
@@ -166,25 +174,26 @@ impl<'a> Typed<'a> {
     }
 
     pub(crate) fn is_set(self) -> bool {
-        self.schema.list_type.as_deref() == Some("set")
+        self.schema.extra().list_type == Some("set")
     }
 
     fn is_map_list(self) -> bool {
-        self.schema.list_type.as_deref() == Some("map")
+        self.schema.extra().list_type == Some("map")
     }
 
     fn is_object(self) -> bool {
-        self.resource || self.schema.properties.is_some()
+        self.resource || !self.schema.properties.is_empty()
     }
 
-    fn property(self, name: &str) -> Option<&'a Schema> {
+    fn property(self, name: &str) -> Option<&'a Schema<'a>> {
         if !self.is_object() {
-            return self.schema.additional_properties.as_deref();
+            return self.schema.additional_schema();
         }
-        if self.resource && matches!(name, "apiVersion" | "kind" | "metadata") && !self.schema.declares_metadata() {
-            return RESOURCE.properties.as_ref()?.get(name);
+        if self.resource && matches!(name, "apiVersion" | "kind" | "metadata") && !decl::declares_metadata(self.schema)
+        {
+            return Some(if name == "metadata" { &METADATA } else { &TEXT });
         }
-        self.schema.properties.as_ref()?.get(name)
+        self.schema.property(name)
     }
 
     pub(crate) fn find(self, fields: Fields<'a>, key: &str) -> Option<Value<'a>> {
@@ -254,8 +263,8 @@ impl<'a> Typed<'a> {
 
     /// The keys of a map list. Upstream looks them up under their escaped names.
     fn key_names(self) -> Vec<Cow<'a, str>> {
-        let name = |name: &'a String| escape::escape(name).map_or(Cow::Borrowed(name.as_str()), Cow::Owned);
-        self.schema.list_map_keys.iter().map(name).collect()
+        let name = |name: &&'a str| escape::escape(name).map_or(Cow::Borrowed(*name), Cow::Owned);
+        self.schema.extra().list_map_keys.iter().map(name).collect()
     }
 
     pub(crate) fn map_equal(self, fields: Fields<'a>, other: &Value<'a>) -> Value<'a> {
@@ -320,20 +329,21 @@ impl<'a> Typed<'a> {
 
     /// An item of another list as an item of this one: upstream takes it as a plain Go value and reads it through the schema.
     fn read_again(self, value: Value<'a>) -> Value<'a> {
-        let Some(schema) = self.schema.items.as_deref().filter(|schema| !schema.int_or_string) else { return value };
+        let items = self.schema.item().filter(|schema| !schema.flags.any(Flags::INT_OR_STRING));
+        let Some(schema) = items else { return value };
         let go_type = match &value {
             Value::Timestamp(_) => "time.Time",
             Value::Duration(_) => "time.Duration",
             Value::Bytes(_) => "[]uint8",
-            Value::Map(Map::Made(_)) if schema.ty == "object" => {
+            Value::Map(Map::Made(_)) if schema.ty == Type::Object => {
                 return Value::error("invalid data, expected a map for the provided schema with type=object");
             }
-            Value::List(List::Made(_)) if schema.ty == "array" => {
+            Value::List(List::Made(_)) if schema.ty == Type::Array => {
                 return Value::error("invalid data, expected an array for the provided schema with type=array");
             }
             _ => return value,
         };
-        if schema.ty == "string" {
+        if schema.ty == Type::String {
             Value::error(format!("invalid data, expected string, got {go_type}"))
         } else {
             value

@@ -6,7 +6,8 @@ mod keys;
 mod messages;
 mod syntax_errors;
 
-use kubeshape_cel::{Data, Env, Release, RuleEnv, Schema, Type, Value};
+use kubeshape_cel::{Data, Env, Release, RuleEnv, Type, Value};
+use kubeshape_schema::{Property, Schema, Type as SchemaType};
 use proptest::prelude::*;
 
 fn evaluate(source: &str) -> Result<String, String> {
@@ -48,12 +49,8 @@ fn functions_appear_with_their_release() {
 
 #[test]
 fn a_rule_sees_properties_under_escaped_names() {
-    let property = Schema { ty: "integer".to_owned(), ..Schema::default() };
-    let schema = Schema {
-        ty: "object".to_owned(),
-        properties: Some([("my-field".to_owned(), property)].into_iter().collect()),
-        ..Schema::default()
-    };
+    let properties = [Property { name: "my-field", at: 0, schema: Schema::of_type(SchemaType::Integer) }];
+    let schema = Schema { properties: &properties, ..Schema::of_type(SchemaType::Object) };
     let env = RuleEnv::new(&schema, false, Release::NEWEST, "selfType1").unwrap();
     let rule = env.rule("self.my__dash__field > 3", false).unwrap();
     let object = Data::map([("my-field", Data::Int(4))]);

@@ -9,7 +9,7 @@ mod git;
 mod worker;
 
 use crate::args::{CheckArgs, CheckLevel, OutputFormat, When};
-use crate::convert::{jobs, run_in_order};
+use crate::convert::{WINDOW, jobs, run_in_order};
 use crate::error::Fatal;
 use crate::input::{Filter, Gathered, Input, Source, gather};
 use crate::output::Stage;
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &CheckArgs, setup: &Setup) -> Result<bool, Fatal> {
         let mut worker = Worker::new(&context);
         move |number: usize| worker.file(&inputs[number])
     };
-    run_in_order(jobs(args.jobs), inputs.len(), worker, |done| {
+    run_in_order(jobs(args.jobs), WINDOW, inputs.len(), worker, |done| {
         let Some((number, result)) = done else { return Ok(()) };
         let input = &inputs[number];
         let Some(result) = result else { return Err(Fatal::Internal { input: input.name() }) };

@@ -8,9 +8,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Files in flight per worker. Sizes of files differ by a factor of 1,000: while one worker converts a large file, the others
-/// must not wait for it.
-const WINDOW: usize = 32;
+/// Files in flight per worker, for results that are large. Sizes of files differ by a factor of 1,000: while one worker converts
+/// a large file, the others must not wait for it.
+pub(crate) const WINDOW: usize = 32;
 /// Files that a worker takes at once, if there are many: asking for each costs as much as a small file.
 const MOST_AT_ONCE: usize = 16;
 /// There are at least so many portions for each worker, so that all of them end at about the same time.
@@ -70,7 +70,8 @@ impl<R> Drop for StopAtEnd<'_, R> {
     }
 }
 
-/// Runs the numbers `0..count` through `jobs` workers, and commits their results in order until one commit fails.
+/// Runs the numbers `0..count` through `jobs` workers, and commits their results in order until one commit fails. `window`
+/// is the number of files in flight per worker.
 ///
 /// `worker` makes a worker for each thread. A result is `None` if the worker panicked. From time to time, `commit` is called
 /// with `None` while there is nothing to commit.
@@ -79,12 +80,13 @@ impl<R> Drop for StopAtEnd<'_, R> {
 /// Threads cannot be started, or `commit` fails.
 pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
     jobs: usize,
+    window: usize,
     count: usize,
     worker: impl Fn() -> W + Sync,
     mut commit: impl FnMut(Option<(usize, Option<R>)>) -> Result<(), E>,
 ) -> Result<(), E> {
     let jobs = jobs.min(count).max(1);
-    let window = jobs * WINDOW;
+    let window = jobs * window;
     let at_once = (count / (jobs * PORTIONS)).clamp(1, MOST_AT_ONCE);
     let pool = pool(jobs)?;
     let state =
@@ -95,10 +97,17 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
         for _ in 0..jobs {
             scope.spawn(|_| work(&shared, Portions { count, window, at_once }, &worker));
         }
+        let mut ready = Vec::with_capacity(at_once);
         let mut state = shared.lock();
         while state.committed < count {
-            let number = state.committed;
-            let Some(result) = state.waiting.front_mut().and_then(Option::take) else {
+            let first = state.committed;
+            while ready.len() < at_once
+                && let Some(result) = state.waiting.front_mut().and_then(Option::take)
+            {
+                state.waiting.pop_front();
+                ready.push(result);
+            }
+            if ready.is_empty() {
                 state.is_commit_idle = true;
                 let (mut guard, timeout) =
                     shared.ready.wait_timeout(state, IDLE).unwrap_or_else(PoisonError::into_inner);
@@ -110,15 +119,16 @@ pub(crate) fn run<R: Send, W: FnMut(usize) -> R, E: From<std::io::Error>>(
                 }
                 state = guard;
                 continue;
-            };
-            state.waiting.pop_front();
-            state.committed += 1;
+            }
+            state.committed += ready.len();
             let someone_waits = state.idle_workers > 0;
             drop(state);
             if someone_waits {
                 shared.room.notify_all();
             }
-            commit(Some((number, result)))?;
+            for (number, result) in (first..).zip(ready.drain(..)) {
+                commit(Some((number, result)))?;
+            }
             state = shared.lock();
         }
         Ok(())
@@ -190,7 +200,7 @@ mod tests {
                     n * n
                 }
             };
-            run(jobs, count, worker, |done| {
+            run(jobs, WINDOW, count, worker, |done| {
                 seen.extend(done);
                 Ok::<_, std::io::Error>(())
             })?;
@@ -204,6 +214,7 @@ mod tests {
         let (started, mut committed) = (AtomicUsize::new(0), 0);
         run(
             2,
+            WINDOW,
             100,
             || |_| started.fetch_add(1, Ordering::SeqCst),
             |done| {
@@ -219,6 +230,7 @@ mod tests {
         let started = AtomicUsize::new(0);
         let result = run(
             2,
+            WINDOW,
             100_000,
             || |_| started.fetch_add(1, Ordering::SeqCst),
             |_| Err::<(), _>(std::io::Error::from(std::io::ErrorKind::StorageFull)),
@@ -236,7 +248,7 @@ mod tests {
                 n
             }
         };
-        run(2, 5, worker, |done| {
+        run(2, WINDOW, 5, worker, |done| {
             lost.extend(done.filter(|(_, result)| result.is_none()).map(|(n, _)| n));
             Ok::<_, std::io::Error>(())
         })?;
@@ -246,6 +258,6 @@ mod tests {
 
     #[test]
     fn nothing_to_do_is_done_at_once() -> std::io::Result<()> {
-        run(4, 0, || |n: usize| n, |_| Ok::<_, std::io::Error>(()))
+        run(4, WINDOW, 0, || |n: usize| n, |_| Ok::<_, std::io::Error>(()))
     }
 }

@@ -15,7 +15,7 @@ mod place;
 mod plan;
 mod worker;
 
-pub(crate) use batch::{STACK, jobs, pool, run as run_in_order};
+pub(crate) use batch::{STACK, WINDOW, jobs, pool, run as run_in_order};
 
 use crate::args::{ConvertArgs, Duplicates};
 use crate::error::Fatal;
@@ -111,7 +111,7 @@ fn convert(args: &ConvertArgs, plan: &Plan, engine: &Engine, stage: &Stage, ui: 
         let mut worker = Worker::new(&context);
         move |number: usize| worker.file(&inputs[number])
     };
-    batch::run(jobs, inputs.len(), worker, |done| {
+    batch::run(jobs, WINDOW, inputs.len(), worker, |done| {
         if let Some((number, result)) = done {
             let input = &inputs[number];
             let Some(result) = result else { return Err(Fatal::Internal { input: input.name() }) };

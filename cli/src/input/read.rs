@@ -3,7 +3,7 @@
 use super::{Input, Source};
 use crate::error::describe;
 use kubeshape_input::{Code, Finding, Limits, UnpackError, unpack};
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -35,10 +35,11 @@ impl Reader {
             }
             // A pipe on the command line, such as `<(command)`, is waited for.
             Source::File(path) if input.named => {
-                File::open(path).map_err(|error| unreadable(&error)).and_then(|file| self.take(file, limits))
+                let file = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+                file.map_err(|error| unreadable(&error)).and_then(|(metadata, file)| self.take(file, &metadata, limits))
             }
             Source::File(path) => match open_file(path).map_err(|error| unreadable(&error))? {
-                Some(file) => self.take(file, limits),
+                Some((file, metadata)) => self.take(file, &metadata, limits),
                 None => Err((Code::Unreadable, "it was a file when the folder was listed, and is none now".to_owned())),
             },
         }
@@ -50,7 +51,7 @@ impl Reader {
     /// The file cannot be read, or it is larger than `limits.bytes`.
     pub(crate) fn read_file(&mut self, path: &Path, limits: &Limits) -> Result<Option<&[u8]>, Box<Finding>> {
         let file = open_file(path).map_err(|error| unreadable(&error));
-        let read = file.and_then(|file| file.map(|file| self.take(file, limits)).transpose());
+        let read = file.and_then(|file| file.map(|(file, metadata)| self.take(file, &metadata, limits)).transpose());
         let found = read.map_err(|(code, detail)| Box::new(Finding::new(code, detail)))?;
         Ok(found.map(|()| &*self.bytes))
     }
@@ -72,8 +73,7 @@ impl Reader {
         Ok(plain.map_err(|error| error.to_string())?.to_vec())
     }
 
-    fn take(&mut self, file: File, limits: &Limits) -> Result<(), (Code, String)> {
-        let metadata = file.metadata().map_err(|error| unreadable(&error))?;
+    fn take(&mut self, file: File, metadata: &Metadata, limits: &Limits) -> Result<(), (Code, String)> {
         // A file whose size is known to be too large is not read at all.
         if metadata.is_file() && metadata.len() > limits.bytes as u64 {
             return Err(too_large("it has", metadata.len(), limits));
@@ -94,12 +94,12 @@ impl Reader {
     }
 }
 
-/// Opens a file; none if it is something else. To open a pipe would wait for its writer, and a file may become one between
+/// Opens a file, with what the system says of it; none if it is something else. To open a pipe would wait for its writer, and a file may become one between
 /// a look at it and this.
 ///
 /// # Errors
 /// It cannot be opened.
-pub(crate) fn open_file(path: &Path) -> io::Result<Option<File>> {
+pub(crate) fn open_file(path: &Path) -> io::Result<Option<(File, Metadata)>> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]
@@ -108,7 +108,8 @@ pub(crate) fn open_file(path: &Path) -> io::Result<Option<File>> {
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
     let file = options.open(path)?;
-    Ok(file.metadata()?.is_file().then_some(file))
+    let metadata = file.metadata()?;
+    Ok(metadata.is_file().then_some((file, metadata)))
 }
 
 fn unreadable(error: &io::Error) -> (Code, String) {

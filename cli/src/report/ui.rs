@@ -176,6 +176,8 @@ pub(crate) struct Ui {
     on_output: bool,
     /// What standard output still has to get. A terminal gets each line at once.
     pending: Pending,
+    /// Whether standard output is a terminal.
+    on_terminal: bool,
     /// Why standard output could not be written; nothing is shown there any more.
     failed: RefCell<Option<Fatal>>,
 }
@@ -211,6 +213,7 @@ impl Ui {
             kept: None,
             on_output: false,
             pending: Pending::default(),
+            on_terminal: io::stdout().is_terminal(),
             failed: RefCell::new(None),
         }
     }
@@ -453,7 +456,7 @@ impl Ui {
             if self.failed.borrow().is_some() {
                 return;
             }
-            if self.pending.add(&text) || io::stdout().is_terminal() {
+            if self.pending.add(&text) || self.on_terminal {
                 self.flush();
             }
         };

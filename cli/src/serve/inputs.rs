@@ -391,7 +391,7 @@ const LARGEST: u64 = 16 << 20;
 /// The reason why the file cannot be read.
 pub(super) fn read(path: &Path, again: bool) -> Result<Vec<u8>, String> {
     let all = || {
-        let file = if again { open_file(path)? } else { Some(fs::File::open(path)?) };
+        let file = if again { open_file(path)?.map(|(file, _)| file) } else { Some(fs::File::open(path)?) };
         let Some(file) = file else { return Ok(Err(NO_FILE.to_owned())) };
         let mut bytes = Vec::new();
         file.take(LARGEST + 1).read_to_end(&mut bytes)?;

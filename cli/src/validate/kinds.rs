@@ -1,16 +1,12 @@
 //! The kinds of the schemas, each prepared once, when the first object of it is judged.
 
-use super::schemas::{Read, Schemas, Waiting};
+use super::schemas::{self, Read, Schemas, Versions, Waiting};
 use crate::ssa::types;
 use kubeshape_builtin as builtin;
 use kubeshape_lifecycle::Version;
-use kubeshape_lifecycle::kinds::{self, CustomVersion};
-use kubeshape_registry::{Definition, Form, Gvk, Kind, KindError, Registry};
-use kubeshape_schema::Bump;
+use kubeshape_lifecycle::kinds;
+use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release};
 use kubeshape_smd::typed::nearest;
-use kubeshape_structural::read::Manifest;
-use kubeshape_structural::{self as structural, Crd};
-use kubeshape_validate::Release;
 use kubeshape_validate::object::Resource;
 use kubeshape_validate::typed::Typed;
 use std::collections::BTreeMap;
@@ -25,7 +21,6 @@ pub(super) struct Kinds<'a> {
     schemas: &'a Schemas,
     /// Kinds of custom resources, by group and kind.
     custom: BTreeMap<&'a str, BTreeMap<&'a str, Custom<'a>>>,
-    release: Release,
     /// The release that was asked for.
     asked: Option<Release>,
     /// Kubernetes' own kinds, if they are asked for.
@@ -37,53 +32,40 @@ pub(super) struct Kinds<'a> {
 }
 
 /// A kind, and what is made of its versions at first use.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Custom<'a> {
     /// Its files, if they are not read yet.
     waiting: Option<&'a Waiting>,
-    /// The memory of what is made; gone when it is made.
-    arena: Mutex<Option<&'a mut Bump>>,
-    /// By API version.
-    versions: OnceLock<BTreeMap<&'a str, Prepared<'a>>>,
-}
-
-/// A version of a kind of custom resources.
-#[derive(Debug)]
-pub(super) struct Prepared<'a> {
-    /// What judges its objects.
-    pub(super) resource: Resource<'a>,
-    /// The server's warning, if the version is deprecated.
-    pub(super) deprecated: Option<String>,
+    versions: OnceLock<Versions>,
 }
 
 impl<'a> Kinds<'a> {
-    /// The kinds of the schemas, of which none is prepared yet. There is an arena for each. If a release is asked for,
-    /// its built-in kinds are known as well.
-    pub(super) fn new(schemas: &'a Schemas, arenas: &'a mut Vec<Bump>, asked: Option<Release>) -> Kinds<'a> {
-        let read = schemas.registry().kinds().filter(|kind| kind.definition().is_custom_resource());
-        let mut names: BTreeMap<(&str, &str), Option<&Waiting>> =
-            read.map(|kind| ((kind.group(), kind.kind()), None)).collect();
-        names.extend(schemas.waiting().map(|(group, kind, waiting)| ((group, kind), Some(waiting))));
-        arenas.resize_with(names.len(), Bump::new);
+    /// The kinds of the schemas, of which none is prepared yet. If a release is asked for, its built-in kinds are known as
+    /// well.
+    pub(super) fn new(schemas: &'a Schemas, asked: Option<Release>) -> Kinds<'a> {
         let mut custom: BTreeMap<&str, BTreeMap<&str, Custom<'_>>> = BTreeMap::new();
-        for (((group, kind), waiting), arena) in names.into_iter().zip(arenas) {
-            let empty = Custom { waiting, arena: Mutex::new(Some(arena)), versions: OnceLock::new() };
-            custom.entry(group).or_default().insert(kind, empty);
+        for kind in schemas.registry().kinds().filter(|kind| kind.definition().is_custom_resource()) {
+            custom.entry(kind.group()).or_default().insert(kind.kind(), Custom::default());
+        }
+        for (group, kind, waiting) in schemas.waiting() {
+            let waiting = Custom { waiting: Some(waiting), ..Custom::default() };
+            custom.entry(group).or_default().insert(kind, waiting);
         }
         let built_in = asked.and_then(BuiltIn::new);
-        let release = asked.unwrap_or_default();
-        Kinds { schemas, custom, release, asked, built_in, typed: Mutex::default(), unknown: Mutex::default() }
+        Kinds { schemas, custom, asked, built_in, typed: Mutex::default(), unknown: Mutex::default() }
     }
 
-    /// What is known about objects; none if nothing is known of their kind.
-    pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<&Prepared<'a>> {
-        let custom = self.custom.get(gvk.group())?.get(gvk.kind())?;
-        let make = || {
-            let registry = custom.waiting.map_or(self.schemas.registry(), |waiting| &waiting.read().registry);
-            let arena = custom.arena.lock().unwrap_or_else(PoisonError::into_inner).take();
-            arena.map(|arena| resources(registry, gvk, self.release, arena)).unwrap_or_default()
-        };
-        custom.versions.get_or_init(make).get(gvk.api_version())
+    /// What is known about objects, and the server's warning if their version is deprecated; none if nothing is known of
+    /// their kind.
+    pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<(&Resource<'_>, Option<&str>)> {
+        let (group, kind) = (gvk.group(), gvk.kind());
+        let custom = self.custom.get(group)?.get(kind)?;
+        let versions = custom.versions.get_or_init(|| match custom.waiting {
+            Some(waiting) => waiting.read().versions(group, kind),
+            None => schemas::versions(self.schemas.registry(), group, kind),
+        });
+        let version = versions.get(gvk.api_version())?;
+        Some((version.requests.as_ref()?.resource(), version.deprecated.as_deref()))
     }
 
     /// Whether the release that was asked for does not serve a built-in kind any more, and the server's warning about it; none
@@ -154,7 +136,7 @@ impl Kinds<'_> {
         let mut error = self.schemas.registry().unknown(gvk);
         error.has_kinds |= self.schemas.waiting().next().is_some();
         if let Some(read) = self.schemas.of(gvk) {
-            error.versions.extend(read.registry.unknown(gvk).versions);
+            error.versions.extend(read.versions(gvk.group(), gvk.kind()).into_keys());
             error.versions.sort();
             error.versions.dedup();
         }
@@ -188,46 +170,5 @@ impl BuiltIn {
             registry
         };
         Some(self.groups.get(group)?.get_or_init(make))
-    }
-}
-
-/// The versions of a kind of custom resources, prepared for requests, by API version.
-fn resources<'a>(
-    registry: &'a Registry,
-    gvk: Gvk<'_>,
-    release: Release,
-    arena: &'a Bump,
-) -> BTreeMap<&'a str, Prepared<'a>> {
-    let mut out = BTreeMap::new();
-    // Most of the time one definition has all versions.
-    let mut last: Option<(&Definition, Option<&Crd<'_>>)> = None;
-    let mut best = None;
-    for kind in registry.versions(gvk.group(), gvk.kind()) {
-        let definition = kind.definition();
-        let Form::CustomResource(implied) = definition.form() else { continue };
-        let read = || Manifest { node: definition.location().node(), implied }.read(arena).value;
-        let is_same = last.is_some_and(|(known, _)| std::ptr::eq(known, definition));
-        let known = last.filter(|_| is_same);
-        let crd = known.map_or_else(|| read().map(|crd| &*arena.alloc(crd)), |(_, crd)| crd);
-        last = Some((definition, crd));
-        let Some(crd) = crd else { continue };
-        if !is_same {
-            best = kinds::best(&crd.versions.iter().map(facts).collect::<Vec<_>>());
-        }
-        if let Some(version) = crd.versions.iter().find(|version| version.name == kind.version_name()) {
-            let deprecated = kinds::custom_warning(kind.group(), kind.kind(), &facts(version), best);
-            let resource = Resource::new(crd, version, release, arena);
-            out.insert(kind.api_version(), Prepared { resource, deprecated });
-        }
-    }
-    out
-}
-
-fn facts<'v>(version: &'v structural::Version<'_>) -> CustomVersion<'v> {
-    CustomVersion {
-        name: version.name,
-        served: version.served,
-        deprecated: version.deprecated,
-        warning: version.deprecation_warning,
     }
 }

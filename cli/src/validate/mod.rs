@@ -26,6 +26,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use worker::{Context, Event, FileResult, Identity, Verdict, Worker};
 
+/// Files in flight per worker: what is told about a file is small, and while one worker reads the definition of a kind, which takes
+/// as long as hundreds of objects, the others go on.
+const WINDOW: usize = 512;
 /// Kinds that the summary names.
 const KINDS_SHOWN: usize = 10;
 
@@ -69,9 +72,8 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         let detail = "no object was found in the folder";
         run.finding(&Finding::new(Code::Nothing, detail).in_input(folder.to_string_lossy()));
     }
-    let mut arenas = Vec::new();
     let context = Context {
-        kinds: Kinds::new(&schemas, &mut arenas, args.kubernetes),
+        kinds: Kinds::new(&schemas, args.kubernetes),
         old,
         field_validation: args.field_validation,
         missing_schemas: args.missing_schemas,
@@ -82,7 +84,7 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
         let mut worker = Worker::new(&context);
         move |number: usize| worker.file(&inputs[number])
     };
-    run_in_order(threads, inputs.len(), worker, |done| {
+    run_in_order(threads, WINDOW, inputs.len(), worker, |done| {
         let Some((number, result)) = done else { return Ok(()) };
         let Some(result) = result else { return Err(Fatal::Internal { input: inputs[number].name() }) };
         run.file(&inputs[number].name(), result)
@@ -129,7 +131,7 @@ impl Run<'_> {
 
     /// The kinds of `--schemas`. What is wrong with them is told, as far as it is known before the objects are.
     fn schemas(&mut self, filter: &Filter, threads: usize) -> Result<Schemas, Fatal> {
-        let mut schemas = Schemas::default();
+        let mut schemas = Schemas::new(self.args.kubernetes.unwrap_or_default());
         for path in &self.args.schemas {
             let before = self.counts.errors;
             let (is_used, unread) = schemas.add(path, filter, threads, |finding| self.finding(finding))?;

@@ -3,48 +3,106 @@
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, Source, gather};
 use kubeshape_input::{Code, Finding, Limits, skim};
-use kubeshape_registry::{Gvk, Location, Registry};
+use kubeshape_lifecycle::kinds::{self, CustomVersion};
+use kubeshape_registry::{Gvk, Kind, Location, Registry, Release, Requests, Settings};
+use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// What the inputs define.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Schemas {
     /// Of the inputs that are read.
     registry: Registry,
+    /// The files that wait, with their numbers among all inputs, and the kinds that each of them defines.
+    files: Vec<(usize, Arc<Input>, Vec<Name>)>,
     /// By group and kind: the files that are read when an object of it comes. No definition of these kinds is read yet.
-    waiting: BTreeMap<String, BTreeMap<String, Waiting>>,
+    waiting: BTreeMap<String, BTreeMap<String, Arc<Waiting>>>,
+    release: Release,
     /// Inputs so far.
     count: usize,
 }
 
-/// The files that define a kind.
+/// A group and a kind.
+type Name = (String, String);
+
+/// Files that are read together, because they define the same kinds.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    /// With their numbers among all inputs.
     files: Vec<(usize, Arc<Input>)>,
+    /// Each once, in order.
+    kinds: Vec<Name>,
+    release: Release,
     read: OnceLock<Read>,
 }
 
-/// What the files of a kind hold.
-#[derive(Debug, Default)]
+/// What files hold that are read together.
+#[derive(Debug)]
 pub(super) struct Read {
-    pub(super) registry: Registry,
+    held: Held,
     /// What is to be told about a file, by its number.
     pub(super) findings: Vec<(usize, Finding)>,
     /// Whether one could not be read.
     pub(super) unread: bool,
 }
 
+/// What is kept of files.
+#[derive(Debug)]
+enum Held {
+    /// They define one kind, which is prepared: their texts are gone.
+    Kind(Versions),
+    /// They define several kinds, each of which is prepared when an object of it comes.
+    Registry(Registry),
+}
+
+/// The versions of a kind by API version.
+pub(super) type Versions = BTreeMap<String, Version>;
+
+/// A version of a kind.
+#[derive(Clone, Debug)]
+pub(super) struct Version {
+    /// What judges its objects; none if they cannot be judged.
+    pub(super) requests: Option<Requests>,
+    /// The server's warning, if the version is deprecated.
+    pub(super) deprecated: Option<String>,
+}
+
+/// The versions of a kind, prepared.
+pub(super) fn versions(registry: &Registry, group: &str, kind: &str) -> Versions {
+    let facts: Vec<CustomVersion<'_>> = registry.versions(group, kind).map(custom).collect();
+    let best = kinds::best(&facts);
+    let version = |known: &Kind| Version {
+        requests: known.requests(),
+        deprecated: kinds::custom_warning(group, kind, &custom(known), best),
+    };
+    registry.versions(group, kind).map(|known| (known.api_version().to_owned(), version(known))).collect()
+}
+
+fn custom(kind: &Kind) -> CustomVersion<'_> {
+    let version = kind.version();
+    CustomVersion {
+        name: kind.version_name(),
+        served: version.is_some_and(|version| version.served),
+        deprecated: version.is_some_and(|version| version.deprecated),
+        warning: version.and_then(|version| version.deprecation_warning.as_deref()),
+    }
+}
+
 /// A file, or what was found in it without reading it: groups and kinds.
 enum Found {
     Read(kubeshape_input::Input),
-    Skimmed(Vec<(String, String)>),
+    Skimmed(Vec<Name>),
 }
 
 impl Schemas {
+    /// No inputs. Objects are judged as by this release.
+    pub(super) fn new(release: Release) -> Schemas {
+        let (registry, files, waiting) = (of_release(release), Vec::new(), BTreeMap::new());
+        Schemas { registry, files, waiting, release, count: 0 }
+    }
+
     /// Adds a file or a folder. Tells what is wrong with it, and returns whether it defines anything, and whether a part of
     /// it could not be read.
     ///
@@ -77,44 +135,37 @@ impl Schemas {
                 }
                 Found::Skimmed(kinds) => {
                     is_used |= !kinds.is_empty();
-                    let input = Arc::new(input);
-                    for (group, kind) in kinds {
-                        let waiting = self.waiting.entry(group).or_default().entry(kind).or_default();
-                        if waiting.files.last().is_none_or(|(last, _)| *last != number) {
-                            waiting.files.push((number, Arc::clone(&input)));
-                        }
-                    }
+                    self.files.push((number, Arc::new(input), kinds));
                 }
             }
         }
         Ok((is_used, unread))
     }
 
-    /// Reads the files of kinds that are defined by inputs that are read, too: which of the definitions counts depends on
-    /// all of them. Tells what is wrong with them, and returns whether one could not be read.
+    /// Finds out which files are read together. Those of kinds that inputs define that are read already are read now: which of the
+    /// definitions counts depends on all of them. Tells what is wrong with them, and returns whether one could not be read.
     pub(super) fn settle(&mut self, mut tell: impl FnMut(&Finding)) -> bool {
         let mut unread = false;
         let mut reader = Reader::default();
-        let mut known = BTreeSet::new();
-        loop {
-            let Schemas { registry, waiting, .. } = self;
-            let custom = registry.kinds().filter(|kind| kind.definition().is_custom_resource());
-            let taken: Vec<(usize, Arc<Input>)> = custom
-                .filter_map(|kind| waiting.get_mut(kind.group())?.remove(kind.kind()))
-                .flat_map(|waiting| waiting.files)
-                .collect();
-            if taken.is_empty() {
-                return unread;
-            }
-            for (number, input) in taken {
-                if known.insert(number) {
-                    let (read, is_unread) = read(&mut reader, &input);
-                    unread |= is_unread;
-                    let (findings, _) = set(&mut self.registry, number, read);
-                    findings.iter().for_each(&mut tell);
+        for waiting in together(std::mem::take(&mut self.files), self.release) {
+            let is_read = |(group, kind): &Name| {
+                self.registry.versions(group, kind).any(|kind| kind.definition().is_custom_resource())
+            };
+            if !waiting.kinds.iter().any(is_read) {
+                let waiting = Arc::new(waiting);
+                for (group, kind) in &waiting.kinds {
+                    self.waiting.entry(group.clone()).or_default().insert(kind.clone(), Arc::clone(&waiting));
                 }
+                continue;
+            }
+            for (number, input) in waiting.files {
+                let (read, is_unread) = read(&mut reader, &input);
+                unread |= is_unread;
+                let (findings, _) = set(&mut self.registry, number, read);
+                findings.iter().for_each(&mut tell);
             }
         }
+        unread
     }
 
     /// What is read already.
@@ -125,7 +176,7 @@ impl Schemas {
     /// The kinds whose files wait, with their groups.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (&str, &str, &Waiting)> {
         self.waiting.iter().flat_map(|(group, kinds)| {
-            kinds.iter().map(move |(kind, waiting)| (group.as_str(), kind.as_str(), waiting))
+            kinds.iter().map(move |(kind, waiting)| (group.as_str(), kind.as_str(), &**waiting))
         })
     }
 
@@ -139,17 +190,62 @@ impl Waiting {
     /// What the files hold. They are read at the first call.
     pub(super) fn read(&self) -> &Read {
         self.read.get_or_init(|| {
-            let mut out = Read::default();
+            let mut registry = of_release(self.release);
+            let (mut findings, mut unread) = (Vec::new(), false);
             let mut reader = Reader::default();
             for (number, input) in &self.files {
-                let (input, unread) = read(&mut reader, input);
-                out.unread |= unread;
-                let (findings, _) = set(&mut out.registry, *number, input);
-                out.findings.extend(findings.into_iter().map(|finding| (*number, finding)));
+                let (input, is_unread) = read(&mut reader, input);
+                unread |= is_unread;
+                let (found, _) = set(&mut registry, *number, input);
+                findings.extend(found.into_iter().map(|finding| (*number, finding)));
             }
-            out
+            let held = match self.kinds.as_slice() {
+                [(group, kind)] => Held::Kind(versions(&registry, group, kind)),
+                _ => Held::Registry(registry),
+            };
+            Read { held, findings, unread }
         })
     }
+}
+
+impl Read {
+    /// The versions of a kind. The call may prepare them.
+    pub(super) fn versions(&self, group: &str, kind: &str) -> Versions {
+        match &self.held {
+            Held::Kind(versions) => versions.clone(),
+            Held::Registry(registry) => versions(registry, group, kind),
+        }
+    }
+}
+
+fn of_release(release: Release) -> Registry {
+    Registry::new(Settings { release, ..Settings::default() })
+}
+
+/// The files that have kinds in common, directly or through other files, in the order of their first files.
+fn together(files: Vec<(usize, Arc<Input>, Vec<Name>)>, release: Release) -> Vec<Waiting> {
+    let mut sets = UnionFind::new(files.len());
+    let mut first: BTreeMap<Name, usize> = BTreeMap::new();
+    for (at, (_, _, kinds)) in files.iter().enumerate() {
+        for kind in kinds {
+            let known = *first.entry(kind.clone()).or_insert(at);
+            sets.union(known, at);
+        }
+    }
+    let mut out: BTreeMap<usize, Waiting> = BTreeMap::new();
+    let mut names: BTreeMap<usize, usize> = BTreeMap::new();
+    for (at, (number, input, kinds)) in files.into_iter().enumerate() {
+        let name = *names.entry(sets.find_mut(at)).or_insert(at);
+        let waiting = out.entry(name).or_insert_with(|| Waiting { release, ..Waiting::default() });
+        waiting.files.push((number, input));
+        waiting.kinds.extend(kinds);
+    }
+    let mut out: Vec<Waiting> = out.into_values().collect();
+    for waiting in &mut out {
+        waiting.kinds.sort_unstable();
+        waiting.kinds.dedup();
+    }
+    out
 }
 
 /// Reads a file. If that fails, it holds nothing but the finding; tells whether it did.
@@ -208,4 +304,27 @@ pub(super) fn each<T: Send>(
         }
     }
     Ok((out, unread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_have_kinds_in_common_wait_together() {
+        let kinds =
+            |numbers: &[usize]| numbers.iter().map(|n| ("g".to_owned(), format!("K{n}"))).collect::<Vec<Name>>();
+        let file = |at: usize, numbers: &[usize]| {
+            let (source, canonical) = (Source::File(PathBuf::from("a")), PathBuf::from("a"));
+            (at, Arc::new(Input { source, canonical, named: false, in_chart: false }), kinds(numbers))
+        };
+        // Each file of the chain has a kind in common with the next one, and the last file joins its ends.
+        let chain = (0..1_000).map(|n| file(n, &[n, n + 1]));
+        let others = [file(1_000, &[5_000, 5_000]), file(1_001, &[]), file(1_002, &[1_000, 0]), file(1_003, &[5_000])];
+        let together = together(chain.chain(others).collect(), Release::default());
+        let counts: Vec<(usize, usize)> = together.iter().map(|one| (one.files.len(), one.kinds.len())).collect();
+        assert_eq!(counts, [(1_001, 1_001), (2, 1), (1, 0)]);
+        let numbers: Vec<usize> = together[1].files.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [1_000, 1_003]);
+    }
 }

@@ -1,6 +1,6 @@
 //! Judging the objects of one file.
 
-use super::kinds::{Kinds, Prepared};
+use super::kinds::Kinds;
 use super::schemas::Read;
 use super::stored;
 use crate::args::{FieldValidation, MissingSchemas};
@@ -194,7 +194,7 @@ impl<'j> Judged<'j, '_> {
             return Verdict::Definition;
         }
         let at = self.location.node().get("apiVersion").unwrap_or_else(|| self.location.node());
-        let Some(Prepared { resource, deprecated }) = self.context.kinds.resource(gvk) else {
+        let Some((resource, deprecated)) = self.context.kinds.resource(gvk) else {
             if let Some((is_removed, warning)) = self.context.kinds.deprecation(gvk) {
                 self.tell(if is_removed { Code::KindRemoved } else { Code::KindDeprecated }, at, warning);
             }
@@ -204,7 +204,7 @@ impl<'j> Judged<'j, '_> {
             };
         };
         if let Some(warning) = deprecated {
-            self.tell(Code::KindDeprecated, at, warning.as_str());
+            self.tell(Code::KindDeprecated, at, warning);
         }
         let resource: &Resource<'j> = resource;
         let arena = self.arena;

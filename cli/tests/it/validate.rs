@@ -270,3 +270,23 @@ fn kinds_of_definitions_that_are_not_read_are_named_in_errors() {
     assert!(run.out.contains("did you mean `Widget`?"), "{}", run.out);
     assert!(run.out.contains("the schemas have example.com/v1"), "{}", run.out);
 }
+
+#[test]
+fn a_definition_that_is_read_counts_for_all_files_that_its_kinds_are_in() {
+    let folder = Folder::new();
+    let takes = |kind: &str, ty: &str| {
+        definition(kind, "example.com", &format!("{{type: object, properties: {{x: {{type: {ty}}}}}}}"))
+    };
+    // This one cannot be searched by lines. The others have kinds in common with it, directly and through each other.
+    let flow =
+        takes("A", "integer").replace("  names:\n    kind: A\n    plural: as\n", "  names: {kind: A, plural: as}\n");
+    folder.write("crds/1.yaml", flow);
+    folder.write("crds/2.yaml", format!("{}---\n{}", takes("A", "string"), takes("B", "integer")));
+    folder.write("crds/3.yaml", format!("{}---\n{}", takes("B", "string"), takes("C", "integer")));
+    folder.write("crds/4.yaml", format!("{}---\n{}", takes("D", "integer"), takes("E", "string")));
+    for (kind, x) in [("A", "1"), ("B", "1"), ("C", "1"), ("D", "1"), ("E", "t")] {
+        folder.write(&format!("{kind}.yaml"), object(kind, &format!("x: {x}\n")));
+    }
+    let run = folder.run("validate --schemas crds A.yaml B.yaml C.yaml D.yaml E.yaml --output-format short");
+    assert_eq!((run.code, run.out.as_str()), (Some(0), ""), "{}", run.err);
+}

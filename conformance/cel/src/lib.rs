@@ -5,7 +5,9 @@
 mod difference;
 
 pub use difference::first_difference;
-use kubeshape_cel::{Data, Env, Kube, Range, Release, RuleEnv, Schema, Sizes, Timestamp, Type, UnknownSizes, Value};
+use kubeshape_cel::{Data, Env, Kube, Range, Release, RuleEnv, Sizes, Timestamp, Type, UnknownSizes, Value};
+use kubeshape_schema::{Bump, Flags, Schema, read};
+use kubeshape_yaml::{Limits, Stream, Tape};
 use serde_json::{Value as Json, json};
 use std::io::Read;
 use std::path::Path;
@@ -320,10 +322,12 @@ pub fn rules(out: &mut Vec<Comparison>, file: &str, record: &Json) {
         let Some(props) = at_path(record.get("schema"), path) else { continue };
         let record = format!("{id} {path}");
         let mut add = |row: &str, verdict| out.push((format!("{file} {row}"), record.clone(), verdict));
-        let schema = schema(props);
-        let is_root = if path.is_empty() { root } else { schema.embedded_resource };
-        let env = RuleEnv::new(&schema, is_root || schema.embedded_resource, recorded_release(), "selfTypeN");
-        let Some(env) = env else {
+        let env = with_schema(props, |schema| {
+            let is_embedded = schema.flags.any(Flags::EMBEDDED_RESOURCE);
+            let is_root = path.is_empty() && root;
+            RuleEnv::new(schema, is_root || is_embedded, recorded_release(), "selfTypeN")
+        });
+        let Some(env) = env.flatten() else {
             let theirs = node.get("error").cloned().unwrap_or(Json::Null);
             add("no type", verdict(&json!("failed to convert to declType for CEL validation rules"), &theirs));
             continue;
@@ -390,35 +394,11 @@ fn at_path<'r>(schema: Option<&'r Json>, path: &str) -> Option<&'r Json> {
     Some(schema)
 }
 
-/// JSONSchemaProps as rules see them.
-fn schema(props: &Json) -> Schema {
-    let flag = |key: &str| props.get(key).and_then(Json::as_bool) == Some(true);
-    let number = |key: &str| props.get(key).and_then(Json::as_i64);
-    let list = |key: &str| props.get(key).and_then(Json::as_array).into_iter().flatten();
-    let texts = |key: &str| list(key).filter_map(|item| item.as_str().map(str::to_owned)).collect();
-    let inner = |key: &str| props.get(key).filter(|inner| inner.is_object()).map(|inner| Box::new(schema(inner)));
-    let optional = |key: &str| props.get(key).and_then(Json::as_str).map(str::to_owned);
-    Schema {
-        ty: text(props, "type").to_owned(),
-        format: text(props, "format").to_owned(),
-        nullable: flag("nullable"),
-        int_or_string: flag("x-kubernetes-int-or-string"),
-        preserve_unknown_fields: flag("x-kubernetes-preserve-unknown-fields"),
-        embedded_resource: flag("x-kubernetes-embedded-resource"),
-        list_type: optional("x-kubernetes-list-type"),
-        list_map_keys: texts("x-kubernetes-list-map-keys"),
-        map_type: optional("x-kubernetes-map-type"),
-        max_length: number("maxLength"),
-        max_items: number("maxItems"),
-        max_properties: number("maxProperties"),
-        enumeration: list("enum").map(|item| item.as_str().map(str::to_owned)).collect(),
-        required: texts("required"),
-        has_default: props.get("default").is_some_and(|default| !default.is_null()),
-        properties: props
-            .get("properties")
-            .and_then(Json::as_object)
-            .map(|properties| properties.iter().map(|(name, property)| (name.clone(), schema(property))).collect()),
-        items: inner("items"),
-        additional_properties: inner("additionalProperties"),
-    }
+/// Calls this with JSONSchemaProps, as rules see them.
+fn with_schema<T>(props: &Json, with: impl FnOnce(&Schema<'_>) -> T) -> Option<T> {
+    let source = props.to_string();
+    let mut tape = Tape::new();
+    Stream::new(source.as_bytes(), Limits::default()).ok()?.next(&mut tape)?.ok()?;
+    let arena = Bump::new();
+    Some(with(&read::Reader::new(&arena, read::Rules::Crd).schema(tape.document(&source).root()?)))
 }

@@ -1,8 +1,8 @@
 //! Kinds by their names.
 
-use crate::common::{PODS, WIDGETS, registry};
+use crate::common::{PODS, WIDGETS, registry, widget};
 use kubeshape_registry::kind::Scope;
-use kubeshape_registry::{Gvk, Kind, Registry};
+use kubeshape_registry::{Gvk, Kind, Registry, Request, Requests};
 
 fn found(registry: &Registry, name: &str) -> Vec<String> {
     registry.by_name(name).into_iter().map(|kind| format!("{} {}", kind.api_version(), kind.kind())).collect()
@@ -122,4 +122,24 @@ fn every_other_definition_counts_before_a_built_in_one() {
     assert!(registry.kind(gvk).is_some_and(|kind| !kind.definition().is_built_in()));
     // That is what built-in kinds are for, and nothing to warn of.
     assert!(registry.repeated(gvk).is_none());
+}
+
+#[test]
+fn a_kind_is_prepared_once_and_outlives_its_input() {
+    let mut registry = registry(&[("widgets", WIDGETS)]);
+    let requests = |registry: &Registry| registry.kind(Gvk::new("example.com/v2", "Widget")).and_then(Kind::requests);
+    let first = requests(&registry).expect("a custom resource");
+    let widget = widget("v2", serde_json::json!({"spec": {"replicas": "many"}}));
+    let errors = |requests: &Requests| {
+        let judged = requests.judge(Request::Create(&widget)).expect("it decodes");
+        judged.errors.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let expected = errors(&first);
+    assert!(expected.iter().any(|error| error.starts_with("spec.replicas: Invalid value")), "{expected:?}");
+    let judged = registry.judge(Request::Create(&widget)).expect("it decodes");
+    assert_eq!(judged.errors.len(), expected.len());
+    assert!(std::ptr::eq(first.resource(), requests(&registry).expect("the same").resource()));
+    registry.remove("widgets");
+    assert!(requests(&registry).is_none());
+    assert_eq!(errors(&first), expected);
 }

@@ -91,7 +91,7 @@ impl<'s> Scope<'s> {
                 }
             }
             let release = options.release.of_stored_expressions();
-            match DeclType::of_structural(self.schema, self.is_resource(), release) {
+            match DeclType::of(self.schema, self.is_resource(), release) {
                 Some(ty) => Declared::As(Arc::new(ty)),
                 None => Declared::Nothing,
             }

@@ -2,6 +2,7 @@
 
 use super::equal::equal;
 use super::prepare::{Node, Rest, Validator};
+use kubeshape_schema::{Schema, Type};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
 use std::collections::HashMap;
@@ -60,21 +61,21 @@ impl<'s, 'a> Spine<'s> for NodeOf<'s, 'a> {
     }
 }
 
-impl<'s> Spine<'s> for &'s kubeshape_cel::Schema {
-    type Name = String;
+impl<'s, 'a> Spine<'s> for &'s Schema<'a> {
+    type Name = &'a str;
 
     fn key(self, name: &str) -> Option<Self> {
-        let property = self.properties.as_ref().and_then(|properties| properties.get(name));
-        property.or(self.additional_properties.as_deref())
+        self.property(name).or(self.additional_schema())
     }
 
     fn item(self) -> Option<Self> {
-        self.items.as_deref()
+        Schema::item(self)
     }
 
-    fn map_keys(self) -> Option<&'s [String]> {
-        let is_map = self.ty == "array" && self.list_type.as_deref() == Some("map") && !self.list_map_keys.is_empty();
-        is_map.then_some(&self.list_map_keys)
+    fn map_keys(self) -> Option<&'s [&'a str]> {
+        let extra = self.extra();
+        let is_map = self.ty == Type::Array && extra.list_type == Some("map") && !extra.list_map_keys.is_empty();
+        is_map.then_some(extra.list_map_keys)
     }
 }
 

@@ -7,11 +7,12 @@ use super::name::Name;
 use super::number::Range;
 use crate::release::{Change, Release};
 use ::regex::Regex;
+use kubeshape_schema::compact::Identity;
 use kubeshape_schema::field::{Error, Path};
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
 use kubeshape_smd::Value;
 use kubeshape_structural::regex::{CompileError, compile};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 /// What a schema is prepared for.
@@ -143,7 +144,7 @@ impl<'a> Validator<'a> {
 
     /// Prepares a schema for one of the two places where a server uses it.
     pub fn with_purpose(schema: &'a Schema<'a>, purpose: Purpose, arena: &'a Bump) -> Validator<'a> {
-        let mut builder = Builder { nodes: Vec::new(), leaves: BTreeMap::new(), purpose, arena };
+        let mut builder = Builder { nodes: Vec::new(), known: HashMap::new(), purpose, arena };
         let root = builder.node(schema, false);
         Validator { nodes: builder.nodes.into(), root }
     }
@@ -248,8 +249,8 @@ impl<'a> Node<'a> {
 
 struct Builder<'a> {
     nodes: Vec<Node<'a>>,
-    /// Schemas that say nothing but a type and a format: those that are equal share a node.
-    leaves: BTreeMap<(&'a str, &'a str, bool), u32>,
+    /// Schemas that are made of the same parts share a node, by whether they stand in a branch.
+    known: HashMap<(Identity, bool), u32>,
     purpose: Purpose,
     arena: &'a Bump,
 }
@@ -257,6 +258,10 @@ struct Builder<'a> {
 impl<'a> Builder<'a> {
     /// Schemas come from a reader, which bounds how deep they nest.
     fn node(&mut self, schema: &'a Schema<'a>, in_branch: bool) -> u32 {
+        let key = (schema.identity(), in_branch);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
         let extra = schema.extra();
         let objects = self.purpose == Purpose::Objects;
         let types = self.types(schema, objects);
@@ -267,10 +272,6 @@ impl<'a> Builder<'a> {
         };
         let format = if counts { schema.format } else { "" };
         let nullable = schema.flags.any(Flags::NULLABLE);
-        let leaf = is_leaf(schema).then_some((types.text, format, nullable));
-        if let Some(known) = leaf.and_then(|leaf| self.leaves.get(&leaf)) {
-            return *known;
-        }
         let range = match types.text {
             "integer" => Range::Integer { format: known(format, ["int32", "int64"]) },
             "number" => Range::Number { format: known(format, ["float", "double"]) },
@@ -320,7 +321,7 @@ impl<'a> Builder<'a> {
         };
         self.nodes.push(node);
         let at = self.nodes.len() as u32 - 1;
-        self.leaves.extend(leaf.map(|leaf| (leaf, at)));
+        self.known.insert(key, at);
         at
     }
 
@@ -337,19 +338,6 @@ impl<'a> Builder<'a> {
         let text = schema.type_name();
         Types { set: Types::of_name(text), text }
     }
-}
-
-/// Whether a schema has nothing that counts besides its types, its format and whether it is nullable.
-fn is_leaf(schema: &Schema<'_>) -> bool {
-    schema.extra.is_none()
-        && schema.required.is_empty()
-        && schema.properties.is_empty()
-        && schema.additional.is_none()
-        && schema.items.is_none()
-        && schema.enumeration.is_empty()
-        && [Flags::UNIQUE_ITEMS, Flags::EXCLUSIVE_MAXIMUM, Flags::EXCLUSIVE_MINIMUM]
-            .iter()
-            .all(|flag| !schema.flags.any(*flag))
 }
 
 /// One of two formats, or the empty text.

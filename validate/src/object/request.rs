@@ -3,6 +3,7 @@
 use super::meta::{self, Malformed};
 use super::{Root, Rules, Validator, before, default, lists, prune, prune_defaults, prune_nulls};
 use crate::{Release, metadata, names};
+use kubeshape_schema::compact::Compactor;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_schema::{Bump, Schema};
 use kubeshape_smd::Value;
@@ -11,7 +12,6 @@ use kubeshape_smd::value::Map;
 use kubeshape_structural::{Crd, Scale, Scope, Version};
 use kubeshape_yaml::go::escape::GoQuoted;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// A version of a custom resource, prepared for requests.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Resource<'a> {
     /// The schema, prepared.
     pub validator: Option<Validator<'a>>,
     /// The CEL rules of the schema, prepared.
-    pub rules: Option<Arc<Rules>>,
+    pub rules: Option<Rules<'a>>,
 }
 
 /// The errors that leave rules unchecked, because their expressions count on what the schema says.
@@ -68,30 +68,43 @@ const KEPT: [(&str, bool); 5] = [
 ];
 
 impl<'a> Resource<'a> {
-    /// Prepares a version of a definition. The arena holds what is made of it.
-    pub fn new(crd: &Crd<'a>, version: &Version<'a>, release: Release, arena: &'a Bump) -> Resource<'a> {
-        let rules = version.schema.and_then(|schema| Rules::new(schema, release));
-        Resource::with_rules(crd, version, rules.map(Arc::new), arena)
+    /// Prepares a version of a definition. What is made of it is in the arena, and borrows nothing of the definition.
+    pub fn new(crd: &Crd<'_>, version: &Version<'_>, release: Release, arena: &'a Bump) -> Resource<'a> {
+        Resource::with(&mut Compactor::new(arena), crd, version, release, arena)
     }
 
-    /// Prepares a version of a definition whose rules are prepared already.
-    pub fn with_rules(
-        crd: &Crd<'a>,
-        version: &Version<'a>,
-        rules: Option<Arc<Rules>>,
+    /// Prepares all versions of a definition, in their order, as [`Resource::new`]. They share what their schemas have in
+    /// common.
+    pub fn of_versions(crd: &Crd<'_>, release: Release, arena: &'a Bump) -> Vec<Resource<'a>> {
+        let mut compactor = Compactor::new(arena);
+        let versions = crd.versions.iter();
+        versions.map(|version| Resource::with(&mut compactor, crd, version, release, arena)).collect()
+    }
+
+    fn with(
+        compactor: &mut Compactor<'a>,
+        crd: &Crd<'_>,
+        version: &Version<'_>,
+        release: Release,
         arena: &'a Bump,
     ) -> Resource<'a> {
-        let schema = version.schema.map(|schema| prune_defaults(schema, arena));
+        let memory = Bump::new();
+        let schema = version.schema.map(|schema| compactor.schema(prune_defaults(schema, &memory)));
+        let written = version.schema.map(|schema| compactor.schema(schema));
         Resource {
             api_version: arena.alloc_str(&format!("{}/{}", crd.group, version.name)),
-            kind: crd.names.kind,
+            kind: compactor.text(crd.names.kind),
             namespaced: crd.scope == Scope::Namespaced,
             schema,
             preserve_unknown_fields: crd.preserve_unknown_fields,
-            scale: version.scale,
+            scale: version.scale.map(|scale| Scale {
+                spec_replicas_path: compactor.text(scale.spec_replicas_path),
+                status_replicas_path: compactor.text(scale.status_replicas_path),
+                label_selector_path: scale.label_selector_path.map(|path| compactor.text(path)),
+            }),
             status: version.status,
             validator: schema.map(|schema| Validator::new(schema, arena)),
-            rules,
+            rules: written.and_then(|schema| Rules::new(schema, release)),
         }
     }
 
@@ -259,7 +272,7 @@ impl<'a> Resource<'a> {
     }
 
     /// Adds the errors of rules, if the errors before them allow to check any.
-    fn rules(&self, errors: &mut Vec<Error>, check: impl FnOnce(&Rules) -> Vec<Error>) {
+    fn rules(&self, errors: &mut Vec<Error>, check: impl FnOnce(&Rules<'_>) -> Vec<Error>) {
         let Some(rules) = &self.rules else { return };
         if errors.iter().any(|error| BLOCKING.contains(&error.error_type)) {
             let detail = "some validation rules were not checked because the object was invalid; correct the existing errors \

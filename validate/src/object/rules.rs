@@ -5,9 +5,9 @@ mod walk;
 
 use crate::Release;
 use crate::crd::field_path;
-use kubeshape_cel::{DeclType, Program, RuleEnv, Schema as CelSchema, escape::escape};
+use kubeshape_cel::{DeclType, Program, RuleEnv, escape::escape};
 use kubeshape_schema::field::{Error, Path};
-use kubeshape_schema::{Flags, Schema};
+use kubeshape_schema::{Flags, Rule, Schema};
 use kubeshape_smd::Value;
 use std::sync::{Arc, OnceLock};
 
@@ -42,9 +42,9 @@ const TYPE_NAME: &str = "selfTypeN";
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Rules {
-    schema: CelSchema,
-    root: Node,
+pub struct Rules<'a> {
+    schema: &'a Schema<'a>,
+    root: Node<'a>,
     release: Release,
     call_limit: u64,
 }
@@ -62,29 +62,25 @@ pub struct RuleOutcome {
 
 /// The rules of one schema and of those below it. What has no rules has no node.
 #[derive(Debug)]
-struct Node {
-    sources: Vec<Source>,
+struct Node<'a> {
+    sources: Vec<Source<'a>>,
     /// The type of the values; `None` if rules cannot see them.
     decl: Option<Arc<DeclType>>,
     is_resource_root: bool,
     compiled: OnceLock<Compiled>,
     /// Sorted by name.
-    properties: Vec<(String, Node)>,
-    items: Option<Box<Node>>,
-    additional: Option<Box<Node>>,
-    all_of: Vec<Node>,
+    properties: Vec<(&'a str, Node<'a>)>,
+    items: Option<Box<Node<'a>>>,
+    additional: Option<Box<Node<'a>>>,
+    all_of: Vec<Node<'a>>,
 }
 
 /// A rule as it is written.
 #[derive(Debug)]
-struct Source {
-    rule: String,
-    message: String,
-    message_expression: String,
-    reason: Option<String>,
+struct Source<'a> {
+    rule: &'a Rule<'a>,
     /// Where errors are reported, relative to the node; empty for the node itself.
     field_path: String,
-    optional_old_self: bool,
 }
 
 /// The compiled rules of a node.
@@ -111,7 +107,7 @@ struct ReadyRule {
     has_field_path: bool,
 }
 
-impl Rules {
+impl<'a> Rules<'a> {
     /// The cost that the rules on one object may have together: `RuntimeCELCostBudget`.
     pub const BUDGET: i64 = 10_000_000;
     /// The cost that one evaluation may have: `PerCallLimit`.
@@ -121,29 +117,29 @@ impl Rules {
 
     /// Prepares the rules of the schema of a whole resource: `NewValidator`. `None` if it has none, or none outside of
     /// branches (`allOf`): a server looks into branches only if there is a rule elsewhere.
-    pub fn new(schema: &Schema<'_>, release: Release) -> Option<Rules> {
+    pub fn new(schema: &'a Schema<'a>, release: Release) -> Option<Rules<'a>> {
         Rules::of_default(schema, true, release)
     }
 
     /// [`Rules::new`] for the schema of any value.
-    pub(crate) fn of_default(schema: &Schema<'_>, is_resource_root: bool, release: Release) -> Option<Rules> {
+    pub(crate) fn of_default(schema: &'a Schema<'a>, is_resource_root: bool, release: Release) -> Option<Rules<'a>> {
         if has_rules(schema) { Rules::of(schema, is_resource_root, release) } else { None }
     }
 
     /// Prepares the rules of the schema of any value, those in branches too. `None` if it has none.
-    pub fn of(schema: &Schema<'_>, is_resource_root: bool, release: Release) -> Option<Rules> {
+    pub fn of(schema: &'a Schema<'a>, is_resource_root: bool, release: Release) -> Option<Rules<'a>> {
         if !schema.subtree.any(Flags::VALIDATIONS) {
             return None;
         }
         let stored = release.of_stored_expressions();
-        let decl = DeclType::of_structural(schema, is_resource_root, stored).map(Arc::new);
+        let decl = DeclType::of(schema, is_resource_root, stored).map(Arc::new);
         let root = Node::of(schema, schema, is_resource_root, decl.as_ref(), stored)?;
-        Some(Rules { schema: CelSchema::from(schema), root, release, call_limit: Rules::CALL_LIMIT })
+        Some(Rules { schema, root, release, call_limit: Rules::CALL_LIMIT })
     }
 
     /// The same rules with another limit for one evaluation.
     #[must_use]
-    pub fn with_call_limit(mut self, limit: u64) -> Rules {
+    pub fn with_call_limit(mut self, limit: u64) -> Rules<'a> {
         self.call_limit = limit;
         self
     }
@@ -177,22 +173,22 @@ fn has_rules(schema: &Schema<'_>) -> bool {
             || schema.properties.iter().any(|property| has_rules(&property.schema)))
 }
 
-impl Node {
+impl<'a> Node<'a> {
     /// The rules of `rules`, which is `schema` or a branch of its `allOf`, on values of `schema`. Schemas nest as deep as
     /// their reader allows.
     fn of(
-        rules: &Schema<'_>,
-        schema: &Schema<'_>,
+        rules: &'a Schema<'a>,
+        schema: &'a Schema<'a>,
         is_resource_root: bool,
         decl: Option<&Arc<DeclType>>,
         release: kubeshape_cel::Release,
-    ) -> Option<Node> {
+    ) -> Option<Node<'a>> {
         if !rules.subtree.any(Flags::VALIDATIONS) {
             return None;
         }
         let extra = rules.extra();
         let element = decl.and_then(|decl| decl.element());
-        let below = |rules: Option<&Schema<'_>>, schema: Option<&Schema<'_>>| {
+        let below = |rules: Option<&'a Schema<'a>>, schema: Option<&'a Schema<'a>>| {
             let (rules, schema) = (rules?, schema?);
             Node::of(rules, schema, schema.flags.any(Flags::EMBEDDED_RESOURCE), element, release).map(Box::new)
         };
@@ -205,15 +201,15 @@ impl Node {
             let ty = if let Some(name) = escape(property.name) {
                 decl.and_then(|decl| decl.field(&name))
             } else {
-                own = DeclType::of_structural(inner, embedded, release).map(Arc::new);
+                own = DeclType::of(inner, embedded, release).map(Arc::new);
                 own.as_ref()
             };
             let Some(ty) = ty else { continue };
             if let Some(node) = Node::of(&property.schema, inner, embedded, Some(ty), release) {
-                properties.push((property.name.to_owned(), node));
+                properties.push((property.name, node));
             }
         }
-        properties.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        properties.sort_unstable_by_key(|property: &(&str, Node<'_>)| property.0);
         let node = Node {
             sources: extra.validations.iter().map(|rule| Source::of(rule, schema)).collect(),
             decl: decl.cloned(),
@@ -248,31 +244,28 @@ impl Node {
     }
 }
 
-impl Source {
-    fn of(rule: &kubeshape_schema::Rule<'_>, schema: &Schema<'_>) -> Source {
+impl<'a> Source<'a> {
+    fn of(rule: &'a Rule<'a>, schema: &Schema<'_>) -> Source<'a> {
         let found = match rule.field_path {
             "" => None,
             path => field_path::find(path, schema, true).ok(),
         };
-        Source {
-            rule: rule.rule.to_owned(),
-            message: rule.message.to_owned(),
-            message_expression: rule.message_expression.to_owned(),
-            reason: rule.reason.map(str::to_owned),
-            field_path: found.map(|found| found.path).unwrap_or_default(),
-            optional_old_self: rule.optional_old_self == Some(true),
-        }
+        Source { rule, field_path: found.map(|found| found.path).unwrap_or_default() }
+    }
+
+    fn optional_old_self(&self) -> bool {
+        self.rule.optional_old_self == Some(true)
     }
 
     fn compile(&self, env: &RuleEnv) -> CompiledRule {
-        if self.rule.trim().is_empty() {
+        if self.rule.rule.trim().is_empty() {
             return CompiledRule::Empty;
         }
-        match env.rule(&self.rule, self.optional_old_self) {
+        match env.rule(self.rule.rule, self.optional_old_self()) {
             Err(error) => CompiledRule::Wrong(error.detail),
             Ok(rule) => {
-                let expression = self.message_expression.as_str();
-                let message = (!expression.is_empty()).then(|| env.message(expression, self.optional_old_self));
+                let expression = self.rule.message_expression;
+                let message = (!expression.is_empty()).then(|| env.message(expression, self.optional_old_self()));
                 CompiledRule::Ready(ReadyRule {
                     program: rule.program,
                     uses_old_self: rule.uses_old_self,
@@ -286,11 +279,11 @@ impl Source {
 
     /// What errors call the rule: `ruleErrorString`.
     fn name(&self) -> &str {
-        if self.message.is_empty() { self.rule.trim() } else { self.message.trim() }
+        if self.rule.message.is_empty() { self.rule.rule.trim() } else { self.rule.message.trim() }
     }
 
     /// The message of a rule that is broken, without its message expression.
     fn message(&self) -> String {
-        if self.message.is_empty() { format!("failed rule: {}", self.name()) } else { self.name().to_owned() }
+        if self.rule.message.is_empty() { format!("failed rule: {}", self.name()) } else { self.name().to_owned() }
     }
 }

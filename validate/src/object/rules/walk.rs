@@ -4,7 +4,8 @@ use super::{Compiled, CompiledRule, Node, ReadyRule, RuleOutcome, Rules, Source}
 use crate::object::bad_value;
 use crate::object::correlate::{Correlation, OldItems};
 use crate::release::Change;
-use kubeshape_cel::{Program, Schema, Value as CelValue};
+use kubeshape_cel::{Program, Value as CelValue};
+use kubeshape_schema::Schema;
 use kubeshape_schema::field::{BadValue, Error, ErrorType, Path};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
@@ -17,7 +18,7 @@ const CALL_LIMIT: &str = "operation cancelled: actual cost limit exceeded";
 
 /// Evaluates the rules on an object.
 pub(super) fn run<'v>(
-    rules: &Rules,
+    rules: &Rules<'_>,
     object: Value<'v>,
     old: Option<Value<'v>>,
     ratcheting: bool,
@@ -25,20 +26,20 @@ pub(super) fn run<'v>(
     budget: i64,
 ) -> RuleOutcome {
     let mut walk = Walk { rules, budget, steps: 0, errors: Vec::new(), ratcheted: Vec::new() };
-    let root = old.filter(|_| ratcheting).map(|old| Pair::new(Correlation::new(object, old, &rules.schema)));
+    let root = old.filter(|_| ratcheting).map(|old| Pair::new(Correlation::new(object, old, rules.schema)));
     let ratchet = Ratchet { current: root.as_ref(), nearest: None };
-    walk.node(&rules.root, Place { schema: &rules.schema, value: object, old, path, ratchet });
+    walk.node(&rules.root, Place { schema: rules.schema, value: object, old, path, ratchet });
     RuleOutcome { errors: walk.errors, ratcheted: walk.ratcheted, remaining_budget: walk.budget }
 }
 
 /// A pair of values, with whether they are equal once somebody asked.
 struct Pair<'v, 's> {
-    values: Correlation<'v, &'s Schema>,
+    values: Correlation<'v, &'s Schema<'s>>,
     unchanged: Cell<Option<bool>>,
 }
 
 impl<'v, 's> Pair<'v, 's> {
-    fn new(values: Correlation<'v, &'s Schema>) -> Self {
+    fn new(values: Correlation<'v, &'s Schema<'s>>) -> Self {
         Pair { values, unchanged: Cell::new(None) }
     }
 
@@ -85,7 +86,7 @@ impl<'f, 'v, 's> Ratchet<'f, 'v, 's> {
 /// A value of the object and what is known of its place.
 #[derive(Clone, Copy)]
 struct Place<'p, 'v, 's> {
-    schema: &'s Schema,
+    schema: &'s Schema<'s>,
     value: Value<'v>,
     old: Option<Value<'v>>,
     path: &'p Path<'p>,
@@ -93,7 +94,7 @@ struct Place<'p, 'v, 's> {
 }
 
 struct Walk<'r> {
-    rules: &'r Rules,
+    rules: &'r Rules<'r>,
     /// Negative as soon as nothing may run any more.
     budget: i64,
     /// What evaluations looked at beside their cost. All of them together have the limit that each of them has.
@@ -104,7 +105,7 @@ struct Walk<'r> {
 
 impl<'r> Walk<'r> {
     /// Schemas nest as deep as their reader allows, and so does this.
-    fn node<'v>(&mut self, node: &'r Node, place: Place<'_, 'v, 'r>) {
+    fn node<'v>(&mut self, node: &'r Node<'r>, place: Place<'_, 'v, 'r>) {
         if place.value.is_null() {
             return;
         }
@@ -128,8 +129,8 @@ impl<'r> Walk<'r> {
         }
     }
 
-    fn items<'v>(&mut self, node: &'r Node, items: &'v [Value<'v>], place: Place<'_, 'v, 'r>) {
-        let (Some(below), Some(schema)) = (&node.items, place.schema.items.as_deref()) else { return };
+    fn items<'v>(&mut self, node: &'r Node<'r>, items: &'v [Value<'v>], place: Place<'_, 'v, 'r>) {
+        let (Some(below), Some(schema)) = (&node.items, place.schema.item()) else { return };
         let old_items = place.old.and_then(|old| OldItems::new(old, place.schema));
         let pairs = place.ratchet.current.and_then(|pair| Some((pair.values, pair.values.items()?)));
         for (at, item) in items.iter().enumerate() {
@@ -144,10 +145,10 @@ impl<'r> Walk<'r> {
         }
     }
 
-    fn fields<'v>(&mut self, node: &'r Node, map: Map<'v>, place: Place<'_, 'v, 'r>) {
-        let correlatable = matches!(place.schema.map_type.as_deref(), None | Some("granular" | "atomic"));
+    fn fields<'v>(&mut self, node: &'r Node<'r>, map: Map<'v>, place: Place<'_, 'v, 'r>) {
+        let correlatable = matches!(place.schema.extra().map_type, None | Some("granular" | "atomic"));
         let old_map = place.old.filter(|_| correlatable).and_then(Value::as_map);
-        if let (Some(below), Some(schema)) = (&node.additional, place.schema.additional_properties.as_deref()) {
+        if let (Some(below), Some(schema)) = (&node.additional, place.schema.additional_schema()) {
             for (key, value) in map.entries() {
                 self.field(below, key, *value, old_map, schema, &place.path.key(key), place.ratchet);
                 if self.budget < 0 {
@@ -155,9 +156,8 @@ impl<'r> Walk<'r> {
                 }
             }
         }
-        let Some(schemas) = &place.schema.properties else { return };
         for (name, below) in &node.properties {
-            if let (Some(value), Some(schema)) = (map.get(name), schemas.get(name)) {
+            if let (Some(value), Some(schema)) = (map.get(name), place.schema.property(name)) {
                 self.field(below, name, value, old_map, schema, &place.path.child(name), place.ratchet);
                 if self.budget < 0 {
                     return;
@@ -169,11 +169,11 @@ impl<'r> Walk<'r> {
     #[expect(clippy::too_many_arguments, reason = "the parts of a place")]
     fn field<'v>(
         &mut self,
-        node: &'r Node,
+        node: &'r Node<'r>,
         key: &str,
         value: Value<'v>,
         old_map: Option<Map<'v>>,
-        schema: &'r Schema,
+        schema: &'r Schema<'r>,
         path: &Path<'_>,
         above: Ratchet<'_, 'v, 'r>,
     ) {
@@ -185,7 +185,7 @@ impl<'r> Walk<'r> {
     }
 
     /// Evaluates the rules of one value: `validateExpressions`.
-    fn rules_of<'v>(&mut self, node: &'r Node, place: Place<'_, 'v, 'r>) {
+    fn rules_of<'v>(&mut self, node: &'r Node<'r>, place: Place<'_, 'v, 'r>) {
         let Some(compiled) = node.compiled(self.rules.release.of_stored_expressions()) else {
             let reason = "failed to convert to declType for CEL validation rules";
             self.fail(place, format!("rule compiler initialization error: {reason}"));
@@ -206,7 +206,7 @@ impl<'r> Walk<'r> {
                 }
                 CompiledRule::Ready(rule) => rule,
             };
-            if rule.uses_old_self && !variables.has_old && !source.optional_old_self {
+            if rule.uses_old_self && !variables.has_old && !source.optional_old_self() {
                 continue;
             }
             if self.steps > kubeshape_cel::MAX_STEPS {
@@ -214,7 +214,7 @@ impl<'r> Walk<'r> {
                 self.budget = -1;
                 return;
             }
-            let outcome = rule.program.evaluate(variables.of(source.optional_old_self), self.rules.call_limit);
+            let outcome = rule.program.evaluate(variables.of(source.optional_old_self()), self.rules.call_limit);
             self.steps = self.steps.saturating_add(outcome.steps);
             if !self.pay(outcome.cost) {
                 self.fail(place, OUT_OF_BUDGET);
@@ -271,30 +271,36 @@ impl<'r> Walk<'r> {
     /// Reports an error about the evaluation. Upstream gives the type of the value for the value.
     #[cold]
     fn fail(&mut self, place: Place<'_, '_, '_>, detail: impl Into<String>) {
-        self.errors.push(Error::invalid(place.path, place.schema.ty.as_str(), detail, 0));
+        self.errors.push(Error::invalid(place.path, place.schema.type_name(), detail, 0));
     }
 
     /// Reports that a value breaks a rule.
     #[cold]
-    fn broken(&mut self, place: Place<'_, '_, '_>, source: &Source, rule: &'r ReadyRule, variables: &Variables<'_>) {
+    fn broken(
+        &mut self,
+        place: Place<'_, '_, '_>,
+        source: &Source<'_>,
+        rule: &'r ReadyRule,
+        variables: &Variables<'_>,
+    ) {
         let below = place.path.child(&source.field_path);
         let path = if rule.has_field_path { &below } else { place.path };
         let detail = match rule.message.as_ref().map(|program| self.evaluate_message(program, source, variables)) {
             Some(Message::Text(text)) => text,
             None | Some(Message::Unusable) => source.message(),
             Some(Message::TooDear(detail)) => {
-                let error = Error::invalid(path, place.schema.ty.as_str(), detail, 0);
+                let error = Error::invalid(path, place.schema.type_name(), detail, 0);
                 self.add(error, rule.uses_old_self, place);
                 self.budget = -1;
                 return;
             }
         };
-        let value = match place.schema.ty.as_str() {
+        let value = match place.schema.type_name() {
             ty if !self.rules.release.has(Change::ValuesOfBrokenRules) => ty.into(),
             "object" | "array" => BadValue::Omitted,
             _ => bad_value(place.value),
         };
-        let error = match source.reason.as_deref() {
+        let error = match source.rule.reason {
             Some("FieldValueForbidden") => Error::forbidden(path, detail, 0),
             Some("FieldValueRequired") => Error::required(path, detail, 0),
             Some("FieldValueDuplicate") => Error::duplicate(path, value, 0),
@@ -312,7 +318,7 @@ impl<'r> Walk<'r> {
     }
 
     /// `evalMessageExpression`
-    fn evaluate_message(&mut self, program: &'r Program, source: &Source, variables: &Variables<'_>) -> Message {
+    fn evaluate_message(&mut self, program: &'r Program, source: &Source<'_>, variables: &Variables<'_>) -> Message {
         // The variable `oldSelf` is no optional here, whatever the rule says.
         let outcome = program.evaluate(variables.of(false), self.rules.call_limit);
         self.steps = self.steps.saturating_add(outcome.steps);
@@ -327,7 +333,7 @@ impl<'r> Walk<'r> {
             Err(error) if error.starts_with(CALL_LIMIT) => {
                 return Message::TooDear(format!(
                     "no further validation rules will be run due to call cost exceeds limit for messageExpression: {}",
-                    GoQuoted(&source.message_expression)
+                    GoQuoted(source.rule.message_expression)
                 ));
             }
             Ok(CelValue::String(text)) => Some(text),
@@ -361,7 +367,7 @@ struct Variables<'v> {
 }
 
 impl<'v> Variables<'v> {
-    fn new(node: &Node, compiled: &Compiled, place: Place<'_, 'v, 'v>) -> Self {
+    fn new(node: &Node<'_>, compiled: &Compiled, place: Place<'_, 'v, 'v>) -> Self {
         let read = |value: Value<'v>| {
             if node.is_resource_root {
                 CelValue::of_resource(value, place.schema)
