@@ -129,18 +129,28 @@ fn manual(command: &clap::Command, out: &mut Vec<u8>) -> std::io::Result<()> {
     page.render_description_section(out)?;
     page.render_options_section(out)?;
     for subcommand in command.get_subcommands() {
-        let page = clap_mangen::Man::new(subcommand.clone());
-        let mut section = Vec::new();
-        page.render_synopsis_section(&mut section)?;
-        page.render_description_section(&mut section)?;
-        page.render_options_section(&mut section)?;
-        page.render_extra_section(&mut section)?;
-        // Headings of a command go one level down, because it is a section of the page.
-        let section = String::from_utf8_lossy(&section).replace(".SH EXTRA", ".SS NOTES").replace("\n.SH ", "\n.SS ");
-        let section = section.replacen(".SH ", ".SS ", 1);
-        out.extend_from_slice(format!(".SH \"KUBESHAPE {}\"\n", subcommand.get_name().to_uppercase()).as_bytes());
-        out.extend_from_slice(section.as_bytes());
+        section(subcommand, subcommand.get_name(), out)?;
+        // `lifecycle` has commands of its own.
+        for nested in subcommand.get_subcommands().filter(|nested| nested.get_name() != "help") {
+            section(nested, &format!("{} {}", subcommand.get_name(), nested.get_name()), out)?;
+        }
     }
     page.render_extra_section(out)?;
     page.render_version_section(out)
+}
+
+/// A command as a section of the page.
+fn section(command: &clap::Command, name: &str, out: &mut Vec<u8>) -> std::io::Result<()> {
+    let page = clap_mangen::Man::new(command.clone());
+    let mut section = Vec::new();
+    page.render_synopsis_section(&mut section)?;
+    page.render_description_section(&mut section)?;
+    page.render_options_section(&mut section)?;
+    page.render_extra_section(&mut section)?;
+    // Headings of a command go one level down.
+    let section = String::from_utf8_lossy(&section).replace(".SH EXTRA", ".SS NOTES").replace("\n.SH ", "\n.SS ");
+    let section = section.replacen(".SH ", ".SS ", 1);
+    out.extend_from_slice(format!(".SH \"KUBESHAPE {}\"\n", name.to_uppercase()).as_bytes());
+    out.extend_from_slice(section.as_bytes());
+    Ok(())
 }

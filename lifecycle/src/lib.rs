@@ -3,7 +3,8 @@
 //! [`Types`] reads Go types with the tags of KEP-2558 (`+lifecycle:kubernetes:…`) and those that Kubernetes' sources
 //! have (`+featureGate`, `+k8s:ifEnabled`, `Deprecated:` paragraphs), and [`Features`] reads the feature gates. Together they
 //! tell the lifecycle of each field ([`fields`]). [`lint`] checks them, [`annotate`] writes them into OpenAPI
-//! documents and CustomResourceDefinitions, [`diff`] compares two releases.
+//! documents and CustomResourceDefinitions, [`diff`] compares two releases, and [`warn`] tells which fields of an object are alpha,
+//! beta, deprecated or off in a cluster. [`kinds`] knows which kinds are deprecated.
 //!
 //! The crate does no IO: texts come in, and data goes out.
 //!
@@ -62,10 +63,12 @@ pub mod diff;
 mod features;
 pub mod fields;
 mod go;
+pub mod kinds;
 pub mod lint;
 mod tag;
 mod types;
 mod version;
+pub mod warn;
 
 pub use features::{Features, Gate, Spec};
 pub use fields::{Lifecycle, Options};

@@ -338,6 +338,12 @@ codes! {
     LifecycleUnusedGate = 8312, Note, "No field names the feature gate.";
     LifecycleUntagged = 8313, Warning, "The comment of a field names a feature gate that no tag names.";
     LifecycleUnplaced = 8314, Warning, "The lifecycle of a field cannot be written into a document.";
+    FieldAlpha = 8321, Warning, "An object has a field that is alpha.";
+    FieldBeta = 8322, Note, "An object has a field that is beta.";
+    FieldDeprecated = 8323, Warning, "An object has a field that is deprecated.";
+    FieldOff = 8324, Warning, "An object has a field that is off in the cluster.";
+    KindDeprecated = 8325, Warning, "The kind of an object is deprecated in this API version.";
+    KindRemoved = 8326, Warning, "The release does not serve the kind of an object in this API version any more.";
     // 84xx: what a change of a definition does
     DiffType = 8401, Error, "A field no longer takes values of a type that it took.";
     DiffTypeWider = 8402, Warning, "A field can have values of a type that it never had.";

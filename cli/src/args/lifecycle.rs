@@ -3,6 +3,8 @@
 use super::FindingArgs;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use kubeshape_lifecycle::Version;
+use kubeshape_lifecycle::warn::gates;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Tell which fields are alpha, beta or deprecated (KEP-2558)
@@ -16,7 +18,8 @@ Examples:
   kubeshape lifecycle annotate swagger.json --types api/ --features features/ \\
     -o annotated.json
   kubeshape lifecycle table --types api/ --features features/ -o md
-  kubeshape lifecycle diff v1.34/ v1.36/")]
+  kubeshape lifecycle diff v1.34/ v1.36/
+  kubeshape lifecycle warn --schemas annotated.json manifests/")]
 pub(crate) struct LifecycleArgs {
     #[command(subcommand)]
     pub(crate) command: LifecycleCommand,
@@ -29,6 +32,7 @@ pub(crate) enum LifecycleCommand {
     Annotate(AnnotateArgs),
     Table(LifecycleTableArgs),
     Diff(LifecycleDiffArgs),
+    Warn(LifecycleWarnArgs),
 }
 
 /// Where the lifecycle of fields is written.
@@ -168,6 +172,52 @@ pub(crate) struct LifecycleDiffArgs {
 
     #[command(flatten)]
     pub(crate) findings: FindingArgs,
+}
+
+/// Tell which fields of objects are alpha, beta, deprecated or off in a cluster
+///
+/// The schemas say it with x-kubernetes-api-lifecycle, which `kubeshape lifecycle annotate` writes. Kinds and API versions that
+/// are deprecated are told as well, in the words of the server. Warnings do not fail the command, unless they are
+/// denied.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape lifecycle warn --schemas annotated.json manifests/
+  kubeshape lifecycle warn --schemas crds/ --kubernetes 1.36 \\
+    --feature-gates Frobber2D=true manifests/
+  kubeshape lifecycle warn --schemas crds/ --as-headers frobber.yaml")]
+pub(crate) struct LifecycleWarnArgs {
+    /// Objects: files, folders, or `-`
+    #[arg(value_name = "OBJECT", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) objects: Vec<PathBuf>,
+
+    /// CustomResourceDefinitions and OpenAPI documents with the extension: files and folders (repeatable)
+    #[arg(long, value_name = "INPUT", required = true, value_hint = ValueHint::AnyPath)]
+    pub(crate) schemas: Vec<PathBuf>,
+
+    /// Release of the cluster, such as 1.36 [default: the one that the schemas are of]
+    ///
+    /// Without it, no field is too new, and a kind is told as soon as any release deprecates it.
+    #[arg(long, value_name = "RELEASE", value_parser = version)]
+    pub(crate) kubernetes: Option<Version>,
+
+    /// Feature gates of the cluster, such as Foo=true,Bar=false (repeatable)
+    ///
+    /// Without a value, a gate is as the feature files say (--features), else on unless the field is alpha. AllAlpha and
+    /// AllBeta stand for all gates of a stage.
+    #[arg(long, value_name = "GATES", value_parser = gates)]
+    pub(crate) feature_gates: Vec<BTreeMap<String, bool>>,
+
+    /// Go files with feature gates, or folders of them (repeatable)
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) features: Vec<PathBuf>,
+
+    /// Print the warnings as values of the header `Warning`, as a server sends them
+    #[arg(long)]
+    pub(crate) as_headers: bool,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 /// The format of a list of fields.

@@ -3,6 +3,7 @@
 mod annotate;
 mod list;
 mod sources;
+mod warn;
 
 use crate::args::{FindingArgs, LifecycleArgs, LifecycleCommand, LintArgs, ReportArgs, When};
 use crate::error::Fatal;
@@ -28,6 +29,11 @@ impl Session {
     /// The same, but findings are what the command prints.
     fn on_output(self, setup: &Setup) -> Session {
         Session { ui: self.ui.on_output(setup.color), ..self }
+    }
+
+    /// The same, and notes are shown.
+    fn with_notes(self) -> Session {
+        Session { ui: self.ui.with_notes(), ..self }
     }
 
     fn tell(&mut self, finding: &Finding) {
@@ -60,6 +66,12 @@ pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
         }
         LifecycleCommand::Table(args) => list::table(args, Session::new(setup, &args.findings, args.quiet, false)),
         LifecycleCommand::Diff(args) => list::diff(args, Session::new(setup, &args.findings, args.quiet, false)),
+        LifecycleCommand::Warn(args) => {
+            let ReportArgs { quiet, verbose, findings } = &args.report;
+            let session = Session::new(setup, findings, *quiet, *verbose).with_notes();
+            // Headers are printed instead of the findings; what is wrong with inputs stays apart from them.
+            warn::run(args, if args.as_headers { session } else { session.on_output(setup) })
+        }
     }
 }
 

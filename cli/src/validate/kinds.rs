@@ -3,6 +3,8 @@
 use super::schemas::{self, Read, Schemas, Versions, Waiting};
 use crate::ssa::types;
 use kubeshape_builtin as builtin;
+use kubeshape_lifecycle::Version;
+use kubeshape_lifecycle::kinds;
 use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release};
 use kubeshape_smd::typed::nearest;
 use kubeshape_validate::object::Resource;
@@ -19,6 +21,8 @@ pub(super) struct Kinds<'a> {
     schemas: &'a Schemas,
     /// Kinds of custom resources, by group and kind.
     custom: BTreeMap<&'a str, BTreeMap<&'a str, Custom<'a>>>,
+    /// The release that was asked for.
+    asked: Option<Release>,
     /// Kubernetes' own kinds, if they are asked for.
     built_in: Option<BuiltIn>,
     /// What the documents say of kinds, by kind and API version.
@@ -48,18 +52,27 @@ impl<'a> Kinds<'a> {
             custom.entry(group).or_default().insert(kind, waiting);
         }
         let built_in = asked.and_then(BuiltIn::new);
-        Kinds { schemas, custom, built_in, typed: Mutex::default(), unknown: Mutex::default() }
+        Kinds { schemas, custom, asked, built_in, typed: Mutex::default(), unknown: Mutex::default() }
     }
 
-    /// What is known about objects; none if nothing is known of their kind.
-    pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<&Resource<'_>> {
+    /// What is known about objects, and the server's warning if their version is deprecated; none if nothing is known of
+    /// their kind.
+    pub(super) fn resource(&self, gvk: Gvk<'_>) -> Option<(&Resource<'_>, Option<&str>)> {
         let (group, kind) = (gvk.group(), gvk.kind());
         let custom = self.custom.get(group)?.get(kind)?;
         let versions = custom.versions.get_or_init(|| match custom.waiting {
             Some(waiting) => waiting.read().versions(group, kind),
             None => schemas::versions(self.schemas.registry(), group, kind),
         });
-        Some(versions.get(gvk.api_version())?.as_ref()?.resource())
+        let version = versions.get(gvk.api_version())?;
+        Some((version.requests.as_ref()?.resource(), version.deprecated.as_deref()))
+    }
+
+    /// Whether the release that was asked for does not serve a built-in kind any more, and the server's warning about it; none
+    /// if nothing is to be told.
+    pub(super) fn deprecation(&self, gvk: Gvk<'_>) -> Option<(bool, String)> {
+        let release = Version::parse(&self.asked?.to_string())?;
+        kinds::judge(gvk.api_version(), gvk.kind(), Some(release))
     }
 
     /// What is to be told about the files of a kind; none if there is nothing.

@@ -3,7 +3,8 @@
 use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, Source, gather};
 use kubeshape_input::{Code, Finding, Limits, skim};
-use kubeshape_registry::{Gvk, Location, Registry, Release, Requests, Settings};
+use kubeshape_lifecycle::kinds::{self, CustomVersion};
+use kubeshape_registry::{Gvk, Kind, Location, Registry, Release, Requests, Settings};
 use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -56,12 +57,37 @@ enum Held {
     Registry(Registry),
 }
 
-/// The versions of a kind by API version, as far as objects can be judged by them.
-pub(super) type Versions = BTreeMap<String, Option<Requests>>;
+/// The versions of a kind by API version.
+pub(super) type Versions = BTreeMap<String, Version>;
+
+/// A version of a kind.
+#[derive(Clone, Debug)]
+pub(super) struct Version {
+    /// What judges its objects; none if they cannot be judged.
+    pub(super) requests: Option<Requests>,
+    /// The server's warning, if the version is deprecated.
+    pub(super) deprecated: Option<String>,
+}
 
 /// The versions of a kind, prepared.
 pub(super) fn versions(registry: &Registry, group: &str, kind: &str) -> Versions {
-    registry.versions(group, kind).map(|kind| (kind.api_version().to_owned(), kind.requests())).collect()
+    let facts: Vec<CustomVersion<'_>> = registry.versions(group, kind).map(custom).collect();
+    let best = kinds::best(&facts);
+    let version = |known: &Kind| Version {
+        requests: known.requests(),
+        deprecated: kinds::custom_warning(group, kind, &custom(known), best),
+    };
+    registry.versions(group, kind).map(|known| (known.api_version().to_owned(), version(known))).collect()
+}
+
+fn custom(kind: &Kind) -> CustomVersion<'_> {
+    let version = kind.version();
+    CustomVersion {
+        name: kind.version_name(),
+        served: version.is_some_and(|version| version.served),
+        deprecated: version.is_some_and(|version| version.deprecated),
+        warning: version.and_then(|version| version.deprecation_warning.as_deref()),
+    }
 }
 
 /// A file, or what was found in it without reading it: groups and kinds.

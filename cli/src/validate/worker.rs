@@ -193,12 +193,19 @@ impl<'j> Judged<'j, '_> {
         if gvk.group() == "apiextensions.k8s.io" && gvk.kind() == "CustomResourceDefinition" {
             return Verdict::Definition;
         }
-        let Some(resource) = self.context.kinds.resource(gvk) else {
+        let at = self.location.node().get("apiVersion").unwrap_or_else(|| self.location.node());
+        let Some((resource, deprecated)) = self.context.kinds.resource(gvk) else {
+            if let Some((is_removed, warning)) = self.context.kinds.deprecation(gvk) {
+                self.tell(if is_removed { Code::KindRemoved } else { Code::KindDeprecated }, at, warning);
+            }
             return match self.context.kinds.typed(gvk) {
                 Some(typed) => self.structure(value, gvk, &typed),
                 None => self.unknown(gvk),
             };
         };
+        if let Some(warning) = deprecated {
+            self.tell(Code::KindDeprecated, at, warning);
+        }
         let resource: &Resource<'j> = resource;
         let arena = self.arena;
         let value = without_sops(value, arena);

@@ -160,3 +160,61 @@ fn texts_of_inputs_do_not_reach_the_terminal() {
         assert!(!run.out.contains(['\u{1b}', '\u{7}']), "{}", run.out);
     }
 }
+
+#[test]
+fn warn_tells_fields_and_kinds_with_places() {
+    let folder = folder();
+    folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} -o v3.yaml -q")).is_silent();
+    let gvk = "      x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Frobber}]\n";
+    folder.write(
+        "v3.yaml",
+        folder.read("v3.yaml").replacen("      type: object\n", &format!("      type: object\n{gvk}"), 1),
+    );
+    folder.write("a.yaml", "apiVersion: example.com/v1\nkind: Frobber\nwidth: 1\nbreadth: 2\n---\n");
+    folder.write("b.yaml", "apiVersion: policy/v1beta1\nkind: PodSecurityPolicy\n");
+    let run = folder.run("lifecycle warn --schemas v3.yaml a.yaml b.yaml --kubernetes 1.36 --output-format short");
+    assert_eq!(run.code, Some(0));
+    for line in [
+        "a.yaml:3:1: warning[KS8324]: An object has a field that is off in the cluster: width: alpha since v1.20; the feature \
+         gate Frobber2D is off\n",
+        "a.yaml:4:1: warning[KS8323]: An object has a field that is deprecated: breadth: deprecated\n",
+        "b.yaml:1:13: warning[KS8326]: The release does not serve the kind of an object in this API version any more: \
+         policy/v1beta1 PodSecurityPolicy is deprecated in v1.21+, unavailable in v1.25+\n",
+    ] {
+        assert!(run.out.contains(line), "{}{}", run.out, run.err);
+    }
+    let run = folder.run("lifecycle warn --schemas v3.yaml a.yaml --feature-gates Frobber2D=true --as-headers -q");
+    let alpha = "alpha since v1.20, behind the feature gate Frobber2D; it may change or go in any release";
+    assert_eq!(run.out, format!("299 - \"width: {alpha}\"\n299 - \"breadth: deprecated\"\n"));
+    folder.run("lifecycle warn --schemas v3.yaml a.yaml --feature-gates Frobber2D").says(2, &["GATE=true"]);
+    let run = folder.run("lifecycle warn --schemas v3.yaml a.yaml --deny KS8323");
+    assert!(run.code == Some(1) && run.out.contains("KS8323"), "{}{}", run.out, run.err);
+}
+
+#[test]
+fn validate_warns_of_deprecated_kinds() {
+    let folder = Folder::new();
+    let version = |name: &str, more: &str| {
+        format!(
+            "  - {{name: {name}, served: true, storage: {}, schema: {{openAPIV3Schema: {{type: object}}}}{more}}}\n",
+            name == "v1"
+        )
+    };
+    let crd = format!(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: tabs.example.com}}\n\
+         spec:\n  group: example.com\n  scope: Namespaced\n  names: {{plural: tabs, kind: Tab}}\n  versions:\n{}{}",
+        version("v1beta1", ", deprecated: true"),
+        version("v1", ""),
+    );
+    folder.write("crd.yaml", crd);
+    folder.write("a.yaml", "apiVersion: example.com/v1beta1\nkind: Tab\nmetadata: {name: a}\n");
+    folder.write("b.yaml", "apiVersion: policy/v1beta1\nkind: PodSecurityPolicy\nmetadata: {name: a}\n");
+    let deprecated = "example.com/v1beta1 Tab is deprecated; use example.com/v1 Tab";
+    let run = folder.run("validate --schemas crd.yaml --output-format short a.yaml");
+    assert_eq!(run.code, Some(0));
+    assert!(run.out.contains("a.yaml:1:13: warning[KS8325]") && run.out.contains(deprecated), "{}", run.out);
+    let removed = "policy/v1beta1 PodSecurityPolicy is deprecated in v1.21+, unavailable in v1.25+";
+    let run = folder.run("validate --kubernetes 1.36 --output-format short b.yaml");
+    assert_eq!(run.code, Some(1));
+    assert!(run.out.contains("KS8326") && run.out.contains(removed), "{}", run.out);
+}

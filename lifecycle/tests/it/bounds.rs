@@ -1,6 +1,8 @@
 //! Inputs that somebody made large.
 
+use crate::warn::document;
 use kubeshape_input::Source;
+use kubeshape_lifecycle::warn::{Cluster, MAX_WARNINGS, Schemas};
 use kubeshape_lifecycle::{Features, Options, Types, fields, lint};
 use std::fmt::Write as _;
 
@@ -37,6 +39,23 @@ fn long_chains_of_embedded_structs_are_bounded() {
     }
     let types = all(&text);
     assert!(types.types().all(|place| types.members(place).len() <= 256));
+}
+
+#[test]
+fn schemas_that_name_each_other_do_not_multiply() {
+    let all = (0..200).map(|at| format!("{{$ref: '#/definitions/D{at}'}}")).collect::<Vec<_>>().join(", ");
+    let mut text = "swagger: '2.0'\ndefinitions:\n".to_owned();
+    for at in 0..200 {
+        let _ =
+            writeln!(text, "  D{at}:\n    x-kubernetes-group-version-kind: [{{group: '', version: v1, kind: K{at}}}]");
+        let _ = writeln!(text, "    allOf: [{all}]\n    properties: {{a: {{$ref: '#/definitions/D{at}'}}, b: {{");
+        let _ = writeln!(text, "      x-kubernetes-api-lifecycle: {{kubernetes: {{status: deprecated}}}}}}}}");
+    }
+    let mut schemas = Schemas::default();
+    schemas.add(&document(&text));
+    let deep = format!("{{apiVersion: v1, kind: K0, a: {}1{}}}", "{b: 1, a: ".repeat(200), "}".repeat(200));
+    let deep = document(&deep);
+    assert_eq!(schemas.warnings(deep.root(), &Cluster::default()).len(), MAX_WARNINGS);
 }
 
 #[test]

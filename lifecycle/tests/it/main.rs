@@ -6,6 +6,7 @@ mod changes;
 mod lint;
 mod releases;
 mod tags;
+mod warn;
 
 use kubeshape_input::Source;
 use kubeshape_lifecycle::{Features, Types};

@@ -1,0 +1,144 @@
+//! Which fields of an object are alpha, beta, deprecated or off in a cluster.
+//!
+//! [`Schemas`] is prepared once from documents that carry `x-kubernetes-api-lifecycle`, [`Cluster`] says what is known of
+//! the cluster, and [`Schemas::warnings`] judges an object. [`Cluster::judge`] judges one field.
+
+mod header;
+mod schemas;
+
+use crate::fields::{self, Lifecycle};
+use crate::tag::KUBERNETES;
+use crate::{Features, Options, Stage, Version};
+use std::collections::BTreeMap;
+
+pub use header::{header, headers};
+pub use schemas::{MAX_WARNINGS, Schemas, Warning};
+
+/// What is known of a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Cluster {
+    /// Its release; without one, fields are as their schemas say.
+    pub release: Option<Version>,
+    /// The gates that were turned on or off. `AllAlpha` and `AllBeta` stand for all gates of a stage, as on a server.
+    pub gates: BTreeMap<String, bool>,
+    /// The gates with their defaults. Of gates that are not among them, alpha ones are off and all others on.
+    pub features: Features,
+}
+
+/// What is to be known of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// It is alpha, and on.
+    Alpha,
+    /// It is beta, and on.
+    Beta,
+    /// It is deprecated.
+    Deprecated,
+    /// The cluster does not have it: its feature gate is off, or the release is too old.
+    Off,
+}
+
+/// Reads the value of `--feature-gates`: `Foo=true,Bar=false`. Of a gate that stands twice, the last value counts.
+///
+/// # Errors
+/// What is wrong, as a sentence.
+///
+/// # Example
+/// ```
+/// use kubeshape_lifecycle::warn::gates;
+/// assert_eq!(gates("Foo=true, Bar=F").unwrap().len(), 2);
+/// assert_eq!(gates("Foo").unwrap_err(), "found \"Foo\", expected GATE=true or GATE=false");
+/// ```
+pub fn gates(text: &str) -> Result<BTreeMap<String, bool>, String> {
+    let mut out = BTreeMap::new();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let expected = || format!("found {part:?}, expected GATE=true or GATE=false");
+        let (gate, value) = part.split_once('=').ok_or_else(expected)?;
+        // As strconv.ParseBool reads it.
+        let value = match value.trim() {
+            "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
+            "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
+            _ => return Err(expected()),
+        };
+        let gate = gate.trim();
+        if gate.is_empty() {
+            return Err(expected());
+        }
+        out.insert(gate.to_owned(), value);
+    }
+    Ok(out)
+}
+
+impl Cluster {
+    /// Judges a field by its entry for Kubernetes: what it is, and how a warning says so behind the path of the field.
+    /// None if it is generally available, or if the entry says nothing that is understood.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_lifecycle::{Lifecycle, warn::{Cluster, Kind, gates}};
+    /// let field = Lifecycle {
+    ///     min_version: Some("v1.20".to_owned()),
+    ///     status: Some("alpha".to_owned()),
+    ///     feature_gate: Some("Frobber2D".to_owned()),
+    /// };
+    /// let (kind, text) = Cluster::default().judge(&field).unwrap();
+    /// assert_eq!(kind, Kind::Off);
+    /// assert_eq!(text, "alpha since v1.20; the feature gate Frobber2D is off");
+    /// let cluster = Cluster { gates: gates("Frobber2D=true").unwrap(), ..Cluster::default() };
+    /// let (kind, text) = cluster.judge(&field).unwrap();
+    /// assert_eq!(kind, Kind::Alpha);
+    /// assert_eq!(text, "alpha since v1.20, behind the feature gate Frobber2D; it may change or go in any release");
+    /// ```
+    pub fn judge(&self, entry: &Lifecycle) -> Option<(Kind, String)> {
+        let mut projects = BTreeMap::new();
+        let options = Options { release: self.release };
+        let stage = fields::tagged(entry.clone(), &self.features, &options, &mut projects);
+        let Some(now) = projects.remove(KUBERNETES) else {
+            // The field is generally available, or the release does not have it yet.
+            let release = self.release.filter(|_| stage.is_none())?;
+            return Some((Kind::Off, format!("{}; it is not in {release}", described(entry))));
+        };
+        let stage = stage?;
+        let text = described(&now);
+        let gates = now.feature_gate.as_deref().unwrap_or_default();
+        let mut names = gates.split(',').map(str::trim).filter(|gate| !gate.is_empty());
+        if let Some(gate) = names.find(|gate| !self.is_on(gate, stage)) {
+            return Some((Kind::Off, format!("{text}; the feature gate {gate} is off")));
+        }
+        let behind = if gates.is_empty() { String::new() } else { format!(", behind the feature gate {gates}") };
+        Some(match stage {
+            Stage::Alpha => (Kind::Alpha, format!("{text}{behind}; it may change or go in any release")),
+            Stage::Beta => (Kind::Beta, format!("{text}{behind}")),
+            Stage::Deprecated => (Kind::Deprecated, text),
+            Stage::Ga => return None,
+        })
+    }
+
+    /// Whether a gate is on (upstream: `featuregate.Enabled` with `AllAlpha` and `AllBeta`). The stage is that of the field,
+    /// for gates that are not known.
+    fn is_on(&self, gate: &str, stage: Stage) -> bool {
+        let spec = self.features.get(gate).and_then(|gate| gate.spec(self.release));
+        if let Some(spec) = spec.filter(|spec| spec.locked) {
+            return spec.default;
+        }
+        if let Some(value) = self.gates.get(gate) {
+            return *value;
+        }
+        let (stage, default) = spec.map_or((stage, stage != Stage::Alpha), |spec| (spec.stage, spec.default));
+        let all = match stage {
+            Stage::Alpha => self.gates.get("AllAlpha"),
+            Stage::Beta => self.gates.get("AllBeta"),
+            Stage::Ga | Stage::Deprecated => None,
+        };
+        all.copied().unwrap_or(default)
+    }
+}
+
+/// `alpha since v1.20`
+fn described(entry: &Lifecycle) -> String {
+    let status = entry.status.as_deref().unwrap_or("new");
+    match &entry.min_version {
+        Some(since) => format!("{status} since {since}"),
+        None => status.to_owned(),
+    }
+}

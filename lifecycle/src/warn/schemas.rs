@@ -1,0 +1,373 @@
+//! The schemas of kinds as far as they say something about lifecycles, and objects beside them.
+
+use super::{Cluster, Kind};
+use crate::Lifecycle;
+use crate::annotate::{self, EXTENSION};
+use crate::kinds::{CustomVersion, custom_warning};
+use crate::tag::KUBERNETES;
+use kubeshape_input::Document;
+use kubeshape_yaml::Node;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// How many warnings an object gets at most.
+pub const MAX_WARNINGS: usize = 100;
+
+/// How many schemas one value is looked at with: its own, and those that `allOf` and `$ref` add.
+const MAX_SCHEMAS: usize = 32;
+
+/// A schema: what leads to fields with a lifecycle.
+#[derive(Clone, Debug, Default)]
+struct Prepared {
+    /// What the extension says of the property that has the schema.
+    entry: Option<Lifecycle>,
+    properties: BTreeMap<String, usize>,
+    values: Option<usize>,
+    items: Option<usize>,
+    /// `allOf` and `$ref`.
+    also: Vec<usize>,
+}
+
+impl Prepared {
+    fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        let rest = self.values.iter().chain(&self.items).chain(&self.also);
+        self.properties.values().chain(rest).copied()
+    }
+}
+
+/// What is known of a kind in a version.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    /// Where its schema is; none if no field has a lifecycle.
+    schema: Option<usize>,
+    /// The warning about the version.
+    deprecated: Option<String>,
+}
+
+/// The kinds of OpenAPI documents and CustomResourceDefinitions with the lifecycles of their fields.
+///
+/// It owns what it holds: the documents are not needed any more.
+#[derive(Clone, Debug, Default)]
+pub struct Schemas {
+    /// By API version and kind.
+    kinds: BTreeMap<(String, String), Known>,
+    schemas: Vec<Prepared>,
+}
+
+/// What is to be known of a field of an object.
+#[derive(Clone, Debug)]
+pub struct Warning<'o> {
+    /// The key of the field in the object.
+    pub at: Node<'o>,
+    /// What the field is.
+    pub kind: Kind,
+    /// `spec.width: deprecated since v1.20`
+    pub text: String,
+}
+
+/// Reads the schemas of one document.
+struct Reader<'d, 's> {
+    out: &'s mut Schemas,
+    /// The definitions that references name.
+    names: BTreeMap<&'d str, Node<'d>>,
+    /// The schemas by their nodes.
+    known: BTreeMap<u32, usize>,
+    todo: Vec<(usize, Node<'d>)>,
+}
+
+fn text(node: Option<Node<'_>>) -> &str {
+    node.and_then(Node::as_str).unwrap_or_default()
+}
+
+fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}
+
+impl Schemas {
+    /// Takes in a document. Of a kind that several documents have, the first one counts. What is neither an OpenAPI
+    /// document nor a CustomResourceDefinition has no kinds.
+    pub fn add(&mut self, document: &Document) {
+        let root = document.root();
+        let before = self.schemas.len();
+        let definitions = match (root.get("swagger"), root.get("openapi")) {
+            (Some(_), _) => root.get("definitions"),
+            (None, Some(_)) => root.get("components").and_then(|components| components.get("schemas")),
+            (None, None) => None,
+        };
+        let names = definitions.into_iter().flat_map(Node::pairs).map(|(key, value)| (key.text(), value)).collect();
+        let mut reader = Reader { out: self, names, known: BTreeMap::new(), todo: Vec::new() };
+        let mut kinds = Vec::new();
+        for definition in reader.names.values().copied().collect::<Vec<_>>() {
+            for gvk in definition.get("x-kubernetes-group-version-kind").into_iter().flat_map(Node::items) {
+                let version = api_version(text(gvk.get("group")), text(gvk.get("version")));
+                kinds.push(((version, text(gvk.get("kind")).to_owned()), definition, None));
+            }
+        }
+        if definitions.is_none() {
+            for object in document.objects() {
+                if text(object.get("kind")) == "CustomResourceDefinition" {
+                    custom(object, &mut kinds);
+                }
+            }
+        }
+        for (kind, schema, deprecated) in kinds {
+            let schema = reader.schema(schema);
+            reader.out.kinds.entry(kind).or_insert(Known { schema: Some(schema), deprecated });
+        }
+        reader.read();
+        self.prune(before);
+    }
+
+    /// Whether the kind is known.
+    pub fn has(&self, api_version: &str, kind: &str) -> bool {
+        self.kind(api_version, kind).is_some()
+    }
+
+    fn kind(&self, api_version: &str, kind: &str) -> Option<&Known> {
+        self.kinds.get(&(api_version.to_owned(), kind.to_owned()))
+    }
+
+    /// The server's warning about a deprecated version of a custom resource.
+    pub fn deprecated(&self, api_version: &str, kind: &str) -> Option<&str> {
+        self.kind(api_version, kind)?.deprecated.as_deref()
+    }
+
+    /// The fields of an object that are not generally available, in the order of the object, at most [`MAX_WARNINGS`]. An
+    /// object whose kind is not known has none.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_lifecycle::warn::{Cluster, Schemas};
+    /// let read = |text: &str| kubeshape_input::read("a.yaml", text.as_bytes(), kubeshape_input::Limits::default());
+    /// let mut schemas = Schemas::default();
+    /// schemas.add(&read("swagger: '2.0'
+    /// definitions:
+    ///   Frobber:
+    ///     x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Frobber}]
+    ///     properties:
+    ///       width: {type: integer, x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v1.20, status: deprecated}}}
+    /// ").documents[0]);
+    /// let object = read("{apiVersion: example.com/v1, kind: Frobber, width: 1}");
+    /// let warnings = schemas.warnings(object.documents[0].root(), &Cluster::default());
+    /// assert_eq!(warnings[0].text, "width: deprecated since v1.20");
+    /// ```
+    pub fn warnings<'o>(&self, object: Node<'o>, cluster: &Cluster) -> Vec<Warning<'o>> {
+        let known = self.kind(text(object.get("apiVersion")), text(object.get("kind")));
+        let mut walk = Walk { schemas: self, cluster, path: Vec::new(), out: Vec::new() };
+        if let Some(schema) = known.and_then(|known| known.schema) {
+            walk.value(object, &[schema]);
+        }
+        walk.out
+    }
+
+    /// Drops what leads to no field with a lifecycle, among the schemas from a number on.
+    fn prune(&mut self, from: usize) {
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.schemas.len() - from];
+        for (at, schema) in self.schemas.iter().enumerate().skip(from) {
+            for other in schema.all() {
+                users[other - from].push(at);
+            }
+        }
+        let mut leads = vec![false; users.len()];
+        let mut todo: Vec<usize> = (from..self.schemas.len()).filter(|at| self.schemas[*at].entry.is_some()).collect();
+        while let Some(at) = todo.pop() {
+            if !std::mem::replace(&mut leads[at - from], true) {
+                todo.extend(users[at - from].iter().copied());
+            }
+        }
+        let stays = |at: &usize| *at < from || leads[*at - from];
+        for schema in &mut self.schemas[from..] {
+            schema.properties.retain(|_, at| stays(at));
+            schema.values = schema.values.filter(stays);
+            schema.items = schema.items.filter(stays);
+            schema.also.retain(stays);
+        }
+        for known in self.kinds.values_mut() {
+            known.schema = known.schema.filter(stays);
+        }
+        if !leads.contains(&true) {
+            self.schemas.truncate(from);
+        }
+    }
+}
+
+type Found<'d> = ((String, String), Node<'d>, Option<String>);
+
+/// The kinds of a CustomResourceDefinition.
+fn custom<'d>(object: Node<'d>, kinds: &mut Vec<Found<'d>>) {
+    let Some(spec) = object.get("spec") else { return };
+    let (group, kind) = (text(spec.get("group")), text(spec.get("names").and_then(|names| names.get("kind"))));
+    let own = |at: Node<'d>, key: &str| at.get(key).and_then(|schema| schema.get("openAPIV3Schema"));
+    let versions: Vec<Node<'_>> = spec.get("versions").into_iter().flat_map(Node::items).collect();
+    let is_true = |node: Option<Node<'_>>| node.and_then(Node::as_bool) == Some(true);
+    let facts: Vec<CustomVersion<'_>> = versions
+        .iter()
+        .map(|version| CustomVersion {
+            name: text(version.get("name")),
+            served: is_true(version.get("served")),
+            deprecated: is_true(version.get("deprecated")),
+            warning: version.get("deprecationWarning").and_then(Node::as_str),
+        })
+        .collect();
+    let best = crate::kinds::best(&facts);
+    for (version, fact) in versions.into_iter().zip(&facts) {
+        // v1beta1 may have one schema for all versions.
+        let schema = own(version, "schema").or_else(|| own(spec, "validation")).unwrap_or(version);
+        let warning = custom_warning(group, kind, fact, best);
+        kinds.push(((api_version(group, fact.name), kind.to_owned()), schema, warning));
+    }
+}
+
+impl<'d> Reader<'d, '_> {
+    /// The number of a schema, which is read later.
+    fn schema(&mut self, node: Node<'d>) -> usize {
+        if let Some(known) = self.known.get(&node.index()) {
+            return *known;
+        }
+        let number = self.out.schemas.len();
+        self.out.schemas.push(Prepared::default());
+        self.known.insert(node.index(), number);
+        self.todo.push((number, node));
+        number
+    }
+
+    fn read(&mut self) {
+        while let Some((number, node)) = self.todo.pop() {
+            let mut made = Prepared::default();
+            // Of repeated keys, the last one counts.
+            for (key, value) in node.pairs() {
+                match key.text() {
+                    EXTENSION => made.entry = annotate::read(value).remove(KUBERNETES),
+                    "properties" => {
+                        made.properties =
+                            value.pairs().map(|(key, value)| (key.text().to_owned(), self.schema(value))).collect();
+                    }
+                    "additionalProperties" => made.values = Some(self.schema(value)),
+                    "items" => made.items = Some(self.schema(value)),
+                    "allOf" => made.also.extend(value.items().map(|part| self.schema(part))),
+                    "$ref" => {
+                        if let Some(target) = self.target(value) {
+                            made.also.push(self.schema(target));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            self.out.schemas[number] = made;
+        }
+    }
+
+    fn target(&self, reference: Node<'d>) -> Option<Node<'d>> {
+        let reference = reference.as_str()?;
+        let name =
+            reference.strip_prefix("#/definitions/").or_else(|| reference.strip_prefix("#/components/schemas/"))?;
+        let plain = self.names.get(name).copied();
+        plain.or_else(|| self.names.get(name.replace("~1", "/").replace("~0", "~").as_str()).copied())
+    }
+}
+
+/// A step to a value in an object.
+#[derive(Clone, Copy)]
+enum Step<'o> {
+    Property(&'o str),
+    Key(&'o str),
+    Item(usize),
+}
+
+struct Walk<'w, 'o> {
+    schemas: &'w Schemas,
+    cluster: &'w Cluster,
+    path: Vec<Step<'o>>,
+    out: Vec<Warning<'o>>,
+}
+
+impl<'o> Walk<'_, 'o> {
+    /// All schemas of a value.
+    fn united(&self, of: &[usize]) -> Vec<usize> {
+        let mut out: Vec<usize> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut todo: Vec<usize> = of.iter().rev().copied().collect();
+        while let Some(at) = todo.pop() {
+            if out.len() < MAX_SCHEMAS && seen.insert(at) {
+                out.push(at);
+                todo.extend(self.schemas.schemas[at].also.iter().take(MAX_SCHEMAS).rev());
+            }
+        }
+        out
+    }
+
+    /// The depth of objects is bounded by the limit of their reader.
+    fn value(&mut self, value: Node<'o>, schemas: &[usize]) {
+        let schemas = self.united(schemas);
+        let of = |at: &usize| &self.schemas.schemas[*at];
+        let items: Vec<usize> = schemas.iter().filter_map(|at| of(at).items).collect();
+        if !items.is_empty() {
+            for (number, item) in value.items().enumerate() {
+                self.below(Step::Item(number), item, &items);
+            }
+        }
+        let values: Vec<usize> = schemas.iter().filter_map(|at| of(at).values).collect();
+        if values.is_empty() && schemas.iter().all(|at| of(at).properties.is_empty()) {
+            return;
+        }
+        for (key, value) in value.pairs() {
+            let name = key.text();
+            let found: Vec<usize> = schemas.iter().filter_map(|at| of(at).properties.get(name).copied()).collect();
+            if found.is_empty() {
+                self.below(Step::Key(name), value, &values);
+                continue;
+            }
+            self.path.push(Step::Property(name));
+            if let Some(entry) = found.iter().find_map(|at| self.schemas.schemas[*at].entry.as_ref()) {
+                self.judge(key, entry);
+            }
+            self.value(value, &found);
+            self.path.pop();
+        }
+    }
+
+    fn below(&mut self, step: Step<'o>, value: Node<'o>, schemas: &[usize]) {
+        if !schemas.is_empty() && self.out.len() < MAX_WARNINGS {
+            self.path.push(step);
+            self.value(value, schemas);
+            self.path.pop();
+        }
+    }
+
+    fn judge(&mut self, at: Node<'o>, entry: &Lifecycle) {
+        if self.out.len() >= MAX_WARNINGS {
+            return;
+        }
+        if let Some((kind, text)) = self.cluster.judge(entry) {
+            let text = printable(&format!("{}: {text}", self.path()));
+            self.out.push(Warning { at, kind, text });
+        }
+    }
+
+    /// As `field.Path` prints it.
+    fn path(&self) -> String {
+        let mut out = String::new();
+        for step in &self.path {
+            let _ = match step {
+                Step::Property(name) if out.is_empty() => write!(out, "{name}"),
+                Step::Property(name) => write!(out, ".{name}"),
+                Step::Key(name) => write!(out, "[{name}]"),
+                Step::Item(number) => write!(out, "[{number}]"),
+            };
+        }
+        out
+    }
+}
+
+/// Without control characters, which no header may have.
+fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
