@@ -9,6 +9,7 @@ mod check;
 mod common;
 mod config;
 mod convert;
+mod diff;
 mod documents;
 mod fields;
 mod findings;

@@ -1,0 +1,65 @@
+//! `kubeshape diff`.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use crate::common::{Folder, crd_with_schema};
+use serde_json::Value;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let schema = |size: &str| crd_with_schema(&format!("{{type: object, properties: {{size: {size}}}}}"));
+    folder.write("old.yaml", schema("{type: integer, maximum: 10}"));
+    folder.write("new.yaml", schema("{type: integer, maximum: 5}"));
+    folder.write("text.yaml", schema("{type: integer, maximum: 10, description: How large it is.}"));
+    folder
+}
+
+#[test]
+fn a_change_has_its_place_and_says_what_it_is_for_whom() {
+    let folder = folder();
+    let run = folder.run("diff old.yaml new.yaml --output-format short");
+    assert_eq!(run.code, Some(1));
+    assert!(run.out.starts_with("new.yaml:"), "{}", run.out);
+    let told = "error[KS8409]: A bound is stricter: size: maximum was 10, and is 5; breaking for writers, risky for storage";
+    assert!(run.out.contains(told), "{}", run.out);
+    let run = folder.run("diff new.yaml old.yaml");
+    assert_eq!(run.code, Some(0), "{}", run.out);
+    assert!(run.out.contains("1 compatible"), "{}{}", run.out, run.err);
+    let run = folder.run("diff old.yaml old.yaml");
+    assert_eq!(run.code, Some(0));
+    assert!(run.words().contains("nothing changed"), "{}", run.words());
+}
+
+#[test]
+fn the_exit_code_depends_on_class_and_consumers() {
+    let folder = folder();
+    assert_eq!(folder.run("diff old.yaml new.yaml --for readers").code, Some(0));
+    assert_eq!(folder.run("diff old.yaml new.yaml --for storage").code, Some(0));
+    assert_eq!(folder.run("diff old.yaml new.yaml --for storage --fail-on risky").code, Some(1));
+    assert_eq!(folder.run("diff old.yaml new.yaml --fail-on nothing").code, Some(0));
+    assert_eq!(folder.run("diff old.yaml text.yaml --fail-on compatible").code, Some(0));
+    assert_eq!(folder.run("diff old.yaml text.yaml --fail-on cosmetic").code, Some(1));
+    folder.run("diff old.yaml new.yaml --for cats").says(2, &["expected one of storage, writers"]);
+    folder.run("diff old.yaml missing.yaml").says(2, &["missing.yaml"]);
+}
+
+#[test]
+fn definitions_that_come_and_go_are_told() {
+    let folder = folder();
+    folder.write("old/a.yaml", folder.read("old.yaml"));
+    folder.write("new/b.yaml", folder.read("old.yaml").replace("widgets", "gadgets").replace("Widget", "Gadget"));
+    let run = folder.run("diff old new");
+    assert_eq!(run.code, Some(1));
+    assert!(run.words().contains("the definition is gone"), "{}", run.words());
+    assert!(run.words().contains("the definition is new"), "{}", run.words());
+}
+
+#[test]
+fn programs_get_all_changes() {
+    let folder = folder();
+    let run = folder.run("diff old.yaml new.yaml --output-format json");
+    let objects: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let definition = objects.iter().find(|object| object["changes"].is_array()).unwrap();
+    assert_eq!(definition["class"], "breaking");
+    assert_eq!(definition["changes"][0]["path"], "size");
+    assert_eq!(definition["changes"][0]["effects"]["writers"], "breaking");
+}

@@ -1,0 +1,136 @@
+//! Of a definition and itself there is no change. If a changed definition refuses an object that was accepted, there is a change
+//! that is risky or breaking for writers.
+
+use crate::resources::PUBLISHER;
+use kubeshape_diff::{Class, Consumer, definitions};
+use kubeshape_schema::field::Path;
+use kubeshape_schema::{Bump, Extra, Flags, Items, Json, Property, Schema, Type};
+use kubeshape_show::sample::sample;
+use kubeshape_smd::{ToValue, Value};
+use kubeshape_structural::read::manifests;
+use kubeshape_structural::{Crd, Version};
+use kubeshape_validate::Release;
+use kubeshape_validate::object::{Resource, Validator};
+use kubeshape_yaml::{Limits, Stream, Tape};
+use serde_json::json;
+
+/// So many fields of a schema get values.
+const FIELDS: usize = 12;
+/// So deep is the schema that changes.
+const DEPTH: usize = 6;
+/// So many changes are tried.
+const ROUNDS: u32 = 8;
+
+/// Checks the property. The bytes also decide what changes.
+pub fn holds(data: &[u8]) {
+    let limits = Limits { nodes: 5_000, depth: 64, ..Limits::default() };
+    let Ok(mut stream) = Stream::new(data, limits) else { return };
+    let source = stream.source();
+    let mut tape = Tape::new();
+    if !matches!(stream.next(&mut tape), Some(Ok(()))) {
+        return;
+    }
+    let Some(root) = tape.document(source).root() else { return };
+    let seed = data.iter().fold(7_u32, |seed, byte| seed.wrapping_mul(31).wrapping_add(u32::from(*byte)));
+    for manifest in manifests(root).0 {
+        let arena = Bump::new();
+        let Some(old) = manifest.read(&arena).value else { continue };
+        assert_eq!(definitions(&old, &old), []);
+        for round in 0..ROUNDS {
+            let mut choice = Choice(seed.wrapping_add(round.wrapping_mul(0x9e37_79b9)));
+            let change = |version: &Version<'_>| {
+                let schema = version.schema.map(|schema| &*arena.alloc(changed(schema, DEPTH, &mut choice, &arena)));
+                schema
+            };
+            let schemas: Vec<_> = old.versions.iter().map(change).collect();
+            let versions = old.versions.iter().zip(schemas).map(|(version, schema)| Version { schema, ..*version });
+            let new = Crd { versions: arena.alloc_slice_fill_iter(versions.collect::<Vec<_>>()), ..old };
+            let is_told = definitions(&old, &new)
+                .iter()
+                .any(|change| change.class_for(Consumer::Writers).is_some_and(|class| class >= Class::Risky));
+            if !is_told {
+                refuses_nothing(&old, &new, &arena);
+            }
+        }
+    }
+}
+
+/// Panics if the new definition refuses an object that the old one accepts.
+fn refuses_nothing<'a>(old: &Crd<'a>, new: &Crd<'a>, arena: &'a Bump) {
+    let values =
+        [json!(1), json!(1.5), json!("a"), json!("text"), json!(true), json!({}), json!([]), json!([1, 1]), json!(null)];
+    let published = (PUBLISHER.resource(old, arena), PUBLISHER.resource(new, arena));
+    for (was, is) in published.0.versions().zip(published.1.versions()) {
+        let (Some(old_schema), Some(new_schema)) = (was.schema(), is.schema()) else { continue };
+        let validators = (Validator::new(old_schema, arena), Validator::new(new_schema, arena));
+        let compare = |object: Value<'_>| {
+            if validators.0.check(object, &Path::Root).is_empty() {
+                let errors = validators.1.check(object, &Path::Root);
+                assert!(errors.is_empty(), "nothing is told, and {object:?} is refused: {errors:?}");
+            }
+        };
+        let resource = Resource::new(old, was.version(), Release::DEFAULT, arena);
+        for maximal in [false, true] {
+            compare(sample(&resource, maximal, arena).value);
+        }
+        for property in old_schema.properties.iter().take(FIELDS) {
+            for value in &values {
+                compare(json!({ property.name: value }).to_value(arena));
+            }
+        }
+    }
+}
+
+/// Numbers that follow from the first one.
+struct Choice(u32);
+
+impl Choice {
+    fn of(&mut self, count: usize) -> usize {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 8) as usize % count.max(1)
+    }
+}
+
+/// A schema in which one thing changed.
+fn changed<'a>(schema: &Schema<'a>, depth: usize, choice: &mut Choice, arena: &'a Bump) -> Schema<'a> {
+    let mut new = *schema;
+    if depth > 0 && choice.of(4) > 0 {
+        if !schema.properties.is_empty() {
+            let at = choice.of(schema.properties.len());
+            let mut properties: Vec<Property<'a>> = schema.properties.to_vec();
+            properties[at].schema = changed(&properties[at].schema, depth - 1, choice, arena);
+            new.properties = arena.alloc_slice_copy(&properties);
+            return new;
+        }
+        if let Some(Items::One(items)) = schema.items {
+            new.items = Some(Items::One(arena.alloc(changed(items, depth - 1, choice, arena))));
+            return new;
+        }
+    }
+    let mut extra: Extra<'a> = *schema.extra();
+    match choice.of(14) {
+        0 => new.ty = [Type::String, Type::Integer, Type::Number, Type::Boolean][choice.of(4)],
+        1 => new.flags.set(Flags::NULLABLE, !schema.flags.any(Flags::NULLABLE)),
+        2 => new.enumeration = arena.alloc_slice_copy(&[Json::Str("a"), Json::Int(1)]),
+        3 => new.enumeration = &[],
+        4 => extra.max_length = Some(2),
+        5 => extra.min_length = Some(5),
+        6 => extra.minimum = Some(3.0),
+        7 => extra.maximum = Some(0.0),
+        8 => extra.min_items = Some(1),
+        9 => extra.max_items = Some(1),
+        10 => new.required = &[],
+        11 => {
+            let names: Vec<&str> = schema.properties.iter().map(|property| property.name).take(1).collect();
+            new.required = arena.alloc_slice_copy(&names);
+        }
+        12 if !schema.properties.is_empty() => {
+            let mut properties: Vec<Property<'a>> = schema.properties.to_vec();
+            properties.remove(choice.of(schema.properties.len()));
+            new.properties = arena.alloc_slice_copy(&properties);
+        }
+        _ => extra.max_properties = Some(0),
+    }
+    new.extra = Some(arena.alloc(extra));
+    new
+}
