@@ -368,7 +368,7 @@ codes! {
     DiffRule = 8421, Warning, "A rule is new or says something else.";
     DiffRuleGone = 8422, Note, "A rule is gone.";
     DiffLogic = 8423, Warning, "Whether fewer values are accepted cannot be told: allOf, anyOf, oneOf or not changed.";
-    DiffVersionGone = 8424, Error, "A version is no longer served.";
+    DiffVersionGone = 8424, Error, "A definition or a version is no longer served.";
     DiffVersionNew = 8425, Note, "A version is new.";
     DiffStorage = 8426, Warning, "Objects are stored in another version.";
     DiffNames = 8427, Error, "The group, the kind, the resource or the scope is another one.";

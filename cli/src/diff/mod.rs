@@ -5,6 +5,7 @@ use crate::definitions::Definitions;
 use crate::error::Fatal;
 use crate::input::Filter;
 use crate::report::{Setup, Ui};
+use crate::ssa::text::check_stdin;
 use kubeshape_diff::{Change, Class, Consumer, definitions};
 use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_schema::{Bump, Note};
@@ -12,6 +13,7 @@ use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Runs the command. Returns whether no change is as bad as `--fail-on`.
 ///
@@ -22,6 +24,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     let ui = if args.verbose { ui.with_notes() } else { ui };
     let mut run =
         Run { args, ui: ui.on_output(setup.color).in_format(args.output_format), errors: 0, worst: None, compared: 0 };
+    check_stdin([&args.old, &args.new].map(PathBuf::from).iter())?;
     let filter = Filter::new(&args.walk)?;
     let mut read = |side: &String| {
         Definitions::read(std::slice::from_ref(side), &filter, Limits::default(), |finding| run.problem(finding))
@@ -31,6 +34,8 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     for name in names {
         match (old.get(name), new.get(name)) {
             (Some(old), Some(new)) => run.pair(name, old, new),
+            // What could not be read may hold the other one.
+            _ if run.errors > 0 => {}
             (Some((document, manifest)), None) => run.gone(name, document, &manifest),
             (None, _) => run.ui.say(&format!("{name}: the definition is new")),
         }

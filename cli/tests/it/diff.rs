@@ -19,14 +19,15 @@ fn a_change_has_its_place_and_says_what_it_is_for_whom() {
     let run = folder.run("diff old.yaml new.yaml --output-format short");
     assert_eq!(run.code, Some(1));
     assert!(run.out.starts_with("new.yaml:"), "{}", run.out);
-    let told = "error[KS8409]: A bound is stricter: size: maximum was 10, and is 5; breaking for writers, risky for storage";
+    let told =
+        "error[KS8409]: A bound is stricter: size: maximum was 10, and is 5; breaking for writers, risky for storage";
     assert!(run.out.contains(told), "{}", run.out);
     let run = folder.run("diff new.yaml old.yaml");
     assert_eq!(run.code, Some(0), "{}", run.out);
     assert!(run.out.contains("1 compatible"), "{}{}", run.out, run.err);
     let run = folder.run("diff old.yaml old.yaml");
     assert_eq!(run.code, Some(0));
-    assert!(run.words().contains("nothing changed"), "{}", run.words());
+    assert!(run.out.contains("nothing changed"), "{}", run.out);
 }
 
 #[test]
@@ -49,8 +50,18 @@ fn definitions_that_come_and_go_are_told() {
     folder.write("new/b.yaml", folder.read("old.yaml").replace("widgets", "gadgets").replace("Widget", "Gadget"));
     let run = folder.run("diff old new");
     assert_eq!(run.code, Some(1));
-    assert!(run.words().contains("the definition is gone"), "{}", run.words());
-    assert!(run.words().contains("the definition is new"), "{}", run.words());
+    assert!(run.out.contains("the definition is gone"), "{}", run.out);
+    assert!(run.out.contains("the definition is new"), "{}", run.out);
+}
+
+#[test]
+fn what_cannot_be_read_is_not_taken_for_gone() {
+    let folder = folder();
+    folder.write("bad.yaml", "a: [");
+    let run = folder.run("diff old.yaml bad.yaml");
+    assert_eq!(run.code, Some(1));
+    assert!(run.out.contains("KS1001") && !run.out.contains("KS8424"), "{}", run.out);
+    folder.run("diff - -").says(2, &["give `-` once"]);
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn a_mistyped_command_line_gets_no_misleading_tip() {
     let folder = Folder::new();
     let run = folder.run("covnert x.yaml");
     run.says(2, &["unrecognized subcommand 'covnert'", "a similar subcommand exists: 'convert'"]);
-    for line in ["diff a b", "get", "deploy x.yaml"] {
+    for line in ["describe a b", "get", "deploy x.yaml"] {
         let run = folder.run(line);
         run.says(2, &["unrecognized subcommand"]);
         assert!(!run.err.contains("tip"), "{}", run.err);
