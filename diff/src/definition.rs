@@ -153,7 +153,7 @@ fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Vec<Change>) {
     }
     match (was.scale, is.scale) {
         (Some(_), None) => {
-            push(out, Code::DiffSubresource, was.name, at, "there is no /scale any more", &[(Meta, Breaking)])
+            push(out, Code::DiffSubresource, was.name, at, "there is no /scale any more", &[(Meta, Breaking)]);
         }
         (Some(old), Some(new)) if old != new => {
             push(out, Code::DiffSubresource, was.name, at, "the paths of /scale are other ones", &[(Meta, Risky)]);

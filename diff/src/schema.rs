@@ -123,18 +123,38 @@ impl Walk<'_> {
         }
     }
 
+    /// A server drops null from a field that is not nullable, or gives the field its default. Where the field is nullable,
+    /// null is a value, and an enum or a rule can refuse it (upstream: `PruneNonNullableNullsWithoutDefaults`).
     fn null(&mut self, pair: &Pair<'_>) {
-        match (pair.old.flags.any(Flags::NULLABLE), pair.new.flags.any(Flags::NULLABLE)) {
-            // A server gives a field without value its default.
-            (true, false) if pair.new.default.is_none() => {
-                self.push(pair, Code::DiffNull, "null is not accepted any more", STRICTER);
+        let (old, new) = (&pair.old, &pair.new);
+        match (old.flags.any(Flags::NULLABLE), new.flags.any(Flags::NULLABLE)) {
+            (true, false) if pair.path.ends_with("[]") => {
+                self.push(pair, Code::DiffNull, "null is refused", STRICTER);
             }
             (true, false) => {
-                self.push(pair, Code::DiffDefault, "null becomes the default", &[(Storage, Risky), (Writers, Risky)])
+                let detail = if new.default.is_some() { "null becomes the default" } else { "null is dropped" };
+                self.push(pair, Code::DiffNull, detail, &[(Storage, Risky), (Writers, Risky), (Readers, Risky)]);
             }
             (false, true) => {
-                let effects = [(Writers, Compatible), (Readers, Risky)];
-                self.push(pair, Code::DiffNullWider, "null is accepted", &effects);
+                let extra = new.extra();
+                let logic = [extra.all_of, extra.any_of, extra.one_of, not(extra.not)];
+                let is_refused = !new.enumeration.is_empty() && !new.enumeration.contains(&Json::Null);
+                if is_refused
+                    || old.default.is_some()
+                    || !extra.validations.is_empty()
+                    || logic.iter().any(|schemas| !schemas.is_empty())
+                {
+                    let detail = "null is kept and judged, and was dropped or became the default";
+                    self.push(
+                        pair,
+                        Code::DiffNullWider,
+                        detail,
+                        &[(Storage, Risky), (Writers, Risky), (Readers, Risky)],
+                    );
+                } else {
+                    let effects = [(Writers, Compatible), (Readers, Risky)];
+                    self.push(pair, Code::DiffNullWider, "null is kept", &effects);
+                }
             }
             _ => {}
         }
@@ -335,7 +355,7 @@ impl Walk<'_> {
             }
             (Rest::Dropped, _) => self.push(pair, Code::DiffKeptWider, "fields without a schema are kept", WIDER),
             (Rest::Schema(_), Rest::Kept) => {
-                self.push(pair, Code::DiffKeptWider, "values of fields can be anything", WIDER)
+                self.push(pair, Code::DiffKeptWider, "values of fields can be anything", WIDER);
             }
             (_, Rest::Dropped) => {
                 let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking)];

@@ -358,7 +358,7 @@ codes! {
     DiffText = 8411, Error, "A text must have a form that it need not have.";
     DiffTextUnknown = 8412, Warning, "Whether fewer texts are accepted than before cannot be told.";
     DiffTextWider = 8413, Note, "A text need no longer have a form.";
-    DiffNull = 8414, Error, "A field no longer takes null.";
+    DiffNull = 8414, Warning, "A field no longer keeps null.";
     DiffNullWider = 8415, Warning, "A field can be null.";
     DiffDefault = 8416, Warning, "A default is another one.";
     DiffKept = 8417, Error, "Unknown fields are no longer kept.";

@@ -108,7 +108,12 @@ const SCHEMAS: &[(&str, &str, &[&str])] = &[
     ("{type: string}", "{type: string, pattern: x}", &["KS8411 a: breaking"]),
     ("{type: string, pattern: x}", "{type: string, pattern: z}", &["KS8412 a: risky"]),
     ("{type: string, format: date}", "{type: string}", &["KS8413 a: compatible"]),
-    ("{type: string, nullable: true}", "{type: string}", &["KS8414 a: breaking"]),
+    ("{type: string, nullable: true}", "{type: string}", &["KS8414 a: risky"]),
+    (
+        "{type: array, items: {type: string, nullable: true}}",
+        "{type: array, items: {type: string}}",
+        &["KS8414 a[]: breaking"],
+    ),
     ("{type: string}", "{type: string, nullable: true}", &["KS8415 a: risky"]),
     ("{type: string, default: x}", "{type: string, default: z}", &["KS8416 a: risky"]),
     (
