@@ -13,6 +13,7 @@ use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Runs the command. Returns whether no change is as bad as `--fail-on`.
@@ -164,7 +165,7 @@ fn whom(effects: &[(Consumer, Class)]) -> String {
         let (Some(last), before) = (names.last(), &names[..names.len().saturating_sub(1)]) else { continue };
         let and = if before.is_empty() { "" } else { " and " };
         let comma = if out.is_empty() { "" } else { ", " };
-        out += &format!("{comma}{class} for {}{and}{last}", before.join(", "));
+        let _ = write!(out, "{comma}{class} for {}{and}{last}", before.join(", "));
     }
     out
 }
