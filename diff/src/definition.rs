@@ -3,6 +3,7 @@
 use crate::{Change, Class, Consumer, schema};
 use kubeshape_schema::Code;
 use kubeshape_structural::{Crd, Version};
+use std::collections::{HashMap, HashSet};
 
 use Class::{Breaking, Compatible, Cosmetic, Risky};
 use Consumer::{Meta, Readers, Storage, Writers};
@@ -13,8 +14,9 @@ pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
     let mut out = Vec::new();
     names(old, new, &mut out);
     versions(old, new, &mut out);
+    let by_name = by_name(new);
     for was in old.versions {
-        let Some(is) = new.versions.iter().find(|is| is.name == was.name) else { continue };
+        let Some(is) = by_name.get(was.name) else { continue };
         version(was, is, &mut out);
         match (was.schema, is.schema) {
             (Some(old), Some(new)) => schema::compare(was.name, old, new, &mut out),
@@ -42,6 +44,15 @@ pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
             }
             (None, None) => {}
         }
+    }
+    out
+}
+
+/// The versions by name, of several the first.
+fn by_name<'v, 'a>(crd: &'v Crd<'a>) -> HashMap<&'a str, &'v Version<'a>> {
+    let mut out = HashMap::new();
+    for version in crd.versions {
+        out.entry(version.name).or_insert(version);
     }
     out
 }
@@ -89,15 +100,17 @@ fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Vec<Change>) {
         ("short name", old.names.short_names, new.names.short_names),
         ("category", old.names.categories, new.names.categories),
     ] {
-        for gone in was.iter().filter(|name| !is.contains(name)) {
+        let is: HashSet<&str> = is.iter().copied().collect();
+        for gone in was.iter().filter(|name| !is.contains(**name)) {
             push(out, Code::DiffNamesLess, "", at, format!("the {what} {gone:?} is gone"), &[(Meta, Risky)]);
         }
     }
 }
 
 fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Vec<Change>) {
+    let (before, after) = (by_name(old), by_name(new));
     for was in old.versions {
-        let is = new.versions.iter().find(|is| is.name == was.name);
+        let is = after.get(was.name);
         let at = (was.at, is.map_or(new.at, |is| is.at));
         match is {
             None if was.storage => {
@@ -124,7 +137,7 @@ fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Vec<Change>) {
             Some(_) => {}
         }
     }
-    for is in new.versions.iter().filter(|is| !old.versions.iter().any(|was| was.name == is.name)) {
+    for is in new.versions.iter().filter(|is| !before.contains_key(is.name)) {
         push(out, Code::DiffVersionNew, is.name, (old.at, is.at), "the version is new", &[(Meta, Compatible)]);
     }
     let storage = |crd: &Crd<'_>| {
@@ -163,7 +176,8 @@ fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Vec<Change>) {
     if was.columns != is.columns {
         push(out, Code::DiffShown, was.name, at, "the printer columns are other ones", &[(Meta, Cosmetic)]);
     }
-    for gone in was.selectable_fields.iter().filter(|path| !is.selectable_fields.contains(path)) {
+    let selectable: HashSet<&str> = is.selectable_fields.iter().copied().collect();
+    for gone in was.selectable_fields.iter().filter(|path| !selectable.contains(**path)) {
         let detail = format!("{gone} can no longer be selected");
         push(out, Code::DiffSelector, was.name, at, detail, &[(Readers, Breaking), (Meta, Breaking)]);
     }

@@ -5,6 +5,8 @@ use crate::types::{self, Types};
 use crate::{Change, Class, Consumer};
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Additional, Code, Flags, Json, Property, Rule, Schema};
+use std::collections::HashSet;
+use std::hash::Hash;
 
 use Class::{Breaking, Compatible, Cosmetic, Risky};
 use Consumer::{Apply, Cel, Readers, Storage, V2, Writers};
@@ -162,30 +164,28 @@ impl Walk<'_> {
 
     fn enumeration(&mut self, pair: &Pair<'_>) {
         let (old, new) = (pair.old.enumeration, pair.new.enumeration);
-        let lacks = |all: &[Json<'_>], of: &[Json<'_>]| {
-            let missing: Vec<String> = all.iter().filter(|value| !of.contains(value)).map(text).collect();
-            missing
-        };
-        if old.is_empty() && new.is_empty() {
-            return;
-        }
-        if new.is_empty() {
-            let effects = [(Writers, Compatible), (Readers, Risky)];
-            self.push(pair, Code::DiffEnumWider, "any value is accepted, and there was an enum", &effects);
-            return;
-        }
-        if old.is_empty() {
-            let detail = format!("only {} are accepted, and there was no enum", listed(new.iter().map(text).collect()));
-            self.push(pair, Code::DiffEnum, detail, STRICTER);
-            return;
-        }
-        let (gone, came) = (lacks(old, new), lacks(new, old));
-        if !gone.is_empty() {
-            self.push(pair, Code::DiffEnum, format!("no longer accepted: {}", listed(gone)), STRICTER);
-        }
-        if !came.is_empty() {
-            let effects = [(Writers, Compatible), (Readers, Risky)];
-            self.push(pair, Code::DiffEnumWider, format!("newly accepted: {}", listed(came)), &effects);
+        let wider = [(Writers, Compatible), (Readers, Risky)];
+        match (old.is_empty(), new.is_empty()) {
+            (true, true) => {}
+            (false, true) => {
+                self.push(pair, Code::DiffEnumWider, "any value is accepted, and there was an enum", &wider);
+            }
+            (true, false) => {
+                let values = listed(new.iter().map(text).collect());
+                self.push(pair, Code::DiffEnum, format!("only {values} are accepted, and there was no enum"), STRICTER);
+            }
+            (false, false) => {
+                let texts = |values: &[Json<'_>]| values.iter().map(text).collect::<Vec<_>>();
+                let (old, new) = (texts(old), texts(new));
+                let gone = missing(&old, &new);
+                if !gone.is_empty() {
+                    self.push(pair, Code::DiffEnum, format!("no longer accepted: {}", listed(gone)), STRICTER);
+                }
+                let came = missing(&new, &old);
+                if !came.is_empty() {
+                    self.push(pair, Code::DiffEnumWider, format!("newly accepted: {}", listed(came)), &wider);
+                }
+            }
         }
     }
 
@@ -235,29 +235,24 @@ impl Walk<'_> {
     }
 
     fn rules(&mut self, pair: &Pair<'_>) {
-        let says = |a: &Rule<'_>, b: &Rule<'_>| a.rule == b.rule && a.optional_old_self == b.optional_old_self;
+        let key = |rule: &Rule<'_>| (rule.rule.to_owned(), rule.optional_old_self);
+        let by_key = |rules: &[Rule<'_>]| rules.iter().map(key).collect::<HashSet<_>>();
         let (old, new) = (pair.old.extra().validations, pair.new.extra().validations);
+        let (was, is) = (by_key(old), by_key(new));
+        let same: HashSet<&Rule<'_>> = old.iter().collect();
         for rule in new {
-            match old.iter().find(|other| says(rule, other)) {
-                None => {
-                    let why = "whether it refuses what was accepted cannot be told";
-                    let effects = [(Storage, Risky), (Writers, Risky), (Cel, Risky)];
-                    self.push(pair, Code::DiffRule, format!("{:?} is new; {why}", rule.rule), &effects);
-                }
-                Some(other) if other != rule => {
-                    let detail = format!("the message of {:?} is another one", rule.rule);
-                    self.push(pair, Code::DiffDescription, detail, &[(Cel, Cosmetic)]);
-                }
-                Some(_) => {}
+            if !was.contains(&key(rule)) {
+                let why = "whether it refuses what was accepted cannot be told";
+                let effects = [(Storage, Risky), (Writers, Risky), (Cel, Risky)];
+                self.push(pair, Code::DiffRule, format!("{:?} is new; {why}", rule.rule), &effects);
+            } else if !same.contains(rule) {
+                let detail = format!("the message of {:?} is another one", rule.rule);
+                self.push(pair, Code::DiffDescription, detail, &[(Cel, Cosmetic)]);
             }
         }
-        for rule in old.iter().filter(|rule| !new.iter().any(|other| says(rule, other))) {
-            self.push(
-                pair,
-                Code::DiffRuleGone,
-                format!("{:?} is gone", rule.rule),
-                &[(Writers, Compatible), (Cel, Compatible)],
-            );
+        for rule in old.iter().filter(|rule| !is.contains(&key(rule))) {
+            let effects = [(Writers, Compatible), (Cel, Compatible)];
+            self.push(pair, Code::DiffRuleGone, format!("{:?} is gone", rule.rule), &effects);
         }
     }
 
@@ -332,14 +327,14 @@ impl Walk<'_> {
         for property in new.properties.iter().filter(|property| old.property(property.name).is_none()) {
             self.came(pair, property, todo);
         }
-        for name in new.required.iter().filter(|name| !old.required.contains(name)) {
+        for name in missing(new.required, old.required) {
             // A server gives a field without value its default.
             if new.property(name).is_some_and(|schema| schema.default.is_some()) {
                 continue;
             }
             self.push(pair, Code::DiffRequired, format!("{name} is required"), STRICTER);
         }
-        for name in old.required.iter().filter(|name| !new.required.contains(name)) {
+        for name in missing(old.required, new.required) {
             let effects = [(Writers, Compatible), (Readers, Risky)];
             self.push(pair, Code::DiffRequiredGone, format!("{name} is no longer required"), &effects);
         }
@@ -427,8 +422,20 @@ fn rest<'a>(schema: &Schema<'a>) -> Rest<'a> {
     }
 }
 
+/// The path of a property. Of a long name, the beginning: it would stand in every path below.
 fn below(pair: &Pair<'_>, property: &Property<'_>) -> String {
-    if pair.path.is_empty() { property.name.to_owned() } else { format!("{}.{}", pair.path, property.name) }
+    const LONGEST: usize = 253;
+    let name = match property.name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &property.name[..end]),
+        None => property.name.to_owned(),
+    };
+    if pair.path.is_empty() { name } else { format!("{}.{name}", pair.path) }
+}
+
+/// What the other list lacks.
+fn missing<T: Clone + Eq + Hash>(all: &[T], of: &[T]) -> Vec<T> {
+    let of: HashSet<&T> = of.iter().collect();
+    all.iter().filter(|value| !of.contains(value)).cloned().collect()
 }
 
 fn not<'a>(schema: Option<&'a Schema<'a>>) -> &'a [Schema<'a>] {

@@ -306,7 +306,7 @@ pub struct ExternalDocs<'a> {
 }
 
 /// One of `x-kubernetes-validations`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Rule<'a> {
     /// `rule`, a CEL expression.
     pub rule: &'a str,

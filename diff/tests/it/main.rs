@@ -205,3 +205,27 @@ fn a_change_has_a_class_for_each_whom_it_concerns() {
     assert_eq!(found[0].class(), Class::Breaking);
     assert_eq!(found[0].detail, "maxLength is 3, and there was none");
 }
+
+#[test]
+fn what_is_large_stays_linear() {
+    // A long name would stand in the path of every field below it.
+    let fields = |keyword: &str| {
+        let fields: Vec<String> = (0..2_000).map(|at| format!("f{at}: {{type: string, {keyword}}}")).collect();
+        format!(
+            "{{type: object, properties: {{{}: {{type: object, properties: {{{}}}}}}}}}",
+            "n".repeat(1_000),
+            fields.join(", ")
+        )
+    };
+    let changes = changes(&crd("", &fields("maxLength: 3")), &crd("", &fields("maxLength: 2")));
+    assert_eq!(changes.len(), 2_000);
+    assert!(changes.iter().all(|change| change.path.chars().count() < 300));
+    // Long lists are looked up, and some of their values are named.
+    let values = |letter: char| (0..50_000).map(|at| format!("{letter}{at}")).collect::<Vec<_>>().join(", ");
+    let list = |letter: char| format!("{{type: string, enum: [{}]}}", values(letter));
+    let changes = self::changes(&crd("", &list('p')), &crd("", &list('q')));
+    assert_eq!(
+        changes[0].detail,
+        r#"no longer accepted: "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7" and 49992 more"#
+    );
+}
