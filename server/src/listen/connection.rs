@@ -3,6 +3,7 @@
 use super::activity::{Activity, Observed, Overdue, Step, of};
 use super::answer;
 use super::bind::Accepted;
+use super::lent;
 use super::service::{Endpoint, Shared};
 use super::tls::Tls;
 use crate::limit::Caller;
@@ -170,8 +171,9 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             Ok::<_, Infallible>(response)
         }
     });
+    let (stream, owner) = lent::lend(stream);
     let io = TokioIo::new(Observed::new(stream, Arc::clone(activity)));
-    let mut connection = std::pin::pin!(builder.serve_connection(io, service));
+    let mut connection = Box::pin(builder.serve_connection(io, service));
     let Some((first, _)) = activity.deadline(limits) else { return };
     let mut timer = std::pin::pin!(sleep_until(first));
     let mut armed = true;
@@ -225,7 +227,17 @@ async fn serve<S: Endpoint, I: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
             () = activity.told.notified() => Event::Shed,
         };
         match event {
-            Event::End => return,
+            Event::End => {
+                drop(connection);
+                // Otherwise the client ended the connection, or the server has no time for it.
+                if draining {
+                    tokio::select! {
+                        () = owner.close() => {}
+                        _ = controls.wait_for(|control| control.phase == Phase::Ended) => {}
+                    }
+                }
+                return;
+            }
             Event::FirstRequest => {}
             Event::Timer => match deadline() {
                 None => armed = false,

@@ -10,6 +10,7 @@ mod connection;
 mod crowd;
 mod frames;
 mod guard;
+mod lent;
 mod refusal;
 mod service;
 mod tls;
