@@ -99,8 +99,7 @@ async fn without_a_budget_floods_go_on() {
         }
         // All of them were read, and a request is still answered.
         writer.write_all(&request(1, "/", &[])).await.expect("the connection is open");
-        let (ours, theirs) = ("kubeshape_connections ", Some(1.0));
-        assert_eq!(server.metric(ours), theirs);
+        until_open(&server, 1.0, Duration::from_secs(5)).await;
         drop(writer);
         let taken = timeout(Duration::from_secs(5), taking).await.expect("in time").expect("no panic");
         assert!(taken.is_ok_and(|bytes| bytes > "hello".len() as u64));
