@@ -3,6 +3,7 @@
 use crate::auth::Authenticator;
 use crate::features::Emulation;
 use crate::metrics::Metrics;
+use crate::objects::Objects;
 use crate::snapshot::{LazyV2, Live};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +27,8 @@ pub struct Endpoints {
     pub emulation: Option<Emulation>,
     /// The OpenAPI v2 document without custom resources, which is served if the emulated release does not publish them.
     pub v2_without_custom_resources: Option<Arc<LazyV2>>,
+    /// The objects that are served; `None` if only schemas are.
+    pub objects: Option<Arc<Objects>>,
 }
 
 /// Named readiness checks. Each passes, or fails with a reason.

@@ -71,12 +71,31 @@ pub struct Emitter<'a> {
     out: &'a mut Vec<u8>,
     levels: Vec<Level>,
     place: Place,
+    folds: bool,
 }
 
 impl<'a> Emitter<'a> {
     /// An emitter that appends to `out`.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
-        Emitter { out, levels: Vec::new(), place: Place::Root }
+        Emitter { out, levels: Vec::new(), place: Place::Root, folds: false }
+    }
+
+    /// Breaks long lines, as API servers and kubectl do: at the first single blank behind column 80. Texts with line breaks that
+    /// go-yaml cannot write as blocks are quoted (go-yaml: `yaml_emitter_analyze_scalar` and the functions that write scalars).
+    ///
+    /// # Example
+    /// ```
+    /// let mut out = Vec::new();
+    /// let mut emitter = kubeshape_yaml::emit::Emitter::new(&mut out).folding();
+    /// emitter.begin_map();
+    /// emitter.key("message");
+    /// emitter.str(&format!("{} b c", "a".repeat(80)));
+    /// emitter.end_map();
+    /// assert_eq!(String::from_utf8(out).unwrap(), format!("message: {}\n  b c\n", "a".repeat(80)));
+    /// ```
+    #[must_use]
+    pub fn folding(self) -> Self {
+        Emitter { folds: true, ..self }
     }
 
     /// Prints the marker `---` in front of another document.
@@ -202,6 +221,10 @@ impl<'a> Emitter<'a> {
     /// Prints a text.
     pub fn str(&mut self, text: &str) {
         self.lead();
+        if self.folds {
+            self.folded(text);
+            return;
+        }
         match style(text) {
             Style::Plain => self.out.extend_from_slice(text.as_bytes()),
             Style::Single => single(text, self.out),
@@ -214,12 +237,80 @@ impl<'a> Emitter<'a> {
         self.out.push(b'\n');
     }
 
+    /// Prints a text as go-yaml does.
+    fn folded(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut style = style(text);
+        if style == Style::Literal {
+            let is_refused = bytes.contains(&b'\t') || text.contains(" \n") || bytes.last() == Some(&b' ');
+            if is_refused {
+                style = Style::Double;
+            } else if bytes.first() == Some(&b'\n') {
+                self.literal_with(text, true);
+                return;
+            }
+        }
+        if style == Style::Literal {
+            self.literal(text);
+            return;
+        }
+        let from = self.out.len();
+        match style {
+            Style::Single => single(text, self.out),
+            Style::Double => double(text, self.out),
+            Style::Plain | Style::Literal => self.out.extend_from_slice(bytes),
+        }
+        let start = memchr::memrchr(b'\n', &self.out[..from]).map_or(0, |at| at + 1);
+        let column = self.levels.last().map_or(2, |level| level.column + 2);
+        // Most texts end before the margin.
+        if self.out.len() - start > WIDTH {
+            let printed = self.out.split_off(from);
+            let before = count(&self.out[start..]);
+            self.fold(&printed, before, column, style);
+        }
+        self.out.push(b'\n');
+    }
+
+    /// Appends a printed scalar, broken at blanks. `at` is the column at which it begins.
+    fn fold(&mut self, printed: &[u8], at: usize, column: usize, style: Style) {
+        let quotes = usize::from(style != Style::Plain);
+        let (mut at, mut after_blank) = (at, false);
+        for (place, byte) in printed.iter().enumerate() {
+            let next = printed.get(place + 1);
+            let is_inside = quotes == 0 || (place > quotes && place + 1 + quotes < printed.len());
+            // In double quotes, a blank that follows is written with a backslash.
+            let breaks = *byte == b' '
+                && !after_blank
+                && at > WIDTH
+                && is_inside
+                && (style == Style::Double || next != Some(&b' '));
+            if breaks {
+                self.out.push(b'\n');
+                self.indent(column);
+                at = column;
+                if style == Style::Double && next == Some(&b' ') {
+                    self.out.push(b'\\');
+                    at += 1;
+                }
+            } else {
+                self.out.push(*byte);
+                at += usize::from(byte & 0xC0 != 0x80);
+            }
+            after_blank = *byte == b' ';
+        }
+    }
+
     fn literal(&mut self, text: &str) {
+        self.literal_with(text, false);
+    }
+
+    /// Prints a block. `indented` tells the indentation even if the first line does not demand it.
+    fn literal_with(&mut self, text: &str, indented: bool) {
         let column = self.levels.last().map_or(2, |level| level.column + 2);
         self.out.push(b'|');
         let body = text.trim_end_matches('\n');
         // Where the first line of text begins with a blank, the indentation must be told.
-        if body.trim_start_matches('\n').starts_with([' ', '\t']) {
+        if indented || body.trim_start_matches('\n').starts_with([' ', '\t']) {
             self.out.push(b'2');
         }
         match text.len() - body.len() {
@@ -345,6 +436,14 @@ impl<'a> Emitter<'a> {
             }
         }
     }
+}
+
+/// The column behind which lines are broken (go-yaml: `best_width`).
+const WIDTH: usize = 80;
+
+/// How many characters there are.
+fn count(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
 /// Keys that are longer are printed behind `? `.

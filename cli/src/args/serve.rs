@@ -16,7 +16,7 @@ const OPERATION: &str = "Options for operation";
 ///
 /// Answers requests for OpenAPI v2 and v3, discovery (plain and aggregated), version and health as kube-apiserver does,
 /// from files and without etcd. Paths, media types, headers and hashes are the same, so that kubectl, client-go and
-/// editors work with it. It stores no objects.
+/// editors work with it. With --objects, it serves custom resources, too.
 ///
 /// Reads CustomResourceDefinitions and OpenAPI documents from files and folders, as `convert` does. A file that cannot be
 /// read is reported, and the others are served. /readyz fails and names the file until it is repaired.
@@ -26,6 +26,7 @@ Examples:
   kubeshape serve crds/                       on http://127.0.0.1:8001
   kubeshape serve crds/ --watch               read files again when they change
   kubeshape serve crds/ --base cluster/       with the groups of a cluster
+  kubeshape serve crds/ --objects samples/    and custom resources, as a cluster does
   kubeshape serve --aggregate metrics=https://10.0.0.7,metrics.k8s.io/v1beta1
   kubectl --server http://127.0.0.1:8001 explain crontabs.spec
 
@@ -75,6 +76,14 @@ pub(crate) struct ServeArgs {
     /// the documents of CustomResourceDefinitions share. Inputs take precedence over it.
     #[arg(long, value_name = "DOC", value_hint = ValueHint::AnyPath)]
     pub(crate) base: Vec<PathBuf>,
+
+    /// File or folder with objects to serve along with the schemas (repeatable); the folder may be empty
+    ///
+    /// Clients can then create, read, list, watch, change and delete custom resources of the CustomResourceDefinitions that
+    /// are served, as on a cluster: with defaults, validation, server-side apply, tables and subresources. Objects are kept in
+    /// memory. The files are read once and never written.
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) objects: Vec<PathBuf>,
 
     /// Release of Kubernetes whose built-in groups are served along with the inputs, such as 1.34
     ///

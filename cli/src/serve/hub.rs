@@ -3,6 +3,7 @@
 
 use super::event::{Changes, Event, Taken};
 use super::inputs::{self, Inputs, Scan};
+use super::resources::Resources;
 use super::secrets::Secrets;
 use super::watch::Watcher;
 use super::{descriptors, finding};
@@ -50,6 +51,8 @@ pub(super) struct Hub {
     pub(super) broken: Vec<Finding>,
     /// The levels of findings.
     pub(super) levels: Levels,
+    /// What is served of objects; `None` if only schemas are.
+    pub(super) resources: Option<Resources>,
 }
 
 /// A file that was emptied or vanished, and whose last content is still served.
@@ -175,7 +178,7 @@ impl Hub {
             self.inputs.early(&mut burst.taken.paths).into_iter().unzip();
         let files = changes.len();
         let names: Vec<Arc<str>> = changes.iter().map(|change| Arc::clone(&change.name)).collect();
-        let applied = self.store.apply_if(changes, SystemTime::now(), |quality| quality == Quality::Whole);
+        let applied = self.change(changes, |quality| quality == Quality::Whole);
         for (path, name) in paths.into_iter().zip(names) {
             if applied.refused.iter().any(|(change, _)| change.name == name) {
                 burst.taken.paths.insert(path);
@@ -244,7 +247,7 @@ impl Hub {
                 changes.push(change);
             }
         }
-        let applied = self.store.apply_if(changes, SystemTime::now(), |quality| quality != Quality::Empty);
+        let applied = self.change(changes, |quality| quality != Quality::Empty);
         for (change, _) in &applied.refused {
             let finding = Finding::new(Code::Unreadable, EMPTIED).in_input(Arc::clone(&change.name));
             self.hold(change.clone(), finding);
@@ -300,15 +303,26 @@ impl Hub {
             tracing::warn!(file = &*change.name, "what this file held before is no longer served");
         }
         let files = over.len();
-        let applied = self.store.apply(over, SystemTime::now());
+        let applied = self.change(over, |_| true);
         self.applied(&applied, files, now);
+    }
+
+    /// Applies changed files whose contents are accepted.
+    fn change(&mut self, changes: Vec<Change>, accept: impl Fn(Quality) -> bool) -> Applied {
+        let taken = self.resources.as_ref().map(|_| changes.clone());
+        let applied = self.store.apply_if(changes, SystemTime::now(), accept);
+        if let (Some(resources), Some(taken)) = (&mut self.resources, taken) {
+            let is_taken = |change: &&Change| applied.refused.iter().all(|(refused, _)| refused.name != change.name);
+            resources.change(taken.iter().filter(is_taken));
+        }
+        applied
     }
 
     /// Reads the inputs for the first time. Returns what was read, for messages about it.
     pub(super) fn first(&mut self) -> FirstScan {
         let began = Instant::now();
         let Scan { changes, unreadable, passed_over, .. } = self.inputs.scan(&BTreeSet::new());
-        let applied = self.store.apply(changes, SystemTime::now());
+        let applied = self.change(changes, |_| true);
         self.broken.clone_from(&applied.broken);
         self.publish(&applied, began, false);
         self.report();

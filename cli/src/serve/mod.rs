@@ -11,6 +11,7 @@ mod hub;
 mod inputs;
 mod log;
 mod plan;
+mod resources;
 mod secrets;
 mod watch;
 
@@ -89,6 +90,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         held: std::collections::BTreeMap::new(),
         broken: Vec::new(),
         levels: setup.levels(&args.levels),
+        resources: (!args.objects.is_empty()).then(resources::Resources::new),
     };
     let (events, happened) = channel();
     if args.watch {
@@ -112,6 +114,11 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         return Ok(false);
     }
     hub.follow();
+    if let Some(resources) = &hub.resources {
+        let findings = resources.load(&args.objects, &Filter::new(&args.walk)?);
+        tell_of(&findings, &hub, args.log_format, setup, &mut log);
+        tracing::info!(objects = resources.objects().store().len(), "objects are read");
+    }
 
     let runtime = Builder::new_multi_thread().enable_all().thread_stack_size(crate::convert::STACK).build()?;
     let sizes = Arc::clone(&live);
@@ -124,6 +131,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
     let address = listeners.iter().find_map(Listener::address);
     let is_secure = hub.secrets.tls().is_some();
     warn(&listeners, is_secure, hub.secrets.authenticator().is_some());
+    let objects = hub.resources.as_ref().map(|resources| Arc::clone(resources.objects()));
     let endpoints = Endpoints {
         live,
         extensions: args.has_extensions(),
@@ -133,6 +141,7 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
         authenticator: hub.secrets.authenticator().cloned(),
         emulation: plan.emulation,
         v2_without_custom_resources: Some(of_base),
+        objects: objects.clone(),
     };
     let limits = Limits {
         connections: descriptors::connections(args.max_connections as usize),
@@ -176,6 +185,9 @@ pub(crate) fn run(args: &ServeArgs, setup: &Setup) -> Result<bool, Fatal> {
             signals.stop(&events).await;
             readiness.set(SHUTDOWN, Some("the server stops"));
             metrics.ready(SHUTDOWN, false);
+            if let Some(objects) = &objects {
+                objects.stop();
+            }
             tracing::info!("stopping: running requests are finished; a second signal ends them");
             drop(stopping);
             signals.stop(&events).await;
@@ -241,6 +253,21 @@ fn first(hub: &mut Hub, format: LogFormat, mut ui: Ui, log: &mut Log) -> (bool, 
     );
     // An empty folder may be filled later.
     (!applied.documents.is_empty() || (hub.broken.is_empty() && unreadable.is_empty()), is_denied)
+}
+
+/// Prints findings about objects.
+fn tell_of(findings: &[Finding], hub: &Hub, format: LogFormat, setup: &Setup, log: &mut Log) {
+    let mut ui = Ui::new(setup.color, When::Never, false, false).with_levels(hub.levels.clone()).with_notes().keeping();
+    for finding in findings {
+        match format {
+            LogFormat::Text => ui.finding(finding),
+            LogFormat::Json => {
+                finding::log(finding, &hub.levels);
+                log.make_room();
+            }
+        }
+    }
+    log.write(&ui.into_text());
 }
 
 /// Binds the sockets.

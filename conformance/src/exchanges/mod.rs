@@ -6,6 +6,7 @@
 
 mod compare;
 mod record;
+mod resources;
 mod serve;
 mod wire;
 
@@ -25,6 +26,7 @@ const SERVERS: [(&str, &[&str]); 3] =
 /// Adds a row per server and kind of exchange.
 pub fn compare(golden: &Path, table: &mut Table) {
     let apiserver = golden.join("apiserver");
+    resources::compare(&apiserver, table);
     let base = apiserver.join("empty");
     for (server, files) in SERVERS {
         let folder = apiserver.join(server);

@@ -3,7 +3,6 @@
 //! [`Schemas`] is prepared once from documents that carry `x-kubernetes-api-lifecycle`, [`Cluster`] says what is known of
 //! the cluster, and [`Schemas::warnings`] judges an object. [`Cluster::judge`] judges one field.
 
-mod header;
 mod schemas;
 
 use crate::fields::{self, Lifecycle};
@@ -11,7 +10,7 @@ use crate::tag::KUBERNETES;
 use crate::{Features, Options, Stage, Version};
 use std::collections::BTreeMap;
 
-pub use header::{header, headers};
+pub use kubeshape_yaml::go::warning::{header, headers};
 pub use schemas::{MAX_WARNINGS, Schemas, Warning};
 
 /// What is known of a cluster.

@@ -4,7 +4,7 @@
 //! differences between them, so no framework's router is used here: [`route::Route`] parses the path, an endpoint makes
 //! the response, and [`Http`] adds what all responses have.
 
-pub mod accept;
+pub use kubeshape_objects::{accept, target};
 pub(crate) mod audit;
 mod body;
 pub mod conditional;
@@ -17,12 +17,13 @@ mod printed;
 pub mod range;
 mod reply;
 mod request;
+mod resources;
 pub mod route;
 mod status;
-pub mod target;
 mod work;
 
 use crate::features::Features;
+use crate::objects::Objects;
 use crate::snapshot::{LazyV2, Leaf, Snapshot};
 use crate::state::Endpoints;
 use arc_swap::ArcSwapOption;
@@ -218,6 +219,25 @@ impl Shared {
         }
     }
 
+    /// Answers a request for objects.
+    fn resource<B>(&self, objects: &Arc<Objects>, request: Request<B>, path: &str) -> Answer
+    where
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
+        let query = request.uri().query().unwrap_or_default();
+        let parts = OwnedParts::of(&RequestParts {
+            method: request.method(),
+            headers: request.headers(),
+            query,
+            extensions: self.endpoints.extensions,
+        });
+        match resources::quick(objects, request.method(), path, query, request.headers()) {
+            Some(reply) => resources::respond(&parts, reply).into(),
+            None => Answer::Later(resources::answer(objects, request, path, parts, &self.work)),
+        }
+    }
+
     /// The v2 document that is served.
     fn v2<'s>(&'s self, snapshot: &'s Snapshot) -> &'s Arc<LazyV2> {
         let without = self.endpoints.v2_without_custom_resources.as_ref();
@@ -307,6 +327,15 @@ where
         let uri = request.uri().clone();
         let (answer, endpoint) = if let Some(path) = target::decoded(uri.path()) {
             let route = Route::of(&path);
+            let objects = shared.endpoints.objects.as_ref().filter(|objects| objects.serves(&path));
+            if let Some(objects) = objects {
+                let record = Record { shared: Arc::clone(shared), began, audit, method, uri: uri.clone(), endpoint: "resource" };
+                let answer = shared.resource(objects, request, &path);
+                return match answer {
+                    Answer::Now(response) => ResponseFuture(Waiting::Done(Some(record.finish(response)))),
+                    Answer::Later(answer) => ResponseFuture(Waiting::Later(answer, Some(record))),
+                };
+            }
             let snapshot = shared.endpoints.live.current();
             (shared.answer(request, &snapshot, &route), route.endpoint())
         } else {

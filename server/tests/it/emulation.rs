@@ -18,6 +18,7 @@ fn release(minor: u16, gates: &[(&str, bool)], extensions: bool) -> Result<Http,
     Ok(Http::new(Endpoints {
         emulation: Some(Emulation::new(minor, gates)?),
         v2_without_custom_resources: Some(Arc::new(LazyV2::new(Box::new(make)))),
+        objects: None,
         ..endpoints(snapshot(0), extensions)
     }))
 }

@@ -8,6 +8,7 @@ pub mod escape;
 pub mod number;
 pub mod time;
 pub mod url;
+pub mod warning;
 
 pub use time::Time;
 pub use url::Url;

@@ -110,6 +110,7 @@ pub(crate) fn endpoints(snapshot: Snapshot, extensions: bool) -> Endpoints {
         authenticator: None,
         emulation: None,
         v2_without_custom_resources: None,
+        objects: None,
     }
 }
 

@@ -64,6 +64,23 @@ impl<'h> Clause<'h> {
         self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
+    /// The kind that the parameters select; `None` if the endpoint does not have it in this form (upstream:
+    /// `RequestScope.AllowsMediaTypeTransform`).
+    fn target(&self, endpoint: Endpoint, form: Form) -> Option<Option<Target<'h>>> {
+        let selected = (self.parameter("as"), self.parameter("g"), self.parameter("v"));
+        let (Some(kind), Some("meta.k8s.io"), Some(version @ ("v1" | "v1beta1"))) = selected else {
+            let plain = selected == (None, None, None) && (endpoint.protobuf || form != Form::Protobuf);
+            return plain.then_some(None);
+        };
+        let kind = match kind {
+            "Table" if form != Form::Protobuf => TargetKind::Table,
+            "PartialObjectMetadata" => TargetKind::PartialObjectMetadata,
+            "PartialObjectMetadataList" => TargetKind::PartialObjectMetadataList,
+            _ => return None,
+        };
+        endpoint.transforms.then_some(Some(Target { kind, version }))
+    }
+
     /// The form of the object that the parameters select.
     fn wanted(&self) -> ObjectForm<'h> {
         match (self.parameter("as"), self.parameter("g"), self.parameter("v")) {
@@ -100,7 +117,7 @@ impl ObjectForm<'_> {
 /// parameters are ignored (kube-openapi `pkg/handler`, `pkg/handler3`).
 ///
 /// ```
-/// use kubeshape_server::http::accept::{Choice, Offer, Reading, openapi};
+/// use kubeshape_objects::accept::{Choice, Offer, Reading, openapi};
 ///
 /// let offers = [Offer::plain("application", "json"), Offer::plain("application", "x")];
 /// assert_eq!(openapi("application/x, */*", &offers, Reading::Kube), Choice::Offer(1));
@@ -159,6 +176,120 @@ pub fn object(header: &str, offers: &[Offer], reading: Reading) -> Choice {
         }
         Reading::Repaired => repaired(header, offers, true),
     }
+}
+
+/// A form in which objects are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Compact JSON.
+    Json,
+    /// Indented JSON.
+    Indented,
+    /// YAML.
+    Yaml,
+    /// Protobuf.
+    Protobuf,
+}
+
+impl Form {
+    /// The media type.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Form::Json | Form::Indented => "application/json",
+            Form::Yaml => "application/yaml",
+            Form::Protobuf => "application/vnd.kubernetes.protobuf",
+        }
+    }
+}
+
+/// The form of an object and the kind that it is converted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transformed<'h> {
+    /// How it is written.
+    pub form: Form,
+    /// What it becomes; `None` for the object as it is.
+    pub target: Option<Target<'h>>,
+}
+
+/// A kind of `meta.k8s.io` that an object can become, and its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target<'h> {
+    /// The kind.
+    pub kind: TargetKind,
+    /// `v1` or `v1beta1`
+    pub version: &'h str,
+}
+
+/// A kind that an object can become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// Rows for people.
+    Table,
+    /// The metadata alone.
+    PartialObjectMetadata,
+    /// The metadata of a list's objects.
+    PartialObjectMetadataList,
+}
+
+/// What an endpoint of objects can answer with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Whether objects can become a [`Target`].
+    pub transforms: bool,
+    /// Whether objects as they are can be written as protobuf. Custom resources cannot.
+    pub protobuf: bool,
+}
+
+impl Endpoint {
+    /// Custom resources.
+    pub const CUSTOM_RESOURCES: Endpoint = Endpoint { transforms: true, protobuf: false };
+    /// Errors.
+    pub const ERRORS: Endpoint = Endpoint { transforms: false, protobuf: true };
+}
+
+/// The choice of kube-apiserver for an endpoint of objects (upstream: `negotiation.NegotiateMediaTypeOptions`). `pretty` is what the
+/// rest of the request says about indented JSON. `None` if no clause fits.
+///
+/// # Example
+/// ```
+/// use kubeshape_objects::accept::{Endpoint, Form, TargetKind, resource};
+///
+/// let header = "text/html, application/json;as=Table;g=meta.k8s.io;v=v1, application/json";
+/// let chosen = resource(header, Endpoint::CUSTOM_RESOURCES, false).unwrap();
+/// assert_eq!((chosen.form, chosen.target.unwrap().kind), (Form::Json, TargetKind::Table));
+/// assert_eq!(resource("application/vnd.kubernetes.protobuf", Endpoint::CUSTOM_RESOURCES, false), None);
+/// ```
+pub fn resource(header: &str, endpoint: Endpoint, pretty: bool) -> Option<Transformed<'_>> {
+    let json = |pretty| if pretty { Form::Indented } else { Form::Json };
+    if header.is_empty() {
+        return Some(Transformed { form: json(pretty), target: None });
+    }
+    const MEDIA: [Offer; 3] = [
+        Offer::plain("application", "json"),
+        Offer::plain("application", "yaml"),
+        Offer::plain("application", "vnd.kubernetes.protobuf"),
+    ];
+    for clause in kube_clauses(header) {
+        for (place, offer) in MEDIA.iter().enumerate() {
+            if !kube_fits(&clause, offer) {
+                continue;
+            }
+            let form = match place {
+                0 => json(pretty || clause.parameter("pretty") == Some("1")),
+                1 => Form::Yaml,
+                _ => Form::Protobuf,
+            };
+            let stream = clause.parameter("stream").unwrap_or_default();
+            let streams = stream.is_empty() || (stream == "watch" && form != Form::Yaml);
+            if !streams || clause.parameter("sv").is_some_and(|version| !version.is_empty()) {
+                continue;
+            }
+            if let Some(target) = clause.target(endpoint, form) {
+                return Some(Transformed { form, target });
+            }
+        }
+    }
+    None
 }
 
 /// Whether the selected clause has the parameter `pretty=1`, for indented JSON.

@@ -13,7 +13,7 @@ const ITEM: usize = 256;
 ///
 /// # Example
 /// ```
-/// use kubeshape_lifecycle::warn::header;
+/// use kubeshape_yaml::go::warning::header;
 /// assert_eq!(header(r#"use "b" \ c"#).unwrap(), r#"299 - "use \"b\" \\ c""#);
 /// assert_eq!(header("a\nb"), None);
 /// ```

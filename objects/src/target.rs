@@ -52,7 +52,7 @@ pub fn encoded(path: &str) -> String {
 /// All values of a parameter, in order. As in Go, parameters with a semicolon or a malformed escape are ignored.
 ///
 /// ```
-/// use kubeshape_server::http::target::parameters;
+/// use kubeshape_objects::target::parameters;
 ///
 /// assert_eq!(parameters("timeout=32s&hash=A%2B&Hash=B", "hash").next().as_deref(), Some("A+"));
 /// ```

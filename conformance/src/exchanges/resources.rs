@@ -1,0 +1,162 @@
+//! Exchanges about objects. The requests are answered by `kubeshape-objects`, one after the other, with the times, uids and
+//! revisions that the real server gave. Bodies are compared byte for byte.
+
+use super::record::Exchange;
+use super::{body, record, recording};
+use crate::table::{Table, Verdict};
+use kubeshape_input::Limits;
+use kubeshape_objects::store::Store;
+use kubeshape_objects::{Api, Moment, Request};
+use kubeshape_registry::{Registry, Time};
+use serde_json::Value;
+use std::path::Path;
+
+/// Adds a row per kind of exchange about custom resources. Built-in resources are not compared: they are not served.
+pub(super) fn compare(apiserver: &Path, table: &mut Table) {
+    let file = recording(&apiserver.join("negotiated"), "negotiated");
+    if !file.is_file() {
+        return;
+    }
+    let (exchanges, definitions) = match (record::read(&file), definitions(&apiserver.join("crds"))) {
+        (Ok(exchanges), Ok(definitions)) => (exchanges, definitions),
+        (Err(why), _) | (_, Err(why)) => return table.add("negotiated", "recordings", Verdict::Missing(why)),
+    };
+    let mut registry = Registry::default();
+    registry.set_input("crds", kubeshape_input::read("crds.json", &definitions, Limits::default()));
+    let mut api = Api::new(registry);
+    let mut store = Store::default();
+    for (place, exchange) in exchanges.iter().enumerate() {
+        let request = &exchange.request;
+        if request.method == "POST" && request.path.ends_with("/customresourcedefinitions") {
+            let mut registry = api.registry().clone();
+            let text = request.body.as_deref().unwrap_or_default();
+            registry.set_input("own", kubeshape_input::read("own.json", text.as_bytes(), Limits::default()));
+            api = Api::new(registry);
+            continue;
+        }
+        let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+        if !api.serves(path) {
+            continue;
+        }
+        let row = format!("negotiated: {}", exchange.note.as_deref().unwrap_or_default());
+        let record = format!("{} {} {}", place + 1, request.method, request.path);
+        let verdict = answer(&api, &mut store, exchange, (path, query));
+        table.add(&row, &record, verdict);
+    }
+}
+
+/// The stored definitions of a server.
+fn definitions(folder: &Path) -> Result<Vec<u8>, String> {
+    body(folder, "bodies/customresourcedefinitions.json")
+}
+
+fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, query): (&str, &str)) -> Verdict {
+    let header = |name: &str| {
+        let headers = exchange.request.headers.iter();
+        headers.clone().find(|(key, _)| key.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value.as_str())
+    };
+    let expected = expected(exchange);
+    let recorded: Value = serde_json::from_slice(&expected).unwrap_or(Value::Null);
+    let text = |pointer: &str| recorded.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let is_write = exchange.request.method != "GET";
+    // An object that is created is as old as the answer; its metadata say it to the second.
+    let created = Time::parse(&text("/metadata/creationTimestamp")).filter(|_| exchange.request.method == "POST");
+    let now = created.or_else(|| date(exchange)).unwrap_or(Time(0));
+    let now = if is_write { last_time(&recorded).unwrap_or(now) } else { now };
+    let uid = ["/metadata/uid", "/rows/0/object/metadata/uid"].map(text).into_iter().find(|uid| !uid.is_empty());
+    let revision = ["/metadata/resourceVersion"].map(text)[0].parse::<u64>().ok();
+    match revision {
+        Some(revision) if is_write && !query.contains("dryRun") => store.advance(revision.saturating_sub(1)),
+        Some(revision) => store.advance(revision),
+        None => {}
+    }
+    let uid = uid.or_else(|| yaml_member(&expected, "uid: ")).unwrap_or_default();
+    let now = yaml_member(&expected, "creationTimestamp: ")
+        .filter(|_| exchange.request.method == "POST")
+        .and_then(|text| Time::parse(text.trim_matches('"')))
+        .unwrap_or(now);
+    let request = Request {
+        method: &exchange.request.method,
+        path,
+        query,
+        accept: header("Accept"),
+        content_type: header("Content-Type"),
+        user_agent: header("User-Agent"),
+        body: exchange.request.body.as_deref().unwrap_or_default().as_bytes(),
+    };
+    let Some(reply) = api.answer(store, &request, &Moment { now, uid: &uid, random: 0 }) else {
+        let is_page = exchange.status == 404 && expected == b"404 page not found\n";
+        return if is_page { Verdict::Equal } else { Verdict::Missing("no such resource".to_owned()) };
+    };
+    let media = exchange.headers.iter().find(|(key, _)| key == "Content-Type").map_or("", |(_, value)| value.as_str());
+    let differs = |what: &str, found: String, expected: String| {
+        Verdict::Differing(format!("{:?}: {what}: found {found}, expected {expected}", exchange.request.headers))
+    };
+    if reply.code != exchange.status {
+        return differs("code", format!("{} {}", reply.code, reply.text()), exchange.status.to_string());
+    }
+    if media.split(';').next() != Some(reply.form.media_type()) {
+        return differs("type", reply.form.media_type().to_owned(), media.to_owned());
+    }
+    if reply.body == expected || ordered(&reply.body) == ordered(&expected) {
+        return Verdict::Equal;
+    }
+    let at = reply.body.iter().zip(&expected).take_while(|(a, b)| a == b).count();
+    let part = |bytes: &[u8]| {
+        let from = at.saturating_sub(60).min(bytes.len());
+        String::from_utf8_lossy(&bytes[from..bytes.len().min(at + 120)]).into_owned()
+    };
+    differs("body", part(&reply.body), part(&expected))
+}
+
+/// A table, or a stream of tables, without the cells whose paths have a wildcard: Go walks maps in a random order. Of anything else
+/// nothing.
+fn ordered(body: &[u8]) -> Option<Vec<Value>> {
+    // The columns `Rec` (`.spec..name`) and `Wild` (`.spec.obj.*`) of the recorded definition.
+    const RANDOM: std::ops::Range<usize> = 18..20;
+    const COLUMNS: usize = 29;
+    let mut tables = Vec::new();
+    for table in serde_json::Deserializer::from_slice(body).into_iter::<Value>() {
+        let mut table = table.ok()?;
+        let object = if table["type"].is_string() { &mut table["object"] } else { &mut table };
+        for row in object["rows"].as_array_mut()? {
+            let cells = row["cells"].as_array_mut().filter(|cells| cells.len() == COLUMNS)?;
+            cells[RANDOM].fill(Value::Null);
+        }
+        tables.push(table);
+    }
+    (!tables.is_empty()).then_some(tables)
+}
+
+/// The recorded body.
+fn expected(exchange: &Exchange) -> Vec<u8> {
+    match (&exchange.body, &exchange.body_base64) {
+        (Some(text), _) => text.clone().into_bytes(),
+        (None, Some(text)) => super::compare::base64(text).unwrap_or_default(),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// The time of the response.
+fn date(exchange: &Exchange) -> Option<Time> {
+    let (_, text) = exchange.headers.iter().find(|(key, _)| key == "Date")?;
+    // `Sat, 21 Nov 2026 00:32:05 GMT`
+    let mut words = text.split(' ').skip(1);
+    let (day, month, year, time) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = MONTHS.iter().position(|known| *known == month)? + 1;
+    Time::parse(&format!("{year}-{month:02}-{day}T{time}Z"))
+}
+
+/// The latest time in the managed fields of an object.
+fn last_time(object: &Value) -> Option<Time> {
+    let entries = object.pointer("/metadata/managedFields")?.as_array()?;
+    entries.iter().filter_map(|entry| Time::parse(entry["time"].as_str()?)).max_by_key(|time| time.0)
+}
+
+/// The value of a member in YAML.
+fn yaml_member(text: &[u8], name: &str) -> Option<String> {
+    let text = std::str::from_utf8(text).ok().filter(|text| text.starts_with("apiVersion:"))?;
+    let line = text.lines().map(str::trim_start).find_map(|line| line.strip_prefix(name))?;
+    Some(line.to_owned())
+}

@@ -1,0 +1,144 @@
+//! Deleting objects.
+
+use super::read::{list_of, selected};
+use super::{Call, Outcome, Then, Write};
+use crate::options::{ListParameters, dry_run};
+use crate::status::Status;
+use crate::store::{Change, Key, Stored, Then as Becomes};
+use crate::target::parameter;
+use crate::value::{self, meta_text, with_meta};
+use bytes::Bytes;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::Tape;
+use std::sync::Arc;
+
+/// What a deletion asks for.
+#[derive(Debug, Default)]
+struct Options {
+    dry_run: bool,
+    uid: String,
+    revision: String,
+    /// `Foreground`, `Background`, `Orphan` or nothing.
+    policy: String,
+}
+
+impl Call<'_> {
+    /// The options, from the body or from the query.
+    fn delete_options(&self) -> Result<Options, Status> {
+        let mut out = Options {
+            dry_run: dry_run(self.request.query, "DeleteOptions")?,
+            policy: parameter(self.request.query, "propagationPolicy").unwrap_or_default().into_owned(),
+            ..Options::default()
+        };
+        let body = self.body()?;
+        if !body.is_empty() {
+            let (mut tape, arena) = (Tape::new(), Bump::new());
+            value::read(body, &mut tape).map_err(|why| self.unreadable(&why))?;
+            let source = std::str::from_utf8(body).map_err(|why| self.unreadable(&why.to_string()))?;
+            let options = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
+            let text = |value: Option<Value<'_>>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
+            let preconditions = options.get("preconditions").unwrap_or(Value::Null);
+            out.uid = text(preconditions.get("uid"));
+            out.revision = text(preconditions.get("resourceVersion"));
+            out.policy = text(options.get("propagationPolicy"));
+            out.dry_run |= options.get("dryRun").and_then(Value::as_list).is_some_and(|list| !list.is_empty());
+        }
+        if !["", "Foreground", "Background", "Orphan"].contains(&out.policy.as_str()) {
+            use kubeshape_schema::field::{Error, Path};
+            let supported = ["Foreground", "Background", "Orphan", "nil"];
+            let error = Error::not_supported(&Path::Base("propagationPolicy"), out.policy.as_str(), &supported, 0);
+            return Err(Status::invalid("meta.k8s.io", "DeleteOptions", "", &[error]));
+        }
+        Ok(out)
+    }
+
+    pub(super) fn delete(&self) -> Result<Outcome, Status> {
+        let shown = self.shown()?;
+        let options = self.delete_options()?;
+        let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
+        let (change, then) = self.deleted(&self.key(), old, &options)?;
+        match change {
+            Some(change) => self.written(change, options.dry_run, then, shown, self.warnings()),
+            None => {
+                let reply = shown.object(200, &old.json())?;
+                Ok(Outcome::Reply(super::Reply { warnings: self.warnings(), ..reply }))
+            }
+        }
+    }
+
+    pub(super) fn delete_collection(&self) -> Result<Outcome, Status> {
+        let shown = self.shown()?;
+        let options = self.delete_options()?;
+        let selection = self.selection(&ListParameters::read(self.request.query)?)?;
+        let objects = selected(self.store, &self.served.id, &selection);
+        let mut changes = Vec::new();
+        for (key, _) in &objects {
+            let Some(old) = self.store.get(key) else { continue };
+            changes.extend(self.deleted(key, old, &options)?.0);
+        }
+        let texts: Vec<Bytes> = objects.into_iter().map(|(_, text)| shown.in_version(&text)).collect();
+        let list = list_of(&shown, &texts, self.store.revision());
+        if options.dry_run {
+            changes.clear();
+        }
+        Ok(Outcome::Write(Write { changes, then: Then::List(list), shown, warnings: self.warnings() }))
+    }
+
+    /// What deletes an object, or marks it for those that its finalizers name (upstream: `Store.Delete`). No change if it is marked
+    /// already.
+    fn deleted(&self, key: &Key, old: &Arc<Stored>, options: &Options) -> Result<(Option<Change>, Then), Status> {
+        let (mut tape, arena) = (Tape::new(), Bump::new());
+        let live = self.live(old, &mut tape, &arena)?;
+        let (name, uid, of) = (key.name(), meta_text(live, "uid"), self.group_resource());
+        let failed = |what: &str, asked: &str, found: &str| {
+            let why = format!("Precondition failed: {what} in precondition: {asked}, {what} in object meta: {found}");
+            Err(Status::conflict(of, name, &why))
+        };
+        if !options.uid.is_empty() && options.uid != uid {
+            return failed("UID", &options.uid, uid);
+        }
+        let revision = old.revision.to_string();
+        if !options.revision.is_empty() && options.revision != revision {
+            return failed("ResourceVersion", &options.revision, &revision);
+        }
+        let metadata = value::metadata(live);
+        let finalizers = metadata.get("finalizers").and_then(Value::as_list).unwrap_or_default();
+        let added = match options.policy.as_str() {
+            "Foreground" => Some("foregroundDeletion"),
+            "Orphan" => Some("orphan"),
+            _ => None,
+        };
+        let mut kept: Vec<Value<'_>> = finalizers.to_vec();
+        if let Some(added) = added.filter(|added| !finalizers.iter().any(|known| known.as_str() == Some(added))) {
+            kept.push(Value::String(added));
+        }
+        let in_storage =
+            |object| value::with(object, "apiVersion", Some(Value::String(&self.served.storage)), &arena);
+        if kept.is_empty() {
+            let change = Change {
+                key: key.clone(),
+                expected: Some(old.revision),
+                then: Becomes::Deleted(value::draft(in_storage(live), &arena)),
+            };
+            return Ok((Some(change), Then::Done(Box::new(Status::deleted(of, name, uid)))));
+        }
+        if metadata.get("deletionTimestamp").is_some() {
+            return Ok((None, Then::Object(200)));
+        }
+        let now = arena.alloc_str(&self.moment.now.to_string());
+        let mut object = with_meta(live, "finalizers", Some(Value::List(&kept)), &arena);
+        object = with_meta(object, "deletionTimestamp", Some(Value::String(now)), &arena);
+        object = with_meta(object, "deletionGracePeriodSeconds", Some(Value::Int(0)), &arena);
+        if let Some(Value::Int(n)) = metadata.get("generation")
+            && n > 0
+        {
+            object = with_meta(object, "generation", Some(Value::Int(n.saturating_add(1))), &arena);
+        }
+        let change = Change {
+            key: key.clone(),
+            expected: Some(old.revision),
+            then: Becomes::Stored(value::draft(in_storage(object), &arena)),
+        };
+        Ok((Some(change), Then::Object(200)))
+    }
+}

@@ -1,0 +1,71 @@
+//! Objects that are there before the first request.
+
+use super::{Api, Moment};
+use crate::status::Status;
+use crate::store::{Change, Key, Store, Then};
+use crate::value::{self, meta_text, with, with_meta};
+use kubeshape_registry::Object;
+use kubeshape_smd::{Bump, ToValue, Value};
+
+/// The namespace of objects that name none, as clients send them.
+const DEFAULT_NAMESPACE: &str = "default";
+
+impl Api {
+    /// Stores an object as it is, with its status and its managed fields. It must be one that the server accepts. What it does not
+    /// say of its metadata, the server fills in. Fields that its schema does not know are dropped.
+    ///
+    /// # Errors
+    /// No resource of its kind is served, it is refused, or there is such an object already.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_objects::{Api, Moment, store::Store};
+    /// use kubeshape_registry::Object;
+    ///
+    /// let pod = Object::read("pod.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: web}}")?;
+    /// let error = Api::default().load(&mut Store::default(), &pod, &Moment::default()).unwrap_err();
+    /// assert_eq!(error.message, "no resource of kind Pod in version v1 is served");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load(&self, store: &mut Store, object: &Object, moment: &Moment<'_>) -> Result<(), Status> {
+        let (api_version, kind) = (object.api_version(), object.kind());
+        let served = self.served.values().find(|served| served.api_version == api_version && served.kind == kind);
+        let found = served.and_then(|served| Some((served, served.requests()?)));
+        let Some((served, requests)) = found else {
+            let message = format!("no resource of kind {kind} in version {api_version} is served");
+            return Err(Status::bad_request(message));
+        };
+        let arena = Bump::new();
+        let resource = requests.resource();
+        let decoded = resource.decode(object.to_value(&arena), &arena).map_err(Status::bad_request)?;
+        let mut value = decoded.value;
+        let text = |value, key| arena.alloc_str(meta_text(value, key)) as &str;
+        let namespace = match text(value, "namespace") {
+            _ if !served.namespaced => "",
+            "" => DEFAULT_NAMESPACE,
+            namespace => namespace,
+        };
+        let named = (!namespace.is_empty()).then_some(Value::String(namespace));
+        value = with_meta(value, "namespace", named, &arena);
+        let now = moment.now.to_string();
+        for (key, missing) in [("uid", moment.uid), ("creationTimestamp", now.as_str())] {
+            if meta_text(value, key).is_empty() {
+                value = with_meta(value, key, Some(Value::String(arena.alloc_str(missing))), &arena);
+            }
+        }
+        if value::metadata(value).get("generation").is_none() {
+            value = with_meta(value, "generation", Some(Value::Int(1)), &arena);
+        }
+        let name = text(value, "name");
+        let errors = resource.validate(value);
+        if !errors.is_empty() {
+            return Err(Status::invalid(&served.group, &served.kind, name, &errors));
+        }
+        let key = Key::new(&served.id, namespace, name);
+        let storage = arena.alloc_str(&served.storage);
+        let draft = value::draft(with(value, "apiVersion", Some(Value::String(storage)), &arena), &arena);
+        let change = Change { key, expected: None, then: Then::Stored(draft) };
+        let exists = |_| Status::already_exists(served.group_resource(), name);
+        store.commit(&[change]).map(|_| ()).map_err(exists)
+    }
+}

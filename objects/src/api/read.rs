@@ -1,0 +1,250 @@
+//! Reading one object, or many.
+
+use super::reply::Shown;
+use super::{Call, Outcome, Reply};
+use crate::form::ListMeta;
+use crate::options::ListParameters;
+use crate::status::Status;
+use crate::store::{Key, Store};
+use crate::{select, value};
+use bytes::Bytes;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::Tape;
+use std::sync::Arc;
+
+/// What selects objects of a resource: a part of the paths, and selectors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Selection {
+    /// `"default/"` for a namespace, `""` for all.
+    pub(super) prefix: String,
+    labels: select::LabelSelector,
+    fields: select::FieldSelector,
+    /// Names and JSON paths of the fields that may be named.
+    selectable: Vec<Arc<str>>,
+}
+
+impl Selection {
+    /// Whether an object is selected.
+    pub(super) fn takes(&self, key: &Key, text: &str) -> bool {
+        if self.labels.is_empty() && self.fields.is_empty() {
+            return true;
+        }
+        let (mut tape, arena) = (Tape::new(), Bump::new());
+        if value::read(text.as_bytes(), &mut tape).is_err() {
+            return false;
+        }
+        let object = tape.document(text).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
+        let labels = value::metadata(object).get("labels");
+        self.labels.matches(|name| labels.and_then(|labels| labels.get(name)?.as_str()))
+            && self.fields.matches(|field| match field {
+                "metadata.name" => key.name().to_owned(),
+                "metadata.namespace" => key.namespace().to_owned(),
+                path => match value::at_path(object, path) {
+                    Some(Value::String(text)) => text.to_owned(),
+                    Some(Value::Int(n)) => n.to_string(),
+                    Some(Value::Bool(yes)) => yes.to_string(),
+                    _ => String::new(),
+                },
+            })
+    }
+}
+
+impl Call<'_> {
+    pub(super) fn get(&self) -> Result<Outcome, Status> {
+        let shown = self.shown()?;
+        let stored = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
+        let reply = shown.one(200, &shown.in_version(&stored.json()), None)?;
+        Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
+    }
+
+    /// The key of the object that the path names.
+    pub(super) fn key(&self) -> Key {
+        Key::new(&self.served.id, self.path.namespace, self.path.name)
+    }
+
+    /// What the path and the parameters select.
+    ///
+    /// # Errors
+    /// A field cannot be selected by: 400.
+    pub(super) fn selection(&self, options: &ListParameters) -> Result<Selection, Status> {
+        let namespace = self.path.namespace;
+        let selection = Selection {
+            prefix: if namespace.is_empty() { String::new() } else { format!("{namespace}/") },
+            labels: options.labels.clone(),
+            fields: options.fields.clone(),
+            selectable: self.served.selectable.clone(),
+        };
+        let is_known = |field: &str| {
+            let path = |known: &str| known.strip_prefix('.').unwrap_or(known) == field;
+            ["metadata.name", "metadata.namespace"].contains(&field)
+                || selection.selectable.iter().any(|known| path(known))
+        };
+        let unknown = options.fields.fields().find(|field| !is_known(field));
+        match unknown {
+            Some(field) => Err(Status::bad_request(select::UnsupportedField(field.to_owned()).to_string())),
+            None => Ok(selection),
+        }
+    }
+
+    pub(super) fn list(&self) -> Result<Outcome, Status> {
+        let shown = self.shown()?;
+        let options = ListParameters::read(self.request.query)?;
+        let selection = self.selection(&options)?;
+        let (revision, from) = match options.token.as_str() {
+            "" => (self.revision_of_list(&options)?, String::new()),
+            token => {
+                let token = Token::read(token)?;
+                (Some(token.revision), format!("{}{}", selection.prefix, token.start))
+            }
+        };
+        let old: Store;
+        let store = match revision {
+            Some(revision) => {
+                old = self.store.at(revision).map_err(|_| expired(revision))?;
+                &old
+            }
+            None => self.store,
+        };
+        let (objects, meta) = page(store, &self.served.id, &selection, &from, options.limit);
+        let reply = shown.list(&objects, &meta)?;
+        Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
+    }
+
+    /// The revision at which a list is read, if it is not the current one.
+    fn revision_of_list(&self, options: &ListParameters) -> Result<Option<u64>, Status> {
+        let Some(revision) = revision(&options.revision)? else { return Ok(None) };
+        if revision > self.store.revision() {
+            return Err(Status::too_large_revision(revision, self.store.revision()));
+        }
+        Ok((options.revision_match == "Exact").then_some(revision))
+    }
+}
+
+/// A revision of a parameter; `None` for none and for 0, which is any.
+///
+/// # Errors
+/// The text is no number: 422.
+pub(super) fn revision(text: &str) -> Result<Option<u64>, Status> {
+    use kubeshape_schema::field::{Error, Path};
+    match text {
+        "" | "0" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| {
+            let quoted = kubeshape_yaml::go::escape::GoQuoted(text).to_string();
+            let detail = format!("strconv.ParseUint: parsing {quoted}: invalid syntax");
+            let error = Error::invalid(&Path::Base("resourceVersion"), text, detail, 0);
+            Status::invalid("", "", "", &[error])
+        }),
+    }
+}
+
+fn expired(revision: u64) -> Status {
+    Status::expired(format!(
+        "The provided continue parameter is too old to display a consistent list result. The revision {revision} is not \
+         kept any more. You can start a new list without the continue parameter."
+    ))
+}
+
+/// The objects of a page, and what the list says of itself.
+fn page(
+    store: &Store,
+    resource: &Arc<str>,
+    selection: &Selection,
+    from: &str,
+    limit: usize,
+) -> (Vec<Bytes>, ListMeta) {
+    let mut meta = ListMeta { revision: store.revision().to_string(), ..ListMeta::default() };
+    let selected = store
+        .list(resource, &selection.prefix, from)
+        .filter(|(key, stored)| selection.takes(key, stored.text()));
+    let mut objects = Vec::new();
+    let mut last: Option<&Key> = None;
+    let mut left = 0_i64;
+    for (key, stored) in selected {
+        if limit > 0 && objects.len() == limit {
+            left += 1;
+            // With a selector, how many are left is not told.
+            if !selection.labels.is_empty() || !selection.fields.is_empty() {
+                break;
+            }
+            continue;
+        }
+        objects.push(stored.json());
+        last = Some(key);
+    }
+    if left > 0 && let Some(last) = last {
+        let start = last.path.strip_prefix(selection.prefix.as_str()).unwrap_or(&last.path);
+        meta.token = Token { revision: store.revision(), start: format!("{start}\0") }.to_string();
+        meta.remaining = (selection.labels.is_empty() && selection.fields.is_empty()).then_some(left);
+    }
+    (objects, meta)
+}
+
+/// Where the next page of a list begins (upstream: `storage.EncodeContinue`).
+struct Token {
+    revision: u64,
+    start: String,
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+impl std::fmt::Display for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut json = format!("{{\"v\":\"meta.k8s.io/v1\",\"rv\":{},\"start\":", self.revision).into_bytes();
+        Value::String(&format!("/{}", self.start)).write_go_json(&mut json);
+        json.push(b'}');
+        for group in json.chunks(3) {
+            let bits = group.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+            for place in 0..=group.len() {
+                let index = (bits >> (18 - 6 * place) & 63) as usize;
+                write!(f, "{}", char::from(ALPHABET[index]))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Token {
+    /// Reads a token.
+    ///
+    /// # Errors
+    /// It is none of ours: 400.
+    fn read(text: &str) -> Result<Token, Status> {
+        let invalid = || Status::bad_request("continue key is not valid: it was not made by this server");
+        let mut json = Vec::new();
+        let (mut bits, mut count) = (0_u32, 0);
+        for byte in text.trim_end_matches('=').bytes() {
+            let index = ALPHABET.iter().position(|known| *known == byte).ok_or_else(invalid)?;
+            bits = bits << 6 | index as u32;
+            count += 6;
+            if count >= 8 {
+                count -= 8;
+                json.push((bits >> count) as u8);
+                bits &= (1 << count) - 1;
+            }
+        }
+        let (mut tape, arena) = (Tape::new(), Bump::new());
+        value::read(&json, &mut tape).map_err(|_| invalid())?;
+        let source = std::str::from_utf8(&json).map_err(|_| invalid())?;
+        let token = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
+        let revision = match token.get("rv") {
+            Some(Value::Int(n)) => u64::try_from(n).map_err(|_| invalid())?,
+            _ => return Err(invalid()),
+        };
+        let start = token.get("start").and_then(Value::as_str).and_then(|start| start.strip_prefix('/'));
+        Ok(Token { revision, start: start.ok_or_else(invalid)?.to_owned() })
+    }
+}
+
+/// The objects of a resource that a selection takes, with their keys.
+pub(super) fn selected(store: &Store, resource: &Arc<str>, selection: &Selection) -> Vec<(Key, Bytes)> {
+    let all = store.list(resource, &selection.prefix, "");
+    all.filter(|(key, stored)| selection.takes(key, stored.text()))
+        .map(|(key, stored)| (key.clone(), stored.json()))
+        .collect()
+}
+
+/// A list of objects, as a deletion of many answers it.
+pub(super) fn list_of(shown: &Shown, objects: &[Bytes], revision: u64) -> Bytes {
+    let meta = ListMeta { revision: revision.to_string(), ..ListMeta::default() };
+    crate::form::list(&shown.served.api_version, &shown.served.list_kind, objects, &meta).into()
+}

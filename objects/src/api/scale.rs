@@ -1,0 +1,162 @@
+//! The subresource `scale` (upstream: `ScaleREST` of apiextensions-apiserver).
+
+use super::reply::Shown;
+use super::{Call, Outcome, Reply, Then};
+use crate::form::{Scale, encode};
+use crate::options::WriteParameters;
+use crate::patch::{json_patch, merge};
+use crate::status::Status;
+use crate::value::{self, at_path, meta_text, with_meta, with_path};
+use bytes::Bytes;
+use kubeshape_registry::kind::Scale as Paths;
+use kubeshape_show::table::{Column, Convertor};
+use kubeshape_smd::managed::scale::{replicas_path, to_parent};
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::Tape;
+
+/// The members of metadata that a scale shares with its object.
+const SHARED: [&str; 5] = ["creationTimestamp", "name", "namespace", "resourceVersion", "uid"];
+
+/// The scale of an object.
+fn scale_of<'a>(object: Value<'a>, paths: &Paths, arena: &'a Bump) -> Scale<'a> {
+    let number = |path: &str| match at_path(object, path) {
+        Some(Value::Int(n)) => n,
+        _ => 0,
+    };
+    let metadata = value::metadata(object);
+    let members = SHARED.iter().filter_map(|key| Some((*key, metadata.get(key)?))).collect();
+    let selector = paths.label_selector_path.as_deref().and_then(|path| at_path(object, path));
+    Scale {
+        metadata: Value::Map(Map::from_entries(members, arena)),
+        replicas: number(&paths.spec_replicas_path),
+        ready: number(&paths.status_replicas_path),
+        selector: selector.and_then(Value::as_str).unwrap_or_default(),
+    }
+}
+
+/// The columns of a scale (upstream: `scaleColumns`).
+fn convertor() -> Convertor {
+    let column = |name, column_type, json_path, description| Column {
+        name,
+        column_type,
+        json_path,
+        description,
+        ..Column::default()
+    };
+    let columns = [
+        column("Desired", "integer", ".spec.replicas", "Number of desired replicas"),
+        column("Available", "integer", ".status.replicas", "Number of actual replicas"),
+        column("Age", "date", ".metadata.creationTimestamp", AGE),
+    ];
+    Convertor::new(&columns).unwrap_or_else(|_| Convertor::names())
+}
+
+/// The description of `metadata.creationTimestamp`.
+const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
+/// A reply with the scale of an object.
+///
+/// # Errors
+/// It cannot become what is wanted.
+pub(super) fn reply(shown: &Shown, json: &[u8]) -> Result<Reply, Status> {
+    let Some(paths) = shown.served.scale() else { return Err(Status::internal("the resource has no scale")) };
+    let (mut tape, arena) = (Tape::new(), Bump::new());
+    value::read(json, &mut tape).map_err(Status::internal)?;
+    let source = std::str::from_utf8(json).unwrap_or_default();
+    let object = tape.document(source).root().map_or(Value::Null, |root| Value::from_node(root, &arena));
+    let path = &paths.spec_replicas_path;
+    if at_path(object, path).is_none() {
+        return Err(Status::internal_error(&format!("the spec replicas field \"{path}\" does not exist")));
+    }
+    let text: Bytes = scale_of(object, paths, &arena).json().into();
+    if shown.target.is_none() {
+        let body = encode(text.to_vec(), shown.form).into();
+        return Ok(Reply { code: 200, form: shown.form, body, warnings: Vec::new() });
+    }
+    shown.one(200, &text, Some(&convertor()))
+}
+
+fn is_number(value: Value<'_>, number: Value<'_>) -> bool {
+    matches!((value, number), (Value::Int(a), Value::Int(b)) if a == b)
+}
+
+impl Call<'_> {
+    pub(super) fn get_scale(&self) -> Result<Outcome, Status> {
+        let shown = self.shown()?;
+        let stored = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
+        let reply = reply(&shown, &shown.in_version(&stored.json()))?;
+        Ok(Outcome::Reply(Reply { warnings: self.warnings(), ..reply }))
+    }
+
+    /// The managed fields of an object whose replicas a manager sets through the scale (upstream: `ScaleHandler.ToParent`).
+    fn owners<'a>(
+        &'a self,
+        live: Value<'a>,
+        manager: &'a str,
+        arena: &'a Bump,
+    ) -> Result<Option<Value<'a>>, Status> {
+        let versions = self.api.registry.versions(&self.served.group, &self.served.kind);
+        let paths = versions.map(|kind| {
+            let path = kind.version().and_then(|version| version.scale.as_ref());
+            (kind.api_version(), path.map(|scale| replicas_path(&scale.spec_replicas_path, arena)))
+        });
+        let paths: Vec<_> = paths.collect();
+        let map = |members| Value::Map(Map::from_entries(members, arena));
+        let replicas = map(vec![("f:replicas", Value::Map(Map::EMPTY))]);
+        let entry = map(vec![
+            ("manager", Value::String(manager)),
+            ("operation", Value::String("Update")),
+            ("apiVersion", Value::String("autoscaling/v1")),
+            ("subresource", Value::String("scale")),
+            ("fieldsType", Value::String("FieldsV1")),
+            ("fieldsV1", map(vec![("f:spec", replicas)])),
+        ]);
+        let scale = Value::List(arena.alloc_slice_copy(&[entry]));
+        let parent = value::metadata(live).get("managedFields");
+        to_parent(parent, Some(scale), &self.served.api_version, &paths, arena)
+            .map_err(|error| Status::internal(error.to_string()))
+    }
+
+    /// Replaces or patches a scale: the replicas of the object change, and who owns them.
+    pub(super) fn write_scale(&self, is_patch: bool) -> Result<Outcome, Status> {
+        let shown = self.shown()?;
+        let kind = if is_patch { "PatchOptions" } else { "UpdateOptions" };
+        let parameters = WriteParameters::read(self.request.query, kind, false)?;
+        let Some(paths) = self.served.scale() else { return Err(self.not_found()) };
+        let (mut tape, mut memory, arena) = (Tape::new(), Tape::new(), Bump::new());
+        let node = self.document(self.body()?, &mut tape)?;
+        let sent = Value::from_node(node, &arena);
+        let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
+        let live = self.live(old, &mut memory, &arena)?;
+        let current = scale_of(live, paths, &arena).to_value(&arena);
+        let media = self.request.content_type.split(';').next().unwrap_or_default().trim();
+        let scale = match (is_patch, media) {
+            (true, "application/json-patch+json") => {
+                json_patch(current, sent, &arena).map_err(|error| Status::bad_request(error.message))?
+            }
+            (true, "application/merge-patch+json" | "application/strategic-merge-patch+json") => {
+                merge(current, sent, &arena)
+            }
+            (true, _) => return Err(Status::unsupported_media_type("application/merge-patch+json")),
+            (false, _) => sent,
+        };
+        let replicas = match scale.get("spec").and_then(|spec| spec.get("replicas")) {
+            None | Some(Value::Null) => Value::Int(0),
+            Some(Value::Int(n)) => Value::Int(n),
+            Some(_) => return Err(Status::bad_request("spec.replicas of a Scale is an integer")),
+        };
+        let mut object = with_path(live, arena.alloc_str(&paths.spec_replicas_path), replicas, &arena);
+        let revision = arena.alloc_str(meta_text(scale, "resourceVersion"));
+        if !revision.is_empty() {
+            object = with_meta(object, "resourceVersion", Some(Value::String(revision)), &arena);
+        }
+        if at_path(live, &paths.spec_replicas_path).is_none_or(|old| !is_number(old, replicas)) {
+            let manager = arena.alloc_str(&parameters.manager(self.request.user_agent));
+            let owners = self.owners(live, manager, &arena)?;
+            object = with_meta(object, "managedFields", owners, &arena);
+        }
+        let change = self.replaced(object, live, old, &arena)?;
+        self.written(change, parameters.dry_run, Then::Scale, shown, self.warnings())
+    }
+}

@@ -1,0 +1,472 @@
+//! Creating, replacing and patching objects.
+
+use super::{Call, MAX_BODY, Outcome, Reply, Then, Write};
+use crate::options::{FieldValidation, WriteParameters};
+use crate::patch::{PatchError, json_patch, merge};
+use crate::status::{Cause, Details, Status};
+use crate::store::{Change, Key, Stored, Then as Becomes};
+use crate::value::{self, meta_text, with, with_meta};
+use kubeshape_registry::{WriteOptions, duplicate_fields};
+use kubeshape_schema::field::{BadValue, Error, Path};
+use kubeshape_smd::managed::{self, keep_times};
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::{Node, Tape};
+use std::sync::Arc;
+
+/// Media types of objects in bodies.
+const OBJECTS: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+/// Media types of patches of custom resources.
+const PATCHES: &str = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+/// Characters of `metadata.generateName` that stay in the name, and what may follow them.
+const MAX_GENERATED_NAME: usize = 58;
+const RANDOM: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
+/// Levels of an object at most, as of a document that is read.
+const MAX_DEPTH: usize = 512;
+/// Why an update with an old revision is refused (upstream: `OptimisticLockErrorMsg`).
+const MODIFIED: &str = "the object has been modified; please apply your changes to the latest version and try again";
+
+/// An object of a request, decoded.
+pub(super) struct Decoded<'a> {
+    pub(super) value: Value<'a>,
+    /// What strict validation refuses: fields that stand twice, fields that the schema does not know.
+    strict: Vec<String>,
+}
+
+impl Call<'_> {
+    /// Whether the body is small enough.
+    pub(super) fn body(&self) -> Result<&[u8], Status> {
+        if self.request.body.len() > MAX_BODY {
+            return Err(Status::too_large(MAX_BODY));
+        }
+        Ok(self.request.body)
+    }
+
+    fn media_type(&self) -> &str {
+        self.request.content_type.split(';').next().unwrap_or_default().trim()
+    }
+
+    /// What cannot be read, in the server's words.
+    pub(super) fn unreadable(&self, why: &str) -> Status {
+        let served = self.served;
+        Status::bad_request(format!(
+            "{} in version \"{}\" cannot be handled as a {}: {why}",
+            served.kind, served.version, served.kind
+        ))
+    }
+
+    /// Reads a document of a body, and the fields that stand twice in it.
+    pub(super) fn document<'t>(&self, text: &'t [u8], tape: &'t mut Tape) -> Result<Node<'t>, Status> {
+        value::read(text, tape).map_err(|why| self.unreadable(&why))?;
+        let source = std::str::from_utf8(text).map_err(|why| self.unreadable(&why.to_string()))?;
+        tape.document(source).root().ok_or_else(|| self.unreadable("EOF"))
+    }
+
+    /// Decodes an object of the resource: unknown fields are dropped, defaults inserted.
+    pub(super) fn decode<'a>(
+        &'a self,
+        value: Value<'a>,
+        strict: Vec<String>,
+        arena: &'a Bump,
+    ) -> Result<Decoded<'a>, Status> {
+        let api_version = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        let kind = value.get("kind").and_then(Value::as_str).unwrap_or_default();
+        if kind.is_empty() {
+            let mut text = Vec::new();
+            value.write_go_json(&mut text);
+            let text = String::from_utf8_lossy(&text).into_owned();
+            return Err(self.unreadable(&format!("Object 'Kind' is missing in '{text}'")));
+        }
+        if api_version != self.served.api_version {
+            return Err(Status::bad_request(format!(
+                "the API version in the data ({api_version}) does not match the expected API version ({})",
+                self.served.api_version
+            )));
+        }
+        let resource = self.requests.resource();
+        let decoded = resource.decode(value, arena).map_err(|why| self.unreadable(&why))?;
+        let mut strict = strict;
+        strict.extend(decoded.unknown.iter().map(|field| format!("unknown field \"{field}\"")));
+        Ok(Decoded { value: decoded.value, strict })
+    }
+
+    /// Refuses or warns of what strict validation finds.
+    pub(super) fn tell(
+        &self,
+        strict: &[String],
+        validation: FieldValidation,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), Status> {
+        match validation {
+            FieldValidation::Strict if !strict.is_empty() => {
+                Err(self.unreadable(&format!("strict decoding error: {}", strict.join(", "))))
+            }
+            FieldValidation::Warn => {
+                warnings.extend(strict.iter().cloned());
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the object names the namespace and name of the path.
+    fn fits_path<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, Status> {
+        let (name, namespace) = (meta_text(object, "name"), meta_text(object, "namespace"));
+        if !self.path.name.is_empty() && !name.is_empty() && name != self.path.name {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({name}) does not match the name on the URL ({})",
+                self.path.name
+            )));
+        }
+        if self.served.namespaced && !namespace.is_empty() && namespace != self.path.namespace {
+            return Err(Status::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request",
+            ));
+        }
+        let namespace = self.served.namespaced.then_some(Value::String(self.path.namespace));
+        Ok(with_meta(object, "namespace", namespace, arena))
+    }
+
+    fn options(&self, parameters: &WriteParameters) -> WriteOptions {
+        let options = WriteOptions::new(parameters.manager(self.request.user_agent), self.moment.now);
+        options.subresource(self.path.subresource).force(parameters.force.unwrap_or(false))
+    }
+
+    pub(super) fn create(&self) -> Result<Outcome, Status> {
+        let shown = self.shown()?;
+        let parameters = WriteParameters::read(self.request.query, "CreateOptions", false)?;
+        if !matches!(self.media_type(), "" | "application/json" | "application/yaml") {
+            return Err(Status::unsupported_media_type(OBJECTS));
+        }
+        let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
+        let node = self.document(self.body()?, &mut tape)?;
+        let decoded = self.decode(Value::from_node(node, &arena), twice(node), &arena)?;
+        self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
+        let object = self.fits_path(decoded.value, &arena)?;
+        let object = self.named(object, &arena);
+        if !meta_text(object, "resourceVersion").is_empty() {
+            return Err(Status::internal("resourceVersion should not be set on objects to be created"));
+        }
+        let endpoint = self.endpoint(&arena)?;
+        let options = self.options(&parameters);
+        let object = endpoint.update(None, object, &options, &arena).map_err(|error| refused(&error))?;
+        let change = self.created(object, &arena)?;
+        self.written(change, parameters.dry_run, Then::Object(201), shown, warnings)
+    }
+
+    /// The object with a generated name, if it asks for one.
+    fn named<'a>(&self, object: Value<'a>, arena: &'a Bump) -> Value<'a> {
+        let (name, prefix) = (meta_text(object, "name"), meta_text(object, "generateName"));
+        if !name.is_empty() || prefix.is_empty() {
+            return object;
+        }
+        let end = (0..=MAX_GENERATED_NAME.min(prefix.len())).rev().find(|at| prefix.is_char_boundary(*at)).unwrap_or(0);
+        let mut name = prefix.get(..end).unwrap_or_default().to_owned();
+        let mut random = self.moment.random;
+        for _ in 0..5 {
+            name.push(char::from(RANDOM[(random % RANDOM.len() as u64) as usize]));
+            random /= RANDOM.len() as u64;
+        }
+        with_meta(object, "name", Some(Value::String(arena.alloc_str(&name))), arena)
+    }
+
+    /// The endpoint of server-side apply.
+    pub(super) fn endpoint<'a>(&'a self, arena: &'a Bump) -> Result<kubeshape_registry::Endpoint<'a>, Status> {
+        let endpoint = self.api.registry.endpoint(self.served.gvk(), self.path.subresource, arena);
+        endpoint.map_err(|error| Status::internal(error.to_string()))
+    }
+
+    /// What creates a decoded object with its managed fields (upstream: `rest.BeforeCreate` and the strategy).
+    fn created<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<Change, Status> {
+        let resource = self.requests.resource();
+        let object = resource.prepare_create(object, arena);
+        // What is read from the storage has defaults, also those of a status that was dropped.
+        let mut object = resource.decode(object, arena).map_err(|why| self.unreadable(&why))?.value;
+        for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] {
+            object = with_meta(object, key, None, arena);
+        }
+        let now = Value::String(arena.alloc_str(&self.moment.now.to_string()));
+        object = with_meta(object, "creationTimestamp", Some(now), arena);
+        object = with_meta(object, "uid", Some(Value::String(self.moment.uid)), arena);
+        let errors = resource.validate(object);
+        let name = meta_text(object, "name");
+        if !errors.is_empty() {
+            return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
+        }
+        let key = Key::new(&self.served.id, self.path.namespace, name);
+        if self.store.get(&key).is_some() {
+            return Err(Status::already_exists(self.group_resource(), name));
+        }
+        Ok(Change { key, expected: None, then: Becomes::Stored(self.draft(object, arena)?) })
+    }
+
+    /// The text that is stored: in the version of storage.
+    fn draft<'a>(&'a self, object: Value<'a>, arena: &'a Bump) -> Result<crate::store::Draft, Status> {
+        if is_deeper(object, MAX_DEPTH) {
+            return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));
+        }
+        let object = with(object, "apiVersion", Some(Value::String(&self.served.storage)), arena);
+        Ok(value::draft(object, arena))
+    }
+
+    /// What a request that writes leads to: the change, or without one the object as it would be.
+    pub(super) fn written(
+        &self,
+        change: Change,
+        dry_run: bool,
+        then: Then,
+        shown: super::Shown,
+        warnings: Vec<String>,
+    ) -> Result<Outcome, Status> {
+        let draft = match &change.then {
+            Becomes::Stored(draft) | Becomes::Deleted(draft) => draft,
+        };
+        let old = self.store.get(&change.key);
+        let unchanged = old.filter(|old| {
+            matches!(change.then, Becomes::Stored(_))
+                && draft.with_revision(&old.revision.to_string()) == old.json()
+        });
+        if !dry_run && unchanged.is_none() {
+            return Ok(Outcome::Write(Write { changes: vec![change], then, shown, warnings }));
+        }
+        let json = match (unchanged, old) {
+            (Some(old), _) => old.json().to_vec(),
+            (None, Some(old)) => draft.with_revision(&old.revision.to_string()),
+            // An object that is not created has no revision.
+            (None, None) => draft.without_revision(),
+        };
+        let reply = match then {
+            Then::Object(code) => shown.object(code, &json)?,
+            Then::Scale => super::scale::reply(&shown, &json)?,
+            Then::Done(status) => super::reply::status(&status, shown.form),
+            Then::List(list) => Reply {
+                code: 200,
+                form: shown.form,
+                body: crate::form::encode(list.to_vec(), shown.form).into(),
+                warnings: Vec::new(),
+            },
+        };
+        Ok(Outcome::Reply(Reply { warnings, ..reply }))
+    }
+
+    pub(super) fn update(&self) -> Result<Outcome, Status> {
+        let shown = self.shown()?;
+        let parameters = WriteParameters::read(self.request.query, "UpdateOptions", false)?;
+        if !matches!(self.media_type(), "" | "application/json" | "application/yaml") {
+            return Err(Status::unsupported_media_type(OBJECTS));
+        }
+        let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
+        let node = self.document(self.body()?, &mut tape)?;
+        let decoded = self.decode(Value::from_node(node, &arena), twice(node), &arena)?;
+        self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
+        let object = self.fits_path(decoded.value, &arena)?;
+        let object = with_meta(object, "name", Some(Value::String(self.path.name)), &arena);
+        let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
+        let mut memory = Tape::new();
+        let live = self.live(old, &mut memory, &arena)?;
+        let endpoint = self.endpoint(&arena)?;
+        let options = self.options(&parameters);
+        let object = endpoint.update(Some(live), object, &options, &arena).map_err(|error| refused(&error))?;
+        let change = self.replaced(object, live, old, &arena)?;
+        self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
+    }
+
+    /// A stored object in the version of the request, with defaults.
+    pub(super) fn live<'a>(
+        &'a self,
+        stored: &Arc<Stored>,
+        tape: &'a mut Tape,
+        arena: &'a Bump,
+    ) -> Result<Value<'a>, Status> {
+        let text = arena.alloc_str(stored.text());
+        value::read(text.as_bytes(), tape).map_err(Status::internal)?;
+        let object = tape.document(text).root().map_or(Value::Null, |root| Value::from_node(root, arena));
+        Ok(with(object, "apiVersion", Some(Value::String(&self.served.api_version)), arena))
+    }
+
+    /// What replaces a stored object by a decoded one with its managed fields (upstream: `rest.BeforeUpdate`, the strategy, and
+    /// what the store demands).
+    pub(super) fn replaced<'a>(
+        &'a self,
+        object: Value<'a>,
+        live: Value<'a>,
+        old: &Arc<Stored>,
+        arena: &'a Bump,
+    ) -> Result<Change, Status> {
+        let (name, of) = (self.path.name, self.group_resource());
+        let uid = meta_text(object, "uid");
+        if !uid.is_empty() && uid != meta_text(live, "uid") {
+            let why = format!(
+                "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+                meta_text(live, "uid")
+            );
+            return Err(Status::conflict(of, name, &why));
+        }
+        match meta_text(object, "resourceVersion") {
+            "" | "0" => {
+                let path = Path::Base("metadata");
+                let error = Error::invalid(
+                    &path.child("resourceVersion"),
+                    BadValue::Json("0".to_owned()),
+                    "must be specified for an update",
+                    0,
+                );
+                return Err(Status::invalid(&self.served.group, &self.served.plural, name, &[error]));
+            }
+            revision if revision != old.revision.to_string() => return Err(Status::conflict(of, name, MODIFIED)),
+            _ => {}
+        }
+        let object = keep_times(live, object, arena);
+        let resource = self.requests.resource();
+        let (object, errors) = if self.path.subresource == "status" {
+            let object = resource.prepare_status_update(object, live, arena);
+            (object, resource.validate_status_update(object, live))
+        } else {
+            let object = resource.prepare_update(object, live, arena);
+            (object, resource.validate_update(object, live))
+        };
+        if !errors.is_empty() {
+            return Err(Status::invalid(&self.served.group, &self.served.kind, name, &errors));
+        }
+        let draft = self.draft(object, arena)?;
+        let metadata = value::metadata(object);
+        let has_finalizers = metadata.get("finalizers").and_then(Value::as_list).is_some_and(|list| !list.is_empty());
+        let then = if metadata.get("deletionTimestamp").is_some() && !has_finalizers {
+            Becomes::Deleted(draft)
+        } else {
+            Becomes::Stored(draft)
+        };
+        Ok(Change { key: self.key(), expected: Some(old.revision), then })
+    }
+
+    pub(super) fn patch(&self) -> Result<Outcome, Status> {
+        let shown = self.shown()?;
+        let is_apply = self.media_type() == "application/apply-patch+yaml";
+        let parameters = WriteParameters::read(self.request.query, "PatchOptions", is_apply)?;
+        if is_apply {
+            return self.apply(&parameters, shown);
+        }
+        let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
+        let is_json_patch = match self.media_type() {
+            "application/json-patch+json" => true,
+            "application/merge-patch+json" => false,
+            _ => return Err(Status::unsupported_media_type(PATCHES)),
+        };
+        let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
+        let text = self.body()?;
+        let syntax = |why: &str| Status::bad_request(format!("error decoding patch: {why}"));
+        value::read(text, &mut tape).map_err(|why| syntax(&why))?;
+        let source = std::str::from_utf8(text).map_err(|why| syntax(&why.to_string()))?;
+        let node = tape.document(source).root().ok_or_else(|| syntax("unexpected end of JSON input"))?;
+        let patch = Value::from_node(node, &arena);
+        let mut memory = Tape::new();
+        let live = self.live(old, &mut memory, &arena)?;
+        let patched = if is_json_patch {
+            json_patch(live, patch, &arena).map_err(|error| self.unpatched(error))?
+        } else {
+            merge(live, patch, &arena)
+        };
+        if is_deeper(patched, MAX_DEPTH) {
+            return Err(Status::bad_request(format!("the object nests deeper than {MAX_DEPTH} levels")));
+        }
+        let twice = if is_json_patch { Vec::new() } else { twice(node) };
+        let decoded = self.decode(patched, twice, &arena)?;
+        self.tell(&decoded.strict, parameters.validation, &mut warnings)?;
+        let object = self.fits_path(decoded.value, &arena)?;
+        let object = with_meta(object, "name", Some(Value::String(self.path.name)), &arena);
+        let endpoint = self.endpoint(&arena)?;
+        let options = self.options(&parameters);
+        let object = endpoint.update(Some(live), object, &options, &arena).map_err(|error| refused(&error))?;
+        let change = self.replaced(object, live, old, &arena)?;
+        self.written(change, parameters.dry_run, Then::Object(200), shown, warnings)
+    }
+
+    fn unpatched(&self, error: PatchError) -> Status {
+        let PatchError { code, message } = error;
+        match code {
+            413 => Status { code, reason: "RequestEntityTooLarge".into(), message, details: None },
+            400 => Status::bad_request(message),
+            // Upstream: `errors.NewGenericServerResponse` of 422.
+            code => {
+                let details = Details {
+                    name: self.path.name.to_owned(),
+                    group: self.served.group.clone(),
+                    kind: self.served.plural.to_string(),
+                    causes: vec![Cause {
+                        reason: "UnexpectedServerResponse".into(),
+                        message,
+                        field: String::new(),
+                    }],
+                    ..Details::default()
+                };
+                let message = "the server rejected our request due to an error in our request".to_owned();
+                Status { code, reason: "Invalid".into(), message, details: Some(details) }
+            }
+        }
+    }
+
+    /// Server-side apply.
+    fn apply(&self, parameters: &WriteParameters, shown: super::Shown) -> Result<Outcome, Status> {
+        let (mut tape, arena, mut warnings) = (Tape::new(), Bump::new(), self.warnings());
+        let text = self.body()?;
+        let undecoded = |why: &str| Status::bad_request(format!("error decoding YAML: {why}"));
+        value::read(text, &mut tape).map_err(|why| undecoded(&why))?;
+        let source = std::str::from_utf8(text).map_err(|why| undecoded(&why.to_string()))?;
+        let node = tape.document(source).root().ok_or_else(|| undecoded("EOF"))?;
+        let config = Value::from_node(node, &arena);
+        if config.as_map().is_none() {
+            return Err(undecoded("the configuration is no object"));
+        }
+        self.tell(&twice(node), parameters.validation, &mut warnings)?;
+        let config = self.fits_path(config, &arena)?;
+        let config = with_meta(config, "name", Some(Value::String(self.path.name)), &arena);
+        let old = self.store.get(&self.key());
+        let mut memory = Tape::new();
+        let live = match old {
+            Some(old) => Some(self.live(old, &mut memory, &arena)?),
+            None if self.path.subresource.is_empty() => None,
+            None => return Err(self.not_found()),
+        };
+        let endpoint = self.endpoint(&arena)?;
+        let options = self.options(parameters);
+        let object = endpoint.apply(live, config, &options, &arena).map_err(|error| refused(&error))?;
+        let object = self.requests.resource().decode(object, &arena).map_err(|why| self.unreadable(&why))?.value;
+        let (change, code) = match (old, live) {
+            (Some(old), Some(live)) => {
+                let revision = Value::String(meta_text(live, "resourceVersion"));
+                let object = match meta_text(object, "resourceVersion") {
+                    "" => with_meta(object, "resourceVersion", Some(revision), &arena),
+                    _ => object,
+                };
+                (self.replaced(object, live, old, &arena)?, 200)
+            }
+            _ => (self.created(object, &arena)?, 201),
+        };
+        self.written(change, parameters.dry_run, Then::Object(code), shown, warnings)
+    }
+}
+
+/// Fields that stand twice, in the words of strict validation.
+fn twice(node: Node<'_>) -> Vec<String> {
+    duplicate_fields(node).into_iter().map(|(field, _)| format!("duplicate field \"{field}\"")).collect()
+}
+
+/// The status of what the field manager refuses.
+fn refused(error: &managed::Error<'_>) -> Status {
+    let managed::Status { code, reason, causes } = error.status();
+    let causes: Vec<Cause> = causes
+        .into_iter()
+        .map(|cause| Cause { reason: cause.reason.into(), message: cause.message, field: cause.field })
+        .collect();
+    let details = (!causes.is_empty()).then(|| Details { causes, ..Details::default() });
+    Status { code, reason: reason.into(), message: error.to_string(), details }
+}
+
+/// Whether a value has more levels than this. It does not look deeper.
+fn is_deeper(value: Value<'_>, levels: usize) -> bool {
+    let Some(below) = levels.checked_sub(1) else { return true };
+    match value {
+        Value::List(items) => items.iter().any(|item| is_deeper(*item, below)),
+        Value::Map(map) => map.entries().iter().any(|(_, value)| is_deeper(*value, below)),
+        _ => false,
+    }
+}

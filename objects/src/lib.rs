@@ -1,0 +1,57 @@
+//! Objects as an API server keeps them, and what it answers to requests about them.
+//!
+//! [`Api`] answers requests: create, get, list, watch, update, patch, server-side apply, delete, and the subresources `status`
+//! and `scale` of custom resources, in every representation that a server has (JSON, YAML, `Table`,
+//! `PartialObjectMetadata`). It is pure: a [`Request`] holds what a client sent, a [`Moment`] the time and the random
+//! numbers, and the objects are in a [`Store`](store::Store) that the caller keeps.
+//!
+//! # Example: an object is created and read
+//! ```
+//! use kubeshape_objects::{Api, Moment, Request, store::Store};
+//! use kubeshape_registry::Registry;
+//!
+//! let mut registry = Registry::default();
+//! registry.set_input("tabs", kubeshape_input::read("tabs.yaml", b"
+//! apiVersion: apiextensions.k8s.io/v1
+//! kind: CustomResourceDefinition
+//! metadata: {name: tabs.example.com}
+//! spec:
+//!   group: example.com
+//!   scope: Cluster
+//!   names: {plural: tabs, kind: Tab}
+//!   versions:
+//!   - name: v1
+//!     served: true
+//!     storage: true
+//!     schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer, default: 1}}}}
+//! ", kubeshape_input::Limits::default()));
+//!
+//! let api = Api::new(registry);
+//! let mut store = Store::default();
+//! let tab = br#"{"apiVersion": "example.com/v1", "kind": "Tab", "metadata": {"name": "t"}}"#;
+//! let post = Request { method: "POST", path: "/apis/example.com/v1/tabs", body: tab, ..Request::default() };
+//! let moment = Moment { uid: "6d3ab1ff-a1b4-4a63-9f3c-5b1d2f4f9c5e", ..Moment::default() };
+//! let created = api.answer(&mut store, &post, &moment).unwrap();
+//! assert_eq!(created.code, 201);
+//!
+//! let get = Request { path: "/apis/example.com/v1/tabs/t", ..Request::default() };
+//! let found = api.answer(&mut store, &get, &moment).unwrap();
+//! assert!(found.text().contains(r#""size":1"#));
+//! ```
+
+pub mod accept;
+mod api;
+mod form;
+mod meta;
+mod options;
+mod patch;
+mod path;
+mod proto;
+pub mod select;
+mod status;
+pub mod store;
+pub mod target;
+mod value;
+
+pub use api::{Api, MAX_BODY, Moment, Outcome, Reply, Request, Watch, WatchEnd, Write};
+pub use status::{Cause, Details, GroupResource, Status};

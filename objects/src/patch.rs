@@ -1,0 +1,317 @@
+//! Patches of objects: JSON Patch (RFC 6902) as evanphx/json-patch applies it, and JSON Merge Patch (RFC 7386).
+
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
+
+/// Operations of a patch at most (upstream: `maxJSONPatchOperations`).
+const MAX_OPERATIONS: usize = 10_000;
+/// Nodes that `copy` may add at most.
+const MAX_COPIED: usize = 1_000_000;
+
+/// Why a patch cannot be applied, and the code of the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PatchError {
+    pub(crate) code: u16,
+    pub(crate) message: String,
+}
+
+fn refused(message: impl Into<String>) -> PatchError {
+    PatchError { code: 422, message: message.into() }
+}
+
+/// The value with a merge patch applied: nulls remove members, maps are merged, everything else replaces.
+pub(crate) fn merge<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let Value::Map(patch) = patch else { return patch };
+    let old = value.as_map().unwrap_or(Map::EMPTY);
+    let mut entries: Vec<(&'a str, Value<'a>)> = Vec::with_capacity(old.len() + patch.len());
+    let mut members = patch.entries().iter().peekable();
+    for (key, value) in old.entries() {
+        while let Some((name, new)) = members.next_if(|(name, _)| name < key) {
+            add(&mut entries, name, *new, arena);
+        }
+        match members.next_if(|(name, _)| name == key) {
+            None => entries.push((key, *value)),
+            Some((_, Value::Null)) => {}
+            Some((_, new)) => entries.push((key, merge(*value, *new, arena))),
+        }
+    }
+    for (name, new) in members {
+        add(&mut entries, name, *new, arena);
+    }
+    Value::Map(Map::from_entries(entries, arena))
+}
+
+fn add<'a>(entries: &mut Vec<(&'a str, Value<'a>)>, name: &'a str, new: Value<'a>, arena: &'a Bump) {
+    match new {
+        Value::Null => {}
+        Value::Map(_) => entries.push((name, merge(Value::Map(Map::EMPTY), new, arena))),
+        new => entries.push((name, new)),
+    }
+}
+
+/// A value that operations change in place.
+enum Node<'a> {
+    Leaf(Value<'a>),
+    List(Vec<Node<'a>>),
+    Map(std::collections::BTreeMap<&'a str, Node<'a>>),
+}
+
+impl<'a> Node<'a> {
+    /// The value. What is below stays a leaf until an operation enters it.
+    fn open(&mut self) {
+        match *self {
+            Node::Leaf(Value::List(items)) => *self = Node::List(items.iter().map(|item| Node::Leaf(*item)).collect()),
+            Node::Leaf(Value::Map(map)) => {
+                *self = Node::Map(map.entries().iter().map(|(key, value)| (*key, Node::Leaf(*value))).collect());
+            }
+            _ => {}
+        }
+    }
+
+    fn close(self, arena: &'a Bump) -> Value<'a> {
+        match self {
+            Node::Leaf(value) => value,
+            Node::List(items) => {
+                let items: Vec<Value<'a>> = items.into_iter().map(|item| item.close(arena)).collect();
+                Value::List(arena.alloc_slice_fill_iter(items))
+            }
+            Node::Map(members) => {
+                let members = members.into_iter().map(|(key, value)| (key, value.close(arena))).collect();
+                Value::Map(Map::from_entries(members, arena))
+            }
+        }
+    }
+
+    fn size(&self) -> usize {
+        fn of(value: Value<'_>) -> usize {
+            match value {
+                Value::List(items) => items.iter().map(|item| of(*item)).fold(1, usize::saturating_add),
+                Value::Map(map) => map.entries().iter().map(|(_, value)| of(*value)).fold(1, usize::saturating_add),
+                _ => 1,
+            }
+        }
+        match self {
+            Node::Leaf(value) => of(*value),
+            Node::List(items) => items.iter().map(Node::size).fold(1, usize::saturating_add),
+            Node::Map(members) => members.values().map(Node::size).fold(1, usize::saturating_add),
+        }
+    }
+
+    fn copy(&self) -> Node<'a> {
+        match self {
+            Node::Leaf(value) => Node::Leaf(*value),
+            Node::List(items) => Node::List(items.iter().map(Node::copy).collect()),
+            Node::Map(members) => Node::Map(members.iter().map(|(key, value)| (*key, value.copy())).collect()),
+        }
+    }
+}
+
+/// The value with the operations of a JSON patch applied.
+///
+/// # Errors
+/// The patch is none (400), or an operation does not fit the value (422): the server's words.
+pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump) -> Result<Value<'a>, PatchError> {
+    let Value::List(operations) = patch else {
+        let message = "error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch";
+        return Err(PatchError { code: 400, message: message.to_owned() });
+    };
+    if operations.len() > MAX_OPERATIONS {
+        let message = format!(
+            "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
+            operations.len()
+        );
+        return Err(PatchError { code: 413, message });
+    }
+    let mut root = Node::Leaf(value);
+    let mut copied = 0_usize;
+    for operation in operations {
+        let text = |name: &str| operation.get(name).and_then(Value::as_str);
+        let path = text("path").ok_or_else(|| refused("missing path"))?;
+        let from = || text("from").ok_or_else(|| refused("missing from"));
+        let kind = text("op").unwrap_or("unknown");
+        let wrong = |why: String| refused(format!("{kind} operation does not apply: {why}"));
+        let value = || operation.get("value").unwrap_or(Value::Null);
+        match kind {
+            "add" => insert(&mut root, path, Node::Leaf(value()), arena).map_err(wrong)?,
+            "remove" => drop(remove(&mut root, path, arena).map_err(wrong)?),
+            "replace" => {
+                let slot = find(&mut root, path, arena).map_err(wrong)?;
+                *slot = Node::Leaf(value());
+            }
+            "move" => {
+                let moved = remove(&mut root, from()?, arena).map_err(wrong)?;
+                insert(&mut root, path, moved, arena).map_err(wrong)?;
+            }
+            "copy" => {
+                let source = find(&mut root, from()?, arena).map_err(wrong)?;
+                copied = copied.saturating_add(source.size());
+                if copied > MAX_COPIED {
+                    return Err(refused("the accumulated size of copies is too large"));
+                }
+                let copy = source.copy();
+                insert(&mut root, path, copy, arena).map_err(wrong)?;
+            }
+            "test" => {
+                let expected = value();
+                let found = find(&mut root, path, arena).map(|node| node.copy().close(arena));
+                let holds = match found {
+                    Ok(found) => same(found, expected),
+                    Err(_) => expected.is_null(),
+                };
+                if !holds {
+                    return Err(refused(format!("testing value {path} failed: test failed")));
+                }
+            }
+            other => return Err(refused(format!("Unexpected kind: {other}"))),
+        }
+    }
+    Ok(root.close(arena))
+}
+
+/// Whether two values are the same in JSON.
+fn same(a: Value<'_>, b: Value<'_>) -> bool {
+    let text = |value: Value<'_>| {
+        let mut out = Vec::new();
+        value.write_go_json(&mut out);
+        out
+    };
+    text(a) == text(b)
+}
+
+/// The steps of a JSON pointer.
+fn steps<'a>(pointer: &'a str, arena: &'a Bump) -> Vec<&'a str> {
+    let unescaped = |step: &'a str| -> &'a str {
+        if step.contains('~') { arena.alloc_str(&step.replace("~1", "/").replace("~0", "~")) } else { step }
+    };
+    pointer.split('/').skip(1).map(unescaped).collect()
+}
+
+fn missing(path: &str) -> String {
+    format!("doc is missing path: {path}: missing value")
+}
+
+fn index(step: &str, length: usize) -> Option<usize> {
+    match step.parse::<i64>() {
+        Ok(at) if at < 0 => length.checked_sub(usize::try_from(at.unsigned_abs()).ok()?),
+        Ok(at) => usize::try_from(at).ok(),
+        Err(_) => None,
+    }
+}
+
+fn find<'n, 'a>(root: &'n mut Node<'a>, pointer: &'a str, arena: &'a Bump) -> Result<&'n mut Node<'a>, String> {
+    let mut node = root;
+    for step in steps(pointer, arena) {
+        node.open();
+        node = match node {
+            Node::List(items) => index(step, items.len()).and_then(|at| items.get_mut(at)),
+            Node::Map(members) => members.get_mut(step),
+            Node::Leaf(_) => None,
+        }
+        .ok_or_else(|| missing(pointer))?;
+    }
+    Ok(node)
+}
+
+/// The container of a pointer's target, open, and the last step.
+fn parent<'n, 'a>(
+    root: &'n mut Node<'a>,
+    pointer: &'a str,
+    arena: &'a Bump,
+) -> Result<(&'n mut Node<'a>, &'a str), String> {
+    let (above, _) = pointer.rsplit_once('/').ok_or_else(|| missing(pointer))?;
+    let last = steps(pointer, arena).pop().ok_or_else(|| missing(pointer))?;
+    let node = find(root, above, arena).map_err(|_| missing(pointer))?;
+    node.open();
+    Ok((node, last))
+}
+
+fn insert<'a>(root: &mut Node<'a>, pointer: &'a str, value: Node<'a>, arena: &'a Bump) -> Result<(), String> {
+    if pointer.is_empty() {
+        *root = value;
+        return Ok(());
+    }
+    let (node, step) = parent(root, pointer, arena)?;
+    match node {
+        Node::Map(members) => {
+            members.insert(step, value);
+        }
+        Node::List(items) if step == "-" => items.push(value),
+        Node::List(items) => {
+            let at = index(step, items.len()).filter(|at| *at <= items.len());
+            let at = at.ok_or_else(|| format!("error in add for path: '{pointer}': invalid index referenced"))?;
+            items.insert(at, value);
+        }
+        Node::Leaf(_) => return Err(missing(pointer)),
+    }
+    Ok(())
+}
+
+fn remove<'a>(root: &mut Node<'a>, pointer: &'a str, arena: &'a Bump) -> Result<Node<'a>, String> {
+    let (node, step) = parent(root, pointer, arena)?;
+    let gone = match node {
+        Node::Map(members) => members.remove(step),
+        Node::List(items) => {
+            index(step, items.len()).filter(|at| *at < items.len()).map(|at| items.remove(at))
+        }
+        Node::Leaf(_) => None,
+    };
+    gone.ok_or_else(|| format!("error in remove for path: '{pointer}': Unable to remove nonexistent key: {step}: missing value"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{json_patch, merge};
+    use kubeshape_smd::{Bump, ToValue};
+    use serde_json::{Value, json};
+
+    fn patched(value: &Value, patch: &Value) -> Result<Value, String> {
+        let arena = Bump::new();
+        let value = json_patch(value.to_value(&arena), patch.to_value(&arena), &arena);
+        value.map(|value| value.to_serde()).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn a_merge_patch_removes_merges_and_replaces() {
+        let arena = Bump::new();
+        let (old, patch) = (json!({"a": {"b": 1, "c": 2}, "d": [1], "z": 0}), json!({"a": {"b": null, "e": {"f": null}}, "d": 3, "x": null}));
+        let new = merge(old.to_value(&arena), patch.to_value(&arena), &arena).to_serde();
+        assert_eq!(new, json!({"a": {"c": 2, "e": {}}, "d": 3, "z": 0}));
+    }
+
+    #[test]
+    fn operations_are_applied_in_their_order() {
+        let old = json!({"a": [1, 2], "b": {"c~/": 1}});
+        let patch = json!([
+            {"op": "add", "path": "/a/-", "value": 3},
+            {"op": "test", "path": "/a/2", "value": 3},
+            {"op": "remove", "path": "/a/0"},
+            {"op": "copy", "from": "/a", "path": "/d"},
+            {"op": "move", "from": "/b/c~0~1", "path": "/e"},
+            {"op": "replace", "path": "/a/-1", "value": {"x": null}},
+        ]);
+        assert_eq!(patched(&old, &patch).unwrap(), json!({"a": [2, {"x": null}], "b": {}, "d": [2, 3], "e": 1}));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let old = json!({"a": [1]});
+        for (patch, why) in [
+            (json!([{"op": "replace", "path": "/b", "value": 1}]), "doc is missing path: /b"),
+            (json!([{"op": "test", "path": "/a/0", "value": 2}]), "testing value /a/0 failed"),
+            (json!([{"op": "remove", "path": "/a/1"}]), "error in remove for path: '/a/1'"),
+            (json!([{"op": "add", "path": "/a/7", "value": 1}]), "invalid index"),
+            (json!([{"op": "nope", "path": "/a"}]), "Unexpected kind: nope"),
+            (json!({}), "error decoding patch"),
+        ] {
+            let error = patched(&old, &patch).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn copies_of_copies_do_not_fill_the_memory() {
+        let double: Vec<Value> = (0..64).map(|_| json!({"op": "copy", "from": "/a", "path": "/a/-"})).collect();
+        let error = patched(&json!({"a": [1]}), &Value::Array(double)).unwrap_err();
+        assert!(error.contains("too large"), "{error}");
+    }
+}

@@ -1,0 +1,70 @@
+//! What a path asks for (upstream: `RequestInfoFactory.NewRequestInfo`).
+
+/// The parts of a path below `/apis/GROUP/VERSION`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ResourcePath<'p> {
+    pub(crate) group: &'p str,
+    pub(crate) version: &'p str,
+    pub(crate) namespace: &'p str,
+    pub(crate) resource: &'p str,
+    /// Empty for the collection.
+    pub(crate) name: &'p str,
+    pub(crate) subresource: &'p str,
+    /// `/apis/GROUP/VERSION/watch/…`
+    pub(crate) watch: bool,
+    /// Whether there is more behind the subresource.
+    pub(crate) has_more: bool,
+}
+
+impl<'p> ResourcePath<'p> {
+    /// The parts of a decoded path; `None` if it names no resource of a group.
+    pub(crate) fn of(path: &'p str) -> Option<ResourcePath<'p>> {
+        let rest = path.strip_prefix("/apis/")?.trim_end_matches('/');
+        let mut parts = rest.split('/');
+        let (group, version) = (parts.next()?, parts.next()?);
+        let mut first = parts.next()?;
+        let watch = first == "watch";
+        if watch {
+            first = parts.next()?;
+        }
+        let mut namespace = "";
+        if first == "namespaces" {
+            namespace = parts.next()?;
+            first = parts.next()?;
+        }
+        let name = parts.next().unwrap_or_default();
+        let subresource = parts.next().unwrap_or_default();
+        let has_more = parts.next().is_some();
+        let all = [group, version, first];
+        if all.iter().any(|part| part.is_empty()) || (rest.contains("//")) {
+            return None;
+        }
+        Some(ResourcePath { group, version, namespace, resource: first, name, subresource, watch, has_more })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ResourcePath;
+
+    #[test]
+    fn a_path_has_a_group_a_resource_and_perhaps_more() {
+        let full = ResourcePath::of("/apis/example.com/v1/namespaces/default/tabs/t/status").unwrap();
+        let expected = ResourcePath {
+            group: "example.com",
+            version: "v1",
+            namespace: "default",
+            resource: "tabs",
+            name: "t",
+            subresource: "status",
+            watch: false,
+            has_more: false,
+        };
+        assert_eq!(full, expected);
+        let watch = ResourcePath::of("/apis/example.com/v1/watch/tabs/").unwrap();
+        assert_eq!((watch.watch, watch.resource, watch.name), (true, "tabs", ""));
+        for none in ["/apis/example.com/v1", "/api/v1/pods", "/apis/example.com/v1//tabs", "/apis//v1/tabs", "/"] {
+            assert_eq!(ResourcePath::of(none), None, "{none}");
+        }
+    }
+}

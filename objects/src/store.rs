@@ -1,0 +1,327 @@
+//! Objects by resource, namespace and name, and the history of their changes.
+//!
+//! A [`Store`] is persistent: a clone costs nothing, and later changes of one do not change the other. A server swaps the store
+//! of its readers for a changed one; a list or a watch reads the one that it began with, and no reader holds a lock.
+//!
+//! Each change makes a revision. The texts of objects hold it as `metadata.resourceVersion`.
+
+use bytes::Bytes;
+use imbl::{OrdMap, Vector};
+use std::sync::Arc;
+
+/// An object as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The revision of its last change.
+    pub revision: u64,
+    /// The object: compact JSON, keys in order, and a line break.
+    text: Bytes,
+}
+
+impl Stored {
+    /// The object as compact JSON.
+    pub fn json(&self) -> Bytes {
+        self.text.slice(..self.text.len().saturating_sub(1))
+    }
+
+    /// The object as compact JSON, with a line break.
+    pub fn line(&self) -> Bytes {
+        self.text.clone()
+    }
+
+    /// The object as a text.
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.text).unwrap_or_default()
+    }
+}
+
+/// Where an object is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The resource and its group: `widgets.example.com`.
+    pub resource: Arc<str>,
+    /// `namespace/name`, or the name alone for objects of the cluster.
+    pub path: Arc<str>,
+}
+
+impl Key {
+    /// The key of an object; without namespace for objects of the cluster.
+    pub fn new(resource: &Arc<str>, namespace: &str, name: &str) -> Key {
+        let path = if namespace.is_empty() { name.into() } else { format!("{namespace}/{name}").into() };
+        Key { resource: Arc::clone(resource), path }
+    }
+
+    /// The namespace; empty for objects of the cluster.
+    pub fn namespace(&self) -> &str {
+        self.path.split_once('/').map_or("", |(namespace, _)| namespace)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.path.split_once('/').map_or(&*self.path, |(_, name)| name)
+    }
+}
+
+/// What a change did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// The object is new.
+    Added,
+    /// The object changed.
+    Modified,
+    /// The object is gone.
+    Deleted,
+}
+
+/// A change.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// What happened.
+    pub verb: Verb,
+    /// To which object.
+    pub key: Key,
+    /// The object afterwards; a deleted one as it was, with the revision of its deletion.
+    pub object: Arc<Stored>,
+    /// The object before.
+    pub before: Option<Arc<Stored>>,
+}
+
+/// A text of an object with a place for the revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// Compact JSON, without the revision.
+    pub(crate) text: Vec<u8>,
+    /// Where the revision belongs.
+    pub(crate) at: usize,
+}
+
+impl Draft {
+    /// The text with a revision.
+    pub(crate) fn with_revision(&self, revision: &str) -> Vec<u8> {
+        let (before, behind) = self.text.split_at(self.at.min(self.text.len()));
+        [before, revision.as_bytes(), behind].concat()
+    }
+
+    /// The text without a revision, as of an object that is not stored.
+    pub(crate) fn without_revision(&self) -> Vec<u8> {
+        const MEMBER: usize = "\"resourceVersion\":\"".len();
+        let (mut start, mut end) = (self.at.saturating_sub(MEMBER), (self.at + 1).min(self.text.len()));
+        if start > 0 && self.text.get(start - 1) == Some(&b',') {
+            start -= 1;
+        } else if self.text.get(end) == Some(&b',') {
+            end += 1;
+        }
+        [&self.text[..start], &self.text[end..]].concat()
+    }
+
+    fn stored(&self, revision: u64) -> Arc<Stored> {
+        let mut text = self.with_revision(&revision.to_string());
+        text.push(b'\n');
+        Arc::new(Stored { revision, text: text.into() })
+    }
+}
+
+/// A change that is not made yet.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The object.
+    pub(crate) key: Key,
+    /// The revision that the object must still have; `None` if there must be none.
+    pub(crate) expected: Option<u64>,
+    /// What becomes of it.
+    pub(crate) then: Then,
+}
+
+/// What becomes of an object.
+#[derive(Clone, Debug)]
+pub(crate) enum Then {
+    Stored(Draft),
+    /// It goes. The text is what it was at last.
+    Deleted(Draft),
+}
+
+/// The object changed since a request looked at it: the request has to be made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the object has been modified")]
+pub struct Outdated;
+
+/// The revision that a reader asks for is not kept any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the history begins after revision {oldest}")]
+pub struct Forgotten {
+    /// The last revision whose change is not kept.
+    pub oldest: u64,
+}
+
+/// How much history is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Changes.
+    pub changes: usize,
+    /// Bytes of objects in them.
+    pub bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { changes: 100_000, bytes: 64 << 20 }
+    }
+}
+
+/// The objects of a server.
+///
+/// # Example: a store keeps what it was
+/// ```
+/// use kubeshape_objects::store::Store;
+///
+/// let store = Store::default();
+/// assert_eq!(store.revision(), 1);
+/// assert!(store.events_after(1).unwrap().is_empty());
+/// ```
+#[derive(Clone, Debug)]
+pub struct Store {
+    revision: u64,
+    objects: OrdMap<Key, Arc<Stored>>,
+    history: Vector<Event>,
+    history_bytes: usize,
+    /// The last revision whose change is not in the history.
+    forgotten: u64,
+    limits: Limits,
+}
+
+impl Default for Store {
+    fn default() -> Store {
+        Store::new(Limits::default())
+    }
+}
+
+impl Store {
+    /// A store without objects. As in etcd, the first revision is 1.
+    pub fn new(limits: Limits) -> Store {
+        Store {
+            revision: 1,
+            objects: OrdMap::new(),
+            history: Vector::new(),
+            history_bytes: 0,
+            forgotten: 1,
+            limits,
+        }
+    }
+
+    /// The revision of the last change.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Takes a later revision as the one of the last change: the next change gets the one after it. An earlier one is ignored.
+    pub fn advance(&mut self, revision: u64) {
+        if revision > self.revision {
+            self.revision = revision;
+            if self.history.is_empty() {
+                self.forgotten = revision;
+            }
+        }
+    }
+
+    /// An object.
+    pub fn get(&self, key: &Key) -> Option<&Arc<Stored>> {
+        self.objects.get(key)
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The objects of a resource whose paths begin with a text and are not before another one, in the order of their paths:
+    /// `"default/"` for a namespace, `""` for all.
+    pub fn list<'s>(
+        &'s self,
+        resource: &Arc<str>,
+        prefix: &'s str,
+        from: &str,
+    ) -> impl Iterator<Item = (&'s Key, &'s Arc<Stored>)> + use<'s> {
+        let start = if from > prefix { from } else { prefix };
+        let first = Key { resource: Arc::clone(resource), path: start.into() };
+        let resource = Arc::clone(resource);
+        let range = self.objects.range(first..);
+        range.take_while(move |(key, _)| key.resource == resource && key.path.starts_with(prefix))
+    }
+
+    /// Makes changes, each with a revision of its own.
+    ///
+    /// # Errors
+    /// An object is not what a change expects. Then nothing changes.
+    pub fn commit(&mut self, changes: &[Change]) -> Result<Vec<Arc<Stored>>, Outdated> {
+        let is_current = |change: &Change| self.get(&change.key).map(|stored| stored.revision) == change.expected;
+        if !changes.iter().all(is_current) {
+            return Err(Outdated);
+        }
+        Ok(changes.iter().map(|change| self.make(change)).collect())
+    }
+
+    fn make(&mut self, change: &Change) -> Arc<Stored> {
+        self.revision += 1;
+        let key = change.key.clone();
+        let (verb, object, before) = match &change.then {
+            Then::Stored(draft) => {
+                let object = draft.stored(self.revision);
+                let before = self.objects.insert(key.clone(), Arc::clone(&object));
+                (if before.is_some() { Verb::Modified } else { Verb::Added }, object, before)
+            }
+            Then::Deleted(draft) => (Verb::Deleted, draft.stored(self.revision), self.objects.remove(&key)),
+        };
+        self.history_bytes += object.text.len();
+        self.history.push_back(Event { verb, key, object: Arc::clone(&object), before });
+        self.forget();
+        object
+    }
+
+    fn forget(&mut self) {
+        while self.history.len() > self.limits.changes || self.history_bytes > self.limits.bytes {
+            let Some(oldest) = self.history.pop_front() else { break };
+            self.history_bytes = self.history_bytes.saturating_sub(oldest.object.text.len());
+            self.forgotten = oldest.object.revision;
+        }
+    }
+
+    /// The changes after a revision, in their order.
+    ///
+    /// # Errors
+    /// Some of them are not kept any more.
+    pub fn events_after(&self, revision: u64) -> Result<Vector<Event>, Forgotten> {
+        if revision < self.forgotten {
+            return Err(Forgotten { oldest: self.forgotten });
+        }
+        let (mut low, mut high) = (0, self.history.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match self.history.get(middle) {
+                Some(event) if event.object.revision <= revision => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        Ok(self.history.skip(low))
+    }
+
+    /// The store as it was at a revision.
+    ///
+    /// # Errors
+    /// The changes since then are not kept any more.
+    pub fn at(&self, revision: u64) -> Result<Store, Forgotten> {
+        let mut old = self.clone();
+        for event in self.events_after(revision)?.iter().rev() {
+            match &event.before {
+                Some(before) => old.objects.insert(event.key.clone(), Arc::clone(before)),
+                None => old.objects.remove(&event.key),
+            };
+        }
+        old.revision = revision.min(self.revision);
+        Ok(old)
+    }
+}

@@ -1,0 +1,98 @@
+//! Values of objects: reading, members by path, writing with a place for the revision.
+
+use crate::store::Draft;
+use kubeshape_smd::value::Map;
+use kubeshape_smd::{Bump, Value};
+use kubeshape_yaml::{Limits, Stream, Tape};
+
+/// Reads the one document of a text, JSON or YAML, into a tape.
+///
+/// # Errors
+/// The text cannot be read: the words of the reader.
+pub(crate) fn read(text: &[u8], tape: &mut Tape) -> Result<(), String> {
+    let mut stream = Stream::new(text, Limits::default()).map_err(|error| error.to_string())?;
+    match stream.next(tape) {
+        Some(Ok(_)) => {}
+        Some(Err(error)) => return Err(error.to_string()),
+        None => return Err("EOF".to_owned()),
+    }
+    Ok(())
+}
+
+/// The metadata of an object.
+pub(crate) fn metadata(object: Value<'_>) -> Value<'_> {
+    object.get("metadata").unwrap_or(Value::Null)
+}
+
+/// A text of the metadata; empty if there is none.
+pub(crate) fn meta_text<'a>(object: Value<'a>, key: &str) -> &'a str {
+    metadata(object).get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// An object with a member of its metadata set, or without it.
+pub(crate) fn with_meta<'a>(object: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+    let Value::Map(map) = object else { return object };
+    let metadata = map.get("metadata").and_then(Value::as_map).unwrap_or(Map::EMPTY);
+    Value::Map(map.with("metadata", Some(Value::Map(metadata.with(key, member, arena))), arena))
+}
+
+/// A map with a key set, or without it.
+pub(crate) fn with<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>, arena: &'a Bump) -> Value<'a> {
+    match value {
+        Value::Map(map) => Value::Map(map.with(key, member, arena)),
+        other => other,
+    }
+}
+
+/// The value of a path that a definition writes as `.spec.replicas`.
+pub(crate) fn at_path<'a>(object: Value<'a>, path: &str) -> Option<Value<'a>> {
+    let names = path.strip_prefix('.').unwrap_or(path).split('.');
+    names.into_iter().try_fold(object, |value, name| value.get(name))
+}
+
+/// An object with the value of such a path set. Maps on the way are made.
+pub(crate) fn with_path<'a>(object: Value<'a>, path: &'a str, value: Value<'a>, arena: &'a Bump) -> Value<'a> {
+    let path = path.strip_prefix('.').unwrap_or(path);
+    let map = object.as_map().unwrap_or(Map::EMPTY);
+    match path.split_once('.') {
+        None => Value::Map(map.with(path, Some(value), arena)),
+        Some((name, rest)) => {
+            let below = map.get(name).unwrap_or(Value::Map(Map::EMPTY));
+            Value::Map(map.with(name, Some(with_path(below, rest, value, arena)), arena))
+        }
+    }
+}
+
+/// An object as compact JSON with a place for its revision. The revision that it has is left out.
+pub(crate) fn draft(object: Value<'_>, arena: &Bump) -> Draft {
+    let object = with_meta(object, "resourceVersion", Some(Value::String("")), arena);
+    let mut text = vec![b'{'];
+    let mut at = 0;
+    for (place, (key, value)) in object.as_map().unwrap_or(Map::EMPTY).entries().iter().enumerate() {
+        if place > 0 {
+            text.push(b',');
+        }
+        Value::String(key).write_go_json(&mut text);
+        text.push(b':');
+        match value {
+            Value::Map(metadata) if *key == "metadata" => {
+                text.push(b'{');
+                for (place, (key, value)) in metadata.entries().iter().enumerate() {
+                    if place > 0 {
+                        text.push(b',');
+                    }
+                    Value::String(key).write_go_json(&mut text);
+                    text.push(b':');
+                    value.write_go_json(&mut text);
+                    if *key == "resourceVersion" {
+                        at = text.len().saturating_sub(1);
+                    }
+                }
+                text.push(b'}');
+            }
+            value => value.write_go_json(&mut text),
+        }
+    }
+    text.push(b'}');
+    Draft { text, at }
+}
