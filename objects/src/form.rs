@@ -8,8 +8,8 @@ use kubeshape_show::table::{Cell, ColumnDefinition, Convertor};
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::value::Map;
 use kubeshape_smd::{Bump, Value};
-use kubeshape_yaml::go::escape::{Escape, string};
 use kubeshape_yaml::emit::Emitter;
+use kubeshape_yaml::go::escape::{Escape, string};
 use kubeshape_yaml::{Tape, json};
 
 /// What a list says of itself.
@@ -103,7 +103,8 @@ pub(crate) struct Table<'t> {
 impl Table<'_> {
     /// The table of these objects: the value and the JSON of each.
     pub(crate) fn json(&self, objects: &[(Value<'_>, &[u8])], meta: &ListMeta) -> Vec<u8> {
-        let mut out = format!(r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{}","metadata":"#, self.version).into_bytes();
+        let mut out =
+            format!(r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{}","metadata":"#, self.version).into_bytes();
         meta.typed(&mut out);
         out.extend_from_slice(b",\"columnDefinitions\":");
         if self.columns {
@@ -178,8 +179,8 @@ pub(crate) fn partial(version: &str, object: Value<'_>, out: &mut Vec<u8>) {
 
 /// The `PartialObjectMetadataList` of objects.
 pub(crate) fn partial_list(version: &str, objects: &[Value<'_>], meta: &ListMeta) -> Vec<u8> {
-    let mut out =
-        format!(r#"{{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/{version}","metadata":"#).into_bytes();
+    let mut out = format!(r#"{{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/{version}","metadata":"#)
+        .into_bytes();
     meta.typed(&mut out);
     out.extend_from_slice(b",\"items\":[");
     for (at, object) in objects.iter().enumerate() {

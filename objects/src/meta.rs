@@ -1,9 +1,9 @@
 //! `ObjectMeta` as Go's struct prints it: members in the order of the struct, empty ones left out.
 
 use crate::proto;
+use kubeshape_smd::Value;
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::value::Map;
-use kubeshape_smd::Value;
 
 /// The members in the order of Go's struct.
 const MEMBERS: [&str; 15] = [

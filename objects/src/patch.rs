@@ -7,6 +7,10 @@ use kubeshape_smd::{Bump, Value};
 const MAX_OPERATIONS: usize = 10_000;
 /// Nodes that `copy` may add at most.
 const MAX_COPIED: usize = 1_000_000;
+/// What it costs to compare a node, in nodes that are moved.
+const COMPARED: usize = 20;
+/// Nodes that operations may move and compare at most: an item at the front of a long list moves all others.
+const MAX_WORK: usize = 50_000_000;
 
 /// Why a patch cannot be applied, and the code of the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,14 +120,12 @@ pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump
         return Err(PatchError { code: 400, message: message.to_owned() });
     };
     if operations.len() > MAX_OPERATIONS {
-        let message = format!(
-            "The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}",
-            operations.len()
-        );
+        let message =
+            format!("The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {}", operations.len());
         return Err(PatchError { code: 413, message });
     }
     let mut root = Node::Leaf(value);
-    let mut copied = 0_usize;
+    let (mut copied, mut work) = (0_usize, 0_usize);
     for operation in operations {
         let text = |name: &str| operation.get(name).and_then(Value::as_str);
         let path = text("path").ok_or_else(|| refused("missing path"))?;
@@ -132,15 +134,15 @@ pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump
         let wrong = |why: String| refused(format!("{kind} operation does not apply: {why}"));
         let value = || operation.get("value").unwrap_or(Value::Null);
         match kind {
-            "add" => insert(&mut root, path, Node::Leaf(value()), arena).map_err(wrong)?,
-            "remove" => drop(remove(&mut root, path, arena).map_err(wrong)?),
+            "add" => insert(&mut root, path, Node::Leaf(value()), arena, &mut work).map_err(wrong)?,
+            "remove" => drop(remove(&mut root, path, arena, &mut work).map_err(wrong)?),
             "replace" => {
                 let slot = find(&mut root, path, arena).map_err(wrong)?;
                 *slot = Node::Leaf(value());
             }
             "move" => {
-                let moved = remove(&mut root, from()?, arena).map_err(wrong)?;
-                insert(&mut root, path, moved, arena).map_err(wrong)?;
+                let moved = remove(&mut root, from()?, arena, &mut work).map_err(wrong)?;
+                insert(&mut root, path, moved, arena, &mut work).map_err(wrong)?;
             }
             "copy" => {
                 let source = find(&mut root, from()?, arena).map_err(wrong)?;
@@ -149,11 +151,14 @@ pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump
                     return Err(refused("the accumulated size of copies is too large"));
                 }
                 let copy = source.copy();
-                insert(&mut root, path, copy, arena).map_err(wrong)?;
+                insert(&mut root, path, copy, arena, &mut work).map_err(wrong)?;
             }
             "test" => {
                 let expected = value();
-                let found = find(&mut root, path, arena).map(|node| node.copy().close(arena));
+                let found = find(&mut root, path, arena).map(|node| {
+                    work = work.saturating_add(node.size().saturating_mul(COMPARED));
+                    node.copy().close(arena)
+                });
                 let holds = match found {
                     Ok(found) => same(found, expected),
                     Err(_) => expected.is_null(),
@@ -163,6 +168,9 @@ pub(crate) fn json_patch<'a>(value: Value<'a>, patch: Value<'a>, arena: &'a Bump
                 }
             }
             other => return Err(refused(format!("Unexpected kind: {other}"))),
+        }
+        if work > MAX_WORK {
+            return Err(refused("the operations of the patch move or compare too much"));
         }
     }
     Ok(root.close(arena))
@@ -225,7 +233,13 @@ fn parent<'n, 'a>(
     Ok((node, last))
 }
 
-fn insert<'a>(root: &mut Node<'a>, pointer: &'a str, value: Node<'a>, arena: &'a Bump) -> Result<(), String> {
+fn insert<'a>(
+    root: &mut Node<'a>,
+    pointer: &'a str,
+    value: Node<'a>,
+    arena: &'a Bump,
+    work: &mut usize,
+) -> Result<(), String> {
     if pointer.is_empty() {
         *root = value;
         return Ok(());
@@ -239,6 +253,7 @@ fn insert<'a>(root: &mut Node<'a>, pointer: &'a str, value: Node<'a>, arena: &'a
         Node::List(items) => {
             let at = index(step, items.len()).filter(|at| *at <= items.len());
             let at = at.ok_or_else(|| format!("error in add for path: '{pointer}': invalid index referenced"))?;
+            *work = work.saturating_add(items.len() - at);
             items.insert(at, value);
         }
         Node::Leaf(_) => return Err(missing(pointer)),
@@ -246,16 +261,19 @@ fn insert<'a>(root: &mut Node<'a>, pointer: &'a str, value: Node<'a>, arena: &'a
     Ok(())
 }
 
-fn remove<'a>(root: &mut Node<'a>, pointer: &'a str, arena: &'a Bump) -> Result<Node<'a>, String> {
+fn remove<'a>(root: &mut Node<'a>, pointer: &'a str, arena: &'a Bump, work: &mut usize) -> Result<Node<'a>, String> {
     let (node, step) = parent(root, pointer, arena)?;
     let gone = match node {
         Node::Map(members) => members.remove(step),
-        Node::List(items) => {
-            index(step, items.len()).filter(|at| *at < items.len()).map(|at| items.remove(at))
-        }
+        Node::List(items) => index(step, items.len()).filter(|at| *at < items.len()).map(|at| {
+            *work = work.saturating_add(items.len() - at);
+            items.remove(at)
+        }),
         Node::Leaf(_) => None,
     };
-    gone.ok_or_else(|| format!("error in remove for path: '{pointer}': Unable to remove nonexistent key: {step}: missing value"))
+    gone.ok_or_else(|| {
+        format!("error in remove for path: '{pointer}': Unable to remove nonexistent key: {step}: missing value")
+    })
 }
 
 #[cfg(test)]
@@ -273,7 +291,10 @@ mod tests {
     #[test]
     fn a_merge_patch_removes_merges_and_replaces() {
         let arena = Bump::new();
-        let (old, patch) = (json!({"a": {"b": 1, "c": 2}, "d": [1], "z": 0}), json!({"a": {"b": null, "e": {"f": null}}, "d": 3, "x": null}));
+        let (old, patch) = (
+            json!({"a": {"b": 1, "c": 2}, "d": [1], "z": 0}),
+            json!({"a": {"b": null, "e": {"f": null}}, "d": 3, "x": null}),
+        );
         let new = merge(old.to_value(&arena), patch.to_value(&arena), &arena).to_serde();
         assert_eq!(new, json!({"a": {"c": 2, "e": {}}, "d": 3, "z": 0}));
     }
@@ -306,6 +327,15 @@ mod tests {
             let error = patched(&old, &patch).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
+    }
+
+    #[test]
+    fn work_is_bounded() {
+        let old = json!({"a": vec![0; 100_000]});
+        let patch: Vec<Value> = (0..1000).map(|_| json!({"op": "add", "path": "/a/0", "value": 1})).collect();
+        assert!(patched(&old, &Value::Array(patch)).unwrap_err().contains("too much"));
+        let patch: Vec<Value> = (0..1000).map(|_| json!({"op": "test", "path": "", "value": old})).collect();
+        assert!(patched(&old, &Value::Array(patch)).unwrap_err().contains("too much"));
     }
 
     #[test]

@@ -148,8 +148,8 @@ impl Status {
             errors.iter().map(ToString::to_string).filter(|text| seen.insert(text.clone())).collect();
         let errors = if let [text] = &texts[..] { text.clone() } else { format!("[{}]", texts.join(", ")) };
         let of = GroupResource { group, resource: kind };
-        let mut status = Status::failure(422, "Invalid", format!("{of} {} is invalid: {errors}", GoQuoted(name)))
-            .about(of, name);
+        let mut status =
+            Status::failure(422, "Invalid", format!("{of} {} is invalid: {errors}", GoQuoted(name))).about(of, name);
         if let Some(details) = &mut status.details {
             details.causes = causes;
         }
@@ -177,8 +177,11 @@ impl Status {
 
     /// 504: the revision lies in the future (upstream: `storage.NewTooLargeResourceVersionError`).
     pub fn too_large_revision(asked: u64, current: u64) -> Status {
-        let mut status =
-            Status::failure(504, "Timeout", format!("Timeout: Too large resource version: {asked}, current: {current}"));
+        let mut status = Status::failure(
+            504,
+            "Timeout",
+            format!("Timeout: Too large resource version: {asked}, current: {current}"),
+        );
         let cause = Cause {
             reason: "ResourceVersionTooLarge".into(),
             message: "Too large resource version".to_owned(),

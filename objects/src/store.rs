@@ -153,19 +153,35 @@ pub struct Forgotten {
     pub oldest: u64,
 }
 
-/// How much history is kept.
+/// How much a store keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Changes.
+    /// Bytes of all objects. Nothing is added beyond it.
+    pub objects: usize,
+    /// Bytes of one object.
+    pub object: usize,
+    /// Changes in the history.
     pub changes: usize,
-    /// Bytes of objects in them.
-    pub bytes: usize,
+    /// Bytes of objects in the history.
+    pub history: usize,
 }
 
+/// As etcd's: 2 GiB of objects, and 1.5 MiB for one.
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { changes: 100_000, bytes: 64 << 20 }
+        Limits { objects: 2 << 30, object: 3 << 19, changes: 100_000, history: 64 << 20 }
     }
+}
+
+/// An object that is too large, or one too many. The texts are etcd's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Full {
+    /// The object is larger than an object may be.
+    #[error("etcdserver: request is too large")]
+    Object,
+    /// All objects together are larger than they may be.
+    #[error("etcdserver: mvcc: database space exceeded")]
+    Store,
 }
 
 /// The objects of a server.
@@ -182,6 +198,8 @@ impl Default for Limits {
 pub struct Store {
     revision: u64,
     objects: OrdMap<Key, Arc<Stored>>,
+    /// Bytes of the objects.
+    bytes: usize,
     history: Vector<Event>,
     history_bytes: usize,
     /// The last revision whose change is not in the history.
@@ -201,6 +219,7 @@ impl Store {
         Store {
             revision: 1,
             objects: OrdMap::new(),
+            bytes: 0,
             history: Vector::new(),
             history_bytes: 0,
             forgotten: 1,
@@ -253,6 +272,20 @@ impl Store {
         range.take_while(move |(key, _)| key.resource == resource && key.path.starts_with(prefix))
     }
 
+    /// Whether there is room for a change.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn has_room(&self, change: &Change) -> Result<(), Full> {
+        let Then::Stored(draft) = &change.then else { return Ok(()) };
+        if draft.text.len() > self.limits.object {
+            return Err(Full::Object);
+        }
+        let old = self.get(&change.key).map_or(0, |old| old.text.len());
+        let after = (self.bytes + draft.text.len()).saturating_sub(old);
+        if after > self.limits.objects && draft.text.len() > old { Err(Full::Store) } else { Ok(()) }
+    }
+
     /// Makes changes, each with a revision of its own.
     ///
     /// # Errors
@@ -276,6 +309,9 @@ impl Store {
             }
             Then::Deleted(draft) => (Verb::Deleted, draft.stored(self.revision), self.objects.remove(&key)),
         };
+        let before_bytes = before.as_ref().map_or(0, |before: &Arc<Stored>| before.text.len());
+        let after = if verb == Verb::Deleted { 0 } else { object.text.len() };
+        self.bytes = (self.bytes + after).saturating_sub(before_bytes);
         self.history_bytes += object.text.len();
         self.history.push_back(Event { verb, key, object: Arc::clone(&object), before });
         self.forget();
@@ -283,7 +319,7 @@ impl Store {
     }
 
     fn forget(&mut self) {
-        while self.history.len() > self.limits.changes || self.history_bytes > self.limits.bytes {
+        while self.history.len() > self.limits.changes || self.history_bytes > self.limits.history {
             let Some(oldest) = self.history.pop_front() else { break };
             self.history_bytes = self.history_bytes.saturating_sub(oldest.object.text.len());
             self.forgotten = oldest.object.revision;

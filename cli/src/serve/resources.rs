@@ -2,8 +2,8 @@
 
 use crate::input::{Filter, Gathered, Reader, gather};
 use kubeshape_input::{Code, Finding, Limits};
-use kubeshape_objects::store::Store;
 use kubeshape_objects::Api;
+use kubeshape_objects::store::Store;
 use kubeshape_registry::{Object, Registry};
 use kubeshape_server::{Change, Objects};
 use std::path::PathBuf;
@@ -19,10 +19,7 @@ pub(super) struct Resources {
 impl Resources {
     /// No resources and no objects.
     pub(super) fn new() -> Resources {
-        Resources {
-            registry: Registry::default(),
-            objects: Arc::new(Objects::new(Api::default(), Store::default())),
-        }
+        Resources { registry: Registry::default(), objects: Arc::new(Objects::new(Api::default(), Store::default())) }
     }
 
     /// What requests are answered from.

@@ -112,8 +112,7 @@ impl Call<'_> {
         if let Some(added) = added.filter(|added| !finalizers.iter().any(|known| known.as_str() == Some(added))) {
             kept.push(Value::String(added));
         }
-        let in_storage =
-            |object| value::with(object, "apiVersion", Some(Value::String(&self.served.storage)), &arena);
+        let in_storage = |object| value::with(object, "apiVersion", Some(Value::String(&self.served.storage)), &arena);
         if kept.is_empty() {
             let change = Change {
                 key: key.clone(),

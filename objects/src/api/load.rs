@@ -65,6 +65,7 @@ impl Api {
         let storage = arena.alloc_str(&served.storage);
         let draft = value::draft(with(value, "apiVersion", Some(Value::String(storage)), &arena), &arena);
         let change = Change { key, expected: None, then: Then::Stored(draft) };
+        store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
         let exists = |_| Status::already_exists(served.group_resource(), name);
         store.commit(&[change]).map(|_| ()).map_err(exists)
     }

@@ -286,9 +286,8 @@ impl Call<'_> {
     /// only through it, except to read or delete many.
     fn verb(&self) -> Option<Verb> {
         let has_name = !self.path.name.is_empty();
-        let watch = || {
-            self.path.watch || options::ListParameters::read(self.request.query).is_ok_and(|options| options.watch)
-        };
+        let watch =
+            || self.path.watch || options::ListParameters::read(self.request.query).is_ok_and(|options| options.watch);
         let verb = match self.request.method {
             "GET" | "HEAD" if has_name && !self.path.watch => Verb::Get,
             "GET" | "HEAD" if watch() => Verb::Watch,

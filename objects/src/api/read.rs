@@ -145,17 +145,10 @@ fn expired(revision: u64) -> Status {
 }
 
 /// The objects of a page, and what the list says of itself.
-fn page(
-    store: &Store,
-    resource: &Arc<str>,
-    selection: &Selection,
-    from: &str,
-    limit: usize,
-) -> (Vec<Bytes>, ListMeta) {
+fn page(store: &Store, resource: &Arc<str>, selection: &Selection, from: &str, limit: usize) -> (Vec<Bytes>, ListMeta) {
     let mut meta = ListMeta { revision: store.revision().to_string(), ..ListMeta::default() };
-    let selected = store
-        .list(resource, &selection.prefix, from)
-        .filter(|(key, stored)| selection.takes(key, stored.text()));
+    let selected =
+        store.list(resource, &selection.prefix, from).filter(|(key, stored)| selection.takes(key, stored.text()));
     let mut objects = Vec::new();
     let mut last: Option<&Key> = None;
     let mut left = 0_i64;
@@ -171,7 +164,9 @@ fn page(
         objects.push(stored.json());
         last = Some(key);
     }
-    if left > 0 && let Some(last) = last {
+    if left > 0
+        && let Some(last) = last
+    {
         let start = last.path.strip_prefix(selection.prefix.as_str()).unwrap_or(&last.path);
         meta.token = Token { revision: store.revision(), start: format!("{start}\0") }.to_string();
         meta.remaining = (selection.labels.is_empty() && selection.fields.is_empty()).then_some(left);

@@ -74,12 +74,7 @@ impl Shown {
     ///
     /// # Errors
     /// The object cannot become what is wanted.
-    pub(super) fn one(
-        &self,
-        code: u16,
-        json: &Bytes,
-        convertor: Option<&Convertor>,
-    ) -> Result<Reply, Status> {
+    pub(super) fn one(&self, code: u16, json: &Bytes, convertor: Option<&Convertor>) -> Result<Reply, Status> {
         let made = |body: Vec<u8>| Reply { code, form: self.form, body: body.into(), warnings: Vec::new() };
         let Some((kind, version)) = self.target() else {
             return Ok(made(form::encode(json.to_vec(), self.form)));
@@ -155,8 +150,7 @@ impl Shown {
                 form::encode(form::partial_list(version, &values, meta), self.form)
             }));
         }
-        let table =
-            Table { version, convertor: &self.convertor, columns: true, include: include?, now: self.now };
+        let table = Table { version, convertor: &self.convertor, columns: true, include: include?, now: self.now };
         let rows: Vec<(Value<'_>, &[u8])> =
             values.iter().zip(&objects).map(|(value, text)| (*value, text.as_ref())).collect();
         Ok(made(form::encode(table.json(&rows, meta), self.form)))

@@ -90,12 +90,7 @@ impl Call<'_> {
     }
 
     /// The managed fields of an object whose replicas a manager sets through the scale (upstream: `ScaleHandler.ToParent`).
-    fn owners<'a>(
-        &'a self,
-        live: Value<'a>,
-        manager: &'a str,
-        arena: &'a Bump,
-    ) -> Result<Option<Value<'a>>, Status> {
+    fn owners<'a>(&'a self, live: Value<'a>, manager: &'a str, arena: &'a Bump) -> Result<Option<Value<'a>>, Status> {
         let versions = self.api.registry.versions(&self.served.group, &self.served.kind);
         let paths = versions.map(|kind| {
             let path = kind.version().and_then(|version| version.scale.as_ref());

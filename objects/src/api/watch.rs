@@ -184,7 +184,8 @@ impl Watch {
 
     fn mark(&mut self, annotation: Option<&str>, out: &mut Vec<u8>) {
         let served = &self.shown.served;
-        let mut text = format!("{{\"apiVersion\":\"{}\",\"kind\":\"{}\",\"metadata\":{{", served.api_version, served.kind);
+        let mut text =
+            format!("{{\"apiVersion\":\"{}\",\"kind\":\"{}\",\"metadata\":{{", served.api_version, served.kind);
         if let Some(name) = annotation {
             text.push_str(&format!("\"annotations\":{{\"{name}\":\"true\"}},"));
         }
@@ -228,8 +229,7 @@ impl Watch {
                     }
                 };
                 let now = self.shown.now;
-                let table =
-                    Table { version: &version, convertor: &self.shown.convertor, columns, include, now };
+                let table = Table { version: &version, convertor: &self.shown.convertor, columns, include, now };
                 let revision = value::meta_text(object, "resourceVersion").to_owned();
                 let json = table.json(&[(object, &text)], &ListMeta { revision, ..ListMeta::default() });
                 self.frame(verb, Frame::Json(&json), out);

@@ -222,9 +222,9 @@ impl Call<'_> {
         };
         let old = self.store.get(&change.key);
         let unchanged = old.filter(|old| {
-            matches!(change.then, Becomes::Stored(_))
-                && draft.with_revision(&old.revision.to_string()) == old.json()
+            matches!(change.then, Becomes::Stored(_)) && draft.with_revision(&old.revision.to_string()) == old.json()
         });
+        self.store.has_room(&change).map_err(|full| Status::internal(full.to_string()))?;
         if !dry_run && unchanged.is_none() {
             return Ok(Outcome::Write(Write { changes: vec![change], then, shown, warnings }));
         }
@@ -391,11 +391,7 @@ impl Call<'_> {
                     name: self.path.name.to_owned(),
                     group: self.served.group.clone(),
                     kind: self.served.plural.to_string(),
-                    causes: vec![Cause {
-                        reason: "UnexpectedServerResponse".into(),
-                        message,
-                        field: String::new(),
-                    }],
+                    causes: vec![Cause { reason: "UnexpectedServerResponse".into(), message, field: String::new() }],
                     ..Details::default()
                 };
                 let message = "the server rejected our request due to an error in our request".to_owned();

@@ -252,10 +252,7 @@ impl<'t> Parser<'t> {
             Token::Greater => (Operator::GreaterThan, false),
             Token::Less => (Operator::LessThan, false),
             other => {
-                return Err(LabelError(format!(
-                    "found '{}', expected: in, notin, =, ==, !=, gt, lt",
-                    other.literal()
-                )));
+                return Err(LabelError(format!("found '{}', expected: in, notin, =, ==, !=, gt, lt", other.literal())));
             }
         };
         let values = if several { self.values()? } else { self.value()? };
@@ -295,10 +292,7 @@ impl<'t> Parser<'t> {
                             Token::Comma => {}
                             Token::Close => break,
                             other => {
-                                return Err(LabelError(format!(
-                                    "found '{}', expected: ',' or ')'",
-                                    other.literal()
-                                )));
+                                return Err(LabelError(format!("found '{}', expected: ',' or ')'", other.literal())));
                             }
                         }
                     }

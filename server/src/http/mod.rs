@@ -329,7 +329,8 @@ where
             let route = Route::of(&path);
             let objects = shared.endpoints.objects.as_ref().filter(|objects| objects.serves(&path));
             if let Some(objects) = objects {
-                let record = Record { shared: Arc::clone(shared), began, audit, method, uri: uri.clone(), endpoint: "resource" };
+                let record =
+                    Record { shared: Arc::clone(shared), began, audit, method, uri: uri.clone(), endpoint: "resource" };
                 let answer = shared.resource(objects, request, &path);
                 return match answer {
                     Answer::Now(response) => ResponseFuture(Waiting::Done(Some(record.finish(response)))),
