@@ -61,6 +61,7 @@ properties! {
     jsonpath_ends_within_its_bounds
     lifecycle_annotated_documents_read_back
     managed_fields
+    object_requests_keep_the_store_whole
     object_stored_again_is_the_same
     output_names_are_injective_and_stay_inside
     path_element

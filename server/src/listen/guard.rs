@@ -16,8 +16,20 @@ pub(crate) struct Guard {
     pub(crate) cors: Option<Cors>,
 }
 
+/// Whether a web page of another origin wants to change something. Browsers send such requests without asking first if they
+/// look like those of a form, and name the origin of the page in them. Other clients do not.
+fn is_foreign_write<B>(request: &Request<B>, cors: Option<&Cors>) -> bool {
+    let is_reading = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
+    let Some(origin) = request.headers().get(header::ORIGIN).filter(|_| !is_reading) else { return false };
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = host.or_else(|| request.uri().authority().map(http::uri::Authority::as_str));
+    let page = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, authority)| authority);
+    let is_own = page.is_some() && page == host;
+    !is_own && cors.is_none_or(|cors| cors.origin(request.headers()).is_none())
+}
+
 impl<S: Endpoint> Shared<S> {
-    /// Refuses requests for other hosts, answers preflight requests, and marks responses for web pages. Other requests are
+    /// Refuses requests for other hosts, and writes of web pages of other origins, answers preflight requests, and marks responses for web pages. Other requests are
     /// answered by `answer`. No browser connects to a socket file, so `is_tcp` tells whether the host matters.
     pub(super) async fn guarded(
         &self,
@@ -29,6 +41,14 @@ impl<S: Endpoint> Shared<S> {
         if is_tcp && !hosts.admit(request.uri(), request.headers()) {
             return self.refuse(
                 Refusal::ForeignHost,
+                request.method().as_str(),
+                request.uri().path(),
+                request.headers(),
+            );
+        }
+        if is_foreign_write(&request, cors.as_ref()) {
+            return self.refuse(
+                Refusal::ForeignPage,
                 request.method().as_str(),
                 request.uri().path(),
                 request.headers(),

@@ -18,6 +18,8 @@ pub(crate) enum Refusal {
     Unauthorized,
     /// The host is not one of those allowed.
     ForeignHost,
+    /// A web page of another origin wants to change something.
+    ForeignPage,
     /// Too many requests; the seconds until the next one is allowed.
     Rate(u64),
     /// The endpoint was too slow.
@@ -33,6 +35,7 @@ impl Refusal {
             Refusal::Fields | Refusal::NoHost | Refusal::Hosts => "malformed",
             Refusal::Unauthorized => "unauthorized",
             Refusal::ForeignHost => "host",
+            Refusal::ForeignPage => "origin",
             Refusal::Rate(_) => "rate",
             Refusal::Timeout => "timeout",
             Refusal::Panic => "panic",
@@ -51,6 +54,13 @@ impl Refusal {
                 StatusCode::FORBIDDEN,
                 "Forbidden",
                 "this server does not answer for the host of the request; allow it with --allowed-hosts".to_owned(),
+                None,
+            ),
+            Refusal::ForeignPage => (
+                StatusCode::FORBIDDEN,
+                "Forbidden",
+                "web pages of this origin cannot change anything here; allow them with --cors-allowed-origins"
+                    .to_owned(),
                 None,
             ),
             Refusal::Rate(seconds) => (
@@ -105,8 +115,14 @@ mod tests {
 
     #[tokio::test]
     async fn every_body_is_a_status() {
-        for refusal in [Refusal::Unauthorized, Refusal::ForeignHost, Refusal::Rate(3), Refusal::Timeout, Refusal::Panic]
-        {
+        for refusal in [
+            Refusal::Unauthorized,
+            Refusal::ForeignHost,
+            Refusal::ForeignPage,
+            Refusal::Rate(3),
+            Refusal::Timeout,
+            Refusal::Panic,
+        ] {
             let id = HeaderValue::from_static("id");
             let response = refusal.response(&id);
             let code = response.status().as_u16();

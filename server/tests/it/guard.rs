@@ -68,6 +68,25 @@ async fn other_hosts_are_refused() {
     assert!(text.contains("kubeshape_refused_requests_total{reason=\"host\"} 4"), "{text}");
 }
 
+#[tokio::test]
+async fn pages_of_other_origins_write_nothing() {
+    let served = Served::new().await;
+    let token = "Authorization: Bearer t1";
+    for (method, origin, code) in [
+        ("POST", "https://evil.example.org", "403"),
+        ("DELETE", "null", "403"),
+        ("POST", ORIGIN, "404"),
+        ("POST", "http://localhost:8001", "404"),
+        ("GET", "https://evil.example.org", "404"),
+    ] {
+        let line = format!("{method} /nothing");
+        let answer = served.ask(&line, &["Host: localhost:8001", &format!("Origin: {origin}"), token]).await;
+        assert!(answer.starts_with(&format!("http/1.1 {code} ")), "{method} {origin}: {answer}");
+    }
+    let answer = served.ask("POST /nothing", &["Host: localhost:8001", token]).await;
+    assert!(answer.starts_with("http/1.1 404 "), "{answer}");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn socket_files_have_no_hosts() -> std::io::Result<()> {
