@@ -64,13 +64,13 @@ impl<'h> Clause<'h> {
         self.parameters.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    /// The kind that the parameters select; `None` if the endpoint does not have it in this form (upstream:
+    /// The form with the kind that the parameters select; `None` if the endpoint does not have it (upstream:
     /// `RequestScope.AllowsMediaTypeTransform`).
-    fn target(&self, endpoint: Endpoint, form: Form) -> Option<Option<Target<'h>>> {
+    fn transformed(&self, endpoint: Endpoint, form: Form) -> Option<Transformed<'h>> {
         let selected = (self.parameter("as"), self.parameter("g"), self.parameter("v"));
         let (Some(kind), Some("meta.k8s.io"), Some(version @ ("v1" | "v1beta1"))) = selected else {
             let plain = selected == (None, None, None) && (endpoint.protobuf || form != Form::Protobuf);
-            return plain.then_some(None);
+            return plain.then_some(Transformed { form, target: None });
         };
         let kind = match kind {
             "Table" if form != Form::Protobuf => TargetKind::Table,
@@ -78,7 +78,7 @@ impl<'h> Clause<'h> {
             "PartialObjectMetadataList" => TargetKind::PartialObjectMetadataList,
             _ => return None,
         };
-        endpoint.transforms.then_some(Some(Target { kind, version }))
+        endpoint.transforms.then_some(Transformed { form, target: Some(Target { kind, version }) })
     }
 
     /// The form of the object that the parameters select.
@@ -247,6 +247,13 @@ impl Endpoint {
     pub const ERRORS: Endpoint = Endpoint { transforms: false, protobuf: true };
 }
 
+/// The media types of objects.
+const MEDIA: [Offer; 3] = [
+    Offer::plain("application", "json"),
+    Offer::plain("application", "yaml"),
+    Offer::plain("application", "vnd.kubernetes.protobuf"),
+];
+
 /// The choice of kube-apiserver for an endpoint of objects (upstream: `negotiation.NegotiateMediaTypeOptions`). `pretty` is what the
 /// rest of the request says about indented JSON. `None` if no clause fits.
 ///
@@ -264,11 +271,6 @@ pub fn resource(header: &str, endpoint: Endpoint, pretty: bool) -> Option<Transf
     if header.is_empty() {
         return Some(Transformed { form: json(pretty), target: None });
     }
-    const MEDIA: [Offer; 3] = [
-        Offer::plain("application", "json"),
-        Offer::plain("application", "yaml"),
-        Offer::plain("application", "vnd.kubernetes.protobuf"),
-    ];
     for clause in kube_clauses(header) {
         for (place, offer) in MEDIA.iter().enumerate() {
             if !kube_fits(&clause, offer) {
@@ -284,8 +286,8 @@ pub fn resource(header: &str, endpoint: Endpoint, pretty: bool) -> Option<Transf
             if !streams || clause.parameter("sv").is_some_and(|version| !version.is_empty()) {
                 continue;
             }
-            if let Some(target) = clause.target(endpoint, form) {
-                return Some(Transformed { form, target });
+            if let Some(transformed) = clause.transformed(endpoint, form) {
+                return Some(transformed);
             }
         }
     }

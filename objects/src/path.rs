@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_path_has_a_group_a_resource_and_perhaps_more() {
-        let full = ResourcePath::of("/apis/example.com/v1/namespaces/default/tabs/t/status").unwrap();
+        let full = ResourcePath::of("/apis/example.com/v1/namespaces/default/tabs/t/status").expect("a resource");
         let expected = ResourcePath {
             group: "example.com",
             version: "v1",
@@ -61,7 +61,7 @@ mod tests {
             has_more: false,
         };
         assert_eq!(full, expected);
-        let watch = ResourcePath::of("/apis/example.com/v1/watch/tabs/").unwrap();
+        let watch = ResourcePath::of("/apis/example.com/v1/watch/tabs/").expect("a resource");
         assert_eq!((watch.watch, watch.resource, watch.name), (true, "tabs", ""));
         for none in ["/apis/example.com/v1", "/api/v1/pods", "/apis/example.com/v1//tabs", "/apis//v1/tabs", "/"] {
             assert_eq!(ResourcePath::of(none), None, "{none}");

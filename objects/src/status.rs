@@ -17,7 +17,7 @@ pub struct Status {
     /// What happened; empty if the request succeeded.
     pub message: String,
     /// What it is about.
-    pub details: Option<Details>,
+    pub details: Option<Box<Details>>,
 }
 
 /// What a [`Status`] is about.
@@ -76,7 +76,7 @@ impl Status {
             kind: of.resource.to_owned(),
             ..Details::default()
         };
-        Status { details: Some(details), ..self }
+        Status { details: Some(details.into()), ..self }
     }
 
     /// 400 (upstream: `errors.NewBadRequest`).
@@ -165,7 +165,7 @@ impl Status {
     pub fn internal_error(why: &str) -> Status {
         let cause = Cause { message: why.to_owned(), ..Cause::default() };
         Status {
-            details: Some(Details { causes: vec![cause], ..Details::default() }),
+            details: Some(Box::new(Details { causes: vec![cause], ..Details::default() })),
             ..Status::failure(500, "InternalError", format!("Internal error occurred: {why}"))
         }
     }
@@ -187,7 +187,8 @@ impl Status {
             message: "Too large resource version".to_owned(),
             field: String::new(),
         };
-        status.details = Some(Details { causes: vec![cause], retry_after_seconds: 1, ..Details::default() });
+        let details = Details { causes: vec![cause], retry_after_seconds: 1, ..Details::default() };
+        status.details = Some(details.into());
         status
     }
 
@@ -200,7 +201,7 @@ impl Status {
             uid: uid.to_owned(),
             ..Details::default()
         };
-        Status { code: 200, reason: Cow::Borrowed(""), message: String::new(), details: Some(details) }
+        Status { code: 200, reason: Cow::Borrowed(""), message: String::new(), details: Some(details.into()) }
     }
 
     /// Whether the request was refused.

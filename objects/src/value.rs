@@ -12,7 +12,7 @@ use kubeshape_yaml::{Limits, Stream, Tape};
 pub(crate) fn read(text: &[u8], tape: &mut Tape) -> Result<(), String> {
     let mut stream = Stream::new(text, Limits::default()).map_err(|error| error.to_string())?;
     match stream.next(tape) {
-        Some(Ok(_)) => {}
+        Some(Ok(())) => {}
         Some(Err(error)) => return Err(error.to_string()),
         None => return Err("EOF".to_owned()),
     }
@@ -47,7 +47,7 @@ pub(crate) fn with<'a>(value: Value<'a>, key: &'a str, member: Option<Value<'a>>
 /// The value of a path that a definition writes as `.spec.replicas`.
 pub(crate) fn at_path<'a>(object: Value<'a>, path: &str) -> Option<Value<'a>> {
     let names = path.strip_prefix('.').unwrap_or(path).split('.');
-    names.into_iter().try_fold(object, |value, name| value.get(name))
+    names.into_iter().try_fold(object, Value::get)
 }
 
 /// An object with the value of such a path set. Maps on the way are made.

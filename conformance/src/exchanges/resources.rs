@@ -70,6 +70,14 @@ fn answer(api: &Api, store: &mut Store, exchange: &Exchange, (path, query): (&st
         Some(revision) => store.advance(revision),
         None => {}
     }
+    // A bookmark tells the revision of the whole server, which other resources advance, too.
+    let marked = expected.rsplit(|byte| *byte == b'\n').find_map(|line| {
+        let event: Value = serde_json::from_slice(line).ok().filter(|event: &Value| event["type"] == "BOOKMARK")?;
+        event.pointer("/object/metadata/resourceVersion")?.as_str()?.parse().ok()
+    });
+    if let Some(revision) = marked {
+        store.advance(revision);
+    }
     let uid = uid.or_else(|| yaml_member(&expected, "uid: ")).unwrap_or_default();
     let now = yaml_member(&expected, "creationTimestamp: ")
         .filter(|_| exchange.request.method == "POST")
@@ -137,13 +145,14 @@ fn expected(exchange: &Exchange) -> Vec<u8> {
     }
 }
 
+const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
 /// The time of the response.
 fn date(exchange: &Exchange) -> Option<Time> {
     let (_, text) = exchange.headers.iter().find(|(key, _)| key == "Date")?;
     // `Sat, 21 Nov 2026 00:32:05 GMT`
     let mut words = text.split(' ').skip(1);
     let (day, month, year, time) = (words.next()?, words.next()?, words.next()?, words.next()?);
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let month = MONTHS.iter().position(|known| *known == month)? + 1;
     Time::parse(&format!("{year}-{month:02}-{day}T{time}Z"))
 }

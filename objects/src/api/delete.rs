@@ -57,13 +57,11 @@ impl Call<'_> {
         let options = self.delete_options()?;
         let old = self.store.get(&self.key()).ok_or_else(|| self.not_found())?;
         let (change, then) = self.deleted(&self.key(), old, &options)?;
-        match change {
-            Some(change) => self.written(change, options.dry_run, then, shown, self.warnings()),
-            None => {
-                let reply = shown.object(200, &old.json())?;
-                Ok(Outcome::Reply(super::Reply { warnings: self.warnings(), ..reply }))
-            }
+        if let Some(change) = change {
+            return self.written(change, options.dry_run, then, shown, self.warnings());
         }
+        let reply = shown.object(200, &old.json())?;
+        Ok(Outcome::Reply(super::Reply { warnings: self.warnings(), ..reply }))
     }
 
     pub(super) fn delete_collection(&self) -> Result<Outcome, Status> {

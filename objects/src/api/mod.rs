@@ -184,11 +184,8 @@ impl Api {
     pub fn answer(&self, store: &mut Store, request: &Request<'_>, moment: &Moment<'_>) -> Option<Reply> {
         match self.prepare(store, request, moment)? {
             Outcome::Reply(reply) => Some(reply),
-            Outcome::Write(write) => match self.commit(store, &write) {
-                Ok(reply) => Some(reply),
-                // Nobody else changes the store.
-                Err(Outdated) => None,
-            },
+            // Nobody else changes the store.
+            Outcome::Write(write) => self.commit(store, &write).ok(),
             Outcome::Watch(mut watch) => {
                 let body = watch.next(store, moment.now).map_or_else(|end| end.last, Some).unwrap_or_default();
                 Some(Reply { code: 200, form: watch.form(), body: body.into(), warnings: watch.warnings().to_vec() })

@@ -53,10 +53,7 @@ impl Served {
             id: format!("{}.{}", resource.plural, kind.group()).into(),
             api_version: kind.api_version().to_owned(),
             kind: kind.kind().to_owned(),
-            list_kind: resource
-                .list_kind
-                .as_ref()
-                .map_or_else(|| format!("{}List", kind.kind()), |list_kind| list_kind.to_string()),
+            list_kind: resource.list_kind.as_ref().map_or_else(|| format!("{}List", kind.kind()), ToString::to_string),
             namespaced: resource.scope == Scope::Namespaced,
             storage: storage.api_version().to_owned(),
             warning,

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use kubeshape_smd::managed::Time;
 use kubeshape_smd::{Bump, Value};
 use kubeshape_yaml::Tape;
+use std::fmt::Write as _;
 
 /// The media types of a watch.
 const STREAMS: &str = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
@@ -139,16 +140,11 @@ impl Watch {
                 let message = format!("too old resource version: {} ({oldest})", self.position);
                 let status = Status::expired(message);
                 let mut last = Vec::new();
-                self.frame("ERROR", Frame::Status(&status), &mut last);
+                self.frame("ERROR", &Frame::Status(&status), &mut last);
                 return Err(WatchEnd { last: Some(last) });
             }
         };
-        let mut changes = 0;
-        for event in &events {
-            if changes == CHANGES {
-                return Ok(out);
-            }
-            changes += 1;
+        for event in events.iter().take(CHANGES) {
             self.position = event.object.revision;
             if event.key.resource != self.shown.served.id || !event.key.path.starts_with(&self.selection.prefix) {
                 continue;
@@ -171,7 +167,9 @@ impl Watch {
             };
             self.tell(verb, &text, &mut out);
         }
-        self.position = self.position.max(store.revision());
+        if events.len() <= CHANGES {
+            self.position = self.position.max(store.revision());
+        }
         Ok(out)
     }
 
@@ -187,16 +185,16 @@ impl Watch {
         let mut text =
             format!("{{\"apiVersion\":\"{}\",\"kind\":\"{}\",\"metadata\":{{", served.api_version, served.kind);
         if let Some(name) = annotation {
-            text.push_str(&format!("\"annotations\":{{\"{name}\":\"true\"}},"));
+            let _ = write!(text, "\"annotations\":{{\"{name}\":\"true\"}},");
         }
-        text.push_str(&format!("\"resourceVersion\":\"{}\"}}}}", self.position));
+        let _ = write!(text, "\"resourceVersion\":\"{}\"}}}}", self.position);
         self.tell("BOOKMARK", &text.into(), out);
     }
 
     fn tell(&mut self, verb: &str, text: &Bytes, out: &mut Vec<u8>) {
         let text = self.shown.in_version(text);
         let Some((kind, version)) = self.shown.target.clone() else {
-            self.frame(verb, Frame::Json(&text), out);
+            self.frame(verb, &Frame::Json(&text), out);
             return;
         };
         let (mut tape, arena) = (Tape::new(), Bump::new());
@@ -211,12 +209,12 @@ impl Watch {
             TargetKind::PartialObjectMetadata if self.shown.form == Form::Protobuf => {
                 let message = form::partial_protobuf(object);
                 let object = proto::unknown(&format!("meta.k8s.io/{version}"), "PartialObjectMetadata", &message);
-                self.frame(verb, Frame::Protobuf(&object), out);
+                self.frame(verb, &Frame::Protobuf(&object), out);
             }
             TargetKind::PartialObjectMetadata => {
                 let mut json = Vec::new();
                 form::partial(&version, object, &mut json);
-                self.frame(verb, Frame::Json(&json), out);
+                self.frame(verb, &Frame::Json(&json), out);
             }
             TargetKind::Table => {
                 let columns = !std::mem::replace(&mut self.told_columns, true);
@@ -224,7 +222,7 @@ impl Watch {
                     Ok(include) => *include,
                     Err(status) => {
                         let status = status.clone();
-                        self.frame("ERROR", Frame::Status(&status), out);
+                        self.frame("ERROR", &Frame::Status(&status), out);
                         return;
                     }
                 };
@@ -232,16 +230,16 @@ impl Watch {
                 let table = Table { version: &version, convertor: &self.shown.convertor, columns, include, now };
                 let revision = value::meta_text(object, "resourceVersion").to_owned();
                 let json = table.json(&[(object, &text)], &ListMeta { revision, ..ListMeta::default() });
-                self.frame(verb, Frame::Json(&json), out);
+                self.frame(verb, &Frame::Json(&json), out);
             }
         }
     }
 
     /// Appends an event (upstream: `WatchServer` with a JSON or length-delimited framer).
-    fn frame(&self, verb: &str, object: Frame<'_>, out: &mut Vec<u8>) {
+    fn frame(&self, verb: &str, object: &Frame<'_>, out: &mut Vec<u8>) {
         if self.shown.form != Form::Protobuf {
             let status: Vec<u8>;
-            let json = match object {
+            let json = match *object {
                 Frame::Json(json) => json,
                 Frame::Status(object) => {
                     status = object.to_json();
@@ -255,7 +253,7 @@ impl Watch {
             return;
         }
         let status: Vec<u8>;
-        let raw = match object {
+        let raw = match *object {
             Frame::Protobuf(raw) | Frame::Json(raw) => raw,
             Frame::Status(object) => {
                 status = object.to_protobuf();
@@ -273,6 +271,7 @@ impl Watch {
 }
 
 /// The object of an event.
+#[derive(Clone, Copy)]
 enum Frame<'f> {
     Json(&'f [u8]),
     Protobuf(&'f [u8]),

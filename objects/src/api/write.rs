@@ -395,7 +395,7 @@ impl Call<'_> {
                     ..Details::default()
                 };
                 let message = "the server rejected our request due to an error in our request".to_owned();
-                Status { code, reason: "Invalid".into(), message, details: Some(details) }
+                Status { code, reason: "Invalid".into(), message, details: Some(details.into()) }
             }
         }
     }
@@ -453,7 +453,7 @@ fn refused(error: &managed::Error<'_>) -> Status {
         .into_iter()
         .map(|cause| Cause { reason: cause.reason.into(), message: cause.message, field: cause.field })
         .collect();
-    let details = (!causes.is_empty()).then(|| Details { causes, ..Details::default() });
+    let details = (!causes.is_empty()).then(|| Box::new(Details { causes, ..Details::default() }));
     Status { code, reason: reason.into(), message: error.to_string(), details }
 }
 

@@ -56,7 +56,10 @@ pub(crate) const ALL: &str = "/apis/example.com/v1/namespaces/default/widgets";
 impl Server {
     pub(crate) fn new() -> Server {
         let mut registry = Registry::default();
-        registry.set_input("widgets", kubeshape_input::read("w.yaml", WIDGETS.as_bytes(), Default::default()));
+        registry.set_input(
+            "widgets",
+            kubeshape_input::read("w.yaml", WIDGETS.as_bytes(), kubeshape_input::Limits::default()),
+        );
         Server { api: Api::new(registry), store: Store::default(), uids: 0 }
     }
 

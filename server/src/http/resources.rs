@@ -85,7 +85,7 @@ where
 {
     let (head, body) = request.into_parts();
     let parts = Parts::of(&head.method, path, head.uri.query().unwrap_or_default(), &head.headers);
-    let (objects, work) = (Arc::clone(objects), Arc::clone(work));
+    let (objects, work, is_head) = (Arc::clone(objects), Arc::clone(work), head.method == Method::HEAD);
     Box::pin(async move {
         let body = match body.collect().await {
             Ok(body) => body.to_bytes(),
@@ -101,7 +101,7 @@ where
         };
         match work.run(make).await {
             Ok(Some(Answered::Reply(reply))) => respond(&whole, reply),
-            Ok(Some(Answered::Watch(watch))) => stream_of(*watch, objects, &whole),
+            Ok(Some(Answered::Watch(watch))) => stream_of(*watch, objects, &whole, is_head),
             Ok(None) => whole.with(reply::page_not_found),
             Err(_) => respond(&whole, refused(&Status::unavailable())),
         }
@@ -159,7 +159,7 @@ struct Watching {
     is_over: bool,
 }
 
-fn stream_of(watch: Watch, objects: Arc<Objects>, whole: &OwnedParts) -> Response {
+fn stream_of(watch: Watch, objects: Arc<Objects>, whole: &OwnedParts, is_head: bool) -> Response {
     let form = watch.form();
     let warnings = watch.warnings().to_vec();
     let asked = watch.timeout_seconds().map_or(LONGEST_WATCH, Duration::from_secs);
@@ -177,7 +177,6 @@ fn stream_of(watch: Watch, objects: Arc<Objects>, whole: &OwnedParts) -> Respons
         Some((Ok::<_, std::convert::Infallible>(Bytes::from(part)), watching))
     });
     let mut response = whole.with(|parts| reply::chunked(parts, StatusCode::OK, &Rope::default()));
-    let is_head = whole.with(|parts| parts.head());
     if !is_head {
         *response.body_mut() = Body::from_stream(events);
     }

@@ -31,7 +31,7 @@ const ALL: &str = "/apis/example.com/v1/namespaces/default/counters";
 
 fn served() -> (Http, Arc<Objects>) {
     let mut registry = Registry::default();
-    registry.set_input("c", kubeshape_input::read("c.yaml", COUNTERS.as_bytes(), Default::default()));
+    registry.set_input("c", kubeshape_input::read("c.yaml", COUNTERS.as_bytes(), kubeshape_input::Limits::default()));
     let objects = Arc::new(Objects::new(Api::new(registry), Store::default()));
     let endpoints = Endpoints { objects: Some(Arc::clone(&objects)), ..endpoints(snapshot(0), false) };
     (Http::new(endpoints), objects)
