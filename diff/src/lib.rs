@@ -44,8 +44,11 @@
 mod bounds;
 mod change;
 mod definition;
+mod found;
 mod schema;
 mod types;
+mod witness;
 
 pub use change::{Change, Class, Consumer};
 pub use definition::definitions;
+pub use witness::{Effort, Outcome, Proof, Witness, witnesses};

@@ -1,9 +1,12 @@
 //! What changes of definitions are, for whom.
 #![allow(clippy::unwrap_used)]
 
+mod upgrades;
+mod witnesses;
+
 use kubeshape_diff::{Change, Class, Consumer, definitions};
 use kubeshape_schema::Bump;
-use kubeshape_structural::read;
+use kubeshape_structural::{Crd, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 fn crd(rest: &str, schema: &str) -> String {
@@ -25,6 +28,11 @@ spec:
 }
 
 fn changes(old: &str, new: &str) -> Vec<Change> {
+    with_definitions(old, new, definitions)
+}
+
+/// Reads two definitions.
+fn with_definitions<T>(old: &str, new: &str, then: impl FnOnce(&Crd<'_>, &Crd<'_>) -> T) -> T {
     let (mut old_tape, mut new_tape) = (Tape::new(), Tape::new());
     Stream::new(old.as_bytes(), Limits::default()).unwrap().next(&mut old_tape).unwrap().unwrap();
     Stream::new(new.as_bytes(), Limits::default()).unwrap().next(&mut new_tape).unwrap().unwrap();
@@ -34,7 +42,7 @@ fn changes(old: &str, new: &str) -> Vec<Change> {
         read.value.unwrap_or_else(|| panic!("{:?}", read.notes))
     };
     let (old, new) = (read(old_tape.document(old).root().unwrap()), read(new_tape.document(new).root().unwrap()));
-    definitions(&old, &new)
+    then(&old, &new)
 }
 
 /// Each change of a field's schema as `code path: class`.
