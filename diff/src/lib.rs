@@ -45,6 +45,7 @@ mod bounds;
 mod change;
 mod definition;
 mod found;
+mod reach;
 mod schema;
 mod types;
 mod witness;

@@ -1,6 +1,6 @@
 //! Changes of the schema of one version.
 
-use crate::bounds;
+use crate::{bounds, reach};
 use crate::found::{Found, Spot, Subject};
 use crate::types::{self, Types};
 use crate::{Change, Class, Consumer};
@@ -101,6 +101,9 @@ impl<'a> Walk<'_, 'a> {
         }
         self.enumeration(pair);
         for change in bounds::changes(old, new, both) {
+            if change.is_stricter && !reach::reaches(old, new, change.keyword) {
+                continue;
+            }
             let code = if change.is_stricter { Code::DiffBound } else { Code::DiffBoundWider };
             let effects = if change.is_stricter { STRICTER } else { WIDER };
             self.push_about(pair, Subject::Keyword(change.keyword), code, change.detail, effects);
@@ -214,7 +217,7 @@ impl<'a> Walk<'_, 'a> {
         for (keyword, was, is) in
             [("pattern", old.extra().pattern, new.extra().pattern), ("format", old.format, new.format)]
         {
-            if was == is {
+            if was == is || !is.is_empty() && !reach::reaches(old, new, keyword) {
                 continue;
             }
             if is.is_empty() {
@@ -312,7 +315,7 @@ impl<'a> Walk<'_, 'a> {
             let detail = format!("the list was {}, and is {}", named(was, old_keys), named(is, new_keys));
             let class = if was == "atomic" { Risky } else { Breaking };
             self.push(pair, Code::DiffOwnership, &*detail, &[(Apply, class)]);
-            if is != "atomic" {
+            if is_unique_newly(pair, (was, old_keys), (is, new_keys)) {
                 self.push(pair, Code::DiffUnique, detail, STRICTER);
             }
         }
@@ -435,6 +438,23 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
         }
+    }
+}
+
+/// Whether a list can hold items that the old type tells apart and the new one does not.
+fn is_unique_newly(pair: &Pair<'_>, (was, old_keys): (&str, &[&str]), (is, new_keys): (&str, &[&str])) -> bool {
+    if let (Some(old), Some(new)) = (pair.old.item(), pair.new.item())
+        && Types::of(old).both(Types::of(new)).is_empty()
+    {
+        return false;
+    }
+    match (was, is) {
+        (_, "atomic") => false,
+        // Equal items have equal keys.
+        ("map", "set") => false,
+        // What differs in some of the keys differs in all of them.
+        ("map", "map") => old_keys.iter().any(|key| !new_keys.contains(key)),
+        _ => true,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Effort, is_about_stored};
 use crate::found::{Spot, Subject};
+use crate::reach::only;
 use kubeshape_schema::{Bump, Code, Extra, Flags, Schema, Type};
 use kubeshape_show::sample::{Step, values};
 use kubeshape_smd::Value;
@@ -11,7 +12,7 @@ use kubeshape_validate::object::Validator;
 type Steps<'a> = Vec<Step<'a>>;
 
 /// What the object must and must not hold.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Attempt<'a> {
     pub(super) wants: Vec<(Steps<'a>, Option<Value<'a>>)>,
     pub(super) leave_out: Vec<Steps<'a>>,
@@ -42,6 +43,12 @@ pub(super) fn attempts<'a>(
             let mut attempt = Attempt::holds(steps, None);
             attempt.leave_out.push(below(Step::Property(name)));
             vec![attempt]
+        }
+        (Code::DiffSubresource, Subject::Field(name)) => {
+            let steps = [Step::Property(name)];
+            let schema = spot.old.property(name).or_else(|| spot.new.property(name));
+            let given = schema.map(|schema| values(schema, 3, arena)).unwrap_or_default();
+            given.into_iter().map(|value| Attempt::holds(&steps, Some(value))).collect()
         }
         (Code::DiffFieldGone, _) => {
             let old: &'a Schema<'a> = arena.alloc(spot.old);
@@ -97,6 +104,7 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
     for schema in narrowed(code, spot, arena) {
         tried.extend(values(arena.alloc(schema), most, arena));
     }
+    tried.extend(probes(code, spot, arena));
     tried.extend(values(old, most, arena));
     if code == Code::DiffRule {
         return tried;
@@ -111,34 +119,12 @@ fn of_values<'a>(code: Code, spot: &Spot<'a>, most: usize, arena: &'a Bump) -> V
 /// A schema that holds only what changed.
 fn demand<'a>(code: Code, spot: &Spot<'a>, new: &Schema<'a>, arena: &'a Bump) -> Schema<'a> {
     let any = Schema::of_type(Type::Absent);
-    let with = |extra: Extra<'a>, flags: Flags| Schema { extra: Some(arena.alloc(extra)), flags, ..any };
-    let extra = *new.extra();
-    let none = Extra::default();
     match (code, spot.subject) {
         (Code::DiffType, _) => {
             Schema { ty: new.ty, flags: new.flags.without(Flags::NULLABLE.with(Flags::EMBEDDED_RESOURCE)), ..any }
         }
         (Code::DiffEnum, _) => Schema { enumeration: new.enumeration, ..any },
-        (_, Subject::Keyword(keyword)) => match keyword {
-            "minimum" => {
-                let flags = if new.flags.any(Flags::EXCLUSIVE_MINIMUM) { Flags::EXCLUSIVE_MINIMUM } else { Flags::NONE };
-                with(Extra { minimum: extra.minimum, ..none }, flags)
-            }
-            "maximum" => {
-                let flags = if new.flags.any(Flags::EXCLUSIVE_MAXIMUM) { Flags::EXCLUSIVE_MAXIMUM } else { Flags::NONE };
-                with(Extra { maximum: extra.maximum, ..none }, flags)
-            }
-            "minLength" => with(Extra { min_length: extra.min_length, ..none }, Flags::NONE),
-            "maxLength" => with(Extra { max_length: extra.max_length, ..none }, Flags::NONE),
-            "minItems" => with(Extra { min_items: extra.min_items, ..none }, Flags::NONE),
-            "maxItems" => with(Extra { max_items: extra.max_items, ..none }, Flags::NONE),
-            "minProperties" => with(Extra { min_properties: extra.min_properties, ..none }, Flags::NONE),
-            "maxProperties" => with(Extra { max_properties: extra.max_properties, ..none }, Flags::NONE),
-            "multipleOf" => with(Extra { multiple_of: extra.multiple_of, ..none }, Flags::NONE),
-            "pattern" => with(Extra { pattern: extra.pattern, ..none }, Flags::PATTERN),
-            "format" => Schema { format: new.format, flags: Flags::FORMAT, ..any },
-            _ => *new,
-        },
+        (_, Subject::Keyword(keyword)) => only(new, keyword, arena).unwrap_or(*new),
         _ => *new,
     }
 }
@@ -220,4 +206,56 @@ fn twice<'a>(spot: &Spot<'a>, steps: &[Step<'a>], most: usize, arena: &'a Bump) 
     }
     out.truncate(most);
     out
+}
+
+/// Longer lists and texts than samples have.
+const LONGEST: usize = 1 << 18;
+
+/// Values that are seldom what people write.
+fn probes<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Value<'a>> {
+    let (old, new) = (spot.old.extra(), spot.new.extra());
+    let length = |bound: Option<i64>| bound.and_then(|bound| usize::try_from(bound).ok());
+    let text = |text: String| Value::String(arena.alloc_str(&text));
+    match (code, spot.subject) {
+        (Code::DiffText | Code::DiffTextUnknown, _) => {
+            let least = length(old.min_length).unwrap_or_default().min(LONGEST);
+            ["", " ", "é", "_", "!", "-", ".", "/", "A", "0", "a", "a b", "\n", "%", "1a", "a1", "A1", "a-", "a.b", "a/b", "1.5"]
+                .into_iter()
+                .map(|probe| {
+                    let missing = least.saturating_sub(probe.chars().count());
+                    let fill = probe.chars().last().unwrap_or('a');
+                    text(probe.chars().chain(std::iter::repeat_n(fill, missing)).collect())
+                })
+                .collect()
+        }
+        (_, Subject::Keyword("maxLength")) => {
+            let Some(most) = length(new.max_length).filter(|most| *most < LONGEST) else { return Vec::new() };
+            // Base64 comes in fours.
+            [most + 1, (most / 4 + 1) * 4].into_iter().map(|count| text("a".repeat(count))).collect()
+        }
+        (_, Subject::Keyword("maxItems")) => {
+            let Some(most) = length(new.max_items).filter(|most| *most < LONGEST) else { return Vec::new() };
+            let Some(item) = spot.old.item() else { return Vec::new() };
+            let Some(first) = values(item, 1, arena).first().copied() else { return Vec::new() };
+            let keys = old.list_map_keys;
+            let items = (0..=most).map(|at| match (old.list_type, first) {
+                (Some("set"), Value::String(_)) => text(format!("example-{at}")),
+                (Some("set"), Value::Int(_)) => Value::Int(at as i64),
+                (Some("map"), Value::Map(map)) => {
+                    let named = |map: Map<'a>, key: &&'a str| {
+                        let value = match map.get(key) {
+                            Some(Value::Int(_)) => Value::Int(at as i64 + 1),
+                            _ => text(format!("example-{at}")),
+                        };
+                        Map::with(map, key, Some(value), arena)
+                    };
+                    Value::Map(keys.first().into_iter().fold(map, |map, key| named(map, key)))
+                }
+                _ => first,
+            });
+            let items: Vec<Value<'a>> = items.collect();
+            vec![Value::List(arena.alloc_slice_copy(&items))]
+        }
+        _ => Vec::new(),
+    }
 }

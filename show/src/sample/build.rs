@@ -261,8 +261,9 @@ impl<'b, 'a> Builder<'b, 'a> {
         }
         // A list that a document requires is seldom allowed to be empty.
         let some = self.maximal || self.definitions.is_some();
-        let is_wanted = self.wanted.is_some_and(|wanted| wanted.has_item(path));
-        let count = least.max(usize::from(some)).min(most).min(MAX_ITEMS).max(usize::from(is_wanted));
+        // A list that is added because of an error is of no use without items.
+        let is_wanted = self.wanted.is_some_and(|wanted| wanted.has_item(path)) || self.toggled.contains(path);
+        let count = least.max(usize::from(some)).min(most).min(MAX_ITEMS).max(usize::from(is_wanted && most > 0));
         let differ = schemas.iter().any(|schema| {
             matches!(schema.extra().list_type, Some("set" | "map")) || schema.flags.any(Flags::UNIQUE_ITEMS)
         });
