@@ -1,9 +1,9 @@
 //! Changes of the schema of one version.
 
-use crate::{bounds, reach};
 use crate::found::{Found, Spot, Subject};
 use crate::types::{self, Types};
 use crate::{Change, Class, Consumer};
+use crate::{bounds, reach};
 use kubeshape_schema::escape::Escape;
 use kubeshape_schema::{Additional, Code, Flags, Json, Property, Rule, Schema, Type};
 use kubeshape_show::sample::Step;

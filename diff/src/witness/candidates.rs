@@ -147,7 +147,11 @@ fn narrowed<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Schema<'a>>
         (Code::DiffEnum, _) => {
             let gone: Vec<_> =
                 old.enumeration.iter().filter(|value| !spot.new.enumeration.contains(value)).copied().collect();
-            if gone.is_empty() { Vec::new() } else { vec![Schema { enumeration: arena.alloc_slice_copy(&gone), ..*old }] }
+            if gone.is_empty() {
+                Vec::new()
+            } else {
+                vec![Schema { enumeration: arena.alloc_slice_copy(&gone), ..*old }]
+            }
         }
         (_, Subject::Keyword(keyword)) => {
             let flags = old.flags;
@@ -219,14 +223,17 @@ fn probes<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Value<'a>> {
     match (code, spot.subject) {
         (Code::DiffText | Code::DiffTextUnknown, _) => {
             let least = length(old.min_length).unwrap_or_default().min(LONGEST);
-            ["", " ", "é", "_", "!", "-", ".", "/", "A", "0", "a", "a b", "\n", "%", "1a", "a1", "A1", "a-", "a.b", "a/b", "1.5"]
-                .into_iter()
-                .map(|probe| {
-                    let missing = least.saturating_sub(probe.chars().count());
-                    let fill = probe.chars().last().unwrap_or('a');
-                    text(probe.chars().chain(std::iter::repeat_n(fill, missing)).collect())
-                })
-                .collect()
+            [
+                "", " ", "é", "_", "!", "-", ".", "/", "A", "0", "a", "a b", "\n", "%", "1a", "a1", "A1", "a-", "a.b",
+                "a/b", "1.5",
+            ]
+            .into_iter()
+            .map(|probe| {
+                let missing = least.saturating_sub(probe.chars().count());
+                let fill = probe.chars().last().unwrap_or('a');
+                text(probe.chars().chain(std::iter::repeat_n(fill, missing)).collect())
+            })
+            .collect()
         }
         (_, Subject::Keyword("maxLength")) => {
             let Some(most) = length(new.max_length).filter(|most| *most < LONGEST) else { return Vec::new() };

@@ -1,6 +1,7 @@
 //! What two definitions make of an object.
 
 use super::{Outcome, is_about_stored};
+use kubeshape_schema::field::Error;
 use kubeshape_schema::{Bump, Code};
 use kubeshape_show::sample::Step;
 use kubeshape_smd::Value;
@@ -52,14 +53,18 @@ impl<'o> Judge<'o> {
             Ok(after) => after,
             Err(error) => return Some(Seen { outcome: Outcome::Refused, errors: vec![error] }),
         };
-        let dropped: Vec<String> =
-            after.unknown.iter().filter(|path| self.is_here(path)).map(|path| format!("unknown field {path:?}")).collect();
+        let dropped: Vec<String> = after
+            .unknown
+            .iter()
+            .filter(|path| self.is_here(path))
+            .map(|path| format!("unknown field {path:?}"))
+            .collect();
         if !dropped.is_empty() {
             return Some(Seen { outcome: Outcome::Dropped, errors: dropped });
         }
         let after = self.new.create(after.value, arena);
         let errors: Vec<String> =
-            after.errors.iter().filter(|error| self.is_here(&error.path)).map(ToString::to_string).collect();
+            after.errors.iter().filter(|error| self.is_here(place(error))).map(ToString::to_string).collect();
         if !errors.is_empty() {
             return Some(Seen { outcome: Outcome::Refused, errors });
         }
@@ -93,6 +98,14 @@ impl<'o> Judge<'o> {
             // A rule may name another field, and logic tells of the value around.
             None => matches!(self.code, Code::DiffRule),
         }
+    }
+}
+
+/// The path of an error. Errors of logic name it in their text (upstream: `kube-openapi/pkg/validation/errors`).
+fn place(error: &Error) -> &str {
+    match error.path.as_str() {
+        "" | "<nil>" => error.detail.split('"').nth(1).unwrap_or_default(),
+        path => path,
     }
 }
 

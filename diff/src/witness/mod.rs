@@ -224,11 +224,7 @@ struct Prepared<'a> {
     schemas: (Option<Schema<'a>>, Option<Schema<'a>>),
 }
 
-fn versions<'c, 'a>(
-    old: &'c Crd<'a>,
-    new: &'c Crd<'a>,
-    name: &str,
-) -> Option<(&'c Version<'a>, &'c Version<'a>)> {
+fn versions<'c, 'a>(old: &'c Crd<'a>, new: &'c Crd<'a>, name: &str) -> Option<(&'c Version<'a>, &'c Version<'a>)> {
     let named = |crd: &'c Crd<'a>| crd.versions.iter().find(|version| version.name == name);
     Some((named(old)?, named(new)?))
 }
@@ -316,7 +312,13 @@ fn choices<'a>(schema: Option<&'a Schema<'a>>, steps: &[Step<'a>]) -> Vec<Vec<(V
     let mut out = Vec::new();
     if !alike.is_empty() {
         for other in &mut others {
-            other.extend(alike.iter().filter(|(path, _)| other.iter().all(|(known, _)| known != path)).cloned().collect::<Vec<_>>());
+            other.extend(
+                alike
+                    .iter()
+                    .filter(|(path, _)| other.iter().all(|(known, _)| known != path))
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            );
         }
         out.push(alike);
     }

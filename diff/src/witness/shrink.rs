@@ -1,7 +1,7 @@
 //! Making a witness smaller.
 
-use super::judge::Judge;
 use super::Outcome;
+use super::judge::Judge;
 use kubeshape_schema::Bump;
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;

@@ -61,8 +61,8 @@ fn find<'a>(text: &'a str, name: &str, tapes: &'a mut Vec<Tape>, arena: &'a Bump
         .find(|crd| crd.name == name)
 }
 
-/// Objects that are drawn for each pair.
-const DRAWS: usize = 300;
+/// Objects that are drawn for each pair. `KUBESHAPE_DRAWS` names another number.
+const DRAWS: usize = 20;
 
 #[test]
 fn breaking_claims_have_witnesses() {
@@ -142,6 +142,7 @@ fn is_above(change: &str, error: &str) -> bool {
 #[test]
 fn what_is_refused_is_told() {
     let Some(folder) = kubeshape_corpus::folder_named_by("KUBESHAPE_CORPUS") else { return };
+    let draws = std::env::var("KUBESHAPE_DRAWS").ok().and_then(|draws| draws.parse().ok()).unwrap_or(DRAWS);
     let (mut accepted, mut refused) = (0, 0);
     let mut missed = BTreeSet::new();
     pairs(&folder, |name, old, new| {
@@ -159,7 +160,7 @@ fn what_is_refused_is_told() {
             // So that the status is drawn, too.
             (old.status, new.status) = (false, false);
             let Some(schema) = old.schema else { continue };
-            for _ in 0..DRAWS.div_ceil(kept.len()) {
+            for _ in 0..usize::div_ceil(draws, kept.len()) {
                 let memory = Bump::new();
                 let mut wanted = Wanted::default();
                 for _ in 0..=choice.of(3) {
@@ -184,7 +185,10 @@ fn what_is_refused_is_told() {
                     let is_told = changes.iter().any(|change| {
                         change.class_for(Consumer::Writers).is_some_and(|class| class >= Class::Risky)
                             && change.version == was.name
-                            && is_above(&change.path, &path)
+                            && is_above(
+                                &change.path,
+                                if path.is_empty() || path == "<nil>" { error.split('"').nth(3).unwrap_or_default() } else { &path },
+                            )
                     });
                     if !is_told && !error.contains("some validation rules were not checked") {
                         missed.insert(format!("{name} {}: {error}", was.name));
@@ -193,7 +197,6 @@ fn what_is_refused_is_told() {
             }
         }
     });
-    eprintln!("{accepted} {refused}");
-    assert!(accepted > 10_000 && refused > 100, "{accepted} objects, {refused} refused");
+    assert!(accepted > 1_000 && refused > 10, "{accepted} objects, {refused} refused");
     assert!(missed.is_empty(), "{missed:#?}");
 }

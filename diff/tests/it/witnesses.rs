@@ -67,7 +67,8 @@ fn witnesses_are_small() {
         let told = crate::with_definitions(&crd("", old), &crd("", new), |old, new| {
             let changes = definitions(old, new);
             let proofs = witnesses(old, new, &Effort::default());
-            let breaking = changes.iter().position(|change| change.class_for(Consumer::Writers) == Some(Class::Breaking));
+            let breaking =
+                changes.iter().position(|change| change.class_for(Consumer::Writers) == Some(Class::Breaking));
             breaking.map(|at| proofs[at].clone())
         });
         let Some(Proof::Witness(witness)) = told else { panic!("{old}\n{new}\n{told:?}") };
