@@ -80,7 +80,7 @@ fn a_witness_is_an_object_with_the_servers_words() {
     let folder = folder();
     let run = folder.run("diff old.yaml new.yaml --witness");
     assert_eq!(run.code, Some(1));
-    assert!(run.out.contains("size in body should be less than or equal to 5"), "{}", run.out);
+    assert!(run.out.contains("should be less than or equal to 5"), "{}", run.out);
     assert!(
         run.out.contains("witness for size:\n\n    apiVersion: ") && run.out.contains("    size: 6\n"),
         "{}",

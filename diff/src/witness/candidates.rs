@@ -198,6 +198,12 @@ fn twice<'a>(spot: &Spot<'a>, steps: &[Step<'a>], most: usize, arena: &'a Bump) 
     let mut out = Vec::new();
     for (at, value) in values.iter().enumerate() {
         let mut pairs = vec![*value];
+        // Old keys that are none now tell the items apart.
+        for key in spot.old.extra().list_map_keys.iter().filter(|key| !keys.contains(key)) {
+            let (Value::Map(map), Some(schema)) = (*value, item.property(key)) else { continue };
+            let other = values(schema, 3, arena).into_iter().find(|other| map.get(key) != Some(*other));
+            pairs.extend(other.map(|other| Value::Map(Map::with(map, key, Some(other), arena))));
+        }
         // Where the old list demands other items, they differ in what is no key now.
         for other in values.iter().skip(at + 1) {
             let (Value::Map(first), Value::Map(other)) = (*value, *other) else { continue };

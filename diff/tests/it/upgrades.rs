@@ -187,7 +187,11 @@ fn what_is_refused_is_told() {
                             && change.version == was.name
                             && is_above(
                                 &change.path,
-                                if path.is_empty() || path == "<nil>" { error.split('"').nth(3).unwrap_or_default() } else { &path },
+                                if path.is_empty() || path == "<nil>" {
+                                    error.split('"').nth(3).unwrap_or_default()
+                                } else {
+                                    &path
+                                },
                             )
                     });
                     if !is_told && !error.contains("some validation rules were not checked") {

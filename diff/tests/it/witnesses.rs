@@ -77,3 +77,19 @@ fn witnesses_are_small() {
         assert!(!witness.errors.is_empty());
     }
 }
+
+#[test]
+fn every_breaking_change_of_the_corpus_has_one() {
+    let mut proven = 0;
+    for (name, old, new, _) in crate::pairs() {
+        crate::with_definitions(&old, &new, |old, new| {
+            for (change, proof) in definitions(old, new).iter().zip(witnesses(old, new, &Effort::default())) {
+                if change.class_for(Consumer::Writers) == Some(Class::Breaking) {
+                    assert!(matches!(proof, Proof::Witness(_)), "{name}: {change:?}: {proof:?}");
+                    proven += 1;
+                }
+            }
+        });
+    }
+    assert!(proven > 20, "{proven}");
+}
