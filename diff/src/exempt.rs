@@ -13,7 +13,7 @@ const MOST: usize = 10_000;
 pub struct Day {
     year: u16,
     month: u8,
-    day: u8,
+    of_month: u8,
 }
 
 impl Day {
@@ -40,7 +40,7 @@ impl Day {
             _ => 0,
         };
         let is_day = is_formed && (1..=days).contains(&day);
-        is_day.then_some(Day { year, month: month as u8, day: day as u8 })
+        is_day.then_some(Day { year, month: month as u8, of_month: day as u8 })
     }
 
     /// The day, so many days after the first one of 1970 (UTC).
@@ -54,13 +54,13 @@ impl Day {
         let day = of_year - (153 * month + 2) / 5 + 1;
         let month = if month < 10 { month + 3 } else { month - 9 };
         let year = year + era * 400 + u64::from(month <= 2);
-        Day { year: year as u16, month: month as u8, day: day as u8 }
+        Day { year: year as u16, month: month as u8, of_month: day as u8 }
     }
 }
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.of_month)
     }
 }
 

@@ -35,9 +35,9 @@ pub(crate) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    pub(crate) fn push(&mut self, change: Change, spot: Option<Spot<'a>>) {
+    pub(crate) fn push(&mut self, change: Change, spot: Option<&Spot<'a>>) {
         self.changes.push(change);
-        self.spots.push(spot);
+        self.spots.push(spot.copied());
     }
 
     /// One step more.

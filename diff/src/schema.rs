@@ -63,12 +63,12 @@ impl<'a> Walk<'_, 'a> {
         effects: &[(Consumer, Class)],
     ) {
         let spot = Spot { old: pair.old, new: pair.new, trail: pair.trail, subject };
-        self.at(spot, pair.path.clone(), (pair.old.at, pair.new.at), code, detail.into(), effects);
+        self.at(&spot, pair.path.clone(), (pair.old.at, pair.new.at), code, detail.into(), effects);
     }
 
     fn at(
         &mut self,
-        spot: Spot<'a>,
+        spot: &Spot<'a>,
         path: String,
         (old, new): (u32, u32),
         code: Code,
@@ -405,13 +405,13 @@ impl<'a> Walk<'_, 'a> {
             Rest::Kept => {
                 let detail = "the field has no schema any more, and its values are kept".to_owned();
                 let effects = [(Writers, Compatible), (Readers, Risky), (Apply, Risky), (V2, Risky)];
-                self.at(spot, path, places, Code::DiffTypeWider, detail, &effects);
+                self.at(&spot, path, places, Code::DiffTypeWider, detail, &effects);
             }
             Rest::Dropped => {
                 let detail = "its values are dropped, and strict requests that name it are refused".to_owned();
                 let effects =
                     [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky), (V2, Breaking)];
-                self.at(spot, path, places, Code::DiffFieldGone, detail, &effects);
+                self.at(&spot, path, places, Code::DiffFieldGone, detail, &effects);
             }
         }
     }
@@ -426,15 +426,15 @@ impl<'a> Walk<'_, 'a> {
             Rest::Kept => {
                 let detail =
                     format!("its values must be of type {}, and could be anything", types::name(&property.schema));
-                self.at(spot, path, places, Code::DiffType, detail, STRICTER);
+                self.at(&spot, path, places, Code::DiffType, detail, STRICTER);
             }
             Rest::Dropped => {
                 let effects = [(Writers, Compatible), (Readers, Compatible), (V2, Compatible)];
-                self.at(spot, path.clone(), places, Code::DiffFieldNew, "the field is new".to_owned(), &effects);
+                self.at(&spot, path.clone(), places, Code::DiffFieldNew, "the field is new".to_owned(), &effects);
                 if let Some(default) = property.schema.default {
                     let detail = format!("the default is {}, and there was none", text(default));
                     let effects = [(Storage, Risky), (Writers, Compatible), (Readers, Risky)];
-                    self.at(spot, path, places, Code::DiffDefault, detail, &effects);
+                    self.at(&spot, path, places, Code::DiffDefault, detail, &effects);
                 }
             }
         }
@@ -449,9 +449,8 @@ fn is_unique_newly(pair: &Pair<'_>, (was, old_keys): (&str, &[&str]), (is, new_k
         return false;
     }
     match (was, is) {
-        (_, "atomic") => false,
         // Equal items have equal keys.
-        ("map", "set") => false,
+        (_, "atomic") | ("map", "set") => false,
         // What differs in some of the keys differs in all of them.
         ("map", "map") => old_keys.iter().any(|key| !new_keys.contains(key)),
         _ => true,

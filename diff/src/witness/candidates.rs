@@ -194,9 +194,9 @@ fn twice<'a>(spot: &Spot<'a>, steps: &[Step<'a>], most: usize, arena: &'a Bump) 
     let mut required: Vec<&'a str> = item.required.to_vec();
     required.extend(keys.iter().filter(|key| !item.required.contains(key)));
     let item: &'a Schema<'a> = arena.alloc(Schema { required: arena.alloc_slice_copy(&required), ..*item });
-    let values = values(item, most, arena);
+    let items = values(item, most, arena);
     let mut out = Vec::new();
-    for (at, value) in values.iter().enumerate() {
+    for (at, value) in items.iter().enumerate() {
         let mut pairs = vec![*value];
         // Old keys that are none now tell the items apart.
         for key in spot.old.extra().list_map_keys.iter().filter(|key| !keys.contains(key)) {
@@ -205,7 +205,7 @@ fn twice<'a>(spot: &Spot<'a>, steps: &[Step<'a>], most: usize, arena: &'a Bump) 
             pairs.extend(other.map(|other| Value::Map(Map::with(map, key, Some(other), arena))));
         }
         // Where the old list demands other items, they differ in what is no key now.
-        for other in values.iter().skip(at + 1) {
+        for other in items.iter().skip(at + 1) {
             let (Value::Map(first), Value::Map(other)) = (*value, *other) else { continue };
             let same = keys.iter().fold(other, |map, key| Map::with(map, key, first.get(key), arena));
             pairs.push(Value::Map(same));
@@ -251,18 +251,19 @@ fn probes<'a>(code: Code, spot: &Spot<'a>, arena: &'a Bump) -> Vec<Value<'a>> {
             let Some(item) = spot.old.item() else { return Vec::new() };
             let Some(first) = values(item, 1, arena).first().copied() else { return Vec::new() };
             let keys = old.list_map_keys;
-            let items = (0..=most).map(|at| match (old.list_type, first) {
+            let numbers = (0_i64..).take(most + 1);
+            let items = numbers.map(|at| match (old.list_type, first) {
                 (Some("set"), Value::String(_)) => text(format!("example-{at}")),
-                (Some("set"), Value::Int(_)) => Value::Int(at as i64),
+                (Some("set"), Value::Int(_)) => Value::Int(at),
                 (Some("map"), Value::Map(map)) => {
                     let named = |map: Map<'a>, key: &&'a str| {
                         let value = match map.get(key) {
-                            Some(Value::Int(_)) => Value::Int(at as i64 + 1),
+                            Some(Value::Int(_)) => Value::Int(at + 1),
                             _ => text(format!("example-{at}")),
                         };
                         Map::with(map, key, Some(value), arena)
                     };
-                    Value::Map(keys.first().into_iter().fold(map, |map, key| named(map, key)))
+                    Value::Map(keys.first().into_iter().fold(map, named))
                 }
                 _ => first,
             });
