@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 /// A bound that changed.
 pub(crate) struct Changed {
+    pub(crate) keyword: &'static str,
     pub(crate) detail: String,
     /// Whether values are refused now that were accepted.
     pub(crate) is_stricter: bool,
@@ -68,7 +69,7 @@ pub(crate) fn changes(old: &Schema<'_>, new: &Schema<'_>, types: Types) -> Vec<C
             (None, Some(_)) => true,
             (Some(old), Some(new)) => is_stricter(side, old, new),
         };
-        out.push(Changed { detail: detail(keyword, old, new), is_stricter });
+        out.push(Changed { keyword, detail: detail(keyword, old, new), is_stricter });
     }
     out.extend(multiple(old.extra().multiple_of, new.extra().multiple_of).filter(|_| types.has_numbers()));
     out
@@ -106,5 +107,5 @@ fn multiple(old: Option<f64>, new: Option<f64>) -> Option<Changed> {
     let is_multiple = |value: f64, of: f64| of != 0.0 && value % of == 0.0;
     let is_stricter = new.is_some_and(|new| !old.is_some_and(|old| is_multiple(old, new)));
     let detail = detail("multipleOf", old.map(plain), new.map(plain));
-    Some(Changed { detail, is_stricter })
+    Some(Changed { keyword: "multipleOf", detail, is_stricter })
 }

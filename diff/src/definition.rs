@@ -1,5 +1,6 @@
 //! Changes of a whole definition.
 
+use crate::found::Found;
 use crate::{Change, Class, Consumer, schema};
 use kubeshape_schema::Code;
 use kubeshape_structural::{Crd, Version};
@@ -11,7 +12,12 @@ use Consumer::{Meta, Readers, Storage, Writers};
 /// The changes from one definition to another: first those of the definition, then those of each version in the old order.
 /// The same definitions give the same list.
 pub fn definitions(old: &Crd<'_>, new: &Crd<'_>) -> Vec<Change> {
-    let mut out = Vec::new();
+    find(old, new).changes
+}
+
+/// The changes, with the values that they are about.
+pub(crate) fn find<'a>(old: &Crd<'a>, new: &Crd<'a>) -> Found<'a> {
+    let mut out = Found::default();
     names(old, new, &mut out);
     versions(old, new, &mut out);
     let by_name = by_name(new);
@@ -58,14 +64,14 @@ fn by_name<'v, 'a>(crd: &'v Crd<'a>) -> HashMap<&'a str, &'v Version<'a>> {
 }
 
 fn push(
-    out: &mut Vec<Change>,
+    out: &mut Found<'_>,
     code: Code,
     version: &str,
     (old, new): (u32, u32),
     detail: impl Into<String>,
     effects: &[(Consumer, Class)],
 ) {
-    out.push(Change {
+    let change = Change {
         code,
         version: version.to_owned(),
         path: String::new(),
@@ -73,10 +79,11 @@ fn push(
         new,
         detail: detail.into(),
         effects: effects.to_vec(),
-    });
+    };
+    out.push(change, None);
 }
 
-fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Vec<Change>) {
+fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
     let at = (old.names_at, new.names_at);
     for (what, was, is) in [
         ("group", old.group, new.group),
@@ -107,7 +114,7 @@ fn names(old: &Crd<'_>, new: &Crd<'_>, out: &mut Vec<Change>) {
     }
 }
 
-fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Vec<Change>) {
+fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Found<'_>) {
     let (before, after) = (by_name(old), by_name(new));
     for was in old.versions {
         let is = after.get(was.name);
@@ -151,7 +158,7 @@ fn versions(old: &Crd<'_>, new: &Crd<'_>, out: &mut Vec<Change>) {
     }
 }
 
-fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Vec<Change>) {
+fn version(was: &Version<'_>, is: &Version<'_>, out: &mut Found<'_>) {
     let at = (was.at, is.at);
     match (was.status, is.status) {
         (true, false) => {

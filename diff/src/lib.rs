@@ -44,8 +44,14 @@
 mod bounds;
 mod change;
 mod definition;
+mod exempt;
+mod found;
+mod reach;
 mod schema;
 mod types;
+mod witness;
 
 pub use change::{Change, Class, Consumer};
 pub use definition::definitions;
+pub use exempt::{Day, Exemption, ExemptionError, Exemptions};
+pub use witness::{Effort, Outcome, Proof, Witness, witnesses};

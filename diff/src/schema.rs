@@ -1,10 +1,12 @@
 //! Changes of the schema of one version.
 
-use crate::bounds;
+use crate::found::{Found, Spot, Subject};
 use crate::types::{self, Types};
 use crate::{Change, Class, Consumer};
+use crate::{bounds, reach};
 use kubeshape_schema::escape::Escape;
-use kubeshape_schema::{Additional, Code, Flags, Json, Property, Rule, Schema};
+use kubeshape_schema::{Additional, Code, Flags, Json, Property, Rule, Schema, Type};
+use kubeshape_show::sample::Step;
 use std::collections::HashSet;
 use std::hash::Hash;
 
@@ -14,15 +16,17 @@ use Consumer::{Apply, Cel, Readers, Storage, V2, Writers};
 /// What refuses values that were accepted: whoever writes them is refused, and stored objects can be updated as long as they
 /// do not change there.
 const STRICTER: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Breaking)];
+/// A key of a map in witnesses.
+const KEY: &str = "anything";
 /// What may refuse them.
 const UNKNOWN: &[(Consumer, Class)] = &[(Storage, Risky), (Writers, Risky)];
 /// What refuses nothing that was accepted.
 const WIDER: &[(Consumer, Class)] = &[(Writers, Compatible)];
 
 /// Compares the schemas of one version, from the root of objects.
-pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, out: &mut Vec<Change>) {
-    let mut walk = Walk { version, out };
-    let mut todo = vec![Pair { old: *old, new: *new, path: String::new() }];
+pub(crate) fn compare<'a>(version: &str, old: &Schema<'a>, new: &Schema<'a>, found: &mut Found<'a>) {
+    let mut walk = Walk { version, found };
+    let mut todo = vec![Pair { old: *old, new: *new, path: String::new(), trail: 0 }];
     while let Some(pair) = todo.pop() {
         let before = todo.len();
         walk.pair(&pair, &mut todo);
@@ -36,21 +40,35 @@ struct Pair<'a> {
     old: Schema<'a>,
     new: Schema<'a>,
     path: String,
+    /// How it is reached.
+    trail: usize,
 }
 
-struct Walk<'w> {
+struct Walk<'w, 'a> {
     version: &'w str,
-    out: &'w mut Vec<Change>,
+    found: &'w mut Found<'a>,
 }
 
-impl Walk<'_> {
-    fn push(&mut self, pair: &Pair<'_>, code: Code, detail: impl Into<String>, effects: &[(Consumer, Class)]) {
-        self.at(pair, pair.path.clone(), (pair.old.at, pair.new.at), code, detail.into(), effects);
+impl<'a> Walk<'_, 'a> {
+    fn push(&mut self, pair: &Pair<'a>, code: Code, detail: impl Into<String>, effects: &[(Consumer, Class)]) {
+        self.push_about(pair, Subject::Value, code, detail, effects);
+    }
+
+    fn push_about(
+        &mut self,
+        pair: &Pair<'a>,
+        subject: Subject<'a>,
+        code: Code,
+        detail: impl Into<String>,
+        effects: &[(Consumer, Class)],
+    ) {
+        let spot = Spot { old: pair.old, new: pair.new, trail: pair.trail, subject };
+        self.at(&spot, pair.path.clone(), (pair.old.at, pair.new.at), code, detail.into(), effects);
     }
 
     fn at(
         &mut self,
-        _: &Pair<'_>,
+        spot: &Spot<'a>,
         path: String,
         (old, new): (u32, u32),
         code: Code,
@@ -58,10 +76,10 @@ impl Walk<'_> {
         effects: &[(Consumer, Class)],
     ) {
         let version = self.version.to_owned();
-        self.out.push(Change { code, version, path, old, new, detail, effects: effects.to_vec() });
+        self.found.push(Change { code, version, path, old, new, detail, effects: effects.to_vec() }, Some(spot));
     }
 
-    fn pair<'a>(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+    fn pair(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
         if old.says_the_same(new) {
             return;
@@ -83,8 +101,12 @@ impl Walk<'_> {
         }
         self.enumeration(pair);
         for change in bounds::changes(old, new, both) {
+            if change.is_stricter && !reach::reaches(old, new, change.keyword) {
+                continue;
+            }
             let code = if change.is_stricter { Code::DiffBound } else { Code::DiffBoundWider };
-            self.push(pair, code, change.detail, if change.is_stricter { STRICTER } else { WIDER });
+            let effects = if change.is_stricter { STRICTER } else { WIDER };
+            self.push_about(pair, Subject::Keyword(change.keyword), code, change.detail, effects);
         }
         if both.has_strings() {
             self.texts(pair);
@@ -93,8 +115,9 @@ impl Walk<'_> {
         self.rules(pair);
         self.logic(pair);
         if !old.flags.any(Flags::EMBEDDED_RESOURCE) && new.flags.any(Flags::EMBEDDED_RESOURCE) {
-            self.push(
+            self.push_about(
                 pair,
+                Subject::Keyword("embedded"),
                 Code::DiffRequired,
                 "apiVersion and kind are required: it is an embedded resource",
                 STRICTER,
@@ -109,7 +132,7 @@ impl Walk<'_> {
     }
 
     /// Texts for people, one change for all of them.
-    fn description(&mut self, pair: &Pair<'_>) {
+    fn description(&mut self, pair: &Pair<'a>) {
         let (old, new) = (&pair.old, &pair.new);
         let changed: Vec<&str> = [
             ("description", old.description != new.description),
@@ -127,7 +150,7 @@ impl Walk<'_> {
 
     /// A server drops null from a field that is not nullable, or gives the field its default. Where the field is nullable,
     /// null is a value, and an enum or a rule can refuse it (upstream: `PruneNonNullableNullsWithoutDefaults`).
-    fn null(&mut self, pair: &Pair<'_>) {
+    fn null(&mut self, pair: &Pair<'a>) {
         let (old, new) = (&pair.old, &pair.new);
         match (old.flags.any(Flags::NULLABLE), new.flags.any(Flags::NULLABLE)) {
             (true, false) if pair.path.ends_with("[]") => {
@@ -162,7 +185,7 @@ impl Walk<'_> {
         }
     }
 
-    fn enumeration(&mut self, pair: &Pair<'_>) {
+    fn enumeration(&mut self, pair: &Pair<'a>) {
         let (old, new) = (pair.old.enumeration, pair.new.enumeration);
         let wider = [(Writers, Compatible), (Readers, Risky)];
         match (old.is_empty(), new.is_empty()) {
@@ -189,25 +212,27 @@ impl Walk<'_> {
         }
     }
 
-    fn texts(&mut self, pair: &Pair<'_>) {
+    fn texts(&mut self, pair: &Pair<'a>) {
         let (old, new) = (&pair.old, &pair.new);
         for (keyword, was, is) in
             [("pattern", old.extra().pattern, new.extra().pattern), ("format", old.format, new.format)]
         {
-            if was == is {
+            if was == is || !is.is_empty() && !reach::reaches(old, new, keyword) {
                 continue;
             }
             if is.is_empty() {
                 self.push(pair, Code::DiffTextWider, format!("{keyword} was {was:?}, and there is none"), WIDER);
             } else if was.is_empty() {
-                self.push(pair, Code::DiffText, format!("{keyword} is {is:?}, and there was none"), STRICTER);
+                let detail = format!("{keyword} is {is:?}, and there was none");
+                self.push_about(pair, Subject::Keyword(keyword), Code::DiffText, detail, STRICTER);
             } else {
-                self.push(pair, Code::DiffTextUnknown, format!("{keyword} was {was:?}, and is {is:?}"), UNKNOWN);
+                let detail = format!("{keyword} was {was:?}, and is {is:?}");
+                self.push_about(pair, Subject::Keyword(keyword), Code::DiffTextUnknown, detail, UNKNOWN);
             }
         }
     }
 
-    fn default(&mut self, pair: &Pair<'_>) {
+    fn default(&mut self, pair: &Pair<'a>) {
         let (old, new) = (pair.old.default, pair.new.default);
         if old == new {
             return;
@@ -234,7 +259,7 @@ impl Walk<'_> {
         }
     }
 
-    fn rules(&mut self, pair: &Pair<'_>) {
+    fn rules(&mut self, pair: &Pair<'a>) {
         let key = |rule: &Rule<'_>| (rule.rule.to_owned(), rule.optional_old_self);
         let by_key = |rules: &[Rule<'_>]| rules.iter().map(key).collect::<HashSet<_>>();
         let (old, new) = (pair.old.extra().validations, pair.new.extra().validations);
@@ -257,7 +282,7 @@ impl Walk<'_> {
     }
 
     /// Schemas that are put together by logic are compared as a whole.
-    fn logic(&mut self, pair: &Pair<'_>) {
+    fn logic(&mut self, pair: &Pair<'a>) {
         let (old, new) = (pair.old.extra(), pair.new.extra());
         let all =
             |a: &[Schema<'_>], b: &[Schema<'_>]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.says_the_same(b));
@@ -278,7 +303,7 @@ impl Walk<'_> {
         }
     }
 
-    fn list<'a>(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+    fn list(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let kind = |schema: &Schema<'a>| schema.extra().list_type.unwrap_or("atomic");
         let (was, is) = (kind(&pair.old), kind(&pair.new));
         let (old_keys, new_keys) = (pair.old.extra().list_map_keys, pair.new.extra().list_map_keys);
@@ -290,16 +315,17 @@ impl Walk<'_> {
             let detail = format!("the list was {}, and is {}", named(was, old_keys), named(is, new_keys));
             let class = if was == "atomic" { Risky } else { Breaking };
             self.push(pair, Code::DiffOwnership, &*detail, &[(Apply, class)]);
-            if is != "atomic" {
+            if is_unique_newly(pair, (was, old_keys), (is, new_keys)) {
                 self.push(pair, Code::DiffUnique, detail, STRICTER);
             }
         }
         if let (Some(old), Some(new)) = (pair.old.item(), pair.new.item()) {
-            todo.push(Pair { old: *old, new: *new, path: format!("{}[]", pair.path) });
+            let trail = self.found.step(pair.trail, Step::Item);
+            todo.push(Pair { old: *old, new: *new, path: format!("{}[]", pair.path), trail });
         }
     }
 
-    fn fields<'a>(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+    fn fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
         let is_atomic = |schema: &Schema<'a>| schema.extra().map_type == Some("atomic");
         match (is_atomic(old), is_atomic(new)) {
@@ -320,7 +346,10 @@ impl Walk<'_> {
         self.unknown_fields(pair, todo);
         for property in old.properties {
             match new.property(property.name) {
-                Some(schema) => todo.push(Pair { old: property.schema, new: *schema, path: below(pair, property) }),
+                Some(schema) => {
+                    let trail = self.found.step(pair.trail, Step::Property(property.name));
+                    todo.push(Pair { old: property.schema, new: *schema, path: below(pair, property), trail });
+                }
                 None => self.gone(pair, property, todo),
             }
         }
@@ -332,7 +361,7 @@ impl Walk<'_> {
             if new.property(name).is_some_and(|schema| schema.default.is_some()) {
                 continue;
             }
-            self.push(pair, Code::DiffRequired, format!("{name} is required"), STRICTER);
+            self.push_about(pair, Subject::Field(name), Code::DiffRequired, format!("{name} is required"), STRICTER);
         }
         for name in missing(old.required, new.required) {
             let effects = [(Writers, Compatible), (Readers, Risky)];
@@ -341,12 +370,13 @@ impl Walk<'_> {
     }
 
     /// Whether fields without a property are kept.
-    fn unknown_fields<'a>(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
+    fn unknown_fields(&mut self, pair: &Pair<'a>, todo: &mut Vec<Pair<'a>>) {
         let (old, new) = (&pair.old, &pair.new);
         match (rest(old), rest(new)) {
             (Rest::Dropped, Rest::Dropped) | (Rest::Kept, Rest::Kept) => {}
             (Rest::Schema(old), Rest::Schema(new)) => {
-                todo.push(Pair { old: *old, new: *new, path: format!("{}.*", pair.path) });
+                let trail = self.found.step(pair.trail, Step::Key(KEY));
+                todo.push(Pair { old: *old, new: *new, path: format!("{}.*", pair.path), trail });
             }
             (Rest::Dropped, _) => self.push(pair, Code::DiffKeptWider, "fields without a schema are kept", WIDER),
             (Rest::Schema(_), Rest::Kept) => {
@@ -354,55 +384,76 @@ impl Walk<'_> {
             }
             (_, Rest::Dropped) => {
                 let effects = [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking)];
-                self.push(pair, Code::DiffKept, "fields without a schema are dropped, and were kept", &effects);
+                let detail = "fields without a schema are dropped, and were kept";
+                self.push_about(pair, Subject::Field(KEY), Code::DiffKept, detail, &effects);
             }
             (Rest::Kept, Rest::Schema(schema)) => {
                 let detail =
                     format!("the values of fields must be of type {}, and could be anything", types::name(schema));
-                self.push(pair, Code::DiffType, detail, STRICTER);
+                self.push_about(pair, Subject::Field(KEY), Code::DiffType, detail, STRICTER);
             }
         }
     }
 
-    fn gone<'a>(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
+    fn gone(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
         let path = below(pair, property);
         let places = (property.at, pair.new.at);
+        let trail = self.found.step(pair.trail, Step::Property(property.name));
+        let spot = Spot { old: property.schema, new: Schema::of_type(Type::Absent), trail, subject: Subject::Value };
         match rest(&pair.new) {
-            Rest::Schema(schema) => todo.push(Pair { old: property.schema, new: *schema, path }),
+            Rest::Schema(schema) => todo.push(Pair { old: property.schema, new: *schema, path, trail }),
             Rest::Kept => {
                 let detail = "the field has no schema any more, and its values are kept".to_owned();
                 let effects = [(Writers, Compatible), (Readers, Risky), (Apply, Risky), (V2, Risky)];
-                self.at(pair, path, places, Code::DiffTypeWider, detail, &effects);
+                self.at(&spot, path, places, Code::DiffTypeWider, detail, &effects);
             }
             Rest::Dropped => {
                 let detail = "its values are dropped, and strict requests that name it are refused".to_owned();
                 let effects =
                     [(Storage, Breaking), (Writers, Breaking), (Readers, Breaking), (Apply, Risky), (V2, Breaking)];
-                self.at(pair, path, places, Code::DiffFieldGone, detail, &effects);
+                self.at(&spot, path, places, Code::DiffFieldGone, detail, &effects);
             }
         }
     }
 
-    fn came<'a>(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
+    fn came(&mut self, pair: &Pair<'a>, property: &Property<'a>, todo: &mut Vec<Pair<'a>>) {
         let path = below(pair, property);
         let places = (pair.old.at, property.at);
+        let trail = self.found.step(pair.trail, Step::Key(property.name));
+        let spot = Spot { old: Schema::of_type(Type::Absent), new: property.schema, trail, subject: Subject::Value };
         match rest(&pair.old) {
-            Rest::Schema(schema) => todo.push(Pair { old: *schema, new: property.schema, path }),
+            Rest::Schema(schema) => todo.push(Pair { old: *schema, new: property.schema, path, trail }),
             Rest::Kept => {
                 let detail =
                     format!("its values must be of type {}, and could be anything", types::name(&property.schema));
-                self.at(pair, path, places, Code::DiffType, detail, STRICTER);
+                self.at(&spot, path, places, Code::DiffType, detail, STRICTER);
             }
             Rest::Dropped => {
                 let effects = [(Writers, Compatible), (Readers, Compatible), (V2, Compatible)];
-                self.at(pair, path.clone(), places, Code::DiffFieldNew, "the field is new".to_owned(), &effects);
+                self.at(&spot, path.clone(), places, Code::DiffFieldNew, "the field is new".to_owned(), &effects);
                 if let Some(default) = property.schema.default {
                     let detail = format!("the default is {}, and there was none", text(default));
                     let effects = [(Storage, Risky), (Writers, Compatible), (Readers, Risky)];
-                    self.at(pair, path, places, Code::DiffDefault, detail, &effects);
+                    self.at(&spot, path, places, Code::DiffDefault, detail, &effects);
                 }
             }
         }
+    }
+}
+
+/// Whether a list can hold items that the old type tells apart and the new one does not.
+fn is_unique_newly(pair: &Pair<'_>, (was, old_keys): (&str, &[&str]), (is, new_keys): (&str, &[&str])) -> bool {
+    if let (Some(old), Some(new)) = (pair.old.item(), pair.new.item())
+        && Types::of(old).both(Types::of(new)).is_empty()
+    {
+        return false;
+    }
+    match (was, is) {
+        // Equal items have equal keys.
+        (_, "atomic") | ("map", "set") => false,
+        // What differs in some of the keys differs in all of them.
+        ("map", "map") => old_keys.iter().any(|key| !new_keys.contains(key)),
+        _ => true,
     }
 }
 

@@ -377,6 +377,8 @@ codes! {
     DiffShown = 8430, Note, "Columns are other ones.";
     DiffSelector = 8431, Error, "A field selector no longer works.";
     DiffDescription = 8432, Note, "A text for people is another one.";
+    ExemptionUnused = 8433, Warning, "An exemption is not needed.";
+    ExemptionExpired = 8434, Warning, "An exemption has expired.";
     // 9xxx: what a server publishes
     NameInUse = 9001, Warning, "A name is taken in the group; the definition that asks for it is not published.";
     DocumentHidden = 9021, Warning, "Several documents ask for one place; the first of them is published.";

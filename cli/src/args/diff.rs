@@ -3,6 +3,7 @@
 use super::{LevelArgs, OutputFormat, WalkArgs};
 use clap::{Args, ValueEnum};
 use kubeshape_diff::{Class, Consumer};
+use std::path::PathBuf;
 
 /// Say what a change of CustomResourceDefinitions does, and to whom
 ///
@@ -14,6 +15,8 @@ use kubeshape_diff::{Class, Consumer};
 Examples:
   kubeshape diff crd-v1.0.yaml crd-v1.1.yaml
   kubeshape diff git:origin/main:config/crd config/crd
+  kubeshape diff old/ new/ --witness
+  kubeshape diff old/ new/ --exempt agreed.yaml --output-format markdown
   kubeshape diff old/ new/ --for storage,writers --fail-on risky
   kubeshape diff git:HEAD~1:config/crd config/crd --output-format github
 
@@ -37,6 +40,17 @@ pub(crate) struct DiffArgs {
     /// Class of changes from which on the exit code is 1
     #[arg(long, value_name = "CLASS", default_value = "breaking")]
     pub(crate) fail_on: FailOn,
+
+    /// Show the smallest object that each breaking change breaks
+    ///
+    /// The old definition accepts the object. The new one refuses it, drops fields of it, or stores something else. Both is
+    /// proven by validation. With `--verbose`, also for risky changes.
+    #[arg(long)]
+    pub(crate) witness: bool,
+
+    /// File with changes that are agreed to: a YAML list of code, path, consumer, reason, expires
+    #[arg(long, value_name = "FILE")]
+    pub(crate) exempt: Option<PathBuf>,
 
     /// Format of the findings
     ///

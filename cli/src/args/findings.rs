@@ -61,6 +61,8 @@ pub(crate) enum OutputFormat {
     Github,
     /// One JUnit XML document, as CI servers read it
     Junit,
+    /// One Markdown document, for a comment on a pull request
+    Markdown,
 }
 
 /// A code or a kind.

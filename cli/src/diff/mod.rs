@@ -6,15 +6,19 @@ use crate::error::Fatal;
 use crate::input::Filter;
 use crate::report::{Setup, Ui};
 use crate::ssa::text::check_stdin;
-use kubeshape_diff::{Change, Class, Consumer, definitions};
-use kubeshape_input::{Code, Document, Finding, Limits};
+use kubeshape_diff::{
+    Change, Class, Consumer, Day, Effort, Exemption, Exemptions, Proof, Witness, definitions, witnesses,
+};
+use kubeshape_input::{Code, Document, Finding, Limits, Place};
 use kubeshape_schema::{Bump, Note};
+use kubeshape_smd::ToValue;
 use kubeshape_structural::Crd;
 use kubeshape_structural::read::Manifest;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Runs the command. Returns whether no change is as bad as `--fail-on`.
 ///
@@ -23,8 +27,12 @@ use std::path::PathBuf;
 pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
     let ui = Ui::new(setup.color, When::Never, args.quiet, args.verbose).with_levels(setup.levels(&args.levels));
     let ui = if args.verbose { ui.with_notes() } else { ui };
-    let mut run =
-        Run { args, ui: ui.on_output(setup.color).in_format(args.output_format), errors: 0, worst: None, compared: 0 };
+    let exemptions = match &args.exempt {
+        Some(path) => exemptions(path)?,
+        None => Exemptions::default(),
+    };
+    let ui = ui.on_output(setup.color).in_format(args.output_format);
+    let mut run = Run { args, ui, exemptions, errors: 0, worst: None, compared: 0 };
     check_stdin([&args.old, &args.new].map(PathBuf::from).iter())?;
     let filter = Filter::new(&args.walk)?;
     let mut read = |side: &String| {
@@ -47,6 +55,7 @@ pub(crate) fn run(args: &DiffArgs, setup: &Setup) -> Result<bool, Fatal> {
 struct Run<'r> {
     args: &'r DiffArgs,
     ui: Ui,
+    exemptions: Exemptions,
     /// Errors that are no changes.
     errors: usize,
     worst: Option<Class>,
@@ -59,10 +68,10 @@ impl Run<'_> {
         self.ui.finding(finding);
     }
 
-    /// The effects of a change on those who were asked for, in order.
-    fn effects(&self, change: &Change) -> Vec<(Consumer, Class)> {
+    /// The effects of a change on those who were asked for, in order, without what is exempt.
+    fn effects(&mut self, name: &str, change: &Change) -> Vec<(Consumer, Class)> {
         let is_asked = |consumer: &Consumer| self.args.consumers.is_empty() || self.args.consumers.contains(consumer);
-        change.effects.iter().copied().filter(|(consumer, _)| is_asked(consumer)).collect()
+        self.exemptions.left(name, change).into_iter().filter(|(consumer, _)| is_asked(consumer)).collect()
     }
 
     fn pair(&mut self, name: &str, old: (&Document, Manifest<'_>), new: (&Document, Manifest<'_>)) {
@@ -74,8 +83,14 @@ impl Run<'_> {
         let mut counts = [0_usize; 4];
         let mut changes = Vec::new();
         let (mut before, mut after) = (old.0.resolver().of_resource(name), new.0.resolver().of_resource(name));
-        for change in definitions(&was, &is) {
-            let effects = self.effects(&change);
+        let all = definitions(&was, &is);
+        let mut proofs =
+            if self.args.witness { witnesses(&was, &is, &Effort::default()) } else { Vec::new() }.into_iter();
+        let input = after.finding(&Note::new(Code::DiffDescription, new.1.node.index(), "")).input;
+        self.ui.case(input.as_deref().unwrap_or_default(), name);
+        for change in all {
+            let proof = proofs.next().unwrap_or(Proof::NotNeeded);
+            let effects = self.effects(name, &change);
             let Some(class) = effects.iter().map(|(_, class)| *class).max() else { continue };
             counts[class as usize] += 1;
             self.worst = self.worst.max(Some(class));
@@ -85,7 +100,12 @@ impl Run<'_> {
             finding.version = (!change.version.is_empty()).then(|| change.version.clone());
             let place = before.finding(&Note::new(change.code, change.old, ""));
             finding.notes.push(format!("it was at {}", place.location()));
-            changes.push(of_change(&change, &effects, &place.location(), &finding.location()));
+            changes.push(of_change(&change, &effects, &place.location(), &finding.location(), &proof));
+            match &proof {
+                Proof::NotNeeded => {}
+                Proof::Witness(witness) => finding.notes.push(summed_up(witness)),
+                Proof::None(reason) => finding.notes.push(format!("no witness found: {reason}")),
+            }
             let is_shown = match class {
                 Class::Breaking => true,
                 Class::Risky => !self.args.quiet,
@@ -93,6 +113,11 @@ impl Run<'_> {
             };
             if is_shown {
                 self.ui.finding(&finding);
+            }
+            if let (true, Proof::Witness(witness)) = (class == Class::Breaking || self.args.verbose, &proof) {
+                let yaml = yaml(witness);
+                self.ui.verbatim(&format!("  witness for {}:\n\n{}\n", named(&change), indented(&yaml)));
+                self.ui.code_block(&format!("An object that it breaks ({})", witness.outcome), "yaml", &yaml);
             }
         }
         let worst = counts.iter().rposition(|count| *count > 0);
@@ -129,8 +154,31 @@ impl Run<'_> {
         self.ui.json(&json!({ "resource": name, "class": "breaking", "changes": [] }));
     }
 
-    fn end(self) -> Result<bool, Fatal> {
-        let Run { args, mut ui, errors, worst, compared } = self;
+    /// Tells which exemptions do nothing.
+    fn idle_exemptions(&mut self) {
+        let Some(path) = self.args.exempt.as_ref().map(|path| path.display().to_string()) else { return };
+        let finding = |code: Code, exemption: &Exemption, detail: String| {
+            let mut finding = Finding::new(code, detail).in_input(path.as_str());
+            finding.place = Some(Place { line: exemption.line, column: 1 });
+            finding
+        };
+        let mut findings: Vec<Finding> = Vec::new();
+        for exemption in self.exemptions.expired() {
+            let day = exemption.expires.map(|day| day.to_string()).unwrap_or_default();
+            findings.push(finding(Code::ExemptionExpired, exemption, format!("it counted until {day}")));
+        }
+        for exemption in self.exemptions.unused() {
+            let at = exemption.path.as_deref().map(|path| format!(" at {path}")).unwrap_or_default();
+            findings.push(finding(Code::ExemptionUnused, exemption, format!("there is no {}{at}", exemption.code)));
+        }
+        for finding in &findings {
+            self.ui.finding(finding);
+        }
+    }
+
+    fn end(mut self) -> Result<bool, Fatal> {
+        self.idle_exemptions();
+        let Run { args, mut ui, errors, worst, compared, .. } = self;
         if worst.is_none() && errors == 0 {
             let s = if compared == 1 { "" } else { "s" };
             ui.say(&format!("{compared} CustomResourceDefinition{s} compared: nothing changed."));
@@ -142,10 +190,67 @@ impl Run<'_> {
     }
 }
 
-fn of_change(change: &Change, effects: &[(Consumer, Class)], old: &str, new: &str) -> Value {
+/// Reads the file of exemptions.
+fn exemptions(path: &Path) -> Result<Exemptions, Fatal> {
+    let refused = |message: String| Fatal::Read { path: path.to_owned(), message };
+    let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default();
+    Exemptions::read(&text, Day::of_unix_days(seconds / 86_400)).map_err(|error| refused(error.to_string()))
+}
+
+/// The field of a change, or what is changed instead.
+fn named(change: &Change) -> &str {
+    match (change.path.as_str(), change.version.as_str()) {
+        ("", "") => "the definition",
+        ("", version) => version,
+        (path, _) => path,
+    }
+}
+
+/// What becomes of a witness, in a sentence.
+fn summed_up(witness: &Witness) -> String {
+    let mut out = format!("an object that was accepted is {}", witness.outcome);
+    if !witness.errors.is_empty() {
+        let _ = write!(out, ": {}", witness.errors.join("; "));
+    }
+    if witness.is_ratcheted {
+        out.push_str(". An update that leaves the value alone is accepted");
+    }
+    out
+}
+
+/// A witness as YAML. What is long is cut.
+fn yaml(witness: &Witness) -> String {
+    const LINES: usize = 60;
+    const COLUMNS: usize = 160;
+    let arena = Bump::new();
+    let whole = kubeshape_registry::print::yaml(witness.object.to_value(&arena));
+    let mut out = String::new();
+    for line in whole.lines().take(LINES) {
+        match line.char_indices().nth(COLUMNS) {
+            Some((end, _)) => {
+                let _ = writeln!(out, "{}… # {} characters", &line[..end], line.chars().count());
+            }
+            None => {
+                let _ = writeln!(out, "{line}");
+            }
+        }
+    }
+    if let Some(more) = whole.lines().count().checked_sub(LINES).filter(|more| *more > 0) {
+        let _ = writeln!(out, "# {more} more lines");
+    }
+    out
+}
+
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("    {line}")).collect();
+    lines.join("\n")
+}
+
+fn of_change(change: &Change, effects: &[(Consumer, Class)], old: &str, new: &str, proof: &Proof) -> Value {
     let effects: serde_json::Map<String, Value> =
         effects.iter().map(|(consumer, class)| (consumer.name().to_owned(), json!(class.name()))).collect();
-    json!({
+    let mut out = json!({
         "code": change.code.to_string(),
         "version": change.version,
         "path": change.path,
@@ -153,7 +258,20 @@ fn of_change(change: &Change, effects: &[(Consumer, Class)], old: &str, new: &st
         "effects": effects,
         "old": old,
         "new": new,
-    })
+    });
+    match proof {
+        Proof::NotNeeded => {}
+        Proof::Witness(witness) => {
+            out["witness"] = json!({
+                "object": witness.object,
+                "outcome": witness.outcome.name(),
+                "errors": witness.errors,
+                "ratcheted": witness.is_ratcheted,
+            });
+        }
+        Proof::None(reason) => out["noWitness"] = json!(reason),
+    }
+    out
 }
 
 /// `breaking for writers, risky for storage and readers`

@@ -1,7 +1,7 @@
 //! Messages of the command: findings, progress and a summary on standard error, and the report file.
 //!
 //! A [`Finding`](kubeshape_input::Finding) is shown by [`Ui`] in the format that is asked for: to people by [`render`] and
-//! [`losses`], to programs by [`line`], [`sarif`], [`github`] and [`junit`]. Its level is decided by
+//! [`losses`], to programs by [`line`], [`sarif`], [`github`], [`junit`] and [`markdown`]. Its level is decided by
 //! [`Levels`](kubeshape_schema::Levels), and [`Filter`] decides what is shown at all. In the [`Report`], a finding is a
 //! line. The commands make findings; nothing here knows the commands.
 
@@ -11,6 +11,7 @@ mod github;
 mod junit;
 mod line;
 mod losses;
+mod markdown;
 mod render;
 mod sarif;
 mod tally;

@@ -3,6 +3,7 @@
 use super::clean;
 use super::junit::Junit;
 use super::losses::{Losses, examples, thousands};
+use super::markdown::Markdown;
 use super::render::{self, Look};
 use super::tally::{Tally, Totals};
 use super::wrap::{width_of_messages, width_of_output, wrap};
@@ -127,7 +128,7 @@ impl Filter {
             _ if self.quiet => false,
             _ if code.kind().is_loss() => match self.format {
                 OutputFormat::Human => self.overview && before < examples(code) as u64,
-                OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Junit => true,
+                OutputFormat::Json | OutputFormat::Sarif | OutputFormat::Junit | OutputFormat::Markdown => true,
                 OutputFormat::Short | OutputFormat::Github => self.verbose || code.kind() == NoteKind::Narrowed,
             },
             Level::Note => self.notes || self.verbose || !is_human,
@@ -169,6 +170,8 @@ pub(crate) struct Ui {
     sarif: Vec<Value>,
     /// What was tested, for a JUnit document.
     junit: Junit,
+    /// A Markdown document.
+    markdown: Markdown,
     first_error: Option<Code>,
     /// What is shown, if it is kept instead.
     kept: Option<RefCell<String>>,
@@ -209,6 +212,7 @@ impl Ui {
             losses: Losses::default(),
             sarif: Vec::new(),
             junit: Junit::default(),
+            markdown: Markdown::default(),
             first_error: None,
             kept: None,
             on_output: false,
@@ -302,6 +306,7 @@ impl Ui {
             OutputFormat::Github => self.line(&github::annotation(finding, how)),
             OutputFormat::Junit => self.junit.finding(finding, how),
             OutputFormat::Sarif => self.sarif.push(sarif::result(finding, how)),
+            OutputFormat::Markdown => self.markdown.finding(finding, how),
             OutputFormat::Json => {
                 let mut line = Vec::new();
                 write_line(finding, &mut line);
@@ -331,6 +336,20 @@ impl Ui {
     pub(crate) fn say(&mut self, text: &str) {
         if !self.filter.quiet && self.filter.format == OutputFormat::Human {
             self.line(&wrap(&clean::lines(text), self.look.width, 0, ""));
+        }
+    }
+
+    /// Prints lines to people as they are.
+    pub(crate) fn verbatim(&mut self, text: &str) {
+        if self.filter.format == OutputFormat::Human {
+            self.line(text);
+        }
+    }
+
+    /// Adds a block of code to the last finding of a Markdown document.
+    pub(crate) fn code_block(&mut self, title: &str, language: &str, text: &str) {
+        if self.filter.format == OutputFormat::Markdown {
+            self.markdown.block(title, language, text);
         }
     }
 
@@ -371,6 +390,7 @@ impl Ui {
                 self.line(&serde_json::to_string_pretty(&document).unwrap_or_default());
             }
             OutputFormat::Junit => self.line(&self.junit.document()),
+            OutputFormat::Markdown => self.line(&self.markdown.document()),
             OutputFormat::Short | OutputFormat::Json | OutputFormat::Github => {}
         }
         self.flush();

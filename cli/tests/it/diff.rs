@@ -74,3 +74,53 @@ fn programs_get_all_changes() {
     assert_eq!(definition["changes"][0]["path"], "size");
     assert_eq!(definition["changes"][0]["effects"]["writers"], "breaking");
 }
+
+#[test]
+fn a_witness_is_an_object_with_the_servers_words() {
+    let folder = folder();
+    let run = folder.run("diff old.yaml new.yaml --witness");
+    assert_eq!(run.code, Some(1));
+    assert!(run.out.contains("should be less than or equal to 5"), "{}", run.out);
+    assert!(
+        run.out.contains("witness for size:\n\n    apiVersion: ") && run.out.contains("    size: 6\n"),
+        "{}",
+        run.out
+    );
+    let run = folder.run("diff old.yaml new.yaml --witness --output-format json");
+    let objects: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let definition = objects.iter().find(|object| object["changes"].is_array()).unwrap();
+    let witness = &definition["changes"][0]["witness"];
+    assert_eq!((&witness["object"]["size"], &witness["outcome"]), (&6.into(), &"refused".into()));
+    assert_eq!(witness["ratcheted"], true);
+}
+
+#[test]
+fn changes_that_are_agreed_to_do_not_count() {
+    let folder = folder();
+    let agreed = "- code: KS8409\n  path: size\n  reason: Nobody uses more.\n";
+    folder.write("agreed.yaml", agreed);
+    assert_eq!(folder.run("diff old.yaml new.yaml --exempt agreed.yaml").code, Some(0));
+    folder.write("agreed.yaml", format!("{agreed}  consumer: storage\n"));
+    assert_eq!(folder.run("diff old.yaml new.yaml --exempt agreed.yaml").code, Some(1));
+    folder.write("agreed.yaml", format!("{agreed}  expires: 2020-01-31\n"));
+    let run = folder.run("diff old.yaml new.yaml --exempt agreed.yaml");
+    assert_eq!(run.code, Some(1));
+    assert!(run.out.contains("KS8434") && run.out.contains("2020-01-31"), "{}", run.out);
+    folder.write("agreed.yaml", agreed.replace("size", "sise"));
+    let run = folder.run("diff old.yaml new.yaml --exempt agreed.yaml --output-format short");
+    assert!(run.out.contains("agreed.yaml:1:1: warning[KS8433]"), "{}", run.out);
+    folder.write("agreed.yaml", "- code: KS8409\n  because: x\n");
+    folder.run("diff old.yaml new.yaml --exempt agreed.yaml").says(2, &["2:12: found the field \"because\""]);
+}
+
+#[test]
+fn reviewers_and_ci_servers_get_documents() {
+    let folder = folder();
+    let run = folder.run("diff old.yaml new.yaml --witness --output-format markdown");
+    assert!(run.out.starts_with("### kubeshape\n\n1 errors"), "{}", run.out);
+    assert!(run.out.contains("(`KS8409`)") && run.out.contains("  ```yaml\n"), "{}", run.out);
+    let run = folder.run("diff old.yaml new.yaml --output-format junit");
+    assert!(run.out.contains("<testsuite name=\"new.yaml\" tests=\"1\" failures=\"1\">"), "{}", run.out);
+    let run = folder.run("diff old.yaml old.yaml --output-format junit");
+    assert!(run.out.contains("<testsuite name=\"old.yaml\" tests=\"1\" failures=\"0\">"), "{}", run.out);
+}

@@ -1,9 +1,12 @@
 //! What changes of definitions are, for whom.
 #![allow(clippy::unwrap_used)]
 
+mod upgrades;
+mod witnesses;
+
 use kubeshape_diff::{Change, Class, Consumer, definitions};
 use kubeshape_schema::Bump;
-use kubeshape_structural::read;
+use kubeshape_structural::{Crd, read};
 use kubeshape_yaml::{Limits, Stream, Tape};
 
 fn crd(rest: &str, schema: &str) -> String {
@@ -25,6 +28,11 @@ spec:
 }
 
 fn changes(old: &str, new: &str) -> Vec<Change> {
+    with_definitions(old, new, definitions)
+}
+
+/// Reads two definitions.
+fn with_definitions<T>(old: &str, new: &str, then: impl FnOnce(&Crd<'_>, &Crd<'_>) -> T) -> T {
     let (mut old_tape, mut new_tape) = (Tape::new(), Tape::new());
     Stream::new(old.as_bytes(), Limits::default()).unwrap().next(&mut old_tape).unwrap().unwrap();
     Stream::new(new.as_bytes(), Limits::default()).unwrap().next(&mut new_tape).unwrap().unwrap();
@@ -34,126 +42,34 @@ fn changes(old: &str, new: &str) -> Vec<Change> {
         read.value.unwrap_or_else(|| panic!("{:?}", read.notes))
     };
     let (old, new) = (read(old_tape.document(old).root().unwrap()), read(new_tape.document(new).root().unwrap()));
-    definitions(&old, &new)
+    then(&old, &new)
 }
 
-/// Each change of a field's schema as `code path: class`.
-fn of_schema(old: &str, new: &str) -> Vec<String> {
-    let line = |change: &Change| format!("{} {}: {}", change.code, change.path, change.class());
-    changes(&crd("", old), &crd("", new)).iter().map(line).collect()
+/// The pairs of `corpus/diff`: name, old definition, new definition, and the changes that are expected.
+fn pairs() -> Vec<(String, String, String, Vec<String>)> {
+    let folder = kubeshape_corpus::folder().join("diff");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    paths.sort();
+    let read = |path: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        let expected = text.lines().filter_map(|line| line.strip_prefix("# ").map(str::to_owned)).collect();
+        let (old, new) = text.split_once("---\n").unwrap();
+        (path.display().to_string(), old.to_owned(), new.to_owned(), expected)
+    };
+    paths.iter().map(read).collect()
 }
-
-/// The changes of schemas, one per rule: before, after, what is told.
-const SCHEMAS: &[(&str, &str, &[&str])] = &[
-    ("{type: integer}", "{type: integer}", &[]),
-    ("{type: string}", "{type: integer}", &["KS8401 a: breaking"]),
-    ("{type: number}", "{type: integer}", &["KS8401 a: breaking"]),
-    ("{type: integer}", "{type: number}", &["KS8402 a: risky"]),
-    ("{type: integer}", "{x-kubernetes-int-or-string: true}", &["KS8402 a: risky"]),
-    ("{x-kubernetes-int-or-string: true}", "{type: string}", &["KS8401 a: breaking"]),
-    (
-        "{type: object, properties: {b: {type: string}, c: {type: string}}}",
-        "{type: object, properties: {b: {type: string}}}",
-        &["KS8403 a.c: breaking"],
-    ),
-    (
-        "{type: object, properties: {b: {type: string}}}",
-        "{type: object, x-kubernetes-preserve-unknown-fields: true}",
-        &["KS8418 a: compatible", "KS8402 a.b: risky"],
-    ),
-    (
-        "{type: object, x-kubernetes-preserve-unknown-fields: true}",
-        "{type: object, properties: {b: {type: string}}}",
-        &["KS8417 a: breaking", "KS8401 a.b: breaking"],
-    ),
-    (
-        "{type: object, additionalProperties: {type: string}}",
-        "{type: object, additionalProperties: {type: string, maxLength: 5}}",
-        &["KS8409 a.*: breaking"],
-    ),
-    ("{type: object}", "{type: object, properties: {b: {type: string}}}", &["KS8404 a.b: compatible"]),
-    (
-        "{type: object}",
-        "{type: object, properties: {b: {type: string, default: x}}}",
-        &["KS8404 a.b: compatible", "KS8416 a.b: risky"],
-    ),
-    (
-        "{type: object, properties: {b: {type: string}}}",
-        "{type: object, required: [b], properties: {b: {type: string}}}",
-        &["KS8405 a: breaking"],
-    ),
-    // What has a default is always there.
-    (
-        "{type: object, properties: {b: {type: string, default: x}}}",
-        "{type: object, required: [b], properties: {b: {type: string, default: x}}}",
-        &[],
-    ),
-    (
-        "{type: object, required: [b], properties: {b: {type: string}}}",
-        "{type: object, properties: {b: {type: string}}}",
-        &["KS8406 a: risky"],
-    ),
-    ("{type: string, enum: [p, q]}", "{type: string, enum: [q, p]}", &[]),
-    ("{type: string, enum: [p, q]}", "{type: string, enum: [p, z]}", &["KS8407 a: breaking", "KS8408 a: risky"]),
-    ("{type: string}", "{type: string, enum: [x]}", &["KS8407 a: breaking"]),
-    ("{type: string, enum: [x]}", "{type: string}", &["KS8408 a: risky"]),
-    ("{type: integer, minimum: 1}", "{type: integer, minimum: 2}", &["KS8409 a: breaking"]),
-    ("{type: integer, minimum: 2}", "{type: integer, minimum: 1}", &["KS8410 a: compatible"]),
-    ("{type: integer, maximum: 2}", "{type: integer, maximum: 2, exclusiveMaximum: true}", &["KS8409 a: breaking"]),
-    ("{type: integer, multipleOf: 2}", "{type: integer, multipleOf: 6}", &["KS8409 a: breaking"]),
-    ("{type: integer, multipleOf: 6}", "{type: integer, multipleOf: 2}", &["KS8410 a: compatible"]),
-    ("{type: string}", "{type: string, minLength: 0}", &[]),
-    // A bound that no value reaches.
-    ("{type: string}", "{type: string, maximum: 3}", &[]),
-    ("{type: string}", "{type: string, pattern: x}", &["KS8411 a: breaking"]),
-    ("{type: string, pattern: x}", "{type: string, pattern: z}", &["KS8412 a: risky"]),
-    ("{type: string, format: date}", "{type: string}", &["KS8413 a: compatible"]),
-    ("{type: string, nullable: true}", "{type: string}", &["KS8414 a: risky"]),
-    (
-        "{type: array, items: {type: string, nullable: true}}",
-        "{type: array, items: {type: string}}",
-        &["KS8414 a[]: breaking"],
-    ),
-    ("{type: string}", "{type: string, nullable: true}", &["KS8415 a: risky"]),
-    ("{type: string, default: x}", "{type: string, default: z}", &["KS8416 a: risky"]),
-    (
-        "{type: array, items: {type: string}}",
-        "{type: array, x-kubernetes-list-type: set, items: {type: string}}",
-        &["KS8420 a: risky", "KS8419 a: breaking"],
-    ),
-    (
-        "{type: array, x-kubernetes-list-type: set, items: {type: string}}",
-        "{type: array, items: {type: string, maxLength: 3}}",
-        &["KS8420 a: breaking", "KS8409 a[]: breaking"],
-    ),
-    (
-        "{type: object, properties: {b: {type: string}}}",
-        "{type: object, x-kubernetes-map-type: atomic, properties: {b: {type: string}}}",
-        &["KS8420 a: breaking"],
-    ),
-    ("{type: integer}", "{type: integer, x-kubernetes-validations: [{rule: self > 0}]}", &["KS8421 a: risky"]),
-    ("{type: integer, x-kubernetes-validations: [{rule: self > 0}]}", "{type: integer}", &["KS8422 a: compatible"]),
-    (
-        "{type: integer, x-kubernetes-validations: [{rule: self > 0, message: x}]}",
-        "{type: integer, x-kubernetes-validations: [{rule: self > 0, message: z}]}",
-        &["KS8432 a: cosmetic"],
-    ),
-    ("{type: integer}", "{type: integer, anyOf: [{minimum: 1}]}", &["KS8423 a: risky"]),
-    ("{type: integer, anyOf: [{minimum: 1}]}", "{type: integer}", &["KS8410 a: compatible"]),
-    ("{type: integer}", "{type: integer, description: x}", &["KS8432 a: cosmetic"]),
-];
 
 #[test]
 fn changes_of_schemas() {
-    for (old, new, expected) in SCHEMAS {
-        assert_eq!(of_schema(old, new), *expected, "{old}\n{new}");
-    }
-}
-
-#[test]
-fn nothing_is_a_change_of_itself() {
-    for schema in SCHEMAS.iter().flat_map(|(old, new, _)| [old, new]) {
-        assert_eq!(of_schema(schema, schema), [""; 0], "{schema}");
+    let pairs = pairs();
+    assert!(pairs.len() >= 60, "{}", pairs.len());
+    for (name, old, new, expected) in pairs {
+        let line = |change: &Change| format!("{} {}: {}", change.code, change.path, change.class());
+        let found: Vec<String> = changes(&old, &new).iter().map(line).collect();
+        assert_eq!(found, expected, "{name}");
+        assert_eq!(changes(&old, &old), [], "{name}");
+        assert_eq!(changes(&new, &new), [], "{name}");
     }
 }
 

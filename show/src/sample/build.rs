@@ -3,6 +3,7 @@
 use super::definitions::Definitions;
 use super::go_rules;
 use super::scalar::{candidates, named};
+use super::wanted::Wanted;
 use kubeshape_schema::{Additional, Bump, Extra, Flags, Items, Schema, Type};
 use kubeshape_smd::Value;
 use kubeshape_smd::value::Map;
@@ -48,6 +49,8 @@ pub(super) struct Builder<'b, 'a> {
     pub(super) asked: BTreeMap<String, Option<&'static str>>,
     /// How many values are being made, one inside the other.
     pub(super) depth: usize,
+    /// What the sample must hold, and must not hold.
+    pub(super) wanted: Option<&'b Wanted<'a>>,
 }
 
 /// The schemas that describe one value: the one of the field, and what branches say of it.
@@ -70,6 +73,7 @@ impl<'b, 'a> Builder<'b, 'a> {
             open: Vec::new(),
             asked: BTreeMap::new(),
             depth: 0,
+            wanted: None,
         }
     }
 
@@ -79,6 +83,9 @@ impl<'b, 'a> Builder<'b, 'a> {
 
     /// A value that fits all the schemas, as far as one is found.
     pub(super) fn value(&mut self, schemas: &[&'a Schema<'a>], salt: usize, path: &str) -> Value<'a> {
+        if let Some(value) = self.wanted.and_then(|wanted| wanted.value(path)) {
+            return value;
+        }
         let Some(definitions) = self.definitions else { return self.of_schemas(schemas, salt, path) };
         if self.values > MAX_VALUES_OF_DOCUMENT {
             return Value::Null;
@@ -254,7 +261,9 @@ impl<'b, 'a> Builder<'b, 'a> {
         }
         // A list that a document requires is seldom allowed to be empty.
         let some = self.maximal || self.definitions.is_some();
-        let count = least.max(usize::from(some)).min(most).min(MAX_ITEMS);
+        // A list that is added because of an error is of no use without items.
+        let is_wanted = self.wanted.is_some_and(|wanted| wanted.has_item(path)) || self.toggled.contains(path);
+        let count = least.max(usize::from(some)).min(most).min(MAX_ITEMS).max(usize::from(is_wanted && most > 0));
         let differ = schemas.iter().any(|schema| {
             matches!(schema.extra().list_type, Some("set" | "map")) || schema.flags.any(Flags::UNIQUE_ITEMS)
         });
@@ -307,11 +316,16 @@ impl<'b, 'a> Builder<'b, 'a> {
             let is_the_servers = in_metadata && !METADATA.contains(name);
             let excluded =
                 excluded.contains(name) || is_the_servers || !is_required && self.definitions.is_some_and(may_be_left);
-            let is_wanted = (is_required || self.maximal && !excluded && entries.len() < most)
+            let mut is_wanted = (is_required || self.maximal && !excluded && entries.len() < most)
                 ^ (!required.contains(name) && self.toggled.contains(&path));
+            let mut is_left_out = excluded;
+            if let Some(wanted) = self.wanted {
+                is_left_out |= wanted.lacks(&path);
+                is_wanted = wanted.holds(&path) || is_wanted && (is_required || !wanted.lacks(&path));
+            }
             if is_wanted {
                 entries.push((*name, self.value(below, salt, &path)));
-            } else if !excluded {
+            } else if !is_left_out {
                 left.push((*name, below));
             }
         }
@@ -332,6 +346,7 @@ impl<'b, 'a> Builder<'b, 'a> {
                 entries.push((key, self.value(&below, salt, &format!("{path}[{key}]"))));
             }
         }
+        self.wanted_keys(schemas, &properties, salt, path, &mut entries);
         for (name, below) in left {
             if entries.len() >= least {
                 break;
@@ -347,6 +362,33 @@ impl<'b, 'a> Builder<'b, 'a> {
             entries.extend(whole);
         }
         Value::Map(Map::from_entries(entries, self.arena))
+    }
+}
+
+impl<'a> Builder<'_, 'a> {
+    /// Adds keys that are wanted and are no properties.
+    fn wanted_keys(
+        &mut self,
+        schemas: &[&'a Schema<'a>],
+        properties: &BTreeMap<&'a str, Schemas<'a>>,
+        salt: usize,
+        path: &str,
+        entries: &mut Vec<(&'a str, Value<'a>)>,
+    ) {
+        let Some(wanted) = self.wanted else { return };
+        for key in wanted.keys(path) {
+            if properties.contains_key(key) || entries.iter().any(|(name, _)| name == key) {
+                continue;
+            }
+            let below: Schemas<'a> = schemas
+                .iter()
+                .filter_map(|schema| match schema.additional {
+                    Some(Additional::Schema(below)) => Some(below),
+                    _ => None,
+                })
+                .collect();
+            entries.push((key, self.value(&below, salt, &format!("{path}[{key}]"))));
+        }
     }
 }
 

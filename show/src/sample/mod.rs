@@ -6,6 +6,8 @@ mod go_rules;
 mod pattern;
 mod scalar;
 mod typed;
+mod values;
+mod wanted;
 
 use build::{Builder, child};
 use kubeshape_schema::{Additional, Bump, Items, Schema};
@@ -16,6 +18,8 @@ use std::collections::BTreeSet;
 
 pub use build::Problem;
 pub use typed::sample_of_document;
+pub use values::values;
+pub use wanted::{Step, Wanted};
 
 /// How often a sample is made anew because the server would refuse it.
 const MAX_ROUNDS: usize = 60;
@@ -82,21 +86,78 @@ pub struct Sample<'a> {
 /// # Ok::<(), kubeshape_yaml::Error>(())
 /// ```
 pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sample<'a> {
+    search(resource, maximal, None, MAX_ROUNDS, arena)
+}
+
+/// Makes the smallest object of a kind that holds what is wanted, as [`sample`] does. `rounds` says how often it is made anew at
+/// most because the server would refuse it.
+///
+/// # Example
+/// ```
+/// use kubeshape_schema::Bump;
+/// use kubeshape_show::sample::{Step, Wanted, sample_with};
+/// use kubeshape_smd::Value;
+/// use kubeshape_structural::read;
+/// use kubeshape_validate::{Release, object::Resource};
+/// use kubeshape_yaml::{Limits, Stream, Tape};
+///
+/// let source = "
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {name: tabs.example.com}
+/// spec:
+///   group: example.com
+///   scope: Namespaced
+///   names: {plural: tabs, kind: Tab}
+///   versions:
+///   - name: v1
+///     served: true
+///     storage: true
+///     schema:
+///       openAPIV3Schema:
+///         type: object
+///         properties:
+///           spec: {type: object, properties: {size: {type: integer}, note: {type: string}}}
+/// ";
+/// let mut tape = Tape::new();
+/// Stream::new(source.as_bytes(), Limits::default())?.next(&mut tape).transpose()?;
+/// let arena = Bump::new();
+/// let crd = read::read(tape.document(source).root().unwrap(), &arena).value.unwrap();
+/// let resource = Resource::new(&crd, &crd.versions[0], Release::NEWEST, &arena);
+/// let mut wanted = Wanted::default();
+/// wanted.want(&[Step::Property("spec"), Step::Property("size")], Some(Value::Int(7)));
+/// let made = sample_with(&resource, &wanted, 10, &arena);
+/// let mut json = Vec::new();
+/// made.value.get("spec").unwrap().write_go_json(&mut json);
+/// assert_eq!(json, br#"{"size":7}"#);
+/// # Ok::<(), kubeshape_yaml::Error>(())
+/// ```
+pub fn sample_with<'a>(resource: &Resource<'a>, wanted: &Wanted<'a>, rounds: usize, arena: &'a Bump) -> Sample<'a> {
+    search(resource, false, Some(wanted), rounds, arena)
+}
+
+fn search<'a>(
+    resource: &Resource<'a>,
+    maximal: bool,
+    wanted: Option<&Wanted<'a>>,
+    most: usize,
+    arena: &'a Bump,
+) -> Sample<'a> {
     let mut toggled = BTreeSet::new();
-    let mut best = attempt(resource, maximal, &toggled, arena);
+    let mut best = attempt(resource, maximal, &toggled, wanted, arena);
     let mut rounds = 0;
-    while !best.problems.is_empty() && rounds < MAX_ROUNDS {
+    while !best.problems.is_empty() && rounds < most {
         let mut improved = None;
         for path in moves(resource.schema, &best.problems) {
             rounds += 1;
-            if rounds > MAX_ROUNDS {
+            if rounds > most {
                 break;
             }
             let mut other = toggled.clone();
             if !other.remove(&path) {
                 other.insert(path);
             }
-            let made = attempt(resource, maximal, &other, arena);
+            let made = attempt(resource, maximal, &other, wanted, arena);
             if made.problems.len() < best.problems.len() {
                 improved = Some((other, made));
                 break;
@@ -109,8 +170,15 @@ pub fn sample<'a>(resource: &Resource<'a>, maximal: bool, arena: &'a Bump) -> Sa
 }
 
 /// Makes an object and asks what the server says of it.
-fn attempt<'a>(resource: &Resource<'a>, maximal: bool, toggled: &BTreeSet<String>, arena: &'a Bump) -> Sample<'a> {
+fn attempt<'a>(
+    resource: &Resource<'a>,
+    maximal: bool,
+    toggled: &BTreeSet<String>,
+    wanted: Option<&Wanted<'a>>,
+    arena: &'a Bump,
+) -> Sample<'a> {
     let mut builder = Builder::new(maximal, toggled, None, arena);
+    builder.wanted = wanted;
     let value = root(resource, &mut builder);
     let mut problems = builder.problems;
     match resource.decode(value, arena) {

@@ -1,0 +1,119 @@
+//! Markdown, for a comment on a pull request.
+
+use super::clean::clean;
+use super::render;
+use kubeshape_input::Finding;
+use kubeshape_schema::Level;
+use std::fmt::Write;
+
+/// Findings as one document.
+#[derive(Debug, Default)]
+pub(crate) struct Markdown {
+    counts: [usize; 3],
+    body: String,
+}
+
+/// A comment on GitHub holds 65,536 characters.
+const MOST: usize = 60_000;
+
+impl Markdown {
+    /// An item of the list.
+    pub(crate) fn finding(&mut self, finding: &Finding, how: Level) {
+        let (at, sign) = match how {
+            Level::Error => (0, "❌"),
+            Level::Warning => (1, "⚠️"),
+            Level::Note | Level::Off => (2, "ℹ️"),
+        };
+        self.counts[at] += 1;
+        if self.is_full() {
+            return;
+        }
+        let place = if finding.input.is_some() {
+            format!(" at {}", code(&render::where_it_is(finding)))
+        } else {
+            String::new()
+        };
+        let about = render::about(finding);
+        let about = if about.is_empty() { String::new() } else { format!(" in {}", code(&about)) };
+        let detail = if finding.detail.is_empty() { String::new() } else { format!(": {}", escaped(&finding.detail)) };
+        let code = finding.code;
+        let _ = writeln!(self.body, "- {sign} **{}** (`{code}`){detail}{about}{place}", escaped(finding.title()));
+        for note in &finding.notes {
+            let _ = writeln!(self.body, "  - {}", escaped(note));
+        }
+    }
+
+    /// A block of code below the last item.
+    pub(crate) fn block(&mut self, title: &str, language: &str, text: &str) {
+        if self.is_full() {
+            return;
+        }
+        // A fence is longer than every one in the text.
+        let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+        let fence = "`".repeat(longest.max(2) + 1);
+        let _ = writeln!(self.body, "  <details><summary>{}</summary>\n\n  {fence}{language}", escaped(title));
+        for line in text.lines() {
+            let _ = writeln!(self.body, "  {}", clean(line));
+        }
+        let _ = writeln!(self.body, "  {fence}\n\n  </details>");
+    }
+
+    fn is_full(&self) -> bool {
+        self.body.len() > MOST
+    }
+
+    /// The document.
+    pub(crate) fn document(&self) -> String {
+        let [errors, warnings, notes] = self.counts;
+        let mut out = String::from("### kubeshape\n\n");
+        if errors + warnings + notes == 0 {
+            out.push_str("✅ Nothing was found.");
+            return out;
+        }
+        let _ = writeln!(out, "{errors} errors, {warnings} warnings, {notes} notes.\n\n{}", self.body.trim_end());
+        if self.is_full() {
+            out.push_str("\nThere are more. Run the command to see all of them.");
+        }
+        out.trim_end().to_owned()
+    }
+}
+
+/// A text without markup.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '&' | '#' | '|' | '~' | '@' | '!' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text as code.
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('`', "'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Markdown;
+    use kubeshape_input::{Code, Finding};
+    use kubeshape_schema::Level;
+
+    #[test]
+    fn texts_are_no_markup() {
+        let mut markdown = Markdown::default();
+        assert!(markdown.document().ends_with("Nothing was found."));
+        let finding = Finding::new(Code::DiffBound, "a*b* <img> @all").in_input("a`.yaml").of_resource("x.example.com");
+        markdown.finding(&finding, Level::Error);
+        markdown.block("it", "yaml", "a: ```\nb: 1");
+        let text = markdown.document();
+        assert!(text.contains("1 errors, 0 warnings"), "{text}");
+        assert!(text.contains(r"a\*b\* \<img\> \@all in `x.example.com` at `a'.yaml`"), "{text}");
+        assert!(text.contains("  ````yaml\n  a: ```\n  b: 1\n  ````"), "{text}");
+    }
+}

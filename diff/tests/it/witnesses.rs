@@ -1,0 +1,95 @@
+//! Objects that show changes.
+
+use crate::crd;
+use kubeshape_diff::{Class, Consumer, Effort, Outcome, Proof, definitions, witnesses};
+
+/// A change of the field `a`, what becomes of the witness, and the value of the field in it.
+const CHANGES: &[(&str, &str, Outcome, &str)] = &[
+    ("{type: string}", "{type: integer}", Outcome::Refused, r#""example""#),
+    ("{type: number}", "{type: integer}", Outcome::Refused, "0.5"),
+    ("{x-kubernetes-int-or-string: true}", "{type: string}", Outcome::Refused, "1"),
+    ("{type: integer}", "{type: integer, maximum: 3}", Outcome::Refused, "4"),
+    ("{type: integer, minimum: 0}", "{type: integer, minimum: 0, exclusiveMinimum: true}", Outcome::Refused, "0"),
+    ("{type: integer}", "{type: integer, multipleOf: 3}", Outcome::Refused, "1"),
+    ("{type: string}", "{type: string, maxLength: 3}", Outcome::Refused, r#""example""#),
+    ("{type: string}", "{type: string, minLength: 2}", Outcome::Refused, r#""e""#),
+    ("{type: string}", "{type: string, pattern: ^x$}", Outcome::Refused, r#""""#),
+    ("{type: string}", "{type: string, format: date}", Outcome::Refused, r#""""#),
+    ("{type: string, enum: [p, q]}", "{type: string, enum: [q]}", Outcome::Refused, r#""p""#),
+    ("{type: string}", "{type: string, enum: [example]}", Outcome::Refused, r#""""#),
+    (
+        "{type: array, items: {type: string}}",
+        "{type: array, maxItems: 1, items: {type: string}}",
+        Outcome::Refused,
+        r#"["example","example"]"#,
+    ),
+    (
+        "{type: array, items: {type: string}}",
+        "{type: array, x-kubernetes-list-type: set, items: {type: string}}",
+        Outcome::Refused,
+        r#"["example","example"]"#,
+    ),
+    (
+        "{type: array, items: {type: string, nullable: true}}",
+        "{type: array, items: {type: string}}",
+        Outcome::Refused,
+        "[null]",
+    ),
+    (
+        "{type: object, properties: {b: {type: string}, c: {type: string}}}",
+        "{type: object, properties: {b: {type: string}}}",
+        Outcome::Dropped,
+        r#"{"c":"example"}"#,
+    ),
+    (
+        "{type: object, x-kubernetes-preserve-unknown-fields: true}",
+        "{type: object, properties: {b: {type: string}}}",
+        Outcome::Dropped,
+        r#"{"anything":"example"}"#,
+    ),
+    (
+        "{type: object, additionalProperties: {type: string}}",
+        "{type: object, additionalProperties: {type: string, maxLength: 5}}",
+        Outcome::Refused,
+        r#"{"anything":"example"}"#,
+    ),
+    (
+        "{type: object, properties: {b: {type: string}}}",
+        "{type: object, required: [b], properties: {b: {type: string}}}",
+        Outcome::Refused,
+        "{}",
+    ),
+];
+
+#[test]
+fn witnesses_are_small() {
+    for (old, new, outcome, value) in CHANGES {
+        let told = crate::with_definitions(&crd("", old), &crd("", new), |old, new| {
+            let changes = definitions(old, new);
+            let proofs = witnesses(old, new, &Effort::default());
+            let breaking =
+                changes.iter().position(|change| change.class_for(Consumer::Writers) == Some(Class::Breaking));
+            breaking.map(|at| proofs[at].clone())
+        });
+        let Some(Proof::Witness(witness)) = told else { panic!("{old}\n{new}\n{told:?}") };
+        assert_eq!(witness.outcome, *outcome, "{old}\n{new}");
+        assert_eq!(witness.object["a"].to_string(), *value, "{old}\n{new}");
+        assert!(!witness.errors.is_empty());
+    }
+}
+
+#[test]
+fn every_breaking_change_of_the_corpus_has_one() {
+    let mut proven = 0;
+    for (name, old, new, _) in crate::pairs() {
+        crate::with_definitions(&old, &new, |old, new| {
+            for (change, proof) in definitions(old, new).iter().zip(witnesses(old, new, &Effort::default())) {
+                if change.class_for(Consumer::Writers) == Some(Class::Breaking) {
+                    assert!(matches!(proof, Proof::Witness(_)), "{name}: {change:?}: {proof:?}");
+                    proven += 1;
+                }
+            }
+        });
+    }
+    assert!(proven > 20, "{proven}");
+}

@@ -1,0 +1,87 @@
+//! Values that a sample must hold.
+
+use super::build::child;
+use kubeshape_smd::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A step from a value to one that it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// The value of a property.
+    Property(&'a str),
+    /// The first item of a list.
+    Item,
+    /// The value of a key that is no property.
+    Key(&'a str),
+}
+
+/// What a sample holds although it is optional, and what it does not hold.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted<'a> {
+    /// Values by path. Without a value, one is made.
+    values: BTreeMap<String, Option<Value<'a>>>,
+    /// The keys of maps, by the path of the map.
+    keys: BTreeMap<String, Vec<&'a str>>,
+    /// Lists that have an item.
+    lists: BTreeSet<String>,
+    absent: BTreeSet<String>,
+}
+
+impl<'a> Wanted<'a> {
+    /// The value at the end of these steps is wanted, and so is everything above it. If a value is given, the sample holds
+    /// this one.
+    pub fn want(&mut self, steps: &[Step<'a>], value: Option<Value<'a>>) {
+        let mut path = String::new();
+        for step in steps {
+            let next = match step {
+                Step::Property(name) => child(&path, name),
+                Step::Item => {
+                    self.lists.insert(path.clone());
+                    format!("{path}[0]")
+                }
+                Step::Key(key) => {
+                    self.keys.entry(path.clone()).or_default().push(key);
+                    format!("{path}[{key}]")
+                }
+            };
+            self.values.entry(next.clone()).or_default();
+            path = next;
+        }
+        if value.is_some() {
+            self.values.insert(path, value);
+        }
+    }
+
+    /// The value at the end of these steps must not be there, unless it is required.
+    pub fn leave_out(&mut self, steps: &[Step<'a>]) {
+        let mut path = String::new();
+        for step in steps {
+            path = match step {
+                Step::Property(name) => child(&path, name),
+                Step::Item => format!("{path}[0]"),
+                Step::Key(key) => format!("{path}[{key}]"),
+            };
+        }
+        self.absent.insert(path);
+    }
+
+    pub(super) fn holds(&self, path: &str) -> bool {
+        self.values.contains_key(path)
+    }
+
+    pub(super) fn value(&self, path: &str) -> Option<Value<'a>> {
+        self.values.get(path).copied().flatten()
+    }
+
+    pub(super) fn keys(&self, path: &str) -> &[&'a str] {
+        self.keys.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn has_item(&self, path: &str) -> bool {
+        self.lists.contains(path)
+    }
+
+    pub(super) fn lacks(&self, path: &str) -> bool {
+        self.absent.contains(path)
+    }
+}
