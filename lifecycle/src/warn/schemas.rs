@@ -204,6 +204,25 @@ impl Schemas {
         self.entry(&schemas)
     }
 
+    /// The lifecycle of the field at a JSON pointer into an object: `/spec/parts/0/width`. Of a map with values of one type, any key will
+    /// do. None if the field is generally available or not known.
+    pub fn at(&self, api_version: &str, kind: &str, pointer: &str) -> Option<&Lifecycle> {
+        let mut schemas = vec![self.kind(api_version, kind)?.schema?];
+        for step in pointer.split('/').skip(1) {
+            let name = step.replace("~1", "/").replace("~0", "~");
+            let all = self.united(&schemas);
+            let of = |at: &usize| self.schemas.get(*at);
+            let named = |at: &usize| of(at)?.properties.get(&name).copied();
+            let is_item = name.bytes().all(|byte| byte.is_ascii_digit());
+            let below = |at: &usize| of(at).and_then(|schema| schema.items.filter(|_| is_item).or(schema.values));
+            schemas = all.iter().filter_map(named).collect();
+            if schemas.is_empty() {
+                schemas = all.iter().filter_map(below).collect();
+            }
+        }
+        self.entry(&schemas)
+    }
+
     /// The schemas of a property of a value, of items of a list, or of values of a map.
     fn child(&self, mut schemas: Vec<usize>, name: &str) -> Option<Vec<usize>> {
         for _ in 0..MAX_STEPS {
