@@ -1,9 +1,9 @@
 // +groupName=example.com
+// +k8s:openapi-model-package=com.example.v1
 package v1
 // Frobber is a thing with a size.
 type Frobber struct {
 	metav1.TypeMeta `json:",inline"`
-
 	Spec FrobberSpec `json:"spec"`
 }
 

@@ -225,7 +225,8 @@ pub fn kinds(old: Side<'_>, new: Side<'_>) -> Vec<KindChange> {
         declared.map(|kind| (side.key(kind.place, ""), kind)).collect()
     }
     let (before, after) = (all(&old), all(&new));
-    let is_past = |at: Option<Version>, side: &Side<'_>| matches!((at, side.release), (Some(at), Some(now)) if at <= now);
+    let is_past =
+        |at: Option<Version>, side: &Side<'_>| matches!((at, side.release), (Some(at), Some(now)) if at <= now);
     let mut out = Vec::new();
     let keys: std::collections::BTreeSet<Key<'_>> = before.keys().chain(after.keys()).copied().collect();
     for key in keys {

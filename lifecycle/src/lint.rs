@@ -299,7 +299,8 @@ impl<'l> Lint<'l> {
             };
             let introduced = kind.introduced;
             if let Some(deprecated) = kind.deprecated.filter(|deprecated| *deprecated < introduced) {
-                let detail = format!("it is introduced in {introduced} and deprecated in {deprecated}; correct one of them");
+                let detail =
+                    format!("it is introduced in {introduced} and deprecated in {deprecated}; correct one of them");
                 self.findings.push(finding(Code::LifecycleKindOrder, span(KindKey::Deprecated), detail));
             }
             let Some(removed) = kind.removed else { continue };

@@ -7,8 +7,8 @@ use crate::output::prune::{self, Keep};
 use crate::output::record::{self, Record};
 use crate::output::{Stage, names};
 use kubeshape_input::{Code, Finding};
-use kubeshape_lifecycle::docs::{self, Page};
 use kubeshape_lifecycle::Options;
+use kubeshape_lifecycle::docs::{self, Page};
 use std::collections::BTreeMap;
 
 /// The page that leads to the others.

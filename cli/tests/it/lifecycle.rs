@@ -57,7 +57,7 @@ fn annotate_writes_the_extension_of_the_proposal_and_nothing_else() {
               status: deprecated\n",
     );
     assert_eq!(run.out, expected);
-    assert_eq!(run.err, "openapi.yaml: 2 added, 0 changed, 0 removed; +254 bytes, 822 in all\n");
+    assert_eq!(run.err, "openapi.yaml: 2 added, 0 changed, 0 removed; +254 bytes, 796 in all\n");
     let run = folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} --release v1.36"));
     assert!(run.out.contains("minVersion: v1.22\n              status: beta\n"), "{}", run.out);
 }
@@ -89,7 +89,26 @@ fn the_extension_passes_conversions_or_its_loss_is_told() {
     assert_eq!(at("again.json", "/components/schemas/com.example.v1.FrobberSpec"), Some(entry));
     let run = folder.run("convert v3.yaml --to smd -o smd.yaml -q --report losses.ndjson");
     assert_eq!(run.code, Some(0), "{}", run.err);
-    assert!(folder.read("losses.ndjson").contains("x-kubernetes-api-lifecycle"), "{}", folder.read("losses.ndjson"));
+    let losses = folder.read("losses.ndjson");
+    assert_eq!(losses.matches("x-kubernetes-api-lifecycle").count(), 2, "{losses}");
+    folder.run("convert v3.yaml --to jsonschema -o schema.json -q").is_silent();
+    let schema = folder.read("schema.json");
+    assert_eq!(schema.matches("x-kubernetes-api-lifecycle").count(), 2, "{schema}");
+    assert!(schema.contains("Frobber2D"), "{schema}");
+}
+
+/// A server drops the extension from a CustomResourceDefinition; each conversion says so.
+#[test]
+fn conversions_of_definitions_say_that_the_extension_is_dropped() {
+    let folder = Folder::new();
+    custom(&folder);
+    for shape in ["v3", "v2", "jsonschema", "smd", "structural"] {
+        let run = folder.run(&format!("convert crd.yaml --to {shape} -o {shape}.yaml --report {shape}.ndjson"));
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let (out, report) = (folder.read(&format!("{shape}.yaml")), folder.read(&format!("{shape}.ndjson")));
+        assert!(!out.contains("x-kubernetes-api-lifecycle"), "{shape} {out}");
+        assert!(report.contains("KS1006") && report.contains("x-kubernetes-api-lifecycle"), "{shape} {report}");
+    }
 }
 
 #[test]
@@ -200,7 +219,10 @@ fn custom(folder: &Folder) {
              height: {{type: integer}}\n",
         ),
     );
-    folder.write("a.yaml", "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: a}\nspec:\n  width: 1\n  height: 2\n");
+    folder.write(
+        "a.yaml",
+        "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: a}\nspec:\n  width: 1\n  height: 2\n",
+    );
 }
 
 #[test]
@@ -211,7 +233,9 @@ fn validate_and_apply_tell_of_fields_that_the_schemas_say_are_not_stable() {
                feature gate Frobber2D is off (in Tab a)\n";
     let alpha = "a.yaml:5:3: warning[KS8321]: An object has a field that is alpha: spec.width: alpha since v1.20, behind the \
                  feature gate Frobber2D; it may change or go in any release (in Tab a)\n";
-    for (options, said) in [("", off), (" --feature-gates Frobber2D=true", alpha), (" --feature-gates AllAlpha=true", alpha)] {
+    for (options, said) in
+        [("", off), (" --feature-gates Frobber2D=true", alpha), (" --feature-gates AllAlpha=true", alpha)]
+    {
         let run = folder.run(&format!("validate --schemas crd.yaml --output-format short a.yaml{options}"));
         assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
         assert!(run.out.starts_with(said), "{}", run.out);
@@ -225,7 +249,10 @@ fn validate_and_apply_tell_of_fields_that_the_schemas_say_are_not_stable() {
     let run = folder.run("validate --schemas crd.yaml --allow KS8324 --output-format short a.yaml");
     assert!(!run.out.contains("KS8324"), "{}", run.out);
     // What the release does not have yet is off.
-    folder.write("crd.yaml", folder.read("crd.yaml").replace("v1.20, status: alpha, featureGate: Frobber2D", "v1.36, status: beta"));
+    folder.write(
+        "crd.yaml",
+        folder.read("crd.yaml").replace("v1.20, status: alpha, featureGate: Frobber2D", "v1.36, status: beta"),
+    );
     let run = folder.run("validate --schemas crd.yaml --kubernetes 1.35 --output-format short a.yaml");
     assert!(run.out.contains("KS8324") && run.out.contains("beta since v1.36; it is not in v1.35"), "{}", run.out);
     let run = folder.run("validate --schemas crd.yaml --kubernetes 1.36 --deny KS8324 a.yaml");
@@ -334,7 +361,8 @@ fn the_guide_shows_what_warn_says() {
         folder.write(&format!("demo/{name}"), std::fs::read(format!("{ROOT}/demo/{name}")).unwrap());
     }
     let page = std::fs::read_to_string(format!("{ROOT}/docs/lifecycle.md")).unwrap();
-    let begin = "kubeshape lifecycle annotate demo/frobber_openapi.yaml --types demo/ --features demo/ -o annotated.yaml\n";
+    let begin =
+        "kubeshape lifecycle annotate demo/frobber_openapi.yaml --types demo/ --features demo/ -o annotated.yaml\n";
     let (_, rest) = page.split_once(begin).unwrap();
     let (command, rest) = rest.split_once('\n').unwrap();
     let shown = rest.split("```").nth(2).unwrap().trim();

@@ -74,9 +74,10 @@ impl<'t> KindTag<'t> {
     /// What is wrong, as a sentence.
     pub fn release(&self) -> Result<Version, String> {
         let number = |digits: &str| digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        let version = self.value.split_once('.').and_then(|(major, minor)| {
-            Some(Version { major: number(major)?, minor: number(minor)? })
-        });
+        let version = self
+            .value
+            .split_once('.')
+            .and_then(|(major, minor)| Some(Version { major: number(major)?, minor: number(minor)? }));
         version.ok_or_else(|| format!("found {:?}, expected two numbers such as 1.36; correct it", self.value))
     }
 

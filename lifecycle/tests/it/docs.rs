@@ -101,7 +101,8 @@ fn types_of_packages_without_a_version_have_no_page() {
 /// Each type has two fields of the next one, so there are more paths than anybody can list.
 #[test]
 fn a_page_is_bounded() {
-    let mut source = "package v1\ntype T0 struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\tA T1 `json:\"a\"`\n}\n".to_owned();
+    let mut source =
+        "package v1\ntype T0 struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\tA T1 `json:\"a\"`\n}\n".to_owned();
     for n in 1..60 {
         let next = n + 1;
         source += &format!("type T{n} struct {{\n\tA T{next} `json:\"a\"`\n\tB T{next} `json:\"b\"`\n}}\n");
@@ -125,7 +126,9 @@ fn the_kinds_of_a_release_have_pages() {
         "{}",
         &pod.text[..4000],
     );
-    assert!(pod.text.contains("\n| `.spec.containers[].restartPolicyRules` | \\[]ContainerRestartRule | beta | v1.35 |"));
+    assert!(
+        pod.text.contains("\n| `.spec.containers[].restartPolicyRules` | \\[]ContainerRestartRule | beta | v1.35 |")
+    );
     let total: usize = pages.iter().map(|page| page.text.len()).sum();
     assert!(pages.len() > 150 && pages.iter().all(|page| !page.is_cut), "{} {total}", pages.len());
 }

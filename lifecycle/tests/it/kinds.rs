@@ -68,10 +68,7 @@ fn lint_checks_tags_of_kinds() {
     ] {
         assert_eq!(told(package, right), Vec::<String>::new());
     }
-    assert_eq!(
-        told("v1", &[]),
-        ["KS8315 introduced is missing; add +k8s:prerelease-lifecycle-gen:introduced=RELEASE"]
-    );
+    assert_eq!(told("v1", &[]), ["KS8315 introduced is missing; add +k8s:prerelease-lifecycle-gen:introduced=RELEASE"]);
     assert_eq!(
         told("v1", &["introduced=v1.20"]),
         ["KS8315 found \"v1.20\", expected two numbers such as 1.36; correct it"]
@@ -113,12 +110,16 @@ fn kinds_of_two_releases_are_compared() {
         let side = |types, release| Side { types, features: &features, root: "", release };
         let changes = compare(side(old, release(24)), side(new, release(26)));
         let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-        changes.iter().map(|change| format!("{}: {} -> {}", change.kind.name(), text(&change.old), text(&change.new))).collect()
+        changes
+            .iter()
+            .map(|change| format!("{}: {} -> {}", change.kind.name(), text(&change.old), text(&change.new)))
+            .collect()
     };
     let young = widget("v1", &["introduced=1.20"]);
     let soon = widget("v1", &["introduced=1.20", "deprecated=1.30"]);
     let now = widget("v1", &["introduced=1.20", "deprecated=1.25"]);
-    let gone = widget("v1", &["introduced=1.20", "deprecated=1.24", "removed=1.26", "replacement=example.com,v2,Widget"]);
+    let gone =
+        widget("v1", &["introduced=1.20", "deprecated=1.24", "removed=1.26", "replacement=example.com,v2,Widget"]);
     let none = types(&[("widgets/v1/types.go", "package v1\n")]);
     assert_eq!(told(&young, &young), Vec::<String>::new());
     assert_eq!(told(&none, &young), ["added: - -> v1.20"]);
