@@ -33,6 +33,10 @@ pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool
         }
     };
     let (types, features) = sources::read(&args.sources.types, &args.sources.features, &mut session);
+    if session.errors > 0 {
+        session.ui.say("nothing was written, because there were errors");
+        return session.end();
+    }
     let options = Options { release: args.sources.release };
     let stage = Stage::default().within(Some(&args.output)).until_interrupted();
     let mut record = before.clone();
@@ -73,7 +77,7 @@ pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool
         placing.finish(written).inspect_err(|_| stage.abandon())?;
     }
     let mut deleted = 0;
-    if args.prune && session.errors == 0 {
+    if args.prune {
         // Other commands may have results in the same folder.
         let others: Vec<String> = record.names().filter(|name| !name.ends_with(".md")).map(str::to_owned).collect();
         others.iter().for_each(|name| keep.add(name));
@@ -86,8 +90,6 @@ pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool
         for name in old.changed {
             session.ui.say(&format!("kept {name}, which changed since kubeshape wrote it"));
         }
-    } else if args.prune {
-        session.ui.say("nothing was deleted, because there were errors");
     }
     if record != before {
         placing.write(&args.output.join(record::NAME), &record.print())?;

@@ -90,7 +90,7 @@ fn the_extension_passes_conversions_or_its_loss_is_told() {
     let run = folder.run("convert v3.yaml --to smd -o smd.yaml -q --report losses.ndjson");
     assert_eq!(run.code, Some(0), "{}", run.err);
     let losses = folder.read("losses.ndjson");
-    assert_eq!(losses.matches("x-kubernetes-api-lifecycle").count(), 2, "{losses}");
+    assert_eq!(losses.matches("\"detail\":\"x-kubernetes-api-lifecycle\"").count(), 2, "{losses}");
     folder.run("convert v3.yaml --to jsonschema -o schema.json -q").is_silent();
     let schema = folder.read("schema.json");
     assert_eq!(schema.matches("x-kubernetes-api-lifecycle").count(), 2, "{schema}");
@@ -328,18 +328,20 @@ fn docs_are_written_together_and_nothing_else_is_touched() {
     folder.run("lifecycle docs --types v1beta1 --types up -o out").says(0, &["2 kinds"]);
     let widget = "example.com.v1beta1/Widget.md";
     let gadget = "%..%2Fup.v1beta1/Gadget.md";
-    assert_eq!(folder.names("out"), [gadget, ".kubeshape.json", "core.v1/Pod.md", widget, "index.md", "own.md"]);
+    assert_eq!(folder.names("out"), [gadget, "core.v1/Pod.md", widget, "index.md", "own.md"]);
     assert!(folder.read(&format!("out/{widget}")).contains("| `.size` | int | deprecated |"));
     let index = folder.read("out/index.md");
     assert!(index.contains("[Widget](<example.com.v1beta1/Widget.md>)"), "{index}");
     assert!(index.contains("[Gadget](<%25..%252Fup.v1beta1/Gadget.md>)"), "{index}");
     // Pages of earlier runs go if that is asked for, and changed ones and those of others stay.
     folder.run("lifecycle docs --types up -o out --prune").says(0, &["1 kind, 1 deleted"]);
-    assert_eq!(folder.names("out"), [gadget, ".kubeshape.json", "core.v1/Pod.md", "index.md", "own.md"]);
+    assert_eq!(folder.names("out"), [gadget, "core.v1/Pod.md", "index.md", "own.md"]);
     assert_eq!((folder.read("out/own.md"), folder.read("out/core.v1/Pod.md")), ("mine".to_owned(), "mine".to_owned()));
     // An error leaves everything as it was.
     let before = folder.read("out/index.md");
-    folder.run("lifecycle docs --types missing -o out --prune").says(2, &["KS1007"]);
+    folder.run("lifecycle docs --types up --types missing -o out --prune").says(2, &["KS1007", "nothing was written"]);
+    folder.write("bad/types.go", "package v1\ntype A struct {\n");
+    folder.run("lifecycle docs --types v1beta1 --types bad -o out").says(1, &["KS8301", "nothing was written"]);
     assert_eq!(folder.read("out/index.md"), before);
     folder.run("lifecycle docs --types up -o -").says(2, &["-o FOLDER"]);
     folder.run("lifecycle docs -o out").says(2, &["--types PATH"]);
