@@ -14,8 +14,8 @@ pub(crate) use check::{CheckArgs, CheckLevel};
 pub(crate) use diff::DiffArgs;
 pub(crate) use findings::{FindingArgs, LevelArgs, OutputFormat, allowable, selector};
 pub(crate) use lifecycle::{
-    AnnotateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleFormat, LifecycleTableArgs,
-    LifecycleWarnArgs, LintArgs, ReportArgs,
+    AnnotateArgs, GateArgs, LifecycleArgs, LifecycleCommand, LifecycleDiffArgs, LifecycleDocsArgs, LifecycleFormat,
+    LifecycleTableArgs, LifecycleWarnArgs, LintArgs, ReportArgs,
 };
 pub(crate) use serve::{LogFormat, LogLevel, ServeArgs};
 pub(crate) use show::{ExplainFieldArgs, ExplainFormat, SampleArgs, TableArgs, TableFormat};

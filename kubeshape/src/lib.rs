@@ -21,6 +21,7 @@
 //! - A [`Document`] is an OpenAPI document of either dialect. It is converted to the other one, and to the same schemas.
 //! - An [`Api`] holds the kinds of many such inputs, and does to objects what the server does: create, update, apply.
 //! - An [`Object`] is any object of Kubernetes. It knows where it was read from, and who owns its fields.
+//! - `Lifecycles` tells which fields are alpha, beta or deprecated (feature `lifecycle`).
 //! - A [`Finding`] is an error, a warning or a loss, with its place. [`Error`] is why a request was refused.
 //!
 //! All of these own their data. They can be sent to other threads and kept as long as you like. Nothing in this crate
@@ -182,17 +183,22 @@
 //! - [`discovery`] is API discovery in every form.
 //! - [`smd`] is structured merge diff: typed values, sets of fields, apply and update, managed fields.
 //! - [`validate`] checks definitions and custom resources as an API server does before it stores them.
+//! - `lifecycle` reads the lifecycles of fields and kinds, checks them and warns of them (feature `lifecycle`).
 //! - [`registry`] holds kinds and does what an API server does with objects; [`Api`] is made of it.
 
 mod api;
 mod converted;
 mod crd;
 mod document;
+#[cfg(feature = "lifecycle")]
+mod lifecycles;
 
 pub use api::Api;
 pub use converted::{Converted, Findings, Options};
 pub use crd::Crd;
 pub use document::Document;
+#[cfg(feature = "lifecycle")]
+pub use lifecycles::Lifecycles;
 
 pub use kubeshape_convert::jsonschema::Draft;
 pub use kubeshape_input::{Code, Finding, Place, Shape};
@@ -205,6 +211,8 @@ pub use kubeshape_schema::Dialect;
 pub use kubeshape_convert as convert;
 pub use kubeshape_discovery as discovery;
 pub use kubeshape_input as input;
+#[cfg(feature = "lifecycle")]
+pub use kubeshape_lifecycle as lifecycle;
 pub use kubeshape_publish as publish;
 pub use kubeshape_registry as registry;
 pub use kubeshape_schema as schema;

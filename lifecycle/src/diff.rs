@@ -1,9 +1,11 @@
-//! What changed in the lifecycle of fields between two releases.
+//! What changed in the lifecycle of fields and kinds between two releases.
 
 use crate::fields::{self, Field};
+use crate::kinds::{self, Declared};
 use crate::types::TypePlace;
 use crate::{Features, Json, Options, Stage, Types, Version};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// What happened to a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -151,6 +153,105 @@ pub fn diff(old: Side<'_>, new: Side<'_>) -> Vec<Change> {
             new: new_stage,
             gates: if exists.1 && !new_gates.is_empty() { new_gates } else { old_gates },
             place,
+        });
+    }
+    out
+}
+
+/// What happened to a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindChange {
+    /// What happened: `added`, `removed`, `deprecated`, `restored` or, if its releases are other ones, `planned`.
+    pub kind: KindChangeKind,
+    /// The folder of the package below the root.
+    pub package: String,
+    /// The kind.
+    pub name: String,
+    /// Its releases before: `v1.20, deprecated in v1.23, removed in v1.26`; none if it was not there.
+    pub old: Option<String>,
+    /// Its releases now; none if it is gone.
+    pub new: Option<String>,
+    /// `FILE:LINE:COLUMN` of the type, in the new release if it is there.
+    pub place: String,
+}
+
+/// How a kind changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KindChangeKind {
+    /// It is new.
+    Added,
+    /// The new release warns of it, and the old one does not.
+    Deprecated,
+    /// The new release does not serve it, or the type is gone.
+    Removed,
+    /// The new release does not warn of it any more.
+    Restored,
+    /// Its tags say other releases or another replacement than before.
+    Planned,
+}
+
+impl KindChangeKind {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            KindChangeKind::Added => "added",
+            KindChangeKind::Deprecated => "deprecated",
+            KindChangeKind::Removed => "removed",
+            KindChangeKind::Restored => "restored",
+            KindChangeKind::Planned => "planned",
+        }
+    }
+}
+
+/// What the tags of a kind say, in words.
+fn releases(kind: &Declared<'_>) -> String {
+    let mut out = kind.introduced.to_string();
+    for (word, release) in [("deprecated", kind.deprecated), ("removed", kind.removed)] {
+        if let Some(release) = release {
+            let _ = write!(out, ", {word} in {release}");
+        }
+    }
+    if let Some(replacement) = &kind.replacement {
+        let _ = write!(out, ", use {replacement}");
+    }
+    out
+}
+
+/// Compares the kinds of two releases by their tags `+k8s:prerelease-lifecycle-gen`. What is deprecated and what is served is known if
+/// both sides have a release. Lists go with their kinds and are left out.
+pub fn kinds(old: Side<'_>, new: Side<'_>) -> Vec<KindChange> {
+    fn all<'t>(side: &Side<'t>) -> BTreeMap<Key<'t>, Declared<'t>> {
+        let declared = kinds::declared(side.types).into_iter().filter(|kind| !kind.is_list());
+        declared.map(|kind| (side.key(kind.place, ""), kind)).collect()
+    }
+    let (before, after) = (all(&old), all(&new));
+    let is_past =
+        |at: Option<Version>, side: &Side<'_>| matches!((at, side.release), (Some(at), Some(now)) if at <= now);
+    let mut out = Vec::new();
+    let keys: std::collections::BTreeSet<Key<'_>> = before.keys().chain(after.keys()).copied().collect();
+    for key in keys {
+        let (was, is) = (before.get(&key), after.get(&key));
+        let (Some(some), texts) = (is.or(was), (was.map(releases), is.map(releases))) else { continue };
+        let past = |of: fn(&Declared<'_>) -> Option<Version>| {
+            (was.is_some_and(|was| is_past(of(was), &old)), is.is_some_and(|is| is_past(of(is), &new)))
+        };
+        let (removed, deprecated) = (past(|kind| kind.removed), past(|kind| kind.deprecated));
+        let kind = match (was, is) {
+            (None, _) => KindChangeKind::Added,
+            (_, None) => KindChangeKind::Removed,
+            _ if removed == (false, true) => KindChangeKind::Removed,
+            _ if deprecated == (false, true) => KindChangeKind::Deprecated,
+            _ if deprecated == (true, false) => KindChangeKind::Restored,
+            _ if texts.0 != texts.1 => KindChangeKind::Planned,
+            _ => continue,
+        };
+        out.push(KindChange {
+            kind,
+            package: key.0.to_owned(),
+            name: key.1.to_owned(),
+            old: texts.0,
+            new: texts.1,
+            place: some.location(),
         });
     }
     out

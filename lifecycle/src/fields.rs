@@ -4,6 +4,7 @@ use crate::tag::{self, KUBERNETES, LifecycleTag, Line};
 use crate::types::TypePlace;
 use crate::{Features, GoField, GoFile, Json, Stage, Types, Version};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What decides how tags and gates are read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +22,26 @@ pub struct Lifecycle {
     pub status: Option<String>,
     /// The feature gates, separated by commas.
     pub feature_gate: Option<String>,
+}
+
+impl Lifecycle {
+    pub(crate) fn gates(&self) -> &str {
+        self.feature_gate.as_deref().unwrap_or_default()
+    }
+}
+
+/// In words: `alpha since v1.20, behind the feature gate Frobber2D`.
+impl fmt::Display for Lifecycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.status.as_deref().unwrap_or("new"))?;
+        if let Some(since) = &self.min_version {
+            write!(f, " since {since}")?;
+        }
+        if !self.gates().is_empty() {
+            write!(f, ", behind the feature gate {}", self.gates())?;
+        }
+        Ok(())
+    }
 }
 
 /// Everything that comments say about the lifecycle of a field.

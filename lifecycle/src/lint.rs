@@ -1,6 +1,7 @@
 //! Checks of tags and feature gates.
 
 use crate::fields::{self, Field};
+use crate::kinds::{self, KindKey};
 use crate::tag::{Fault, KUBERNETES, Key, LifecycleTag, Line};
 use crate::types::TypePlace;
 use crate::{Features, Gate, GoField, Json, Options, Stage, Types, Version};
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The shortest name of a gate that is looked for in comments; shorter ones may be ordinary words.
 const MIN_GATE_NAME: usize = 6;
 
-/// Checks the tags of all fields, and the gates. Without any gate, what needs gates is not checked.
+/// Checks the tags of all fields and kinds, and the gates. Without any gate, what needs gates is not checked.
 ///
 /// # Example
 /// ```
@@ -37,6 +38,7 @@ pub fn lint(types: &Types, features: &Features, options: &Options) -> Vec<Findin
         lint.field(field);
     }
     lint.untagged(types);
+    lint.kinds(types);
     lint.versions(&fields);
     lint.gates(&fields);
     lint.findings
@@ -256,6 +258,60 @@ impl<'l> Lint<'l> {
             let span = field.field.span.clone();
             let finding = field.place.file.source.finding(Code::LifecycleContradiction, span, detail);
             self.findings.push(finding.of_resource(name(field)));
+        }
+    }
+
+    /// Tags about the releases of kinds.
+    fn kinds(&mut self, types: &Types) {
+        for place in types.types() {
+            let tags = kinds::tags(place);
+            let is_asked = place.package.tells_releases && kinds::is_kind(place);
+            if tags.is_empty() && !is_asked {
+                continue;
+            }
+            let finding = |code, span, detail: String| {
+                place.file.source.finding(code, span, detail).of_resource(place.of.name.clone())
+            };
+            let count = self.findings.len();
+            let mut seen: BTreeSet<KindKey> = BTreeSet::new();
+            for tag in &tags {
+                let said = if seen.insert(tag.key) {
+                    match tag.key {
+                        KindKey::Replacement => tag.replacement().err(),
+                        _ => tag.release().err(),
+                    }
+                } else {
+                    Some(format!("{} stands twice; delete one of the tags", tag.key.name()))
+                };
+                if let Some(said) = said {
+                    self.findings.push(finding(Code::LifecycleKindTag, tag.line.span(), said));
+                }
+            }
+            if !seen.contains(&KindKey::Introduced) {
+                let detail = "introduced is missing; add +k8s:prerelease-lifecycle-gen:introduced=RELEASE".to_owned();
+                self.findings.push(finding(Code::LifecycleKindTag, place.of.span.clone(), detail));
+            }
+            // What is not understood is in no order.
+            let Some(kind) = kinds::of_type(place).filter(|_| count == self.findings.len()) else { continue };
+            let span = |key: KindKey| {
+                let tag = tags.iter().find(|tag| tag.key == key);
+                tag.map_or_else(|| place.of.span.clone(), |tag| tag.line.span())
+            };
+            let introduced = kind.introduced;
+            if let Some(deprecated) = kind.deprecated.filter(|deprecated| *deprecated < introduced) {
+                let detail =
+                    format!("it is introduced in {introduced} and deprecated in {deprecated}; correct one of them");
+                self.findings.push(finding(Code::LifecycleKindOrder, span(KindKey::Deprecated), detail));
+            }
+            let Some(removed) = kind.removed else { continue };
+            let detail = match kind.deprecated {
+                Some(deprecated) if removed <= deprecated => {
+                    format!("it is deprecated in {deprecated} and removed in {removed}; correct one of them")
+                }
+                None => format!("it is removed in {removed} and never deprecated; add the tag deprecated"),
+                Some(_) => continue,
+            };
+            self.findings.push(finding(Code::LifecycleKindOrder, span(KindKey::Removed), detail));
         }
     }
 

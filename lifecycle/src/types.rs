@@ -21,10 +21,24 @@ pub struct Package {
     pub model: Option<String>,
     /// The API group: `+groupName`. The core group is empty.
     pub group: Option<String>,
+    /// Whether its kinds say in which releases they are: `+k8s:prerelease-lifecycle-gen=true`.
+    pub tells_releases: bool,
     types: BTreeMap<String, (usize, usize)>,
 }
 
 impl Package {
+    /// The API version of its kinds, `GROUP/VERSION`. Without `+groupName`, the group is the folder around that of the version, as
+    /// for client-gen.
+    pub fn api_version(&self) -> String {
+        let group = self.group.as_deref().or_else(|| self.segments().rev().nth(1)).unwrap_or_default();
+        if group.is_empty() { self.name.clone() } else { format!("{group}/{}", self.name) }
+    }
+
+    /// Whether it has a type of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.types.contains_key(name)
+    }
+
     fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.folder.split('/').filter(|segment| !segment.is_empty() && *segment != ".")
     }
@@ -87,7 +101,14 @@ impl Types {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             let at = *folders.entry((folder.clone(), file.package.clone())).or_insert_with(|| {
                 let name = file.package.clone();
-                out.packages.push(Package { folder, name, model: None, group: None, types: BTreeMap::new() });
+                out.packages.push(Package {
+                    folder,
+                    name,
+                    model: None,
+                    group: None,
+                    tells_releases: false,
+                    types: BTreeMap::new(),
+                });
                 out.packages.len() - 1
             });
             let package = &mut out.packages[at];
@@ -96,6 +117,9 @@ impl Types {
                     package.model = Some(model.to_owned());
                 } else if let Some(group) = tag::value(line.text, "groupName") {
                     package.group = Some(group.to_owned());
+                } else if let Some(tells) = tag::value(line.text, "k8s:prerelease-lifecycle-gen") {
+                    // As strconv.ParseBool reads it.
+                    package.tells_releases = matches!(tells, "1" | "t" | "T" | "true" | "TRUE" | "True");
                 }
             }
             for (index, of) in file.types.iter().enumerate() {

@@ -338,6 +338,8 @@ codes! {
     LifecycleUnusedGate = 8312, Note, "No field names the feature gate.";
     LifecycleUntagged = 8313, Warning, "The comment of a field names a feature gate that no tag names.";
     LifecycleUnplaced = 8314, Warning, "The lifecycle of a field cannot be written into a document.";
+    LifecycleKindTag = 8315, Error, "A tag about the releases of a kind is missing or not written correctly.";
+    LifecycleKindOrder = 8316, Error, "The releases of a kind are in no order that can be.";
     FieldAlpha = 8321, Warning, "An object has a field that is alpha.";
     FieldBeta = 8322, Note, "An object has a field that is beta.";
     FieldDeprecated = 8323, Warning, "An object has a field that is deprecated.";

@@ -7,10 +7,10 @@ use kubeshape_lifecycle::warn::gates;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Tell which fields are alpha, beta or deprecated (KEP-2558)
+/// Tell which fields and kinds are alpha, beta or deprecated (KEP-2558)
 ///
 /// Reads Go types with their tags (`+lifecycle:kubernetes:…`, `+featureGate=…`, `+k8s:ifEnabled(…)`, `Deprecated:`
-/// paragraphs), and feature gates with their stages by release.
+/// paragraphs, `+k8s:prerelease-lifecycle-gen:…` of kinds), and feature gates with their stages by release.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -19,7 +19,8 @@ Examples:
     -o annotated.json
   kubeshape lifecycle table --types api/ --features features/ -o md
   kubeshape lifecycle diff v1.34/ v1.36/
-  kubeshape lifecycle warn --schemas annotated.json manifests/")]
+  kubeshape lifecycle warn --schemas annotated.json manifests/
+  kubeshape lifecycle docs --types api/ --features features/ -o reference/")]
 pub(crate) struct LifecycleArgs {
     #[command(subcommand)]
     pub(crate) command: LifecycleCommand,
@@ -33,6 +34,7 @@ pub(crate) enum LifecycleCommand {
     Table(LifecycleTableArgs),
     Diff(LifecycleDiffArgs),
     Warn(LifecycleWarnArgs),
+    Docs(LifecycleDocsArgs),
 }
 
 /// Where the lifecycle of fields is written.
@@ -123,16 +125,24 @@ pub(crate) struct AnnotateArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// List all fields with a lifecycle, by stage
+/// List all fields with a lifecycle, by stage, or all kinds
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   kubeshape lifecycle table --types api/ --features features/
+  kubeshape lifecycle table --kinds --release v1.36
   kubeshape lifecycle table --types api/ --features features/ --release v1.35 \\
     -o json")]
 pub(crate) struct LifecycleTableArgs {
     #[command(flatten)]
     pub(crate) sources: SourceArgs,
+
+    /// List kinds with the releases that have them, instead of fields
+    ///
+    /// The kinds are those of --types; without --types, the built-in kinds of Kubernetes that come to an end. Lists go with
+    /// their kinds and are left out.
+    #[arg(long)]
+    pub(crate) kinds: bool,
 
     /// Format of the list
     #[arg(short = 'o', long = "format", value_name = "FORMAT", default_value = "text")]
@@ -146,13 +156,15 @@ pub(crate) struct LifecycleTableArgs {
     pub(crate) findings: FindingArgs,
 }
 
-/// List what changed between two releases: promotions, deprecations, new and removed fields
+/// List what changed between two releases: promotions, deprecations, new and removed fields and kinds
 ///
 /// OLD and NEW are folders with Go types and feature gates. Packages are compared by their paths below these folders.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  kubeshape lifecycle diff v1.34/ v1.36/\n  kubeshape lifecycle diff v1.34/ v1.36/ -o md"
-)]
+#[command(after_help = "\
+Examples:
+  kubeshape lifecycle diff v1.34/ v1.36/
+  kubeshape lifecycle diff v1.34/ v1.36/ -o md
+  kubeshape lifecycle diff v1.34/ v1.36/ --old-release 1.34 --new-release 1.36")]
 pub(crate) struct LifecycleDiffArgs {
     /// Folder of the older release
     #[arg(value_name = "OLD", value_hint = ValueHint::DirPath)]
@@ -161,6 +173,17 @@ pub(crate) struct LifecycleDiffArgs {
     /// Folder of the newer release
     #[arg(value_name = "NEW", value_hint = ValueHint::DirPath)]
     pub(crate) new: PathBuf,
+
+    /// Release of OLD [default: the newest one that its feature files know]
+    #[arg(long, value_name = "RELEASE", value_parser = version)]
+    pub(crate) old_release: Option<Version>,
+
+    /// Release of NEW [default: the newest one that its feature files know]
+    ///
+    /// With both releases, kinds are told that are deprecated or no longer served in NEW. Without them, only kinds that are
+    /// new or gone, or whose tags say other releases.
+    #[arg(long, value_name = "RELEASE", value_parser = version)]
+    pub(crate) new_release: Option<Version>,
 
     /// Format of the list
     #[arg(short = 'o', long = "format", value_name = "FORMAT", default_value = "text")]
@@ -215,6 +238,50 @@ pub(crate) struct LifecycleWarnArgs {
     /// Print the warnings as values of the header `Warning`, as a server sends them
     #[arg(long)]
     pub(crate) as_headers: bool,
+
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+}
+
+/// Feature gates of a cluster, for the fields of objects.
+#[derive(Args, Debug)]
+pub(crate) struct GateArgs {
+    /// Feature gates of the cluster, such as Foo=true,Bar=false (repeatable), for fields with a lifecycle
+    ///
+    /// Fields are told that are alpha, deprecated or off, if the schemas say it with x-kubernetes-api-lifecycle. Without a
+    /// value, the gates of alpha fields are off and all others on. AllAlpha and AllBeta stand for all gates of a stage.
+    #[arg(long, value_name = "GATES", value_parser = gates)]
+    pub(crate) feature_gates: Vec<BTreeMap<String, bool>>,
+}
+
+impl GateArgs {
+    /// All gates. Of a gate that stands twice, the last value counts.
+    pub(crate) fn all(&self) -> BTreeMap<String, bool> {
+        self.feature_gates.iter().flatten().map(|(gate, value)| (gate.clone(), *value)).collect()
+    }
+}
+
+/// Write reference pages: a Markdown file per kind with the stage of each field
+///
+/// A kind is a type that embeds TypeMeta, in a package that is named like a version. Each page lists all fields below the kind
+/// with their types, stages, releases, feature gates and descriptions. All pages are written at the end, or none.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  kubeshape lifecycle docs --types api/ --features features/ -o reference/
+  kubeshape lifecycle docs --types api/ --features features/ \\
+    --release v1.36 -o reference/ --prune")]
+pub(crate) struct LifecycleDocsArgs {
+    #[command(flatten)]
+    pub(crate) sources: SourceArgs,
+
+    /// Folder for the pages, VERSION/KIND.md and index.md; it is created
+    #[arg(short, long, value_name = "FOLDER", required = true, value_hint = ValueHint::DirPath)]
+    pub(crate) output: PathBuf,
+
+    /// Delete pages of earlier runs that this run does not write, unless they were changed since
+    #[arg(long)]
+    pub(crate) prune: bool,
 
     #[command(flatten)]
     pub(crate) report: ReportArgs,

@@ -113,8 +113,8 @@ pub(crate) struct ExplainFieldArgs {
 
     /// Also print what kubectl does not show
     ///
-    /// Formats, defaults, bounds and patterns, rules in CEL, types and keys of lists, where the field is declared, and
-    /// what OpenAPI v2 loses of it.
+    /// Formats, defaults, bounds and patterns, rules in CEL, types and keys of lists, the lifecycle
+    /// (x-kubernetes-api-lifecycle), where the field is declared, and what OpenAPI v2 loses of it.
     #[arg(long)]
     pub(crate) more: bool,
 

@@ -1,6 +1,6 @@
 //! The command lines about objects, their fields and who owns them.
 
-use super::{FilenameArgs, FindingArgs, SmdCompat, WalkArgs};
+use super::{FilenameArgs, FindingArgs, GateArgs, SmdCompat, WalkArgs};
 use crate::error::Fatal;
 use clap::{Args, ValueHint};
 use kubeshape_builtin::Release;
@@ -121,6 +121,9 @@ pub(crate) struct WriteArgs {
 
     #[command(flatten)]
     pub(crate) types: TypeArgs,
+
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
 
     /// Live objects, with their managedFields (repeatable)
     ///

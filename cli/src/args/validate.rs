@@ -1,6 +1,6 @@
 //! The command line of `kubeshape validate`.
 
-use super::{FilenameArgs, LevelArgs, OutputFormat, WalkArgs};
+use super::{FilenameArgs, GateArgs, LevelArgs, OutputFormat, WalkArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use kubeshape_validate::Release;
 use std::path::PathBuf;
@@ -47,6 +47,9 @@ pub(crate) struct ValidateArgs {
     /// If it is given, the built-in kinds of the release are known as well (from 1.31 on).
     #[arg(long, value_name = "RELEASE", value_parser = release)]
     pub(crate) kubernetes: Option<Release>,
+
+    #[command(flatten)]
+    pub(crate) gates: GateArgs,
 
     /// Objects that are replaced: files and folders (repeatable)
     ///

@@ -1,11 +1,11 @@
-//! `kubeshape lifecycle table` and `kubeshape lifecycle diff`: lists of fields.
+//! `kubeshape lifecycle table` and `kubeshape lifecycle diff`: lists of fields and kinds.
 
 use super::{Session, sources};
 use crate::args::{LifecycleDiffArgs, LifecycleFormat, LifecycleTableArgs};
 use crate::error::Fatal;
 use crate::report::{self, clean};
 use kubeshape_lifecycle::diff::{self, Side};
-use kubeshape_lifecycle::{KUBERNETES, Options, Stage, fields};
+use kubeshape_lifecycle::{KUBERNETES, Options, Stage, Version, fields, kinds};
 use kubeshape_show::table::{self, Cell, ColumnDefinition, PrintOptions};
 use serde_json::{Map, Value};
 
@@ -14,6 +14,9 @@ use serde_json::{Map, Value};
 /// # Errors
 /// Standard output is closed.
 pub(super) fn table(args: &LifecycleTableArgs, mut session: Session) -> Result<bool, Fatal> {
+    if args.kinds {
+        return kinds_table(args, session);
+    }
     if args.sources.types.is_empty() {
         return Err(Fatal::Usage("give the Go types: --types PATH".to_owned()));
     }
@@ -50,6 +53,59 @@ pub(super) fn table(args: &LifecycleTableArgs, mut session: Session) -> Result<b
     session.end()
 }
 
+/// `kubeshape lifecycle table --kinds`
+fn kinds_table(args: &LifecycleTableArgs, mut session: Session) -> Result<bool, Fatal> {
+    let heads = ["apiVersion", "kind", "introduced", "deprecated", "removed", "state", "replacement", "place"];
+    let now = args.sources.release.unwrap_or(kinds::NEWEST);
+    let state = |introduced: Version, deprecated: Option<Version>, removed: Option<Version>| {
+        let is_past = |release: Option<Version>| release.is_some_and(|release| release <= now);
+        let state = if is_past(removed) {
+            "removed"
+        } else if is_past(deprecated) {
+            "deprecated"
+        } else if introduced > now {
+            "planned"
+        } else {
+            "served"
+        };
+        Some(state.to_owned())
+    };
+    let release = |release: Option<Version>| release.map(|release| release.to_string());
+    let rows: Vec<Vec<Option<String>>> = if args.sources.types.is_empty() {
+        let row = |kind: kinds::KindLifecycle<'_>| {
+            vec![
+                Some(kind.api_version.to_owned()),
+                Some(kind.kind.to_owned()),
+                release(Some(kind.introduced)),
+                release(Some(kind.deprecated)),
+                release(kind.removed),
+                state(kind.introduced, Some(kind.deprecated), kind.removed),
+                kind.replacement.map(str::to_owned),
+                None,
+            ]
+        };
+        kinds::built_in().map(row).collect()
+    } else {
+        let (types, _) = sources::read(&args.sources.types, &[], &mut session);
+        let declared = kinds::declared(&types);
+        let row = |kind: &kinds::Declared<'_>| {
+            vec![
+                Some(kind.api_version.clone()),
+                Some(kind.kind().to_owned()),
+                release(Some(kind.introduced)),
+                release(kind.deprecated),
+                release(kind.removed),
+                state(kind.introduced, kind.deprecated, kind.removed),
+                kind.replacement.clone(),
+                Some(kind.location()),
+            ]
+        };
+        declared.iter().filter(|kind| !kind.is_list()).map(row).collect()
+    };
+    report::print(print(&heads, &rows, args.format).as_bytes())?;
+    session.end()
+}
+
 /// `kubeshape lifecycle diff`
 ///
 /// # Errors
@@ -61,13 +117,13 @@ pub(super) fn diff(args: &LifecycleDiffArgs, mut session: Session) -> Result<boo
         (types, features, path.to_string_lossy().replace('\\', "/"))
     };
     let (old, new) = (side(&args.old), side(&args.new));
-    let old = Side { types: &old.0, features: &old.1, root: &old.2, release: None };
-    let new = Side { types: &new.0, features: &new.1, root: &new.2, release: None };
+    let old = Side { types: &old.0, features: &old.1, root: &old.2, release: args.old_release };
+    let new = Side { types: &new.0, features: &new.1, root: &new.2, release: args.new_release };
     let heads = ["change", "package", "type", "property", "old", "new", "featureGate", "place"];
     let stage = |stage: Option<Stage>| stage.map(|stage| stage.name().to_owned());
     let mut changes = diff::diff(old, new);
     changes.sort_by_key(|change| change.kind);
-    let rows: Vec<Vec<Option<String>>> = changes
+    let mut rows: Vec<Vec<Option<String>>> = changes
         .into_iter()
         .map(|change| {
             vec![
@@ -82,6 +138,13 @@ pub(super) fn diff(args: &LifecycleDiffArgs, mut session: Session) -> Result<boo
             ]
         })
         .collect();
+    let mut changes = diff::kinds(old, new);
+    changes.sort_by_key(|change| change.kind);
+    // A kind has no property; its releases stand where a field has its stage.
+    rows.extend(changes.into_iter().map(|change| {
+        let word = Some(change.kind.name().to_owned());
+        vec![word, Some(change.package), Some(change.name), None, change.old, change.new, None, Some(change.place)]
+    }));
     report::print(print(&heads, &rows, args.format).as_bytes())?;
     session.end()
 }

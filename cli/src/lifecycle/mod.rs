@@ -1,6 +1,7 @@
 //! `kubeshape lifecycle`: files in, findings, documents and lists out. `kubeshape-lifecycle` knows the rules.
 
 mod annotate;
+mod docs;
 mod list;
 mod sources;
 mod warn;
@@ -66,6 +67,10 @@ pub(crate) fn run(args: &LifecycleArgs, setup: &Setup) -> Result<bool, Fatal> {
         }
         LifecycleCommand::Table(args) => list::table(args, Session::new(setup, &args.findings, args.quiet, false)),
         LifecycleCommand::Diff(args) => list::diff(args, Session::new(setup, &args.findings, args.quiet, false)),
+        LifecycleCommand::Docs(args) => {
+            let ReportArgs { quiet, verbose, findings } = &args.report;
+            docs::run(args, Session::new(setup, findings, *quiet, *verbose))
+        }
         LifecycleCommand::Warn(args) => {
             let ReportArgs { quiet, verbose, findings } = &args.report;
             let session = Session::new(setup, findings, *quiet, *verbose).with_notes();

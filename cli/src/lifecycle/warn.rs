@@ -7,7 +7,7 @@ use crate::input::{Filter, Reader, gather};
 use crate::report::{self, clean};
 use kubeshape_input::{Code, Document, Finding, Limits};
 use kubeshape_lifecycle::kinds;
-use kubeshape_lifecycle::warn::{Cluster, Kind, MAX_WARNINGS, Schemas, headers};
+use kubeshape_lifecycle::warn::{Cluster, MAX_WARNINGS, Schemas, headers};
 use kubeshape_yaml::Node;
 use std::path::PathBuf;
 
@@ -74,13 +74,7 @@ fn findings(document: &Document, object: Node<'_>, schemas: &Schemas, cluster: &
     let warnings = schemas.warnings(object, cluster);
     let is_full = warnings.len() == MAX_WARNINGS;
     for warning in warnings {
-        let code = match warning.kind {
-            Kind::Alpha => Code::FieldAlpha,
-            Kind::Beta => Code::FieldBeta,
-            Kind::Deprecated => Code::FieldDeprecated,
-            Kind::Off => Code::FieldOff,
-        };
-        out.push(source.finding(code, warning.at.span(), warning.text));
+        out.push(source.finding(warning.kind.code(), warning.at.span(), warning.text));
     }
     if is_full {
         let detail = format!("no more than {MAX_WARNINGS} fields of an object are told; correct these first");

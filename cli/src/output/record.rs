@@ -197,7 +197,7 @@ fn is_name(name: &str) -> bool {
     let ending = Path::new(file).extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     is_plain(file)
         && file != NAME
-        && matches!(ending.as_deref(), Some("json" | "yaml" | "yml" | "pb"))
+        && matches!(ending.as_deref(), Some("json" | "yaml" | "yml" | "pb" | "md"))
         && folders.is_none_or(|folders| folders.split('/').all(|part| is_plain(part) && !part.starts_with('.')))
 }
 

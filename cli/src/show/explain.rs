@@ -7,6 +7,7 @@ use crate::report;
 use crate::report::clean::clean;
 use crate::ssa::{Session, text, types};
 use kubeshape_input::Code;
+use kubeshape_lifecycle::warn::Schemas;
 use kubeshape_registry::Kind;
 use kubeshape_show::explain::{self as pages, Candidate, Field, More, Options, Request};
 use serde_json::json;
@@ -34,20 +35,21 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
         return Ok(false);
     };
     let gvr = kind.gvr(resource);
+    let lifecycles = Lifecycles::of(kind);
     let mut page = String::new();
     let answer = if args.index || args.format == ExplainFormat::Json {
         let known = if args.format == ExplainFormat::Json { kind.losses() } else { Vec::new() };
         pages::fields(document, gvr, &path).map(|fields| {
             for field in fields {
                 match args.format {
-                    ExplainFormat::Json => json_line(&field, kind, &known, &mut page),
-                    ExplainFormat::Text => line(&field, &mut page),
+                    ExplainFormat::Json => json_line(&field, kind, &lifecycles, &known, &mut page),
+                    ExplainFormat::Text => line(&field, &lifecycles, &mut page),
                 }
             }
         })
     } else {
         let known = if args.more { kind.losses() } else { Vec::new() };
-        let more = |pointer: &str| beyond(kind, pointer, &known);
+        let more = |pointer: &str| beyond(kind, &lifecycles, pointer, &known);
         let more = args.more.then_some(&more as More<'_>);
         pages::plaintext(document, gvr, &path, Options { recursive: args.recursive, more }, &mut page)
     };
@@ -64,10 +66,16 @@ pub(crate) fn explain<'a>(args: &'a ExplainFieldArgs, session: &mut Session<'a>)
     }
 }
 
-/// What is known of a field beside its schema: where it is declared, and what OpenAPI v2 loses of it. The losses are in order.
-fn beyond(kind: &Kind, pointer: &str, losses: &[(String, String)]) -> Vec<(String, String)> {
-    let Some(declared) = kind.declared(pointer) else { return Vec::new() };
-    let mut out = Vec::new();
+/// What is known of a field beside what a server publishes: its lifecycle, where it is declared, and what OpenAPI v2 loses of it.
+/// The losses are in order.
+fn beyond(
+    kind: &Kind,
+    lifecycles: &Lifecycles<'_>,
+    pointer: &str,
+    losses: &[(String, String)],
+) -> Vec<(String, String)> {
+    let mut out: Vec<(String, String)> = lifecycles.at(pointer).into_iter().collect();
+    let Some(declared) = kind.declared(pointer) else { return out };
     let schema = declared.pointer();
     let first = losses.partition_point(|(at, _)| **at < *schema);
     let below = losses[first..].iter().take_while(|(at, _)| at.starts_with(&schema));
@@ -80,6 +88,29 @@ fn beyond(kind: &Kind, pointer: &str, losses: &[(String, String)]) -> Vec<(Strin
     out
 }
 
+/// What documents say of the lifecycle of fields (KEP-2558). Servers drop the extension of CustomResourceDefinitions, so it is not
+/// among the facts of what they publish.
+struct Lifecycles<'k> {
+    kind: &'k Kind,
+    schemas: Schemas,
+}
+
+impl<'k> Lifecycles<'k> {
+    fn of(kind: &'k Kind) -> Lifecycles<'k> {
+        let mut schemas = Schemas::default();
+        if !kind.definition().is_built_in() {
+            schemas.add_annotated(kind.definition().location().document());
+        }
+        Lifecycles { kind, schemas }
+    }
+
+    /// How stable a field is.
+    fn at(&self, pointer: &str) -> Option<(String, String)> {
+        let entry = self.schemas.at(self.kind.api_version(), self.kind.kind(), pointer)?;
+        Some(("lifecycle".to_owned(), entry.to_string()))
+    }
+}
+
 /// Whether a place is the schema at a pointer or a keyword of it, as opposed to something below.
 fn is_about(at: &str, schema: &str) -> bool {
     let Some(rest) = at.strip_prefix(schema) else { return false };
@@ -88,15 +119,16 @@ fn is_about(at: &str, schema: &str) -> bool {
 }
 
 /// A field on one line.
-fn line(field: &Field, out: &mut String) {
+fn line(field: &Field, lifecycles: &Lifecycles<'_>, out: &mut String) {
     let mut facts: Vec<String> = field.required.then(|| "required".to_owned()).into_iter().collect();
+    facts.extend(lifecycles.at(&field.pointer).map(|(name, text)| format!("{name}: {text}")));
     facts.extend(field.facts.iter().map(|(name, text)| format!("{name}: {text}")));
     let line = [&field.path, &field.type_name, &facts.join("; "), &field.description];
     let _ = writeln!(out, "{}", line.map(|part| clean(part)).join("\t"));
 }
 
 /// A field as a JSON object on one line.
-fn json_line(field: &Field, kind: &Kind, losses: &[(String, String)], out: &mut String) {
+fn json_line(field: &Field, kind: &Kind, lifecycles: &Lifecycles<'_>, losses: &[(String, String)], out: &mut String) {
     let facts = |facts: &[(String, String)]| -> Vec<_> {
         facts.iter().map(|(name, text)| json!({"name": name, "value": text})).collect()
     };
@@ -108,7 +140,7 @@ fn json_line(field: &Field, kind: &Kind, losses: &[(String, String)], out: &mut 
         "required": field.required,
         "description": field.description,
         "facts": facts(&field.facts),
-        "more": facts(&beyond(kind, &field.pointer, losses)),
+        "more": facts(&beyond(kind, lifecycles, &field.pointer, losses)),
     });
     let _ = writeln!(out, "{line}");
 }

@@ -8,6 +8,8 @@ use super::{Session, diagnose, types};
 use crate::args::{ApplyArgs, UpdateArgs, WriteArgs};
 use crate::error::Fatal;
 use kubeshape_input::Code;
+use kubeshape_lifecycle::Version;
+use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_registry::{Endpoint, EndpointError, Error, Gvk, Locations, Registry, Time, WriteOptions};
 use kubeshape_smd::Value;
 use kubeshape_smd::managed;
@@ -67,6 +69,9 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
         built_in.add_for(&objects, &mut registry, session);
     }
     let registry: &'a Registry = session.arena.alloc(registry);
+    let lifecycles = std::mem::take(&mut session.lifecycles);
+    let release = args.types.kubernetes.and_then(|release| Version::parse(&release.to_string()));
+    let cluster = Cluster { release, gates: args.gates.all(), ..Cluster::default() };
     for text in texts {
         let before = session.errors();
         let configs = objects(text, session);
@@ -77,6 +82,9 @@ fn run<'a>(args: &WriteArgs, how: How, force: bool, session: &mut Session<'a>) -
             let identity = config.identity();
             if !is_complete(&config, session) || types::kind(&config, registry, session).is_none() {
                 continue;
+            }
+            for warning in lifecycles.warnings(config.location.node(), &cluster) {
+                session.tell(&config.finding(warning.kind.code(), warning.at, warning.text));
             }
             let subresource = session.arena.alloc_str(&options.subresource);
             let endpoint = match registry.endpoint(config.gvk(), subresource, session.arena) {

@@ -29,6 +29,7 @@ use crate::input::Filter;
 use crate::report::{Setup, Ui};
 use crate::show;
 use kubeshape_input::{Code, Finding};
+use kubeshape_lifecycle::warn::Schemas as Lifecycles;
 use kubeshape_schema::Bump;
 
 /// A command.
@@ -60,6 +61,8 @@ pub(crate) struct Session<'a> {
     is_report: bool,
     /// The built-in kinds that are known, and whether their release is still to be said.
     built_in: Option<types::BuiltIn>,
+    /// What `--schemas` tells of the lifecycles of fields.
+    lifecycles: Lifecycles,
 }
 
 impl Session<'_> {
@@ -144,7 +147,9 @@ fn work(job: Job<'_>, setup: &Setup) -> Result<bool, Fatal> {
         ui = ui.on_output(When::Never);
     }
     let ui = ui.in_format(findings.output_format);
-    let mut session = Session { arena: &arena, filter, ui, errors: 0, unread: false, is_report, built_in: None };
+    let lifecycles = Lifecycles::default();
+    let mut session =
+        Session { arena: &arena, filter, ui, errors: 0, unread: false, is_report, built_in: None, lifecycles };
     let answer = match job {
         Job::Apply(args) => apply::apply(args, &mut session),
         Job::Update(args) => apply::update(args, &mut session),

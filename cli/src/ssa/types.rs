@@ -42,6 +42,7 @@ pub(crate) fn read(args: &TypeArgs, session: &mut Session<'_>) -> Result<Registr
         // In folders, everything else is passed over.
         for text in read_all(std::slice::from_ref(path), Missing::Error, session) {
             is_used |= add(&mut registry, text.locations(), session);
+            text.documents().iter().for_each(|document| session.lifecycles.add_annotated(document));
         }
         if !is_used && session.errors() == before {
             let detail = "neither a CustomResourceDefinition, an OpenAPI document nor a structured-merge-diff schema \

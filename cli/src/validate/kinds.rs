@@ -5,6 +5,7 @@ use crate::ssa::types;
 use kubeshape_builtin as builtin;
 use kubeshape_lifecycle::Version;
 use kubeshape_lifecycle::kinds;
+use kubeshape_lifecycle::warn::Schemas as Lifecycles;
 use kubeshape_registry::{Gvk, Kind, KindError, Registry, Release};
 use kubeshape_smd::typed::nearest;
 use kubeshape_validate::object::Resource;
@@ -73,6 +74,11 @@ impl<'a> Kinds<'a> {
     pub(super) fn deprecation(&self, gvk: Gvk<'_>) -> Option<(bool, String)> {
         let release = Version::parse(&self.asked?.to_string())?;
         kinds::judge(gvk.api_version(), gvk.kind(), Some(release))
+    }
+
+    /// What is known of the lifecycles of a kind's fields.
+    pub(super) fn lifecycles(&self, gvk: Gvk<'_>) -> Option<&Lifecycles> {
+        self.schemas.lifecycles(gvk)
     }
 
     /// What is to be told about the files of a kind; none if there is nothing.

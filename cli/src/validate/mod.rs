@@ -16,6 +16,8 @@ use crate::report::{self, Setup, Ui};
 use crate::ssa::text::check_stdin;
 use kinds::Kinds;
 use kubeshape_input::{Code, Finding};
+use kubeshape_lifecycle::Version;
+use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_registry::Location;
 use kubeshape_schema::{Bump, NoteKind};
 use kubeshape_smd::Value;
@@ -75,6 +77,11 @@ pub(crate) fn run(args: &ValidateArgs, setup: &Setup) -> Result<bool, Fatal> {
     let context = Context {
         kinds: Kinds::new(&schemas, args.kubernetes),
         old,
+        cluster: Cluster {
+            release: args.kubernetes.and_then(|release| Version::parse(&release.to_string())),
+            gates: args.gates.all(),
+            ..Cluster::default()
+        },
         field_validation: args.field_validation,
         missing_schemas: args.missing_schemas,
         print: args.print == Some(Printed::Stored),

@@ -4,6 +4,7 @@ use crate::error::Fatal;
 use crate::input::{Filter, Input, Reader, Source, gather};
 use kubeshape_input::{Code, Finding, Limits, skim};
 use kubeshape_lifecycle::kinds::{self, CustomVersion};
+use kubeshape_lifecycle::warn::Schemas as Lifecycles;
 use kubeshape_registry::{Gvk, Kind, Location, Registry, Release, Requests, Settings};
 use petgraph::unionfind::UnionFind;
 use rayon::prelude::*;
@@ -16,6 +17,8 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct Schemas {
     /// Of the inputs that are read.
     registry: Registry,
+    /// The lifecycles of fields that they tell.
+    lifecycles: Lifecycles,
     /// The files that wait, with their numbers among all inputs, and the kinds that each of them defines.
     files: Vec<(usize, Arc<Input>, Vec<Name>)>,
     /// By group and kind: the files that are read when an object of it comes. No definition of these kinds is read yet.
@@ -42,6 +45,8 @@ pub(super) struct Waiting {
 #[derive(Debug)]
 pub(super) struct Read {
     held: Held,
+    /// The lifecycles of fields that they tell.
+    pub(super) lifecycles: Lifecycles,
     /// What is to be told about a file, by its number.
     pub(super) findings: Vec<(usize, Finding)>,
     /// Whether one could not be read.
@@ -100,7 +105,7 @@ impl Schemas {
     /// No inputs. Objects are judged as by this release.
     pub(super) fn new(release: Release) -> Schemas {
         let (registry, files, waiting) = (of_release(release), Vec::new(), BTreeMap::new());
-        Schemas { registry, files, waiting, release, count: 0 }
+        Schemas { registry, lifecycles: Lifecycles::default(), files, waiting, release, count: 0 }
     }
 
     /// Adds a file or a folder. Tells what is wrong with it, and returns whether it defines anything, and whether a part of
@@ -129,7 +134,7 @@ impl Schemas {
             self.count += 1;
             match found {
                 Found::Read(read) => {
-                    let (findings, has_kinds) = set(&mut self.registry, number, read);
+                    let (findings, has_kinds) = set(&mut self.registry, &mut self.lifecycles, number, read);
                     findings.iter().for_each(&mut tell);
                     is_used |= has_kinds;
                 }
@@ -161,7 +166,7 @@ impl Schemas {
             for (number, input) in waiting.files {
                 let (read, is_unread) = read(&mut reader, &input);
                 unread |= is_unread;
-                let (findings, _) = set(&mut self.registry, number, read);
+                let (findings, _) = set(&mut self.registry, &mut self.lifecycles, number, read);
                 findings.iter().for_each(&mut tell);
             }
         }
@@ -171,6 +176,13 @@ impl Schemas {
     /// What is read already.
     pub(super) fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// What is known of the lifecycles of a kind's fields.
+    pub(super) fn lifecycles(&self, gvk: Gvk<'_>) -> Option<&Lifecycles> {
+        let has = |known: &&Lifecycles| !known.is_empty() && known.has(gvk.api_version(), gvk.kind());
+        let read = self.of(gvk).map(|read| &read.lifecycles).filter(has);
+        read.or_else(|| Some(&self.lifecycles).filter(has))
     }
 
     /// The kinds whose files wait, with their groups.
@@ -190,20 +202,20 @@ impl Waiting {
     /// What the files hold. They are read at the first call.
     pub(super) fn read(&self) -> &Read {
         self.read.get_or_init(|| {
-            let mut registry = of_release(self.release);
+            let (mut registry, mut lifecycles) = (of_release(self.release), Lifecycles::default());
             let (mut findings, mut unread) = (Vec::new(), false);
             let mut reader = Reader::default();
             for (number, input) in &self.files {
                 let (input, is_unread) = read(&mut reader, input);
                 unread |= is_unread;
-                let (found, _) = set(&mut registry, *number, input);
+                let (found, _) = set(&mut registry, &mut lifecycles, *number, input);
                 findings.extend(found.into_iter().map(|finding| (*number, finding)));
             }
             let held = match self.kinds.as_slice() {
                 [(group, kind)] => Held::Kind(versions(&registry, group, kind)),
                 _ => Held::Registry(registry),
             };
-            Read { held, findings, unread }
+            Read { held, lifecycles, findings, unread }
         })
     }
 }
@@ -261,7 +273,13 @@ fn read(reader: &mut Reader, input: &Input) -> (kubeshape_input::Input, bool) {
 }
 
 /// Adds an input to a registry. Returns what is wrong with it, and whether it defines anything.
-fn set(registry: &mut Registry, number: usize, input: kubeshape_input::Input) -> (Vec<Finding>, bool) {
+fn set(
+    registry: &mut Registry,
+    lifecycles: &mut Lifecycles,
+    number: usize,
+    input: kubeshape_input::Input,
+) -> (Vec<Finding>, bool) {
+    input.documents.iter().for_each(|document| lifecycles.add_annotated(document));
     // Inputs count in the order in which they are given.
     let name = format!("{number:09}");
     let parts = input.documents.into_iter().map(|document| Location::root(Arc::new(document)));

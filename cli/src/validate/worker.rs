@@ -7,6 +7,7 @@ use crate::args::{FieldValidation, MissingSchemas};
 use crate::input::{self, Input};
 use crate::report::clean::clean;
 use kubeshape_input::{Code, Document, Finding, Limits};
+use kubeshape_lifecycle::warn::Cluster;
 use kubeshape_registry::{Gvk, Location, describe, duplicate_fields, locate};
 use kubeshape_schema::Bump;
 use kubeshape_schema::field::Error;
@@ -27,6 +28,8 @@ pub(super) struct Context<'a> {
     pub(super) kinds: Kinds<'a>,
     /// The objects that are replaced.
     pub(super) old: BTreeMap<Identity, Location>,
+    /// What is known of the cluster, for the lifecycles of fields.
+    pub(super) cluster: Cluster,
     pub(super) field_validation: FieldValidation,
     pub(super) missing_schemas: MissingSchemas,
     pub(super) print: bool,
@@ -128,6 +131,7 @@ impl<'c, 'a> Worker<'c, 'a> {
             arena: &self.arena,
         };
         let verdict = judged.judge(value);
+        judged.lifecycles(value.gvk());
         let (findings, by_structure) = (judged.findings, judged.by_structure);
         events.extend(findings.into_iter().map(|finding| Event::Finding(Box::new(finding))));
         events.push(Event::Object { name, verdict, by_structure });
@@ -234,6 +238,19 @@ impl<'j> Judged<'j, '_> {
         }
         let printed = if self.context.print { stored::print(stored, self.location.node()) } else { Vec::new() };
         Verdict::Accepted(printed)
+    }
+
+    /// Tells of fields that are alpha, beta, deprecated or off.
+    fn lifecycles(&mut self, gvk: Gvk<'_>) {
+        let Some(known) = self.context.kinds.lifecycles(gvk) else { return };
+        let warnings = known.warnings(self.location.node(), &self.context.cluster);
+        let more = warnings.len().saturating_sub(MOST);
+        for warning in warnings.into_iter().take(MOST) {
+            self.tell(warning.kind.code(), warning.at, warning.text);
+        }
+        if more > 0 {
+            self.tell(Code::FieldAlpha, self.location.node(), format!("{more} more fields are not shown"));
+        }
     }
 
     /// Judges an object by the OpenAPI document of its kind.

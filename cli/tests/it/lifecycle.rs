@@ -57,7 +57,7 @@ fn annotate_writes_the_extension_of_the_proposal_and_nothing_else() {
               status: deprecated\n",
     );
     assert_eq!(run.out, expected);
-    assert_eq!(run.err, "openapi.yaml: 2 added, 0 changed, 0 removed; +254 bytes, 553 in all\n");
+    assert_eq!(run.err, "openapi.yaml: 2 added, 0 changed, 0 removed; +254 bytes, 796 in all\n");
     let run = folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} --release v1.36"));
     assert!(run.out.contains("minVersion: v1.22\n              status: beta\n"), "{}", run.out);
 }
@@ -89,7 +89,26 @@ fn the_extension_passes_conversions_or_its_loss_is_told() {
     assert_eq!(at("again.json", "/components/schemas/com.example.v1.FrobberSpec"), Some(entry));
     let run = folder.run("convert v3.yaml --to smd -o smd.yaml -q --report losses.ndjson");
     assert_eq!(run.code, Some(0), "{}", run.err);
-    assert!(folder.read("losses.ndjson").contains("x-kubernetes-api-lifecycle"), "{}", folder.read("losses.ndjson"));
+    let losses = folder.read("losses.ndjson");
+    assert_eq!(losses.matches("\"detail\":\"x-kubernetes-api-lifecycle\"").count(), 2, "{losses}");
+    folder.run("convert v3.yaml --to jsonschema -o schema.json -q").is_silent();
+    let schema = folder.read("schema.json");
+    assert_eq!(schema.matches("x-kubernetes-api-lifecycle").count(), 2, "{schema}");
+    assert!(schema.contains("Frobber2D"), "{schema}");
+}
+
+/// A server drops the extension from a CustomResourceDefinition; each conversion says so.
+#[test]
+fn conversions_of_definitions_say_that_the_extension_is_dropped() {
+    let folder = Folder::new();
+    custom(&folder);
+    for shape in ["v3", "v2", "jsonschema", "smd", "structural"] {
+        let run = folder.run(&format!("convert crd.yaml --to {shape} -o {shape}.yaml --report {shape}.ndjson"));
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        let (out, report) = (folder.read(&format!("{shape}.yaml")), folder.read(&format!("{shape}.ndjson")));
+        assert!(!out.contains("x-kubernetes-api-lifecycle"), "{shape} {out}");
+        assert!(report.contains("KS1006") && report.contains("x-kubernetes-api-lifecycle"), "{shape} {report}");
+    }
 }
 
 #[test]
@@ -165,19 +184,14 @@ fn texts_of_inputs_do_not_reach_the_terminal() {
 fn warn_tells_fields_and_kinds_with_places() {
     let folder = folder();
     folder.run(&format!("lifecycle annotate openapi.yaml {SOURCES} -o v3.yaml -q")).is_silent();
-    let gvk = "      x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Frobber}]\n";
-    folder.write(
-        "v3.yaml",
-        folder.read("v3.yaml").replacen("      type: object\n", &format!("      type: object\n{gvk}"), 1),
-    );
-    folder.write("a.yaml", "apiVersion: example.com/v1\nkind: Frobber\nwidth: 1\nbreadth: 2\n---\n");
+    folder.write("a.yaml", "apiVersion: example.com/v1\nkind: Frobber\nspec: {width: 1,\n  breadth: 2}\n---\n");
     folder.write("b.yaml", "apiVersion: policy/v1beta1\nkind: PodSecurityPolicy\n");
     let run = folder.run("lifecycle warn --schemas v3.yaml a.yaml b.yaml --kubernetes 1.36 --output-format short");
     assert_eq!(run.code, Some(0));
     for line in [
-        "a.yaml:3:1: warning[KS8324]: An object has a field that is off in the cluster: width: alpha since v1.20; the feature \
+        "a.yaml:3:8: warning[KS8324]: An object has a field that is off in the cluster: spec.width: alpha since v1.20; the feature \
          gate Frobber2D is off\n",
-        "a.yaml:4:1: warning[KS8323]: An object has a field that is deprecated: breadth: deprecated\n",
+        "a.yaml:4:3: warning[KS8323]: An object has a field that is deprecated: spec.breadth: deprecated\n",
         "b.yaml:1:13: warning[KS8326]: The release does not serve the kind of an object in this API version any more: \
          policy/v1beta1 PodSecurityPolicy is deprecated in v1.21+, unavailable in v1.25+\n",
     ] {
@@ -185,10 +199,178 @@ fn warn_tells_fields_and_kinds_with_places() {
     }
     let run = folder.run("lifecycle warn --schemas v3.yaml a.yaml --feature-gates Frobber2D=true --as-headers -q");
     let alpha = "alpha since v1.20, behind the feature gate Frobber2D; it may change or go in any release";
-    assert_eq!(run.out, format!("299 - \"width: {alpha}\"\n299 - \"breadth: deprecated\"\n"));
+    assert_eq!(run.out, format!("299 - \"spec.width: {alpha}\"\n299 - \"spec.breadth: deprecated\"\n"));
     folder.run("lifecycle warn --schemas v3.yaml a.yaml --feature-gates Frobber2D").says(2, &["GATE=true"]);
     let run = folder.run("lifecycle warn --schemas v3.yaml a.yaml --deny KS8323");
     assert!(run.code == Some(1) && run.out.contains("KS8323"), "{}{}", run.out, run.err);
+}
+
+/// A CustomResourceDefinition with the extension, and an object with its field.
+fn custom(folder: &Folder) {
+    let field = "{type: integer, description: How wide it is., x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v1.20, status: \
+                 alpha, featureGate: Frobber2D}}}";
+    folder.write(
+        "crd.yaml",
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: tabs.example.com}}\n\
+             spec:\n  group: example.com\n  scope: Namespaced\n  names: {{plural: tabs, kind: Tab}}\n  versions:\n  \
+             - name: v1\n    served: true\n    storage: true\n    schema:\n      openAPIV3Schema:\n        type: object\n        \
+             properties:\n          spec:\n            type: object\n            properties:\n              width: {field}\n              \
+             height: {{type: integer}}\n",
+        ),
+    );
+    folder.write(
+        "a.yaml",
+        "apiVersion: example.com/v1\nkind: Tab\nmetadata: {name: a}\nspec:\n  width: 1\n  height: 2\n",
+    );
+}
+
+#[test]
+fn validate_and_apply_tell_of_fields_that_the_schemas_say_are_not_stable() {
+    let folder = Folder::new();
+    custom(&folder);
+    let off = "a.yaml:5:3: warning[KS8324]: An object has a field that is off in the cluster: spec.width: alpha since v1.20; the \
+               feature gate Frobber2D is off (in Tab a)\n";
+    let alpha = "a.yaml:5:3: warning[KS8321]: An object has a field that is alpha: spec.width: alpha since v1.20, behind the \
+                 feature gate Frobber2D; it may change or go in any release (in Tab a)\n";
+    for (options, said) in
+        [("", off), (" --feature-gates Frobber2D=true", alpha), (" --feature-gates AllAlpha=true", alpha)]
+    {
+        let run = folder.run(&format!("validate --schemas crd.yaml --output-format short a.yaml{options}"));
+        assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+        assert!(run.out.starts_with(said), "{}", run.out);
+        let apply = "apply --schemas crd.yaml --field-manager ci --output-format short a.yaml";
+        let run = folder.run(&format!("{apply}{options}"));
+        assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
+        assert!(run.err.contains(said), "{}", run.err);
+    }
+    let run = folder.run("validate --schemas crd.yaml --deny KS8324 a.yaml");
+    assert_eq!(run.code, Some(1), "{}{}", run.out, run.err);
+    let run = folder.run("validate --schemas crd.yaml --allow KS8324 --output-format short a.yaml");
+    assert!(!run.out.contains("KS8324"), "{}", run.out);
+    // What the release does not have yet is off.
+    folder.write(
+        "crd.yaml",
+        folder.read("crd.yaml").replace("v1.20, status: alpha, featureGate: Frobber2D", "v1.36, status: beta"),
+    );
+    let run = folder.run("validate --schemas crd.yaml --kubernetes 1.35 --output-format short a.yaml");
+    assert!(run.out.contains("KS8324") && run.out.contains("beta since v1.36; it is not in v1.35"), "{}", run.out);
+    let run = folder.run("validate --schemas crd.yaml --kubernetes 1.36 --deny KS8324 a.yaml");
+    assert_eq!(run.code, Some(0), "{}", run.out);
+}
+
+#[test]
+fn explain_shows_the_stage_beside_the_field() {
+    let folder = Folder::new();
+    custom(&folder);
+    let stage = "alpha since v1.20, behind the feature gate Frobber2D";
+    let run = folder.run("explain --schemas crd.yaml tabs --index");
+    let line = run.out.lines().find(|line| line.starts_with(".spec.width\t")).unwrap();
+    assert_eq!(line, format!(".spec.width\tinteger\tlifecycle: {stage}\tHow wide it is."));
+    let run = folder.run("explain --schemas crd.yaml tabs.spec.width --more");
+    assert!(run.out.contains(&format!("lifecycle: {stage}")), "{}", run.out);
+    let run = folder.run("explain --schemas crd.yaml tabs.spec.height --more");
+    assert!(!run.out.contains("lifecycle"), "{}", run.out);
+    let run = folder.run("explain --schemas crd.yaml tabs.spec -o json");
+    assert!(run.out.contains(&format!("{{\"name\":\"lifecycle\",\"value\":\"{stage}\"}}")), "{}", run.out);
+    // The page without options is kubectl's.
+    let run = folder.run("explain --schemas crd.yaml tabs.spec.width");
+    assert!(!run.out.contains("alpha"), "{}", run.out);
+}
+
+const KINDS: &str = "// +groupName=example.com
+package v1beta1
+
+// +k8s:prerelease-lifecycle-gen:introduced=1.30
+// +k8s:prerelease-lifecycle-gen:replacement=example.com,v1,Widget
+type Widget struct {
+	metav1.TypeMeta `json:\",inline\"`
+	// Deprecated: no.
+	Size int `json:\"size\"`
+}
+";
+
+#[test]
+fn kinds_are_listed_and_compared() {
+    let folder = Folder::new();
+    folder.write("old/v1beta1/types.go", KINDS).write("new/v1beta1/types.go", KINDS.replace("1.30", "1.31"));
+    let run = folder.run("lifecycle table --kinds --types old --release v1.34 -o csv");
+    assert_eq!(
+        run.out,
+        "apiVersion,kind,introduced,deprecated,removed,state,replacement,place\r\n\
+         example.com/v1beta1,Widget,v1.30,v1.33,v1.36,deprecated,example.com/v1 Widget,old/v1beta1/types.go:6:6\r\n",
+    );
+    for (release, state) in [("v1.29", "planned"), ("v1.30", "served"), ("v1.36", "removed")] {
+        let run = folder.run(&format!("lifecycle table --kinds --types old --release {release} -o csv"));
+        assert!(run.out.contains(&format!(",{state},")), "{release} {}", run.out);
+    }
+    let run = folder.run("lifecycle table --kinds -o csv");
+    let line = "policy/v1beta1,PodSecurityPolicy,v1.10,v1.21,v1.25,removed,,\r\n";
+    assert!(run.out.contains(line), "{}", run.out);
+    let run = folder.run("lifecycle diff old new -o csv");
+    assert_eq!(
+        run.out.lines().nth(1),
+        Some(
+            "planned,v1beta1,Widget,,\"v1.30, deprecated in v1.33, removed in v1.36, use example.com/v1 Widget\",\"v1.31, deprecated in \
+             v1.34, removed in v1.37, use example.com/v1 Widget\",,new/v1beta1/types.go:6:6"
+        ),
+    );
+    let run = folder.run("lifecycle diff old new --old-release 1.33 --new-release 1.37 -o csv");
+    assert!(run.out.contains("\r\nremoved,v1beta1,Widget,"), "{}", run.out);
+}
+
+#[test]
+fn docs_are_written_together_and_nothing_else_is_touched() {
+    let folder = Folder::new();
+    folder.write("v1beta1/types.go", KINDS).write("out/own.md", "mine").write("out/core.v1/Pod.md", "mine");
+    let second = KINDS.replace("Widget struct", "Gadget struct").replace("example.com\n", "../up\n");
+    folder.write("up/types.go", second);
+    folder.run("lifecycle docs --types v1beta1 --types up -o out").says(0, &["2 kinds"]);
+    let widget = "example.com.v1beta1/Widget.md";
+    let gadget = "%..%2Fup.v1beta1/Gadget.md";
+    assert_eq!(folder.names("out"), [gadget, "core.v1/Pod.md", widget, "index.md", "own.md"]);
+    assert!(folder.read(&format!("out/{widget}")).contains("| `.size` | int | deprecated |"));
+    let index = folder.read("out/index.md");
+    assert!(index.contains("[Widget](<example.com.v1beta1/Widget.md>)"), "{index}");
+    assert!(index.contains("[Gadget](<%25..%252Fup.v1beta1/Gadget.md>)"), "{index}");
+    // Pages of earlier runs go if that is asked for, and changed ones and those of others stay.
+    folder.run("lifecycle docs --types up -o out --prune").says(0, &["1 kind, 1 deleted"]);
+    assert_eq!(folder.names("out"), [gadget, "core.v1/Pod.md", "index.md", "own.md"]);
+    assert_eq!((folder.read("out/own.md"), folder.read("out/core.v1/Pod.md")), ("mine".to_owned(), "mine".to_owned()));
+    // An error leaves everything as it was.
+    let before = folder.read("out/index.md");
+    folder.run("lifecycle docs --types up --types missing -o out --prune").says(2, &["KS1007", "nothing was written"]);
+    folder.write("bad/types.go", "package v1\ntype A struct {\n");
+    folder.run("lifecycle docs --types v1beta1 --types bad -o out").says(1, &["KS8301", "nothing was written"]);
+    assert_eq!(folder.read("out/index.md"), before);
+    folder.run("lifecycle docs --types up -o -").says(2, &["-o FOLDER"]);
+    folder.run("lifecycle docs -o out").says(2, &["--types PATH"]);
+}
+
+/// Two folders can have a kind of one name.
+#[test]
+fn docs_have_one_page_per_kind() {
+    let folder = Folder::new();
+    folder.write("a/v1beta1/types.go", KINDS).write("b/v1beta1/types.go", KINDS);
+    folder.run("lifecycle docs --types a --types b -o out").says(0, &["1 kind", "b/v1beta1/types.go:6:6 has no page"]);
+}
+
+/// What the page shows of `warn` is what the command says.
+#[test]
+fn the_guide_shows_what_warn_says() {
+    let folder = Folder::new();
+    for name in ["frobber_types.go", "frobber_features.go", "frobber_openapi.yaml", "frobber.yaml"] {
+        folder.write(&format!("demo/{name}"), std::fs::read(format!("{ROOT}/demo/{name}")).unwrap());
+    }
+    let page = std::fs::read_to_string(format!("{ROOT}/docs/lifecycle.md")).unwrap();
+    let begin =
+        "kubeshape lifecycle annotate demo/frobber_openapi.yaml --types demo/ --features demo/ -o annotated.yaml\n";
+    let (_, rest) = page.split_once(begin).unwrap();
+    let (command, rest) = rest.split_once('\n').unwrap();
+    let shown = rest.split("```").nth(2).unwrap().trim();
+    folder.run(begin.trim().strip_prefix("kubeshape ").unwrap()).says(0, &[]);
+    let run = folder.run(command.strip_prefix("kubeshape ").unwrap());
+    assert_eq!(run.out.trim(), shown);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use kubeshape_input::{Document, Limits, Source, read};
 use kubeshape_lifecycle::annotate::{EXTENSION, annotate};
-use kubeshape_lifecycle::{Features, LifecycleTag, Options, Types, Version, diff, fields, lint};
+use kubeshape_lifecycle::{Features, LifecycleTag, Options, Types, Version, diff, docs, fields, lint};
 use kubeshape_yaml::json;
 use serde_json::Value;
 
@@ -32,6 +32,10 @@ pub fn holds(data: &[u8]) {
     }
     let side = diff::Side { types: &types, features: &features, root: "", release: None };
     assert_eq!(diff::diff(side, side), []);
+    assert_eq!(diff::kinds(side, side), []);
+    for page in docs::pages(&types, &features, &options).take(8) {
+        assert!(!page.text.contains(|c: char| c.is_control() && c != '\n'), "{}", page.text);
+    }
 
     let input = read("document", document.as_bytes(), Limits::default());
     let has_errors = input.findings.iter().any(kubeshape_input::Finding::is_error);

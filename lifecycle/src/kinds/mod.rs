@@ -4,12 +4,19 @@
 //! siblings, for kinds whose types are gone those of the last release that had them, and for `ComponentStatus` and `Endpoints`,
 //! which have no tags, the warnings of the server. A kind without a tag for its end is deprecated three releases after it was
 //! introduced, and removed three releases later, as prerelease-lifecycle-gen decides.
+//!
+//! [`declared`] reads the same from Go types.
+
+mod declared;
 
 use crate::Version;
 use std::fmt::Write as _;
 
+pub(crate) use declared::is_kind;
+pub use declared::{Declared, KindKey, KindTag, declared, of_type, tags};
+
 /// The newest release whose sources the table is made from.
-const NEWEST: Version = Version { major: 1, minor: 36 };
+pub const NEWEST: Version = Version { major: 1, minor: 36 };
 
 const BUILT_IN: &str = include_str!("builtin.txt");
 

@@ -8,6 +8,7 @@ mod schemas;
 use crate::fields::{self, Lifecycle};
 use crate::tag::KUBERNETES;
 use crate::{Features, Options, Stage, Version};
+use kubeshape_input::Code;
 use std::collections::BTreeMap;
 
 pub use kubeshape_yaml::go::warning::{header, headers};
@@ -35,6 +36,18 @@ pub enum Kind {
     Deprecated,
     /// The cluster does not have it: its feature gate is off, or the release is too old.
     Off,
+}
+
+impl Kind {
+    /// The code of a finding about such a field.
+    pub fn code(self) -> Code {
+        match self {
+            Kind::Alpha => Code::FieldAlpha,
+            Kind::Beta => Code::FieldBeta,
+            Kind::Deprecated => Code::FieldDeprecated,
+            Kind::Off => Code::FieldOff,
+        }
+    }
 }
 
 /// Reads the value of `--feature-gates`: `Foo=true,Bar=false`. Of a gate that stands twice, the last value counts.
@@ -99,15 +112,14 @@ impl Cluster {
         };
         let stage = stage?;
         let text = described(&now);
-        let gates = now.feature_gate.as_deref().unwrap_or_default();
+        let gates = now.gates();
         let mut names = gates.split(',').map(str::trim).filter(|gate| !gate.is_empty());
         if let Some(gate) = names.find(|gate| !self.is_on(gate, stage)) {
             return Some((Kind::Off, format!("{text}; the feature gate {gate} is off")));
         }
-        let behind = if gates.is_empty() { String::new() } else { format!(", behind the feature gate {gates}") };
         Some(match stage {
-            Stage::Alpha => (Kind::Alpha, format!("{text}{behind}; it may change or go in any release")),
-            Stage::Beta => (Kind::Beta, format!("{text}{behind}")),
+            Stage::Alpha => (Kind::Alpha, format!("{now}; it may change or go in any release")),
+            Stage::Beta => (Kind::Beta, now.to_string()),
             Stage::Deprecated => (Kind::Deprecated, text),
             Stage::Ga => return None,
         })
@@ -135,9 +147,6 @@ impl Cluster {
 
 /// `alpha since v1.20`
 fn described(entry: &Lifecycle) -> String {
-    let status = entry.status.as_deref().unwrap_or("new");
-    match &entry.min_version {
-        Some(since) => format!("{status} since {since}"),
-        None => status.to_owned(),
-    }
+    let gateless = Lifecycle { feature_gate: None, ..entry.clone() };
+    gateless.to_string()
 }

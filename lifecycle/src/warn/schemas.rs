@@ -16,6 +16,9 @@ pub const MAX_WARNINGS: usize = 100;
 /// How many schemas one value is looked at with: its own, and those that `allOf` and `$ref` add.
 const MAX_SCHEMAS: usize = 32;
 
+/// How many lists and maps around a field are passed through.
+const MAX_STEPS: usize = 64;
+
 /// A schema: what leads to fields with a lifecycle.
 #[derive(Clone, Debug, Default)]
 struct Prepared {
@@ -118,6 +121,19 @@ impl Schemas {
         self.prune(before);
     }
 
+    /// Takes in a document, if it has the extension. That costs a search in its text; most documents have none.
+    pub fn add_annotated(&mut self, document: &Document) {
+        let source = document.source();
+        if !source.has_lines() || source.text().contains(EXTENSION) {
+            self.add(document);
+        }
+    }
+
+    /// Whether no field of any kind has a lifecycle.
+    pub fn is_empty(&self) -> bool {
+        self.schemas.is_empty()
+    }
+
     /// Whether the kind is known.
     pub fn has(&self, api_version: &str, kind: &str) -> bool {
         self.kind(api_version, kind).is_some()
@@ -158,6 +174,91 @@ impl Schemas {
             walk.value(object, &[schema]);
         }
         walk.out
+    }
+
+    /// The lifecycle of one field of a kind, by the names of properties on the way to it. Items of lists and values of maps are
+    /// passed through, as in the paths of `kubectl explain`. None if the field is generally available or not known.
+    ///
+    /// # Example
+    /// ```
+    /// use kubeshape_lifecycle::warn::Schemas;
+    /// let text = "swagger: '2.0'
+    /// definitions:
+    ///   Frobber:
+    ///     x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Frobber}]
+    ///     properties:
+    ///       parts: {items: {properties: {width: {x-kubernetes-api-lifecycle: {kubernetes: {status: deprecated}}}}}}
+    /// ";
+    /// let mut schemas = Schemas::default();
+    /// let limits = kubeshape_input::Limits::default();
+    /// schemas.add(&kubeshape_input::read("a.yaml", text.as_bytes(), limits).documents[0]);
+    /// let field = schemas.field("example.com/v1", "Frobber", &["parts", "width"]).unwrap();
+    /// assert_eq!(field.to_string(), "deprecated");
+    /// assert!(schemas.field("example.com/v1", "Frobber", &["parts"]).is_none());
+    /// ```
+    pub fn field(&self, api_version: &str, kind: &str, path: &[&str]) -> Option<&Lifecycle> {
+        let mut schemas = vec![self.kind(api_version, kind)?.schema?];
+        for name in path {
+            schemas = self.child(schemas, name)?;
+        }
+        self.entry(&schemas)
+    }
+
+    /// The lifecycle of the field at a JSON pointer into an object: `/spec/parts/0/width`. Of a map with values of one type, any key will
+    /// do. None if the field is generally available or not known.
+    pub fn at(&self, api_version: &str, kind: &str, pointer: &str) -> Option<&Lifecycle> {
+        let mut schemas = vec![self.kind(api_version, kind)?.schema?];
+        for step in pointer.split('/').skip(1) {
+            let name = step.replace("~1", "/").replace("~0", "~");
+            let all = self.united(&schemas);
+            let of = |at: &usize| self.schemas.get(*at);
+            let named = |at: &usize| of(at)?.properties.get(&name).copied();
+            let is_item = name.bytes().all(|byte| byte.is_ascii_digit());
+            let below = |at: &usize| of(at).and_then(|schema| schema.items.filter(|_| is_item).or(schema.values));
+            schemas = all.iter().filter_map(named).collect();
+            if schemas.is_empty() {
+                schemas = all.iter().filter_map(below).collect();
+            }
+        }
+        self.entry(&schemas)
+    }
+
+    /// The schemas of a property of a value, of items of a list, or of values of a map.
+    fn child(&self, mut schemas: Vec<usize>, name: &str) -> Option<Vec<usize>> {
+        for _ in 0..MAX_STEPS {
+            let all = self.united(&schemas);
+            let of = |at: &usize| self.schemas.get(*at);
+            let found: Vec<usize> =
+                all.iter().filter_map(|at| of(at)?.properties.get(name).copied()).take(MAX_SCHEMAS).collect();
+            if !found.is_empty() {
+                return Some(found);
+            }
+            let below = all.iter().filter_map(of).flat_map(|schema| schema.items.into_iter().chain(schema.values));
+            let below: Vec<usize> = below.take(MAX_SCHEMAS).collect();
+            if below.is_empty() {
+                return None;
+            }
+            schemas = below;
+        }
+        None
+    }
+
+    fn entry(&self, schemas: &[usize]) -> Option<&Lifecycle> {
+        schemas.iter().find_map(|at| self.schemas.get(*at)?.entry.as_ref())
+    }
+
+    /// All schemas of a value.
+    fn united(&self, of: &[usize]) -> Vec<usize> {
+        let mut out: Vec<usize> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut todo: Vec<usize> = of.iter().rev().copied().collect();
+        while let Some(at) = todo.pop() {
+            if out.len() < MAX_SCHEMAS && seen.insert(at) {
+                out.push(at);
+                todo.extend(self.schemas[at].also.iter().take(MAX_SCHEMAS).rev());
+            }
+        }
+        out
     }
 
     /// Drops what leads to no field with a lifecycle, among the schemas from a number on.
@@ -282,23 +383,9 @@ struct Walk<'w, 'o> {
 }
 
 impl<'o> Walk<'_, 'o> {
-    /// All schemas of a value.
-    fn united(&self, of: &[usize]) -> Vec<usize> {
-        let mut out: Vec<usize> = Vec::new();
-        let mut seen = BTreeSet::new();
-        let mut todo: Vec<usize> = of.iter().rev().copied().collect();
-        while let Some(at) = todo.pop() {
-            if out.len() < MAX_SCHEMAS && seen.insert(at) {
-                out.push(at);
-                todo.extend(self.schemas.schemas[at].also.iter().take(MAX_SCHEMAS).rev());
-            }
-        }
-        out
-    }
-
     /// The depth of objects is bounded by the limit of their reader.
     fn value(&mut self, value: Node<'o>, schemas: &[usize]) {
-        let schemas = self.united(schemas);
+        let schemas = self.schemas.united(schemas);
         let of = |at: &usize| &self.schemas.schemas[*at];
         let items: Vec<usize> = schemas.iter().filter_map(|at| of(at).items).collect();
         if !items.is_empty() {
@@ -318,7 +405,7 @@ impl<'o> Walk<'_, 'o> {
                 continue;
             }
             self.path.push(Step::Property(name));
-            if let Some(entry) = found.iter().find_map(|at| self.schemas.schemas[*at].entry.as_ref()) {
+            if let Some(entry) = self.schemas.entry(&found) {
                 self.judge(key, entry);
             }
             self.value(value, &found);

@@ -3,6 +3,8 @@
 mod annotate;
 mod bounds;
 mod changes;
+mod docs;
+mod kinds;
 mod lint;
 mod releases;
 mod tags;
@@ -16,6 +18,27 @@ fn types(files: &[(&str, &str)]) -> Types {
     let (types, findings) = Types::read(files.iter().map(|(name, text)| Source::from_text(*name, *text)));
     assert_eq!(findings, Vec::new());
     types
+}
+
+/// The Go files of a folder, by path; their names begin with the path of the folder.
+fn go_sources(folder: &std::path::Path) -> Vec<Source> {
+    let mut paths = Vec::new();
+    let mut todo = vec![folder.to_owned()];
+    while let Some(folder) = todo.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                todo.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "go") {
+                paths.push(path);
+            }
+        }
+    }
+    paths.sort();
+    let read = |path: std::path::PathBuf| {
+        Source::from_text(path.to_string_lossy(), std::fs::read_to_string(&path).expect("a Go file"))
+    };
+    paths.into_iter().map(read).collect()
 }
 
 /// Reads a file of gates, `NAME: SPECS` on each line.

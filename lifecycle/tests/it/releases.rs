@@ -1,9 +1,9 @@
 //! Fields of two releases of Kubernetes; what is expected was read in their sources.
 
+use crate::go_sources;
 use kubeshape_corpus::folder_named_by;
-use kubeshape_input::Source;
 use kubeshape_lifecycle::{Features, Options, Types, fields};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Package, type, property, stage, minVersion and gates. A hyphen is nothing.
 type Row = (&'static str, &'static str, &'static str, &'static str, &'static str, &'static str);
@@ -66,15 +66,9 @@ fn fields_of_two_releases_are_what_their_sources_say() {
 }
 
 fn check(folder: &Path, rows: &[Row]) {
-    let sources = || {
-        go_files(folder).into_iter().map(|path| {
-            let text = std::fs::read_to_string(&path).expect("a Go file");
-            Source::from_text(path.to_string_lossy(), text)
-        })
-    };
-    let (types, findings) = Types::read(sources());
+    let (types, findings) = Types::read(go_sources(folder));
     assert_eq!(findings, Vec::new());
-    let (features, findings) = Features::read(sources());
+    let (features, findings) = Features::read(go_sources(folder));
     assert_eq!(findings, Vec::new());
     let fields = fields::fields(&types, &features, &Options::default());
     for (package, of, property, stage, version, gates) in rows {
@@ -92,21 +86,4 @@ fn check(folder: &Path, rows: &[Row]) {
             "{package} {of} {property}",
         );
     }
-}
-
-fn go_files(folder: &Path) -> Vec<PathBuf> {
-    let mut out = Vec::new();
-    let mut todo = vec![folder.to_owned()];
-    while let Some(folder) = todo.pop() {
-        for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                todo.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "go") {
-                out.push(path);
-            }
-        }
-    }
-    out.sort();
-    out
 }

@@ -123,3 +123,93 @@ fn headers_are_cut_if_they_are_long_together() {
     assert_eq!(found.len(), 16);
     assert!(found.iter().all(|header| header.len() == 256 + "299 - \"\"".len()));
 }
+
+/// The text in a header, as a client reads it (upstream: `net.ParseWarningHeader`).
+fn read_back(header: &str) -> String {
+    let quoted = header.strip_prefix("299 - \"").and_then(|rest| rest.strip_suffix('"')).expect("a header");
+    let mut out = String::new();
+    let mut chars = quoted.chars();
+    while let Some(c) = chars.next() {
+        assert_ne!(c, '"', "{header}");
+        out.push(if c == '\\' { chars.next().expect("what is escaped") } else { c });
+    }
+    out
+}
+
+#[test]
+fn headers_read_back() {
+    for text in ["a", "a \"quoted\" word", "back\\slash\\", "\\\"", "ä€ 😀", "a: b; c=\"d\", e"] {
+        assert_eq!(headers([text]).iter().map(|header| read_back(header)).collect::<Vec<_>>(), [text]);
+    }
+}
+
+/// The fields of an object, and an object with some of them.
+const PARTS: [(&str, &str); 6] = [
+    ("spec.width:", "  width: 1\n"),
+    ("spec.old:", "  old: a\n"),
+    ("", "  unknown: {width: 1}\n"),
+    ("spec.list[0].old:", "  list:\n  - {old: 1, other: 2}\n"),
+    ("spec.map[a b].width:", "  map: {a b: {width: 1}}\n"),
+    ("", "  height: [{width: 1}]\n"),
+];
+
+fn object(parts: usize) -> String {
+    let chosen = PARTS.iter().enumerate().filter(|(at, _)| parts & (1 << at) != 0);
+    let spec: String = chosen.map(|(_, (_, text))| *text).collect();
+    format!("apiVersion: example.com/v1\nkind: Frobber\nspec:\n  a: 1\n{spec}")
+}
+
+#[test]
+fn each_field_is_told_whatever_else_the_object_has() {
+    for gates_text in ["", "Frobber2D=true"] {
+        let cluster = Cluster { gates: gates(gates_text).expect("gates"), ..Cluster::default() };
+        let all = texts(&object((1 << PARTS.len()) - 1), &cluster);
+        assert_eq!(all.len(), 4, "{all:?}");
+        for parts in 0..1 << PARTS.len() {
+            let is_there = |text: &str| {
+                PARTS
+                    .iter()
+                    .enumerate()
+                    .any(|(at, (path, _))| parts & (1 << at) != 0 && !path.is_empty() && text.starts_with(path))
+            };
+            let expected: Vec<_> = all.iter().filter(|(_, text)| is_there(text)).cloned().collect();
+            let object = object(parts);
+            assert_eq!(texts(&object, &cluster), expected, "{object}");
+            assert_eq!(texts(&object, &cluster), texts(&object, &cluster));
+            let sent = headers(expected.iter().map(|(_, text)| text.as_str()));
+            let read: Vec<String> = sent.iter().map(|header| read_back(header)).collect();
+            assert_eq!(read, expected.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn one_field_is_found_by_names_and_by_pointers() {
+    let mut schemas = Schemas::default();
+    schemas.add_annotated(&document(V3));
+    let kind = ("example.com/v1", "Frobber");
+    let by_name = |path: &[&str]| schemas.field(kind.0, kind.1, path).map(ToString::to_string);
+    let by_pointer = |pointer: &str| schemas.at(kind.0, kind.1, pointer).map(ToString::to_string);
+    let alpha = Some("alpha since v1.20, behind the feature gate Frobber2D".to_owned());
+    assert_eq!(by_name(&["spec", "width"]), alpha);
+    assert_eq!(by_name(&["spec", "list", "map", "list", "width"]), alpha);
+    assert_eq!(by_name(&["spec", "list", "old"]).as_deref(), Some("deprecated"));
+    assert_eq!((by_name(&["spec"]), by_name(&[]), by_name(&["spec", "none"])), (None, None, None));
+    assert_eq!(by_pointer("/spec/list/3/map/a~1b/width"), alpha);
+    assert_eq!(by_pointer("/spec/list/old"), None);
+    assert_eq!((by_pointer(""), by_pointer("/spec"), by_pointer("/nothing/0")), (None, None, None));
+    assert!(schemas.field("v1", "Pod", &["spec"]).is_none());
+}
+
+#[test]
+fn schemas_that_lead_to_themselves_end() {
+    let text = r##"{"swagger": "2.0", "definitions": {
+        "A": {"x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "A"}],
+            "items": {"$ref": "#/definitions/B"}},
+        "B": {"items": {"$ref": "#/definitions/A"}, "properties": {
+            "x": {"x-kubernetes-api-lifecycle": {"kubernetes": {"status": "beta"}}}}}}}"##;
+    let mut schemas = Schemas::default();
+    schemas.add(&document(text));
+    assert!(schemas.field("v1", "A", &["y"]).is_none());
+    assert!(schemas.field("v1", "A", &["x"]).is_some());
+}

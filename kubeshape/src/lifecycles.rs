@@ -1,0 +1,55 @@
+//! How stable the fields of kinds are.
+
+use crate::Findings;
+use kubeshape_input::{Finding, Limits};
+use kubeshape_lifecycle::Lifecycle;
+use kubeshape_lifecycle::warn::Schemas;
+use std::sync::Arc;
+
+/// Which fields are alpha, beta or deprecated, as CustomResourceDefinitions and OpenAPI documents say with
+/// `x-kubernetes-api-lifecycle` (KEP-2558). It is there with the feature `lifecycle` of this crate.
+///
+/// # Example: the lifecycle of a field
+/// ```
+/// let document = "{swagger: '2.0', definitions: {Tab: {
+///   x-kubernetes-group-version-kind: [{group: example.com, version: v1, kind: Tab}],
+///   properties: {width: {x-kubernetes-api-lifecycle: {kubernetes: {minVersion: v1.20, status: alpha}}}}}}}";
+/// let lifecycles = kubeshape::Lifecycles::read([("swagger.yaml", document)])?;
+/// let width = lifecycles.field("example.com/v1", "Tab", "width").unwrap();
+/// assert_eq!((width.status.as_deref(), width.to_string().as_str()), (Some("alpha"), "alpha since v1.20"));
+/// # Ok::<(), kubeshape::Findings>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Lifecycles {
+    schemas: Schemas,
+}
+
+impl Lifecycles {
+    /// What these inputs say, by their names. Of a kind that several inputs have, the first one counts.
+    ///
+    /// # Errors
+    /// An input cannot be read, or something in it cannot.
+    pub fn read<N: Into<Arc<str>>, T: AsRef<[u8]>>(
+        inputs: impl IntoIterator<Item = (N, T)>,
+    ) -> Result<Lifecycles, Findings> {
+        let (mut schemas, mut findings) = (Schemas::default(), Vec::new());
+        for (name, text) in inputs {
+            let input = kubeshape_input::read(name.into(), text.as_ref(), Limits::default());
+            input.documents.iter().for_each(|document| schemas.add_annotated(document));
+            findings.extend(input.findings);
+        }
+        if findings.iter().any(Finding::is_error) { Err(Findings(findings)) } else { Ok(Lifecycles { schemas }) }
+    }
+
+    /// The lifecycle of a field. The path has the names of fields as for `kubectl explain`: `spec.containers.restartPolicyRules`.
+    /// None if the field is generally available, or if nothing is known of it.
+    pub fn field(&self, api_version: &str, kind: &str, path: &str) -> Option<&Lifecycle> {
+        let path: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();
+        self.schemas.field(api_version, kind, &path)
+    }
+
+    /// The same for all that can be asked: warnings about objects in a cluster, fields at JSON pointers.
+    pub fn schemas(&self) -> &Schemas {
+        &self.schemas
+    }
+}
