@@ -10,6 +10,7 @@ use kubeshape_input::{Code, Finding};
 use kubeshape_lifecycle::Options;
 use kubeshape_lifecycle::docs::{self, Page};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// The page that leads to the others.
 const INDEX: &str = "index.md";
@@ -79,8 +80,9 @@ pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool
     let mut deleted = 0;
     if args.prune {
         // Other commands may have results in the same folder.
-        let others: Vec<String> = record.names().filter(|name| !name.ends_with(".md")).map(str::to_owned).collect();
-        others.iter().for_each(|name| keep.add(name));
+        for name in record.names().filter(|name| Path::new(name).extension().is_none_or(|ending| ending != "md")) {
+            keep.add(name);
+        }
         let old = prune::old(&args.output, &mut record, &keep);
         for (name, path) in old.unchanged {
             prune::delete(&args.output, &path)?;

@@ -94,7 +94,7 @@ impl<'t> KindTag<'t> {
         };
         let is_lower = |text: &str| !text.chars().any(char::is_uppercase);
         let is_version = version.starts_with('v') && is_lower(version);
-        if !is_lower(group) || !is_version || !kind.chars().next().is_some_and(|first| !first.is_lowercase()) {
+        if !is_lower(group) || !is_version || kind.chars().next().is_none_or(char::is_lowercase) {
             return Err(wrong());
         }
         let slash = if group.is_empty() { "" } else { "/" };

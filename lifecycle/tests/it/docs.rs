@@ -4,6 +4,7 @@ use crate::{features, go_sources, types};
 use kubeshape_corpus::folder_named_by;
 use kubeshape_lifecycle::docs::{self, Page};
 use kubeshape_lifecycle::{Features, Options, Types};
+use std::fmt::Write as _;
 
 fn pages(types: &Types, features: &Features) -> Vec<Page> {
     docs::pages(types, features, &Options::default()).collect()
@@ -105,7 +106,7 @@ fn a_page_is_bounded() {
         "package v1\ntype T0 struct {\n\tmetav1.TypeMeta `json:\",inline\"`\n\tA T1 `json:\"a\"`\n}\n".to_owned();
     for n in 1..60 {
         let next = n + 1;
-        source += &format!("type T{n} struct {{\n\tA T{next} `json:\"a\"`\n\tB T{next} `json:\"b\"`\n}}\n");
+        let _ = writeln!(source, "type T{n} struct {{\n\tA T{next} `json:\"a\"`\n\tB T{next} `json:\"b\"`\n}}");
     }
     let pages = pages(&types(&[("t/v1/types.go", &source)]), &Features::default());
     assert_eq!(pages.len(), 1);

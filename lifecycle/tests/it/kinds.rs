@@ -11,7 +11,8 @@ const GEN: &str = "+k8s:prerelease-lifecycle-gen";
 
 /// A package with a type `Widget` that has these tags.
 fn widget(package: &str, tags: &[&str]) -> Types {
-    let tags: String = tags.iter().map(|tag| format!("// {GEN}:{tag}\n")).collect();
+    let tags: Vec<String> = tags.iter().map(|tag| format!("// {GEN}:{tag}\n")).collect();
+    let tags = tags.concat();
     let text = format!(
         "// {GEN}=true\n// +groupName=example.com\n\npackage {package}\n\n{tags}\n// Widget is one.\ntype Widget struct {{\n\t\
          metav1.TypeMeta `json:\",inline\"`\n}}\n",
