@@ -152,7 +152,12 @@ pub(super) fn place(
     let mut recorded = None;
     if let Some(folder) = &plan.record {
         match Record::read(folder) {
-            Ok(record) => recorded = Some((folder.as_path(), record.unwrap_or_default())),
+            Ok(record) => {
+                // Reference pages are results of another command.
+                let record = record.unwrap_or_default();
+                record.names().filter(|name| record::is_page(name)).for_each(|name| keep.add(name));
+                recorded = Some((folder.as_path(), record));
+            }
             Err(finding) => out.damaged = Some(finding),
         }
     }

@@ -10,7 +10,6 @@ use kubeshape_input::{Code, Finding};
 use kubeshape_lifecycle::Options;
 use kubeshape_lifecycle::docs::{self, Page};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The page that leads to the others.
 const INDEX: &str = "index.md";
@@ -80,7 +79,7 @@ pub(super) fn run(args: &LifecycleDocsArgs, mut session: Session) -> Result<bool
     let mut deleted = 0;
     if args.prune {
         // Other commands may have results in the same folder.
-        for name in record.names().filter(|name| Path::new(name).extension().is_none_or(|ending| ending != "md")) {
+        for name in record.names().filter(|name| !record::is_page(name)) {
             keep.add(name);
         }
         let old = prune::old(&args.output, &mut record, &keep);

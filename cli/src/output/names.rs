@@ -95,11 +95,11 @@ pub(crate) fn file(shape: Shape, version: &str, format: Format) -> String {
 /// The reference page of a kind: `apps.v1/Deployment.md`, `core.v1/Pod.md`. What cannot be part of a name is encoded.
 pub(crate) fn page(api_version: &str, kind: &str) -> String {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("core", api_version));
-    let mut folder = encoded(&format!("{group}.{version}"));
-    if folder.starts_with('.') {
-        folder.insert(0, '%');
+    let mut group = encoded(group);
+    if group.is_empty() || group.starts_with('.') {
+        group.insert(0, '%');
     }
-    format!("{}/{}.md", shortened(folder), shortened(encoded(kind)))
+    format!("{}.{}/{}.md", shortened(group), shortened(encoded(version)), shortened(encoded(kind)))
 }
 
 /// Whether a path relative to an output folder is the name of a result, which `--prune` may delete.

@@ -184,6 +184,20 @@ pub(crate) fn digest_of(path: &Path) -> io::Result<Digest> {
     Ok(hash.finalize().into())
 }
 
+/// Whether a name is that of a reference page: `index.md`, or `apps.v1/Deployment.md`. No other Markdown is a result.
+pub(crate) fn is_page(name: &str) -> bool {
+    let is_version =
+        |text: &str| text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    match name.split_once('/') {
+        None => name == "index.md",
+        Some((folder, file)) => {
+            !file.contains('/')
+                && file.strip_suffix(".md").is_some_and(|kind| !kind.is_empty())
+                && folder.rsplit_once('.').is_some_and(|(group, version)| !group.is_empty() && is_version(version))
+        }
+    }
+}
+
 /// Whether a result may have this name: a relative path that stays in the folder and enters no hidden folder, of a file
 /// in one of the formats.
 fn is_name(name: &str) -> bool {
@@ -197,7 +211,7 @@ fn is_name(name: &str) -> bool {
     let ending = Path::new(file).extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
     is_plain(file)
         && file != NAME
-        && matches!(ending.as_deref(), Some("json" | "yaml" | "yml" | "pb" | "md"))
+        && (is_page(name) || matches!(ending.as_deref(), Some("json" | "yaml" | "yml" | "pb")))
         && folders.is_none_or(|folders| folders.split('/').all(|part| is_plain(part) && !part.starts_with('.')))
 }
 
@@ -274,6 +288,9 @@ mod tests {
             ".kubeshape.json",
             "a/.kubeshape.json",
             "README.md",
+            "docs/README.md",
+            "a.b/README.md",
+            "x/apps.v1/Deployment.md",
             "src/main.rs",
             "json",
         ] {

@@ -347,6 +347,22 @@ fn docs_are_written_together_and_nothing_else_is_touched() {
     folder.run("lifecycle docs -o out").says(2, &["--types PATH"]);
 }
 
+/// Each command deletes its own results only.
+#[test]
+fn docs_and_conversions_can_share_a_folder() {
+    let folder = Folder::new();
+    custom(&folder);
+    folder.write("v1beta1/types.go", KINDS);
+    folder.run("lifecycle docs --types v1beta1 -o out").says(0, &["1 kind"]);
+    let convert = "convert crd.yaml --to v3 --per resource -o out --prune";
+    folder.run(convert).says(0, &[]);
+    let all = ["example.com.v1beta1/Widget.md", "index.md", "tabs.example.com/v1.v3.json"];
+    assert_eq!(folder.names("out"), all);
+    folder.run("lifecycle docs --types v1beta1 -o out --prune").says(0, &["1 kind"]);
+    folder.run(convert).says(0, &[]);
+    assert_eq!(folder.names("out"), all);
+}
+
 /// Two folders can have a kind of one name.
 #[test]
 fn docs_have_one_page_per_kind() {
