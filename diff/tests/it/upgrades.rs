@@ -62,7 +62,7 @@ fn find<'a>(text: &'a str, name: &str, tapes: &'a mut Vec<Tape>, arena: &'a Bump
 }
 
 /// Objects that are drawn for each pair. `KUBESHAPE_DRAWS` names another number.
-const DRAWS: usize = 20;
+const DRAWS: usize = 8;
 
 #[test]
 fn breaking_claims_have_witnesses() {
